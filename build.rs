@@ -1,0 +1,3 @@
+//! Builds what the binary carries.
+
+fn main() {}

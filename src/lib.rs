@@ -1,0 +1,4 @@
+//! Pagewise: a laboratory that measures what memory costs on this machine.
+#![forbid(unsafe_code)]
+
+pub mod stats;

@@ -1,0 +1,4 @@
+//! The `pagewise` command.
+#![forbid(unsafe_code)]
+
+fn main() {}

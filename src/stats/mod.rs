@@ -1,0 +1,1 @@
+//! Pure statistics: nothing here knows of memory, processes or files.
