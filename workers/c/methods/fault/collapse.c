@@ -1,0 +1,43 @@
+#include "fault.h"
+
+/* MADV_COLLAPSE wants at least one page of each huge extent to be there. */
+__attribute__((always_inline)) static inline void touch_extents(char *start, size_t bytes, size_t huge, char mark)
+{
+    volatile char *p = start;
+    for (size_t i = 0; i < bytes; i += huge)
+        p[i] = mark;
+}
+
+static void run(struct slot *s)
+{
+    if (!s->huge_page_bytes)
+        skip(s, "this kernel has no transparent huge pages");
+    fault_begin(s);
+    size_t bytes = s->bytes, huge = s->huge_page_bytes, whole = bytes / huge * huge;
+    char *at = free_range(s, bytes), *p, mark = page_mark(s);
+    int collapsed = 0;
+    PHASE(s, "map") {
+        p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    check_map(s, p);
+    PHASE(s, "advise") {
+        touch_extents(p, bytes, huge, mark);
+        if (whole)
+            collapsed = madvise(p, whole, MADV_COLLAPSE);
+    }
+    if (collapsed != 0 && errno == EINVAL)
+        skip(s, "this kernel has no MADV_COLLAPSE (Linux 6.1)");
+    if (collapsed != 0)
+        fail(s, "madvise");
+    PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
+    fault_proofs(s, p);
+    fault_rest(s, p);
+}
+
+METHOD(fault_collapse, .experiment = "fault", .name = "collapse",
+       .summary = "Touch one page of each huge extent, then have MADV_COLLAPSE make it a huge page at once.",
+       .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
+       .laws = HUGE_LAWS "; advise.minor_faults + first-touch.minor_faults == (bytes + huge_page_bytes - 1) / "
+                         "huge_page_bytes + bytes % huge_page_bytes / page_bytes - (bytes % huge_page_bytes + "
+                         "huge_page_bytes - 1) / huge_page_bytes",
+       .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

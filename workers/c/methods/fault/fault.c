@@ -1,0 +1,52 @@
+/* The parts that the `fault` methods share. */
+#include "fault.h"
+#include <stdio.h>
+
+static bool swap_is_on(void)
+{
+    char text[256];
+    FILE *file = fopen("/proc/swaps", "re");
+    int lines = 0;
+    while (file && fgets(text, sizeof text, file))
+        lines++;
+    if (file)
+        fclose(file);
+    return lines > 1;
+}
+
+void fault_begin(struct slot *s)
+{
+    if (s->bytes % s->page_bytes != 0)
+        skip(s, "bytes is not a multiple of the page size");
+    if (key_is(s, "release", "pageout") && !swap_is_on())
+        skip(s, "MADV_PAGEOUT leaves anonymous memory where it is without swap; add some with mkswap and swapon");
+    s->ops = s->bytes / s->page_bytes;
+    reset_peak_rss();
+    backing_before(s, s->bytes);
+}
+
+void fault_proofs(struct slot *s, const char *p)
+{
+    struct resident now = resident_in(s, p, s->bytes);
+    fact(s, "huge_bytes", now.huge_bytes);
+    fact(s, "first-touch.rss_bytes", now.rss_bytes);
+    fact(s, "first-touch.peak_rss_bytes", peak_rss_bytes());
+}
+
+void fault_rest(struct slot *s, char *p)
+{
+    size_t bytes = s->bytes;
+    int advice = release_advice(s), given_back = 0;
+    PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    PHASE(s, "release") { given_back = madvise(p, bytes, advice); }
+    if (given_back != 0)
+        fail(s, "madvise");
+    struct resident now = resident_in(s, p, bytes);
+    fact(s, "release.rss_bytes", now.rss_bytes);
+    fact(s, "release.lazyfree_bytes", now.lazyfree_bytes);
+    PARALLEL_PHASE(s, "refault") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    fact(s, "refault.rss_bytes", resident_in(s, p, bytes).rss_bytes);
+    fact_digest(s, p, bytes);
+    PHASE(s, "unmap") { munmap(p, bytes); }
+    backing_after(s, bytes);
+}

@@ -1,0 +1,45 @@
+/* What the `fault` methods share: their parameters, the laws of base and huge pages, the touch, giving back, the proofs. */
+#ifndef PAGEWISE_FAULT_H
+#define PAGEWISE_FAULT_H
+#include "worker.h"
+
+#define FAULT_PHASES "map advise first-touch re-touch release refault unmap"
+#define FAULT_KEYS                                                                                                     \
+    "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count"
+#define RE_TOUCH_LAW "re-touch.minor_faults == 0"
+/* A mapping that is no multiple of the huge page ends in base pages. */
+#define HUGE_FAULTS "bytes / huge_page_bytes + bytes % huge_page_bytes / page_bytes"
+#define HUGE_LAWS                                                                                                      \
+    "huge_bytes == bytes / huge_page_bytes * huge_page_bytes; " RE_TOUCH_LAW
+#define RECYCLED_LAW(phase) "backing=recycled: 1000 * " phase ".wall_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
+#define COLD_LAW(phase) "backing=cold: 1000 * " phase ".wall_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
+#define BACKING_LAWS(phase) RECYCLED_LAW(phase) "; " COLD_LAW(phase)
+
+static inline char page_mark(const struct slot *s)
+{
+    return (char)(s->seed | 1);
+}
+
+/* The measured loop of P5: one byte into each base page. */
+__attribute__((unused)) static void touch_pages(const struct part *part)
+{
+    volatile char *p = part->start;
+    size_t bytes = part->bytes, page = part->page_bytes;
+    char mark = part->mark;
+    for (size_t i = 0; i < bytes; i += page)
+        p[i] = mark;
+}
+
+/* The advice that `release=` names. */
+static inline int release_advice(const struct slot *s)
+{
+    return key_is(s, "release", "free")   ? MADV_FREE
+           : key_is(s, "release", "cold") ? MADV_COLD
+           : key_is(s, "release", "pageout") ? MADV_PAGEOUT : MADV_DONTNEED;
+}
+
+void fault_begin(struct slot *s);                          /* checks the cell, prepares backing, counts in pages */
+void fault_proofs(struct slot *s, const char *p);          /* after first-touch: huge_bytes, rss */
+/* From re-touch to unmap: the same for every method whose memory is mapped and touched at `p`. */
+void fault_rest(struct slot *s, char *p);
+#endif

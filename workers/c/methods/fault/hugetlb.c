@@ -1,0 +1,24 @@
+#include "hugetlb.h"
+
+static void run(struct slot *s)
+{
+    hugetlb_begin(s);
+    size_t bytes = s->bytes;
+    char *at = free_range(s, bytes), *p;
+    PHASE(s, "map") {
+        p = mmap(at, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    hugetlb_check(s, p);
+    PHASE(s, "advise") { }
+    PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    fault_proofs(s, p);
+    fault_rest(s, p);
+}
+
+METHOD(fault_hugetlb, .experiment = "fault", .name = "hugetlb",
+       .summary = "Map from the reserved pool of huge pages by MAP_HUGETLB, then touch: one fault per huge page.",
+       .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
+       .laws = "first-touch.minor_faults == bytes / huge_page_bytes; huge_bytes == bytes; " RE_TOUCH_LAW
+               "; release=dontneed: refault.minor_faults == bytes / huge_page_bytes",
+       .calls = "map:mmap release:madvise unmap:munmap", .run = run);

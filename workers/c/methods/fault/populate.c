@@ -1,0 +1,23 @@
+#include "fault.h"
+
+static void run(struct slot *s)
+{
+    fault_begin(s);
+    size_t bytes = s->bytes;
+    char *at = free_range(s, bytes), *p;
+    PHASE(s, "map") {
+        p = mmap(at, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    check_map(s, p);
+    PHASE(s, "advise") { }
+    PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    fault_proofs(s, p);
+    fault_rest(s, p);
+}
+
+METHOD(fault_populate, .experiment = "fault", .name = "populate",
+       .summary = "mmap with MAP_POPULATE: the kernel faults everything in within the one call; touches then find it there.",
+       .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
+       .laws = "first-touch.minor_faults == 0; first-touch.rss_bytes == bytes; " RE_TOUCH_LAW "; " BACKING_LAWS("map"),
+       .calls = "map:mmap release:madvise unmap:munmap", .run = run);

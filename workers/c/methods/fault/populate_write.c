@@ -1,0 +1,31 @@
+#include "fault.h"
+
+static void run(struct slot *s)
+{
+    fault_begin(s);
+    size_t bytes = s->bytes;
+    char *at = free_range(s, bytes), *p;
+    int populated = 0;
+    PHASE(s, "map") {
+        p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    check_map(s, p);
+    PHASE(s, "advise") {
+        madvise(p, bytes, MADV_NOHUGEPAGE);
+        populated = madvise(p, bytes, MADV_POPULATE_WRITE);
+    }
+    if (populated != 0 && errno == EINVAL)
+        skip(s, "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)");
+    if (populated != 0)
+        fail(s, "madvise");
+    PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    fault_proofs(s, p);
+    fault_rest(s, p);
+}
+
+METHOD(fault_populate_write, .experiment = "fault", .name = "populate-write",
+       .summary = "Map, then fault base pages in by MADV_POPULATE_WRITE, which reports errors and can take a part.",
+       .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
+       .laws = "advise.minor_faults == bytes / page_bytes; first-touch.minor_faults == 0; huge_bytes == 0; " RE_TOUCH_LAW
+               "; release=dontneed: refault.minor_faults == bytes / page_bytes; " BACKING_LAWS("advise"),
+       .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -1,0 +1,26 @@
+#include "fault.h"
+
+static void run(struct slot *s)
+{
+    fault_begin(s);
+    size_t bytes = s->bytes;
+    char *at = free_range(s, bytes), *p;
+    int advised = 0;
+    PHASE(s, "map") {
+        p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    check_map(s, p);
+    PHASE(s, "advise") { advised = madvise(p, bytes, MADV_HUGEPAGE); }
+    if (advised != 0)
+        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    fault_proofs(s, p);
+    fault_rest(s, p);
+}
+
+METHOD(fault_thp, .experiment = "fault", .name = "thp",
+       .summary = "Permit transparent huge pages by MADV_HUGEPAGE, then touch every base page: one fault per huge page.",
+       .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
+       .laws = "first-touch.minor_faults == " HUGE_FAULTS "; " HUGE_LAWS
+               "; release=dontneed: refault.minor_faults == " HUGE_FAULTS "; " BACKING_LAWS("first-touch"),
+       .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -1,0 +1,33 @@
+#include "fault.h"
+
+static void run(struct slot *s)
+{
+    fault_begin(s);
+    size_t bytes = s->bytes;
+    char *at = free_range(s, bytes), *p;
+    int advised = 0, populated = 0;
+    PHASE(s, "map") {
+        p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    check_map(s, p);
+    PHASE(s, "advise") {
+        advised = madvise(p, bytes, MADV_HUGEPAGE);
+        populated = madvise(p, bytes, MADV_POPULATE_WRITE);
+    }
+    if (advised != 0)
+        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    if (populated != 0 && errno == EINVAL)
+        skip(s, "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)");
+    if (populated != 0)
+        fail(s, "madvise");
+    PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    fault_proofs(s, p);
+    fault_rest(s, p);
+}
+
+METHOD(fault_thp_populate, .experiment = "fault", .name = "thp-populate",
+       .summary = "Permit huge pages, then fault all of them in by one MADV_POPULATE_WRITE.",
+       .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
+       .laws = "advise.minor_faults == " HUGE_FAULTS "; first-touch.minor_faults == 0; " HUGE_LAWS
+               "; release=dontneed: refault.minor_faults == " HUGE_FAULTS "; " BACKING_LAWS("advise"),
+       .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -1,0 +1,23 @@
+#include "fault.h"
+
+static void run(struct slot *s)
+{
+    fault_begin(s);
+    size_t bytes = s->bytes;
+    char *at = free_range(s, bytes), *p;
+    PHASE(s, "map") {
+        p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    check_map(s, p);
+    PHASE(s, "advise") { madvise(p, bytes, MADV_NOHUGEPAGE); }
+    PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
+    fault_proofs(s, p);
+    fault_rest(s, p);
+}
+
+METHOD(fault_touch, .experiment = "fault", .name = "touch",
+       .summary = "Map, then fault every base page in by writing one byte to it; huge pages are forbidden.",
+       .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
+       .laws = "first-touch.minor_faults == bytes / page_bytes; huge_bytes == 0; " RE_TOUCH_LAW
+               "; release=dontneed: refault.minor_faults == bytes / page_bytes; " BACKING_LAWS("first-touch"),
+       .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

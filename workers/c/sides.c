@@ -1,0 +1,133 @@
+/* The rendezvous of a two-sided launch: side `a` listens on a Unix stream socket, side `b` connects. It carries a few bytes
+ * between phases, never payload of a measured one. */
+#include "core.h"
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
+static int peer = -1;
+
+__attribute__((noreturn)) static void lost(const char *call, const char *message)
+{
+    dprintf(2, "rendezvous: %s: %s\n", call, message);
+    transcript_write(false);
+    _exit(4);
+}
+
+static void connect_to(const struct sockaddr_un *address)
+{
+    for (int tries = 0; tries < 3000; tries++) {
+        peer = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (peer < 0)
+            lost("socket", strerror(errno));
+        if (connect(peer, (const struct sockaddr *)address, sizeof *address) == 0)
+            return;
+        close(peer);
+        struct timespec pause = {0, 10000000};
+        nanosleep(&pause, NULL);
+    }
+    lost("connect", "the other side did not listen within 30 s");
+}
+
+static void accept_from(const struct sockaddr_un *address)
+{
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0 || bind(listener, (const struct sockaddr *)address, sizeof *address) != 0 || listen(listener, 1) != 0)
+        lost("bind", strerror(errno));
+    struct pollfd waiting = {listener, POLLIN, 0};
+    if (poll(&waiting, 1, 30000) != 1)
+        lost("accept", "the other side did not connect within 30 s");
+    peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    if (peer < 0)
+        lost("accept", strerror(errno));
+    close(listener);
+    unlink(address->sun_path);
+}
+
+void sides_open(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (!request.rendezvous || strlen(request.rendezvous) >= sizeof address.sun_path)
+        request_error(1, "a side needs rendezvous=PATH of at most %zu bytes", sizeof address.sun_path - 1);
+    strcpy(address.sun_path, request.rendezvous);
+    if (request.role == 'a')
+        accept_from(&address);
+    else
+        connect_to(&address);
+}
+
+void tell(struct slot *s, const void *data, size_t bytes)
+{
+    (void)s;
+    for (const char *p = data; bytes;) {
+        ssize_t sent = send(peer, p, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            lost("send", strerror(errno));
+        p += sent;
+        bytes -= (size_t)sent;
+    }
+}
+
+void hear(struct slot *s, void *data, size_t bytes)
+{
+    (void)s;
+    for (char *p = data; bytes;) {
+        ssize_t got = recv(peer, p, bytes, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+        p += got;
+        bytes -= (size_t)got;
+    }
+}
+
+void meet(struct slot *s)
+{
+    char mine = 'm', theirs = 0;
+    tell(s, &mine, 1);
+    hear(s, &theirs, 1);
+    if (theirs != 'm')
+        lost("recv", "the two sides are not at the same place");
+}
+
+void tell_descriptor(struct slot *s, int descriptor)
+{
+    char byte = 'd';
+    struct iovec part = {&byte, 1};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
+    if (sendmsg(peer, &message, MSG_NOSIGNAL) != 1)
+        fail(s, "sendmsg");
+}
+
+int hear_descriptor(struct slot *s)
+{
+    char byte;
+    struct iovec part = {&byte, 1};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    if (recvmsg(peer, &message, MSG_CMSG_CLOEXEC) != 1)
+        fail(s, "recvmsg");
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    if (!rights || rights->cmsg_type != SCM_RIGHTS)
+        fail_because(s, "recvmsg", "no descriptor came");
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(rights), sizeof(int));
+    return descriptor;
+}

@@ -1,0 +1,169 @@
+/* The worker's other verbs: set up a process and become another program; find a shared library; put things back. They exist
+ * so that the laboratory itself needs no unsafe code. */
+#include "core.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+__attribute__((noreturn)) static void stop(const char *what, const char *why)
+{
+    dprintf(2, "exec: %s: %s\n", what, why);
+    _exit(3);
+}
+
+static void write_file(const char *path, const char *text, bool must)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if ((fd < 0 || write(fd, text, strlen(text)) < 0) && must)
+        stop(path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
+static void die_with_parent(pid_t parent)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        stop("prctl(PR_SET_PDEATHSIG)", strerror(errno));
+    /* The parent may have died before the line above; then no signal will ever come. */
+    if (parent && getppid() != parent)
+        stop("parent", "it has ended already");
+}
+
+static void set_affinity(const char *list)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    char *end;
+    for (const char *p = list; *p; p = end + (*end == ',')) {
+        long from = strtol(p, &end, 10), to = from;
+        if (end == p || from < 0)
+            stop("--cpus", "not a list like 0,2-3");
+        if (*end == '-')
+            to = strtol(end + 1, &end, 10);
+        for (long cpu = from; cpu <= to && cpu < CPU_SETSIZE; cpu++)
+            CPU_SET(cpu, &set);
+    }
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        stop("sched_setaffinity", strerror(errno));
+}
+
+static void join_cgroup(const char *directory)
+{
+    char path[4096], pid[16];
+    snprintf(path, sizeof path, "%s/cgroup.procs", directory);
+    snprintf(pid, sizeof pid, "%d", getpid());
+    write_file(path, pid, true);
+}
+
+static void preload(const char *library)
+{
+    if (setenv("LD_PRELOAD", library, 1) != 0)
+        stop("setenv", strerror(errno));
+}
+
+static void set_variable(char *text)
+{
+    if (!strchr(text, '=') || putenv(text) != 0)
+        stop("--set", "not VAR=VALUE");
+}
+
+static void option(const char *name, char *value)
+{
+    if (strcmp(name, "--parent") == 0)
+        die_with_parent((pid_t)atoi(value));
+    else if (strcmp(name, "--cpus") == 0)
+        set_affinity(value);
+    else if (strcmp(name, "--cgroup") == 0)
+        join_cgroup(value);
+    else if (strcmp(name, "--address-space") == 0) {
+        struct rlimit limit = {strtoull(value, NULL, 10), strtoull(value, NULL, 10)};
+        if (setrlimit(RLIMIT_AS, &limit) != 0)
+            stop("setrlimit", strerror(errno));
+    } else if (strcmp(name, "--preload") == 0)
+        preload(value);
+    else if (strcmp(name, "--set") == 0)
+        set_variable(value);
+    else
+        stop(name, "unknown option");
+}
+
+int exec_main(int argc, char **argv)
+{
+    die_with_parent(0);
+    /* The worker, not the laboratory, is to go when memory runs out. Raising one's own score needs no privilege. */
+    write_file("/proc/self/oom_score_adj", "1000", false);
+    int i = 0;
+    for (; i < argc && strcmp(argv[i], "--") != 0; i += 2) {
+        if (i + 1 >= argc)
+            stop(argv[i], "needs a value");
+        option(argv[i], argv[i + 1]);
+    }
+    if (i + 1 >= argc)
+        stop("--", "no program");
+    execvp(argv[i + 1], argv + i + 1);
+    stop(argv[i + 1], strerror(errno));
+}
+
+int find_library_main(int argc, char **argv)
+{
+    (void)argc;
+    void *handle = dlopen(argv[0], RTLD_LAZY | RTLD_LOCAL);
+    struct link_map *map;
+    if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
+        return 1;
+    printf("%s\n", map->l_name);
+    fflush(stdout);
+    /* Allocators may not survive being unloaded or finalised, so the process ends here and now. */
+    _exit(0);
+}
+
+/* ---- guard ---- */
+
+enum { MAX_UNDO = 256 };
+static char *undo_lines[MAX_UNDO];
+static int undo_count;
+
+static void undo(char *line)
+{
+    char *verb = strtok(line, " "), *path = strtok(NULL, " "), *text = strtok(NULL, "");
+    if (!verb || !path)
+        return;
+    if (strcmp(verb, "write") == 0 && text)
+        write_file(path, text, false);
+    else if (strcmp(verb, "unlink") == 0)
+        unlink(path);
+    else if (strcmp(verb, "rmdir") == 0)
+        rmdir(path);
+    else if (strcmp(verb, "kill-group") == 0 && atoi(path) > 1)
+        kill(-atoi(path), SIGKILL);
+}
+
+/* Outlives the laboratory: it leaves its process group, ignores what Ctrl-C sends, and acts when its input ends. */
+int guard_main(void)
+{
+    setsid();
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    printf("ready\n");
+    fflush(stdout);
+    while ((length = getline(&line, &capacity, stdin)) > 0) {
+        line[strcspn(line, "\n")] = 0;
+        if (strncmp(line, "undo ", 5) == 0 && undo_count < MAX_UNDO)
+            undo_lines[undo_count++] = strdup(line + 5);
+        printf("noted\n");
+        fflush(stdout);
+    }
+    while (undo_count)
+        undo(undo_lines[--undo_count]);
+    return 0;
+}

@@ -1,0 +1,122 @@
+/* Writes transcripts. Samples and facts are kept in memory, already faulted in, and written once at the end. */
+#include "core.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct recorded_fact {
+    int slot, cell;
+    const char *name, *value;
+};
+
+static char buffer[1 << 16];
+static size_t buffered;
+static struct sample *samples;
+static int sample_count, sample_limit;
+static struct recorded_fact *facts;
+static int fact_count, fact_limit;
+static const char *endings[4096];
+static int ending_count;
+
+void out_flush(void)
+{
+    for (size_t done = 0; done < buffered;) {
+        ssize_t wrote = write(1, buffer + done, buffered - done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0) {
+            dprintf(2, "the transcript cannot be written: %s\n", strerror(errno));
+            _exit(3);
+        }
+        done += (size_t)wrote;
+    }
+    buffered = 0;
+}
+
+void out(const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(buffer + buffered, sizeof buffer - buffered, format, arguments);
+    if (length >= (int)(sizeof buffer - buffered)) {
+        out_flush();
+        length = vsnprintf(buffer, sizeof buffer, format, again);
+    }
+    buffered += (size_t)length;
+    va_end(again);
+    va_end(arguments);
+}
+
+void transcript_open(int sample_capacity, int fact_capacity)
+{
+    sample_limit = sample_capacity;
+    fact_limit = fact_capacity;
+    samples = arena((size_t)sample_capacity * sizeof *samples);
+    facts = arena((size_t)fact_capacity * sizeof *facts);
+    memset(buffer, 0, sizeof buffer);
+}
+
+void transcript_columns(void)
+{
+    out("columns\tslot\tround\tcell\tphase\tops\tbytes\tstart_ns\twall_ns\tcpu_ns\tuser_ns\tsystem_ns\tminor_faults"
+        "\tmajor_faults\tvoluntary_switches\tinvoluntary_switches");
+    const char *names[MAX_EXTRA];
+    int extra = perf_columns(names);
+    for (int i = 0; i < extra; i++)
+        out("\t%s", names[i]);
+    out("\n");
+}
+
+void record_sample(const struct sample *sample)
+{
+    if (sample_count == sample_limit) {
+        dprintf(2, "a method timed more phases than it declares: %s\n", sample->phase);
+        _exit(3);
+    }
+    samples[sample_count++] = *sample;
+}
+
+void record_fact(int slot, int cell, const char *name, const char *value)
+{
+    if (fact_count == fact_limit) {
+        dprintf(2, "a method recorded more facts than there is room for: %s\n", name);
+        _exit(3);
+    }
+    facts[fact_count++] = (struct recorded_fact){slot, cell, name, value};
+}
+
+void record_end(const char *line)
+{
+    if (ending_count < (int)(sizeof endings / sizeof *endings))
+        endings[ending_count++] = line;
+}
+
+static void write_sample(const struct sample *s, int extra)
+{
+    const struct counters *c = &s->spent;
+    typedef unsigned long long u;
+    out("sample\t%d\t%d\t%d\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu", s->slot, s->round,
+        s->cell, s->phase, (u)s->ops, (u)s->bytes, (u)s->start_ns, (u)s->wall_ns, (u)c->cpu_ns, (u)c->user_ns,
+        (u)c->system_ns, (u)c->minor_faults, (u)c->major_faults, (u)c->voluntary_switches,
+        (u)c->involuntary_switches);
+    for (int i = 0; i < extra; i++)
+        out("\t%llu", (u)c->extra[i]);
+    out("\n");
+}
+
+/* `whole` is false where a two-sided launch ends early: then no `done` may stand there. */
+void transcript_write(bool whole)
+{
+    const char *names[MAX_EXTRA];
+    int extra = perf_columns(names);
+    for (int i = 0; i < sample_count; i++)
+        write_sample(&samples[i], extra);
+    for (int i = 0; i < fact_count; i++)
+        out("fact\t%d\t%d\t%s\t%s\n", facts[i].slot, facts[i].cell, facts[i].name, facts[i].value);
+    for (int i = 0; i < ending_count; i++)
+        out("%s", endings[i]);
+    if (whole)
+        out("done\t%d\n", sample_count);
+    out_flush();
+}
