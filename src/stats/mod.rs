@@ -1,1 +1,13 @@
 //! Pure statistics: nothing here knows of memory, processes or files.
+//!
+//! The inputs are slices of numbers and seeds, the outputs are plain values, and the same inputs give the same outputs
+//! on every machine. The unit of inference is the launch: functions that take `launches` expect one slice, or one number,
+//! for each fresh process, because rounds of one process are not independent of each other.
+
+pub mod interval;
+pub mod order;
+pub mod quantile;
+pub mod rank_sum;
+pub mod rng;
+pub mod signed_rank;
+pub mod t;
