@@ -8,6 +8,7 @@ pub mod interval;
 pub mod order;
 pub mod quantile;
 pub mod rank_sum;
+pub mod ratio;
 pub mod rng;
 pub mod signed_rank;
 pub mod t;

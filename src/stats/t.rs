@@ -23,6 +23,53 @@ pub(crate) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     (mean, squares / (n - 1.0).max(1.0))
 }
 
+/// The difference of two means without the assumption of equal variances.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Welch {
+    /// The mean of the second group minus that of the first.
+    pub difference: f64,
+    /// The standard error of that difference.
+    pub error: f64,
+    /// The degrees of freedom by Welch and Satterthwaite.
+    pub freedom: f64,
+}
+
+impl Welch {
+    /// The two-sided probability of a difference this large where the means are equal.
+    pub fn p(&self) -> f64 {
+        match self.error == 0.0 {
+            true => f64::from(self.difference == 0.0),
+            false => two_sided_p(self.difference / self.error, self.freedom),
+        }
+    }
+
+    /// The limits of the interval for the difference.
+    pub fn limits(&self, confidence: f64) -> Result<(f64, f64), Undefined> {
+        let tail = tail(confidence)?;
+        let half = match self.error == 0.0 {
+            true => 0.0,
+            false => t_quantile(1.0 - tail, self.freedom) * self.error,
+        };
+        Ok((self.difference - half, self.difference + half))
+    }
+}
+
+/// Compares the means of two groups of independent values (Welch 1947). `TooFew` below two values in a group.
+pub fn welch(a: &[f64], b: &[f64]) -> Result<Welch, Undefined> {
+    check(a, 2)?;
+    check(b, 2)?;
+    let (mean_a, variance_a) = mean_and_variance(a);
+    let (mean_b, variance_b) = mean_and_variance(b);
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    let (part_a, part_b) = (variance_a / n, variance_b / m);
+    let both = part_a + part_b;
+    Ok(Welch {
+        difference: mean_b - mean_a,
+        error: both.sqrt(),
+        freedom: both * both / (part_a * part_a / (n - 1.0) + part_b * part_b / (m - 1.0)),
+    })
+}
+
 /// P(|T| ≥ |t|) for Student's distribution with `freedom` degrees of freedom, which need not be whole.
 pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom) {
@@ -50,6 +97,14 @@ mod tests {
     fn equal_values_have_an_interval_of_no_width() {
         let interval = t_interval(&[2.0; 5], 0.95).expect("five values");
         assert_eq!((interval.low, interval.estimate, interval.high), (2.0, 2.0, 2.0));
+    }
+
+    #[test]
+    fn groups_without_spread_differ_surely_or_not_at_all() {
+        let same = welch(&[1.0; 3], &[1.0; 4]).expect("enough");
+        assert_eq!((same.p(), same.limits(0.95)), (1.0, Ok((0.0, 0.0))));
+        let other = welch(&[1.0; 3], &[2.0; 4]).expect("enough");
+        assert_eq!((other.p(), other.limits(0.95)), (0.0, Ok((1.0, 1.0))));
     }
 
     #[test]
