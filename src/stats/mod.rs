@@ -12,3 +12,4 @@ pub mod ratio;
 pub mod rng;
 pub mod signed_rank;
 pub mod t;
+pub mod verdict;
