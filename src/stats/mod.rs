@@ -4,6 +4,7 @@
 //! on every machine. The unit of inference is the launch: functions that take `launches` expect one slice, or one number,
 //! for each fresh process, because rounds of one process are not independent of each other.
 
+pub mod absolute;
 pub mod interval;
 pub mod order;
 pub mod quantile;
