@@ -5,6 +5,7 @@
 //! for each fresh process, because rounds of one process are not independent of each other.
 
 pub mod absolute;
+pub mod autocorrelation;
 pub mod interval;
 pub mod order;
 pub mod quantile;
@@ -13,4 +14,5 @@ pub mod ratio;
 pub mod rng;
 pub mod signed_rank;
 pub mod t;
+pub mod variance;
 pub mod verdict;
