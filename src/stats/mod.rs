@@ -8,6 +8,7 @@ pub mod absolute;
 pub mod autocorrelation;
 pub mod interval;
 pub mod multiplicity;
+pub mod naive;
 pub mod order;
 pub mod orders;
 pub mod quantile;
