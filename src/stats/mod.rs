@@ -6,6 +6,7 @@
 
 pub mod absolute;
 pub mod autocorrelation;
+pub mod best;
 pub mod interval;
 pub mod multiplicity;
 pub mod naive;
