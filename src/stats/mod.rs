@@ -17,6 +17,7 @@ pub mod rank_sum;
 pub mod ratio;
 pub mod rng;
 pub mod signed_rank;
+pub mod stopping;
 pub mod t;
 pub mod variance;
 pub mod verdict;
