@@ -7,6 +7,7 @@
 pub mod absolute;
 pub mod autocorrelation;
 pub mod best;
+pub mod change_points;
 pub mod interval;
 pub mod multiplicity;
 pub mod naive;
@@ -17,6 +18,7 @@ pub mod rank_sum;
 pub mod ratio;
 pub mod rng;
 pub mod signed_rank;
+pub mod steady;
 pub mod stopping;
 pub mod t;
 pub mod variance;
