@@ -88,15 +88,14 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
 fn identical_cells_are_seldom_told_apart() {
     let noise = long_memory(NOISE, 3);
     for (name, machine) in machines(&noise, &[80.0, 80.0]) {
-        let (mut apart, mut beyond_margin) = (0.0, 0.0);
-        let trials = 500;
-        for launches in LAUNCHES {
-            apart += share(trials, |seed| !covers(&judge(&machine, launches, seed), 1.0)) / LAUNCHES.len() as f64;
-            beyond_margin += share(trials, |seed| {
-                let said = verdict(&judge(&machine, launches, seed), MARGIN);
-                said == Verdict::Faster || said == Verdict::Slower
-            }) / LAUNCHES.len() as f64;
-        }
+        let of_count = |launches| (0..500).map(move |seed| (launches, seed));
+        let judged: Vec<Ratio> =
+            LAUNCHES.into_iter().flat_map(of_count).map(|(launches, seed)| judge(&machine, launches, seed)).collect();
+        let share_of = |wrong: &dyn Fn(&Ratio) -> bool| {
+            judged.iter().filter(|ratio| wrong(ratio)).count() as f64 / judged.len() as f64
+        };
+        let apart = share_of(&|ratio| !covers(ratio, 1.0));
+        let beyond_margin = share_of(&|ratio| matches!(verdict(ratio, MARGIN), Verdict::Faster | Verdict::Slower));
         println!("{name}: {apart:.4} told apart, {beyond_margin:.4} beyond the margin");
         assert!(apart <= 0.05, "{name}: {apart}");
         assert!(beyond_margin <= 0.01, "{name}: {beyond_margin}");
@@ -185,7 +184,7 @@ fn the_best_set_drops_no_method_that_is_as_good_as_the_best() {
     for (launches, adjustment) in
         [(6, Adjustment::Holm), (12, Adjustment::Holm), (20, Adjustment::MaxT), (30, Adjustment::MaxT)]
     {
-        let trials = if adjustment == Adjustment::Holm { 3_000 } else { 600 };
+        let trials = if adjustment == Adjustment::Holm { 1_500 } else { 500 };
         let (mut wrongly_dropped, mut loser_dropped) = (0, 0);
         for seed in 0..trials as u64 {
             let mut run = machine.run(seed);
