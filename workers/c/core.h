@@ -103,6 +103,9 @@ extern volatile int current_slot, current_cell;
 /* sides.c */
 void sides_open(void);
 
+/* gaps.c */
+int probe_gaps_main(const char *milliseconds);
+
 /* start.c */
 int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
