@@ -15,6 +15,10 @@ use crate::workers::{self, Worker};
 /// Version of everything in a run folder; a reader refuses any other.
 pub const SCHEMA: u32 = 1;
 
+/// The fewest and the most launches of a unit unless the user says otherwise. The budget usually ends a run at about ten; the
+/// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
+pub const LAUNCHES: (u32, u32) = (6, 40);
+
 /// The key of methods that do their work several times in one sample, because once is too short to time.
 pub const BATCH: &str = "batch";
 

@@ -16,13 +16,15 @@ use crate::machine::memory;
 use crate::machine::noise::Snapshot;
 use crate::method::Method;
 use crate::outcome::{Outcome, Status};
-use crate::plan::{Plan, Unit, compatible, group_of};
+use crate::plan::{BATCH, Plan, Unit, compatible, group_of};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::stats::interval::LEAST_LAUNCHES;
 use crate::stats::orders;
+use crate::stats::quantile::median;
 use crate::stats::rng::Seeded;
 use crate::stats::stopping::{Decision, Goal, Group, decide};
+use crate::stats::variance::optimal_rounds;
 use crate::transcript::{self, Ending, LaunchKeys, Transcript};
 use crate::workers::{self, Worker};
 
@@ -34,6 +36,25 @@ const MOST_ROUNDS: f64 = 400.0;
 const PATIENCE: f64 = 10.0;
 /// The least time limit of a launch.
 const LEAST_TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Launches of a cluster after which its rounds are chosen once more, from what was seen to vary; frozen from then on.
+const LAUNCHES_SEEN: u32 = 4;
+/// Fewer rounds than this are not chosen: their median would feel a single tick.
+const LEAST_ROUNDS_CHOSEN: usize = 10;
+/// The block of launches that are kept but only show how long rounds take.
+const PILOT: i32 = -1;
+/// The block of launches that show how long a sample of a method with a `batch` is.
+const CALIBRATION: i32 = -2;
+/// Measured rounds of such a launch; their median counts.
+const CALIBRATION_ROUNDS: u32 = 9;
+/// Such launches until the batch is near.
+const COARSE_CALIBRATIONS: usize = 2;
+/// Such launches after the batch has come near; the median of their medians counts.
+const CALIBRATIONS: usize = 3;
+/// How long a batched sample should be, in nanoseconds: a tenth of the shortest timer tick that Linux offers (1000 Hz), so
+/// that most samples meet no tick.
+const SAMPLE_NS: f64 = 100_000.0;
+/// A sample must be at least this many times as long as one read of the clock.
+const CLOCK_READS: f64 = 100.0;
 /// Left free when a launch's need is compared with what is available, in bytes.
 const RESERVE_BYTES: u64 = 64 << 20;
 
@@ -50,6 +71,8 @@ pub struct Runner<'a> {
     next_launch: usize,
     spent_before_s: f64,
     root: PathBuf,
+    /// What a sample took in the last launch that is not judged, in nanoseconds by cell.
+    lengths_ns: BTreeMap<usize, f64>,
 }
 
 /// How a run ended.
@@ -90,6 +113,7 @@ impl<'a> Runner<'a> {
             next_launch: records.iter().map(|r| r.launch + 1).max().unwrap_or(0),
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
+            lengths_ns: BTreeMap::new(),
             plan,
         })
     }
@@ -130,7 +154,8 @@ impl<'a> Runner<'a> {
 
     fn experiment(&mut self, name: &str, until_s: f64) -> Result<Option<String>> {
         let start_s = self.spent_s();
-        self.pilot(name, until_s)?;
+        let fresh = self.pilot(name, until_s)?;
+        self.calibrate(name, &fresh, until_s)?;
         self.fix_rounds(name, until_s)?;
         self.folder.write_json("plan.json", &self.plan)?;
         let goal = Goal { precision: self.plan.precision, budget_seconds: until_s - start_s };
@@ -155,7 +180,11 @@ impl<'a> Runner<'a> {
                 }
                 Decision::BudgetSpent { .. } => return Ok(self.budget_remark(name, launches)),
             };
-            if !self.block(name, &mut clusters[next], until_s)? {
+            let goes_on = self.block(name, &mut clusters[next], until_s)?;
+            if goes_on && clusters[next].blocks == LAUNCHES_SEEN {
+                self.choose_rounds(&clusters[next], until_s)?;
+            }
+            if !goes_on {
                 return Ok(self.signals.arrived().is_none().then(|| self.budget_remark(name, launches)).flatten());
             }
         }
@@ -176,12 +205,18 @@ impl<'a> Runner<'a> {
             if self.plan.units[unit].rounds == 0 {
                 continue; // The budget ended before its pilot.
             }
-            match found.iter_mut().find(|c| compatible(&c.parameters, &parameters)) {
+            match found.iter_mut().find(|c| c.holds(&parameters)) {
                 Some(cluster) => cluster.units.push(unit),
-                None => found.push(Cluster { parameters, units: vec![unit], blocks: 0, block_s: 0.0 }),
+                None => {
+                    found.push(Cluster { parameters: vec![parameters], units: vec![unit], blocks: 0, block_s: 0.0 })
+                }
             }
         }
         for cluster in &mut found {
+            // A unit may hold the cells of several groups; the cluster is as wide as the widest of them.
+            let cells = cluster.units.iter().flat_map(|&u| self.plan.units[u].cells.iter());
+            let parameters = cells.map(|&c| group_of(experiment, &self.plan.cells[c].cell));
+            cluster.parameters = parameters.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
             while cluster.units.iter().any(|&u| self.evidence.has(u, cluster.blocks)) {
                 cluster.blocks += 1;
             }
@@ -203,7 +238,9 @@ impl<'a> Runner<'a> {
     }
 
     /// One launch of every unit that is kept but not judged: it shows what cannot run here and how long a round takes.
-    fn pilot(&mut self, name: &str, until_s: f64) -> Result<()> {
+    /// The units that were launched are returned.
+    fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
+        let mut launched = Vec::new();
         for unit in self.units_of(name) {
             if self.plan.units[unit].rounds > 0 {
                 continue; // A resumed run: the pilot has spoken already.
@@ -216,9 +253,93 @@ impl<'a> Runner<'a> {
                 self.plan.units[unit].rounds = 0;
                 continue;
             }
-            self.launch(unit, -1)?;
+            self.launch(unit, PILOT)?;
+            launched.push(unit);
+        }
+        Ok(launched)
+    }
+
+    /// Chooses the batch of cells whose user did not: a repeated median over short launches, one batch for all cells that
+    /// are compared with each other, frozen in the plan.
+    fn calibrate(&mut self, name: &str, units: &[usize], until_s: f64) -> Result<()> {
+        let free = |runner: &Self, unit: usize| -> Vec<usize> {
+            runner.alive(unit).into_iter().filter(|&c| runner.plan.cells[c].free_batch).collect()
+        };
+        let units: Vec<usize> = units.iter().copied().filter(|&u| !free(self, u).is_empty()).collect();
+        let mut seen: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for pass in 0..COARSE_CALIBRATIONS + CALIBRATIONS {
+            for &unit in &units {
+                self.progress.step(&format!("{name}: sample length"), until_s - self.spent_s());
+                if self.signals.arrived().is_some() || self.spent_s() > until_s {
+                    return Ok(());
+                }
+                if !self.plan.units[unit].fresh {
+                    self.plan.units[unit].rounds = CALIBRATION_ROUNDS;
+                }
+                self.launch(unit, CALIBRATION)?;
+                for cell in free(self, unit) {
+                    let Some(length_ns) = self.lengths_ns.get(&cell) else { continue };
+                    let each = length_ns / f64::from(batch_of(&self.plan, cell));
+                    let all = seen.entry(cell).or_default();
+                    if pass <= COARSE_CALIBRATIONS {
+                        // What the clock adds to samples that are still too short has no place in the final choice.
+                        all.clear();
+                    }
+                    all.push(each);
+                }
+                self.plan.units[unit].rounds = self.plan.units[unit].rounds.min(1);
+            }
+            self.set_batches(name, &seen);
         }
         Ok(())
+    }
+
+    /// Gives every group the batch at which its slowest cell is as long as a sample should be.
+    fn set_batches(&mut self, name: &str, seen: &BTreeMap<usize, Vec<f64>>) {
+        let Some(experiment) = self.plan.experiment(name).cloned() else { return };
+        let group = |plan: &Plan, cell: usize| {
+            let mut group = group_of(&experiment, &plan.cells[cell].cell);
+            group.remove(BATCH);
+            group
+        };
+        let each: Vec<(usize, f64)> =
+            seen.iter().filter_map(|(&c, all)| Some((c, median(&mut all.clone())?))).collect();
+        for &(cell, _) in &each {
+            let mine = group(&self.plan, cell);
+            let compared = each.iter().filter(|(other, _)| compatible(&mine, &group(&self.plan, *other)));
+            let (fastest, slowest) =
+                compared.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, ns)| (low.min(*ns), high.max(*ns)));
+            let clock_ns = self.clock_read_ns(cell);
+            let batch = batch_for(fastest, slowest, clock_ns).to_string();
+            self.plan.cells[cell].cell.parameters.insert(BATCH.to_owned(), batch);
+        }
+    }
+
+    fn clock_read_ns(&self, cell: usize) -> f64 {
+        let about = self.plan.cells[cell].cell.sides().next().and_then(|worker| self.evidence.about.get(worker));
+        about.and_then(|a| a.get("clock_read_ns")).and_then(|text| text.parse().ok()).unwrap_or(100.0)
+    }
+
+    /// Chooses the rounds of a launch from the two components of variance that the first launches showed, for the comparison
+    /// that is widest; see `stats::variance`.
+    fn choose_rounds(&mut self, cluster: &Cluster, until_s: f64) -> Result<()> {
+        for &unit in &cluster.units {
+            let cells = self.alive(unit);
+            let planned = &self.plan.units[unit];
+            if planned.fresh || cells.is_empty() {
+                continue;
+            }
+            let Some(components) = judge::components_within(&self.plan, &self.evidence, &cells) else { continue };
+            // As many launches must still fit as the rounds were planned for.
+            let left = (PLANNED_LAUNCHES - f64::from(cluster.blocks)).max(1.0);
+            let overhead_s = launch_s(planned, 0);
+            let share_s = (until_s - self.spent_s()) / left / cluster.units.len() as f64;
+            let most = ((share_s - overhead_s) / planned.round_s.max(1e-6)).clamp(1.0, MOST_ROUNDS);
+            let least = LEAST_ROUNDS_CHOSEN.min(most as usize);
+            let rounds = optimal_rounds(&components, overhead_s, planned.round_s.max(1e-6), least, most as usize);
+            self.plan.units[unit].rounds = rounds as u32;
+        }
+        self.folder.write_json("plan.json", &self.plan)
     }
 
     /// Shares what the budget leaves among the units, so that about ten launches of each fit.
@@ -442,9 +563,25 @@ impl<'a> Runner<'a> {
         if unit.fresh || first >= last {
             unit.round_s = record.wall_s;
         } else {
-            unit.round_s = (last - first) as f64 / 1e9;
-            unit.start_s = (record.wall_s - 2.0 * unit.round_s).max(0.0);
+            unit.round_s = (last - first) as f64 / 1e9 / f64::from(unit.rounds.max(1));
+            unit.start_s = (record.wall_s - unit.round_s * f64::from(unit.rounds + unit.warmup_rounds)).max(0.0);
         }
+        self.learn_lengths(record, transcripts);
+    }
+
+    /// What a sample of each cell took: the median over rounds of its measured phases together.
+    fn learn_lengths(&mut self, record: &LaunchRecord, transcripts: &[Option<Transcript>]) {
+        let mut by_slot: BTreeMap<(usize, u32), f64> = BTreeMap::new();
+        for sample in transcripts.iter().take(1).flatten().flat_map(|t| &t.samples).filter(|s| s.round >= 0) {
+            if let Some(&cell) = record.cells.get(sample.cell as usize) {
+                *by_slot.entry((cell, sample.slot)).or_insert(0.0) += sample.counts.wall_ns as f64;
+            }
+        }
+        let mut by_cell: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for ((cell, _), length) in by_slot {
+            by_cell.entry(cell).or_default().push(length);
+        }
+        self.lengths_ns = by_cell.into_iter().filter_map(|(c, mut all)| Some((c, median(&mut all)?))).collect();
     }
 
     /// A launch died and named no cell. Where there was one cell, it is the one; else each is tried by itself from now on.
@@ -468,15 +605,19 @@ impl<'a> Runner<'a> {
 
 /// Units whose cells are compared with each other; a block is one launch of each.
 struct Cluster {
-    parameters: BTreeMap<String, String>,
+    parameters: Vec<BTreeMap<String, String>>,
     units: Vec<usize>,
     blocks: u32,
     block_s: f64,
 }
 
 impl Cluster {
+    fn holds(&self, parameters: &BTreeMap<String, String>) -> bool {
+        self.parameters.iter().any(|own| compatible(own, parameters))
+    }
+
     fn group(&self, half_widths: &[(BTreeMap<String, String>, f64)]) -> Group {
-        let mine = half_widths.iter().filter(|(parameters, _)| compatible(parameters, &self.parameters));
+        let mine = half_widths.iter().filter(|(parameters, _)| self.holds(parameters));
         let half_width = mine.map(|(_, width)| *width).reduce(f64::max);
         Group { launches: self.blocks as usize, half_width, launch_seconds: self.block_s }
     }
@@ -492,6 +633,19 @@ fn widest_of(groups: &[Group], open: &[usize]) -> usize {
 /// What a launch of so many rounds should take, in seconds.
 fn launch_s(unit: &Unit, rounds: u32) -> f64 {
     unit.start_s + unit.round_s * f64::from(rounds + unit.warmup_rounds)
+}
+
+/// The batch that a cell has at the moment.
+fn batch_of(plan: &Plan, cell: usize) -> u32 {
+    plan.cells[cell].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()).unwrap_or(1)
+}
+
+/// The batch for cells that take so many nanoseconds for each unit of it: the slowest gets samples no longer than
+/// [`SAMPLE_NS`], unless the fastest would then come too near to the cost of the clock.
+fn batch_for(fastest_ns: f64, slowest_ns: f64, clock_read_ns: f64) -> u32 {
+    let most = SAMPLE_NS / slowest_ns.max(1e-3);
+    let least = CLOCK_READS * clock_read_ns / fastest_ns.max(1e-3);
+    most.floor().max(least.ceil()).clamp(1.0, 1e9) as u32
 }
 
 /// The fixed rule for warm-up: the shorter a round, the more of them are discarded; a round of a second or more that prepares
@@ -535,5 +689,19 @@ impl Prepared {
             transcript: &self.transcript,
             messages: &self.messages,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_makes_samples_short_against_a_tick_and_long_against_the_clock() {
+        assert_eq!(batch_for(1000.0, 1000.0, 25.0), 100);
+        assert_eq!(batch_for(1000.0, 4000.0, 25.0), 25);
+        // The slowest cell would be done with 2, but the fastest needs 25 to be a hundred reads long.
+        assert_eq!(batch_for(100.0, 50_000.0, 25.0), 25);
+        assert_eq!(batch_for(5e6, 5e6, 25.0), 1);
     }
 }

@@ -3,4 +3,5 @@
 pub mod doctor;
 pub mod explain;
 pub mod published;
+pub mod selftest;
 pub mod terminal;
