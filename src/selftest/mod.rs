@@ -35,6 +35,10 @@ const LEAST_RUN_S: f64 = 2.5;
 /// Naive comparisons of each kind of work.
 const NAIVE_COMPARISONS: usize = 40;
 
+/// Samples on a side: fewer are no benchmark, and as many as this are common.
+const LEAST_NAIVE_SAMPLES: usize = 30;
+const USUAL_SAMPLES: usize = 1000;
+
 /// What the cells of a run do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -58,6 +62,18 @@ impl Work {
 fn share_out(budget_s: f64) -> (usize, f64) {
     let runs = ((budget_s * RUNS_SHARE / LEAST_RUN_S) as usize).clamp(2, RUNS);
     (runs, budget_s * RUNS_SHARE / runs as f64)
+}
+
+/// The samples on each side of a naive comparison: once as many as one of Pagewise's ratios took, and once what a loop around
+/// a clock usually takes, as far as the budget allows.
+fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
+    let Some(first) = like.first() else { return Vec::new() };
+    let taken = like.iter().map(|d| d.samples_each).sum::<usize>() / like.len();
+    let side_s = budget_s * NAIVE_SHARE / 4.0 / NAIVE_COMPARISONS as f64;
+    let affordable = (side_s / first.slot_s.max(1e-6)) as usize;
+    let few = taken.min(affordable).max(LEAST_NAIVE_SAMPLES);
+    let many = USUAL_SAMPLES.min(affordable);
+    if many > few { vec![few, many] } else { vec![few] }
 }
 
 /// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, what is there is judged.
@@ -88,15 +104,10 @@ pub fn selftest(
     let mut naive = Vec::new();
     for work in [Work::Steps, Work::Pages] {
         let like: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
-        if let Some(first) = like.first()
-            && signals.arrived().is_none()
-        {
-            // As many samples a side as Pagewise took for one ratio, unless time is short.
-            let taken = like.iter().map(|d| d.samples_each).sum::<usize>() / like.len();
-            let pair_s = budget_s * NAIVE_SHARE / 2.0 / NAIVE_COMPARISONS as f64;
-            let affordable = pair_s / 2.0 / (first.slot_s.max(1e-6));
-            let samples = taken.min(affordable as usize).max(30);
-            naive.push(sequential::naive_trials(place, &laboratory, work, batch, samples, seed)?);
+        for samples in naive_samples(&like, budget_s) {
+            if signals.arrived().is_none() {
+                naive.push(sequential::naive_trials(place, &laboratory, work, batch, samples, seed)?);
+            }
         }
     }
     Ok(SelfTest::from_trials(&done, naive, seed, budget_s, started.elapsed().as_secs_f64()))
