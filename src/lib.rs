@@ -1,4 +1,5 @@
 //! Pagewise: a laboratory that measures what memory costs on this machine.
 #![forbid(unsafe_code)]
 
+pub mod machine;
 pub mod stats;

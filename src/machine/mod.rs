@@ -1,0 +1,4 @@
+//! What this machine is, what it has left, and what else it does.
+
+pub mod cpu;
+mod files;
