@@ -2,3 +2,4 @@
 
 pub mod cpu;
 mod files;
+pub mod paging;
