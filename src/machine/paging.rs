@@ -62,7 +62,7 @@ pub struct HugePages {
     pub thp_bytes: Option<u64>,
     /// Whether a first read gets a huge zero page: /sys/kernel/mm/transparent_hugepage/use_zero_page.
     pub thp_zero_page: Option<bool>,
-    /// Whether khugepaged is slowed and compacts: /sys/kernel/mm/transparent_hugepage/khugepaged/defrag.
+    /// Whether khugepaged moves pages to make room for a huge one: /sys/kernel/mm/transparent_hugepage/khugepaged/defrag.
     pub khugepaged_defrag: Option<bool>,
     /// Who gets pages of the other sizes, by size: /sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled.
     pub thp_by_size: BTreeMap<String, String>,
@@ -191,7 +191,7 @@ impl Reclaim {
 
     /// Whether DAMON takes idle pages away.
     pub fn damon_takes_pages(&self) -> bool {
-        let takes = |k: &Kdamond| k.running == Some(true) && k.actions.iter().any(|a| a == "pageout" || a == "cold");
+        let takes = |k: &Kdamond| k.running == Some(true) && k.actions.contains("pageout");
         self.damon_reclaim == Some(true) || self.kdamonds.iter().any(takes)
     }
 }
