@@ -2,6 +2,11 @@
 
 pub mod cgroup;
 pub mod cpu;
+pub mod environment;
 mod files;
 pub mod paging;
 pub mod system;
+pub mod tools;
+mod words;
+
+pub use environment::Environment;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::files::{Files, field, field_bytes, list_length};
+use super::files::{Files, field_bytes, list_length};
 
 /// Memory and the rules for handing it out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
