@@ -4,9 +4,11 @@ pub mod cgroup;
 pub mod cpu;
 pub mod environment;
 mod files;
+pub mod obstacles;
 pub mod paging;
 pub mod system;
 pub mod tools;
 mod words;
 
 pub use environment::Environment;
+pub use obstacles::{Obstacle, obstacles};

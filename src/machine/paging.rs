@@ -163,6 +163,25 @@ impl HugePages {
         }
     }
 
+    /// Who gets transparent huge pages of the processor's size: their own setting counts unless it inherits the common one.
+    pub fn transparent(&self) -> Option<&str> {
+        HugePages::decides(&self.thp_by_size, self.thp_bytes, self.thp_enabled.as_deref())
+    }
+
+    /// Who gets them in shared memory.
+    pub fn transparent_shared(&self) -> Option<&str> {
+        HugePages::decides(&self.thp_shmem_by_size, self.thp_bytes, self.thp_shmem_enabled.as_deref())
+    }
+
+    fn decides<'s>(
+        by_size: &'s BTreeMap<String, String>,
+        bytes: Option<u64>,
+        common: Option<&'s str>,
+    ) -> Option<&'s str> {
+        let own = bytes.and_then(|bytes| by_size.get(&format!("{}kB", bytes / 1024))).map(String::as_str);
+        own.filter(|word| *word != "inherit").or(common)
+    }
+
     /// The pool whose pages have the size of a transparent huge page, which is the one measured beside them.
     pub fn main_pool(&self) -> Option<&Pool> {
         let wanted = self.thp_bytes.unwrap_or(2 << 20);
@@ -191,8 +210,14 @@ impl Reclaim {
 
     /// Whether DAMON takes idle pages away.
     pub fn damon_takes_pages(&self) -> bool {
-        let takes = |k: &Kdamond| k.running == Some(true) && k.actions.contains("pageout");
-        self.damon_reclaim == Some(true) || self.kdamonds.iter().any(takes)
+        self.damon_reclaim == Some(true) || self.kdamonds.iter().any(Kdamond::takes_pages)
+    }
+}
+
+impl Kdamond {
+    /// Whether it runs and pages out; its other actions only advise.
+    pub fn takes_pages(&self) -> bool {
+        self.running == Some(true) && self.actions.contains("pageout")
     }
 }
 

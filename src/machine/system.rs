@@ -192,11 +192,18 @@ impl Clock {
         }
     }
 
-    /// Whether the clock is read without entering the kernel, as a counter of the processor.
-    pub fn is_fast(&self) -> Option<bool> {
+    /// Whether the clock is a plain counter of the processor; `None` if the clock is not known.
+    pub fn is_counter(&self) -> Option<bool> {
         self.current
             .as_deref()
-            .map(|c| matches!(c, "tsc" | "arch_sys_counter" | "timebase" | "hyperv_clocksource_tsc_page"))
+            .map(|clock| matches!(clock, "tsc" | "arch_sys_counter" | "timebase" | "riscv_clocksource"))
+    }
+
+    /// Whether the clock is read without entering the kernel; those of KVM and Hyper-V are, through a page that the
+    /// hypervisor writes.
+    pub fn is_read_in_user_space(&self) -> Option<bool> {
+        let shared = |clock: &str| clock == "kvm-clock" || clock == "hyperv_clocksource_tsc_page";
+        self.current.as_deref().map(|clock| shared(clock) || self.is_counter() == Some(true))
     }
 }
 

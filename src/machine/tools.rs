@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::files::Files;
 
-/// Programs that are looked for in PATH.
-const PROGRAMS: [&str; 7] = ["cc", "clang", "gcc", "go", "java", "perf", "strace"];
+/// Programs that are looked for in PATH; the package managers because doctor names a command.
+const PROGRAMS: [&str; 9] = ["apt-get", "cc", "clang", "dnf", "gcc", "go", "java", "perf", "strace"];
 
 /// The oldest release of Java whose memory segments are final (JEP 454).
 pub const SEGMENTS_SINCE_JAVA: u64 = 22;
