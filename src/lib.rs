@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub mod machine;
+pub mod report;
 pub mod stats;

@@ -4,11 +4,12 @@ pub mod cgroup;
 pub mod cpu;
 pub mod environment;
 mod files;
+pub mod meaning;
 pub mod obstacles;
 pub mod paging;
 pub mod system;
 pub mod tools;
-mod words;
+pub(crate) mod words;
 
 pub use environment::Environment;
 pub use obstacles::{Obstacle, obstacles};
