@@ -108,5 +108,8 @@ int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
 int guard_main(void);
 
+/* load.c */
+int load_main(const char *percent);
+
 const char *worker_name(void);
 #endif
