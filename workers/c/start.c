@@ -106,6 +106,13 @@ int exec_main(int argc, char **argv)
     }
     if (i + 1 >= argc)
         stop("--", "no program");
+    /* What another language's worker cannot do itself it asks of this one. */
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length > 0) {
+        self[length] = 0;
+        setenv("PAGEWISE_NATIVE_WORKER", self, 1);
+    }
     execvp(argv[i + 1], argv + i + 1);
     stop(argv[i + 1], strerror(errno));
 }
