@@ -38,7 +38,7 @@ static void die_with_parent(pid_t parent)
         stop("parent", "it has ended already");
 }
 
-static void set_affinity(const char *list)
+static void set_affinity(pid_t thread, const char *list)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -52,7 +52,7 @@ static void set_affinity(const char *list)
         for (long cpu = from; cpu <= to && cpu < CPU_SETSIZE; cpu++)
             CPU_SET(cpu, &set);
     }
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
+    if (sched_setaffinity(thread, sizeof set, &set) != 0)
         stop("sched_setaffinity", strerror(errno));
 }
 
@@ -81,7 +81,7 @@ static void option(const char *name, char *value)
     if (strcmp(name, "--parent") == 0)
         die_with_parent((pid_t)atoi(value));
     else if (strcmp(name, "--cpus") == 0)
-        set_affinity(value);
+        set_affinity(0, value);
     else if (strcmp(name, "--cgroup") == 0)
         join_cgroup(value);
     else if (strcmp(name, "--address-space") == 0) {
@@ -118,6 +118,12 @@ int exec_main(int argc, char **argv)
     }
     execvp(argv[i + 1], argv + i + 1);
     stop(argv[i + 1], strerror(errno));
+}
+
+int pin_main(const char *thread, const char *list)
+{
+    set_affinity((pid_t)atoi(thread), list);
+    return 0;
 }
 
 int find_library_main(int argc, char **argv)

@@ -31,5 +31,6 @@ static void run(struct slot *s)
 
 METHOD(share_memfd_hugetlb, .experiment = "share", .name = "memfd-hugetlb",
        .summary = "A memory file from the reserved pool of huge pages (MFD_HUGETLB).",
-       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = "bytes", .laws = "huge_bytes == bytes; " SHARE_LAWS,
+       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = "bytes", .needs = "huge-pages",
+       .laws = "huge_bytes == bytes; " SHARE_LAWS,
        .calls = "map:memfd_create,ftruncate,mmap unmap:munmap,close", .run = run);

@@ -32,5 +32,6 @@ static void run(struct slot *s)
 
 METHOD(share_sysv_huge, .experiment = "share", .name = "sysv-huge",
        .summary = "A System V segment from the reserved pool of huge pages (SHM_HUGETLB).",
-       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = "bytes", .laws = "huge_bytes == bytes; " SHARE_LAWS,
+       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = "bytes", .needs = "huge-pages",
+       .laws = "huge_bytes == bytes; " SHARE_LAWS,
        .calls = "map:shmget,shmat unmap:shmdt", .run = run);

@@ -49,6 +49,16 @@ public final class Slot {
         return worker.request.directory;
     }
 
+    /** 'a' or 'b' in two-sided methods, 'a' otherwise. */
+    public char role() {
+        return worker.request.role == 0 ? 'a' : worker.request.role;
+    }
+
+    /** The number by which the kernel knows the measuring thread. */
+    public String threadNumber() {
+        return Counters.ownThread();
+    }
+
     public Sides sides() {
         return worker.sides;
     }
