@@ -13,8 +13,9 @@ static bool event_receive(struct link *l)
 {
     uint64_t count;
     ssize_t got;
+    unsigned tries = 0;
     while ((got = read(l->in, &count, sizeof count)) < 0 && (errno == EAGAIN || errno == EINTR))
-        ;
+        tried(&tries, TRIES_IN_KERNEL);
     memcpy(l->message, ring_slot(l->ring_in, l->turn_in++, l->bytes) + RING_TURN_BYTES, l->bytes);
     return got == sizeof count;
 }

@@ -3,18 +3,20 @@
 /* One word in one cache line: no message between two CPUs can be passed with less than taking the line over, and back. */
 static void ask(uint64_t *line, uint64_t ops)
 {
+    unsigned tries = 0;
     for (uint64_t turn = 1; turn <= 2 * ops; turn += 2) {
         __atomic_store_n(line, turn, __ATOMIC_RELEASE);
         while (__atomic_load_n(line, __ATOMIC_ACQUIRE) != turn + 1)
-            ;
+            tried(&tries, TRIES_IN_MEMORY);
     }
 }
 
 static void answer(uint64_t *line, uint64_t ops)
 {
+    unsigned tries = 0;
     for (uint64_t turn = 1; turn <= 2 * ops; turn += 2) {
         while (__atomic_load_n(line, __ATOMIC_ACQUIRE) != turn)
-            ;
+            tried(&tries, TRIES_IN_MEMORY);
         __atomic_store_n(line, turn + 1, __ATOMIC_RELEASE);
     }
 }

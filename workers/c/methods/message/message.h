@@ -3,6 +3,7 @@
 #ifndef PAGEWISE_MESSAGE_H
 #define PAGEWISE_MESSAGE_H
 #include "worker.h"
+#include <sched.h>
 
 #define MESSAGE_PHASES "round-trips timed-trips"
 #define MESSAGE_KEYS "bytes:size ops:count wait:spin|block pin:none|same|apart"
@@ -50,6 +51,16 @@ static inline __attribute__((always_inline)) uint64_t stamp_of(const struct link
     if (l->bytes >= sizeof turn)
         memcpy(&turn, l->message, sizeof turn);
     return turn;
+}
+
+/* Who spins gives its turn of the CPU away after this many fruitless tries, some 100 us: were the other side waiting for this
+ * very CPU, both would wait for the scheduler's tick. While the other side runs, that many are never made. */
+enum { TRIES_IN_MEMORY = 20000, TRIES_IN_KERNEL = 200 };
+
+static inline __attribute__((always_inline)) void tried(unsigned *tries, unsigned patience)
+{
+    if (++*tries % patience == 0)
+        sched_yield();
 }
 
 #define TRIPS(variable, send_one, receive_one)                                                                         \

@@ -5,16 +5,18 @@
 static bool mq_send_one(struct link *l)
 {
     int sent;
+    unsigned tries = 0;
     while ((sent = mq_send(l->out, (const char *)l->message, l->bytes, 0)) != 0 && (errno == EAGAIN || errno == EINTR))
-        ;
+        tried(&tries, TRIES_IN_KERNEL);
     return sent == 0;
 }
 
 static bool mq_receive_one(struct link *l)
 {
     ssize_t got;
+    unsigned tries = 0;
     while ((got = mq_receive(l->in, (char *)l->message, l->bytes, NULL)) < 0 && (errno == EAGAIN || errno == EINTR))
-        ;
+        tried(&tries, TRIES_IN_KERNEL);
     return got == (ssize_t)l->bytes;
 }
 

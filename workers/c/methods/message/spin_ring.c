@@ -14,8 +14,9 @@ static bool ring_send(struct link *l)
 static bool ring_receive(struct link *l)
 {
     char *slot = ring_slot(l->ring_in, l->turn_in++, l->bytes);
+    unsigned tries = 0;
     while (__atomic_load_n((uint64_t *)slot, __ATOMIC_ACQUIRE) != l->turn_in)
-        ;
+        tried(&tries, TRIES_IN_MEMORY);
     memcpy(l->message, slot + RING_TURN_BYTES, l->bytes);
     return true;
 }

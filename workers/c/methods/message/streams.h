@@ -9,14 +9,17 @@ static inline bool stream_send(struct link *l)
 {
     const unsigned char *p = l->message;
     size_t left = l->bytes;
+    unsigned tries = 0;
     while (left) {
         ssize_t sent = write(l->out, p, left);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return false;
-        if (sent > 0) {
-            p += sent;
-            left -= (size_t)sent;
+        if (sent < 0) {
+            tried(&tries, TRIES_IN_KERNEL);
+            continue;
         }
+        p += sent;
+        left -= (size_t)sent;
     }
     return true;
 }
@@ -25,16 +28,19 @@ static inline bool stream_receive(struct link *l)
 {
     unsigned char *p = l->message;
     size_t left = l->bytes;
+    unsigned tries = 0;
     while (left) {
         ssize_t got = read(l->in, p, left);
         if (got == 0)
             errno = EPIPE; /* the other side ended */
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
             return false;
-        if (got > 0) {
-            p += got;
-            left -= (size_t)got;
+        if (got < 0) {
+            tried(&tries, TRIES_IN_KERNEL);
+            continue;
         }
+        p += got;
+        left -= (size_t)got;
     }
     return true;
 }
@@ -43,16 +49,18 @@ static inline bool stream_receive(struct link *l)
 static inline bool datagram_send(struct link *l)
 {
     ssize_t sent;
+    unsigned tries = 0;
     while ((sent = send(l->out, l->message, l->bytes, 0)) < 0 && (errno == EAGAIN || errno == EINTR))
-        ;
+        tried(&tries, TRIES_IN_KERNEL);
     return sent == (ssize_t)l->bytes;
 }
 
 static inline bool datagram_receive(struct link *l)
 {
     ssize_t got;
+    unsigned tries = 0;
     while ((got = recv(l->in, l->message, l->bytes, 0)) < 0 && (errno == EAGAIN || errno == EINTR))
-        ;
+        tried(&tries, TRIES_IN_KERNEL);
     if (got >= 0 && got != (ssize_t)l->bytes)
         errno = EMSGSIZE;
     return got == (ssize_t)l->bytes;

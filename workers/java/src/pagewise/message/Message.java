@@ -12,6 +12,8 @@ import pagewise.Slot;
  * that any pair of languages can talk. A process runs one cell, so the calls of Link here have one receiver and are inlined.
  */
 final class Message implements AutoCloseable {
+    /** Fruitless tries after which a spinning side gives its turn of the CPU away, as the native worker's does. */
+    static final int TRIES_IN_MEMORY = 20_000, TRIES_IN_KERNEL = 200;
     private static final int CHECKED = 16; // messages of which every byte is checked, before the timed ones
 
     final int bytes;
@@ -30,6 +32,12 @@ final class Message implements AutoCloseable {
         message = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
         s.ops = ops;
         s.phaseBytes = ops * bytes;
+    }
+
+    static int tried(int tries, int patience) {
+        if (++tries % patience == 0)
+            Thread.yield();
+        return tries;
     }
 
     @Override

@@ -45,8 +45,9 @@ public final class SpinRing implements Method {
         @Override
         public void receive(ByteBuffer message) {
             int slot = in + (int) (turnIn++ % SLOTS) * slotBytes;
+            int tries = 0;
             while ((long) TURN.getAcquire((ByteBuffer) memory, slot) != turnIn)
-                continue;
+                tries = Message.tried(tries, Message.TRIES_IN_MEMORY);
             message.put(0, memory, slot + TURN_BYTES, bytes);
         }
 

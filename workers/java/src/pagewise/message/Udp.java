@@ -13,16 +13,18 @@ public final class Udp implements Method {
     private record Datagrams(DatagramChannel channel) implements Link {
         @Override
         public void send(ByteBuffer message) throws IOException {
-            do
-                message.clear();
-            while (channel.write(message) == 0);
+            int tries = 0;
+            message.clear();
+            while (channel.write(message) == 0)
+                tries = Message.tried(tries, Message.TRIES_IN_KERNEL);
         }
 
         @Override
         public void receive(ByteBuffer message) throws IOException {
-            do
-                message.clear();
-            while (channel.read(message) == 0);
+            int tries = 0;
+            message.clear();
+            while (channel.read(message) == 0)
+                tries = Message.tried(tries, Message.TRIES_IN_KERNEL);
             if (message.hasRemaining())
                 throw new IOException("a datagram of another size came");
         }

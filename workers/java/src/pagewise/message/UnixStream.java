@@ -16,17 +16,23 @@ public final class UnixStream implements Method {
     private record Stream(SocketChannel channel) implements Link {
         @Override
         public void send(ByteBuffer message) throws IOException {
+            int tries = 0;
             message.clear();
             while (message.hasRemaining())
-                channel.write(message);
+                if (channel.write(message) == 0)
+                    tries = Message.tried(tries, Message.TRIES_IN_KERNEL);
         }
 
         @Override
         public void receive(ByteBuffer message) throws IOException {
+            int tries = 0, got;
             message.clear();
-            while (message.hasRemaining())
-                if (channel.read(message) < 0)
+            while (message.hasRemaining()) {
+                if ((got = channel.read(message)) < 0)
                     throw new IOException("Broken pipe: the other side ended");
+                if (got == 0)
+                    tries = Message.tried(tries, Message.TRIES_IN_KERNEL);
+            }
         }
 
         @Override
