@@ -107,6 +107,10 @@ void sides_open(void);
 int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
 int guard_main(void);
+int pin_main(const char *thread, const char *list);
+
+/* load.c */
+int load_main(const char *percent);
 
 const char *worker_name(void);
 #endif

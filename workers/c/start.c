@@ -37,7 +37,7 @@ static void die_with_parent(pid_t parent)
         stop("parent", "it has ended already");
 }
 
-static void set_affinity(const char *list)
+static void set_affinity(pid_t thread, const char *list)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -51,7 +51,7 @@ static void set_affinity(const char *list)
         for (long cpu = from; cpu <= to && cpu < CPU_SETSIZE; cpu++)
             CPU_SET(cpu, &set);
     }
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
+    if (sched_setaffinity(thread, sizeof set, &set) != 0)
         stop("sched_setaffinity", strerror(errno));
 }
 
@@ -80,7 +80,7 @@ static void option(const char *name, char *value)
     if (strcmp(name, "--parent") == 0)
         die_with_parent((pid_t)atoi(value));
     else if (strcmp(name, "--cpus") == 0)
-        set_affinity(value);
+        set_affinity(0, value);
     else if (strcmp(name, "--cgroup") == 0)
         join_cgroup(value);
     else if (strcmp(name, "--address-space") == 0) {
@@ -108,8 +108,21 @@ int exec_main(int argc, char **argv)
     }
     if (i + 1 >= argc)
         stop("--", "no program");
+    /* What another language's worker cannot do itself it asks of this one. */
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length > 0) {
+        self[length] = 0;
+        setenv("PAGEWISE_NATIVE_WORKER", self, 1);
+    }
     execvp(argv[i + 1], argv + i + 1);
     stop(argv[i + 1], strerror(errno));
+}
+
+int pin_main(const char *thread, const char *list)
+{
+    set_affinity((pid_t)atoi(thread), list);
+    return 0;
 }
 
 static int print_if_named(struct dl_phdr_info *object, size_t size, void *name)
