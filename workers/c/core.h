@@ -102,6 +102,7 @@ extern volatile int current_slot, current_cell;
 
 /* sides.c */
 void sides_open(void);
+extern bool sides_agree; /* the slot ends on both sides alike */
 
 /* start.c */
 int exec_main(int argc, char **argv);

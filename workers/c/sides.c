@@ -8,6 +8,7 @@
 #include <time.h>
 
 static int peer = -1;
+bool sides_agree;
 
 __attribute__((noreturn)) static void lost(const char *call, const char *message)
 {
@@ -93,6 +94,26 @@ void meet(struct slot *s)
     hear(s, &theirs, 1);
     if (theirs != 'm')
         lost("recv", "the two sides are not at the same place");
+}
+
+void agree(struct slot *s, const char *obstacle)
+{
+    uint32_t mine = obstacle ? (uint32_t)strlen(obstacle) + 1 : 0, theirs;
+    tell(s, &mine, sizeof mine);
+    tell(s, obstacle, mine);
+    hear(s, &theirs, sizeof theirs);
+    char *reason = arena(theirs + 1);
+    hear(s, reason, theirs);
+    if (!mine && !theirs)
+        return;
+    sides_agree = true;
+    skip(s, mine ? arena_text("%s", obstacle) : reason);
+}
+
+bool peer_gone(void)
+{
+    struct pollfd watched = {peer, POLLRDHUP, 0};
+    return poll(&watched, 1, 0) != 0;
 }
 
 void tell_descriptor(struct slot *s, int descriptor)
