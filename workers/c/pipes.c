@@ -7,19 +7,25 @@ const char *pipe_open(struct slot *s, int ends[2], size_t bytes)
 {
     if (pipe2(ends, O_CLOEXEC) != 0)
         fail(s, "pipe2");
+    const char *obstacle = NULL;
+    int granted = 0;
     if (bytes > INT_MAX)
-        return "a pipe's size is an int";
-    if (bytes && fcntl(ends[1], F_SETPIPE_SZ, (int)bytes) < 0)
-        return arena_text("a pipe of %zu bytes was refused (%s): /proc/sys/fs/pipe-max-size is the limit without privilege, "
-                          "and pipe-user-pages-soft that of all pipes of a user", bytes, strerror(errno));
-    int granted = fcntl(ends[1], F_GETPIPE_SZ);
-    if (granted < 0)
+        obstacle = "a pipe's size is an int";
+    else if (bytes && fcntl(ends[1], F_SETPIPE_SZ, (int)bytes) < 0)
+        obstacle = arena_text("a pipe of %zu bytes was refused (%s): /proc/sys/fs/pipe-max-size is the limit without "
+                              "privilege, and pipe-user-pages-soft that of all pipes of a user", bytes, strerror(errno));
+    else if ((granted = fcntl(ends[1], F_GETPIPE_SZ)) < 0)
         fail(s, "fcntl(F_GETPIPE_SZ)");
-    if (bytes && (size_t)granted != bytes)
-        return arena_text("the kernel makes a pipe of %d bytes where %zu are asked for (sizes are powers of two pages)", granted,
-                          bytes);
-    fact(s, "granted_pipe_bytes", (uint64_t)granted);
-    return NULL;
+    else if (bytes && (size_t)granted != bytes)
+        obstacle = arena_text("the kernel makes a pipe of %d bytes where %zu are asked for (sizes are powers of two pages)",
+                              granted, bytes);
+    if (!obstacle) {
+        fact(s, "granted_pipe_bytes", (uint64_t)granted);
+        return NULL;
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return obstacle;
 }
 
 const char *vmsplice_probe(struct slot *s, unsigned flags)

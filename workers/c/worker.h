@@ -110,6 +110,7 @@ void *free_range(struct slot *s, size_t bytes);
 void check_map(struct slot *s, const void *mapped);
 struct resident {
     uint64_t rss_bytes, huge_bytes, lazyfree_bytes;
+    uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */
 };
 struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
 uint64_t peak_rss_bytes(void);                                                /* VmHWM */
