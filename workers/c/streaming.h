@@ -12,11 +12,17 @@ static inline bool can_stream(void)
     return __builtin_cpu_supports("avx");
 }
 
-/* `to` is aligned to 32 bytes; the rest of less than a step is copied by memcpy. */
+/* The stores must be aligned to their size; what lies before the first and after the last whole step is copied by memcpy. */
 static inline void stream_copy(char *to, const char *from, size_t bytes)
 {
-    char *end = to + bytes / STREAM_STEP_BYTES * STREAM_STEP_BYTES;
-    size_t rest = bytes % STREAM_STEP_BYTES;
+    size_t before = -(uintptr_t)to % 32;
+    before = before < bytes ? before : bytes;
+    memcpy(to, from, before);
+    to += before;
+    from += before;
+    bytes -= before;
+    char *end = can_stream() ? to + bytes / STREAM_STEP_BYTES * STREAM_STEP_BYTES : to;
+    size_t rest = bytes - (size_t)(end - to);
     if (to < end)
         __asm__ volatile("1: vmovdqu 0(%1), %%ymm0\n vmovdqu 32(%1), %%ymm1\n"
                          "vmovdqu 64(%1), %%ymm2\n vmovdqu 96(%1), %%ymm3\n"
