@@ -13,11 +13,11 @@ static inline bool went_on(ssize_t n)
     return false;
 }
 
+/* Repeats `call`, which moves at most `piece` bytes from or to moved.bytes within the block, until `bytes` have moved. */
 #define EACH_PIECE(call)                                                                                               \
     struct moved moved = {0, 0};                                                                                       \
     while (moved.bytes < bytes) {                                                                                      \
         size_t piece = bytes - moved.bytes < chunk ? bytes - moved.bytes : chunk;                                      \
-        char *at = p + moved.bytes;                                                                                    \
         ssize_t n = call;                                                                                              \
         moved.calls++;                                                                                                 \
         if (!went_on(n))                                                                                               \
@@ -28,18 +28,18 @@ static inline bool went_on(ssize_t n)
 
 static inline struct moved write_all(int fd, char *p, size_t bytes, size_t chunk)
 {
-    EACH_PIECE(write(fd, at, piece));
+    EACH_PIECE(write(fd, p + moved.bytes, piece));
 }
 
 static inline struct moved read_all(int fd, char *p, size_t bytes, size_t chunk)
 {
-    EACH_PIECE(read(fd, at, piece));
+    EACH_PIECE(read(fd, p + moved.bytes, piece));
 }
 
 /* On the write end of a pipe this lends pages to it; on the read end it copies out of it. */
 static inline struct moved vmsplice_all(int fd, char *p, size_t bytes, size_t chunk, unsigned flags)
 {
-    EACH_PIECE(vmsplice(fd, &(struct iovec){at, piece}, 1, flags));
+    EACH_PIECE(vmsplice(fd, &(struct iovec){p + moved.bytes, piece}, 1, flags));
 }
 
 /* Opens the channel on both sides; where that cannot be, both skip the cell. Side a gives its obstacle, if it knows one. */
