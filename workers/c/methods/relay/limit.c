@@ -30,5 +30,5 @@ static void run_b(struct slot *s)
 
 METHOD(relay_limit, .experiment = "relay", .name = "limit", .role = "limit",
        .summary = "Side b reads the file itself, in one call: what there is to pay when nobody stands between.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS, .memory = "2 * bytes", .laws = RELAY_LAWS, .calls = "receive:pread64",
+       .phases = RELAY_PHASES, .keys = RELAY_KEYS, .memory = "bytes", .laws = RELAY_LAWS, .calls = "receive:pread64",
        .run = run, .run_b = run_b);

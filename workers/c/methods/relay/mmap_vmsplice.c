@@ -27,6 +27,6 @@ static void run_b(struct slot *s)
 
 METHOD(relay_mmap_vmsplice, .experiment = "relay", .name = "mmap-vmsplice",
        .summary = "a maps the file and lends the mapped pages to a pipe by vmsplice, b reads the pipe.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "2 * bytes",
+       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "bytes",
        .laws = RELAY_LAWS "; granted_pipe_bytes == pipe_bytes; vmsplice_shares_pages == 1",
        .calls = "send:mmap,vmsplice,munmap receive:read", .run = run, .run_b = run_b);

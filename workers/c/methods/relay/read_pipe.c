@@ -32,6 +32,6 @@ static void run_b(struct slot *s)
 
 METHOD(relay_read_pipe, .experiment = "relay", .name = "read-pipe",
        .summary = "a reads the file into a buffer and writes it into a pipe, b reads the pipe: three copies.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "2 * bytes + chunk",
+       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "bytes + chunk",
        .laws = RELAY_LAWS "; granted_pipe_bytes == pipe_bytes", .calls = "send:pread64,write receive:read", .run = run,
        .run_b = run_b);

@@ -26,5 +26,5 @@ static void run_b(struct slot *s)
 
 METHOD(relay_sendfile, .experiment = "relay", .name = "sendfile",
        .summary = "a has sendfile put the file's pages into a Unix stream socket, b reads it.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size", .memory = "2 * bytes",
+       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size", .memory = "bytes",
        .laws = RELAY_LAWS "; send.minor_faults == 0", .calls = "send:sendfile receive:read", .run = run, .run_b = run_b);

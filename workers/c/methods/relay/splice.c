@@ -19,6 +19,6 @@ static void run_b(struct slot *s)
 
 METHOD(relay_splice, .experiment = "relay", .name = "splice",
        .summary = "a splices the file's pages into a pipe without touching them, b reads the pipe: one copy.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "2 * bytes",
+       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "bytes",
        .laws = RELAY_LAWS "; granted_pipe_bytes == pipe_bytes; send.minor_faults == 0",
        .calls = "send:splice receive:read", .run = run, .run_b = run_b);
