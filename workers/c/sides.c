@@ -2,6 +2,7 @@
  * between phases, never payload of a measured one. */
 #include "core.h"
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -87,13 +88,38 @@ void hear(struct slot *s, void *data, size_t bytes)
     }
 }
 
+/* Moves to another processor at once; afterwards the kernel may choose again. */
+static void leave_cpu(int cpu)
+{
+    cpu_set_t all, others;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    others = all;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof all, &all);
+}
+
+/* Whoever is woken by a message tends to be put on the waker's processor and would begin its phase late. So the sides meet
+ * twice: asleep, where b then steps aside, and awake, so that both run when they leave. */
 void meet(struct slot *s)
 {
-    char mine = 'm', theirs = 0;
-    tell(s, &mine, 1);
-    hear(s, &theirs, 1);
-    if (theirs != 'm')
+    struct {
+        int mark, cpu;
+    } mine = {'m', sched_getcpu()}, theirs = {0, 0};
+    tell(s, &mine, sizeof mine);
+    hear(s, &theirs, sizeof theirs);
+    if (theirs.mark != 'm')
         lost("recv", "the two sides are not at the same place");
+    if (s->role == 'b' && theirs.cpu == sched_getcpu())
+        leave_cpu(theirs.cpu);
+    char here = 'h';
+    tell(s, &here, 1);
+    ssize_t got;
+    while ((got = recv(peer, &here, 1, MSG_DONTWAIT)) < 0 && (errno == EAGAIN || errno == EINTR))
+        sched_yield();
+    if (got != 1)
+        lost("recv", got == 0 ? "the other side ended" : strerror(errno));
 }
 
 void agree(struct slot *s, const char *obstacle)

@@ -96,6 +96,7 @@ static void run(void)
     out_flush();
     transcript_open(samples, slots * 24);
     signals_watch();
+    code_touch();
     warm_stopwatch();
     if (request.role)
         sides_open();
