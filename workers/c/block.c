@@ -19,47 +19,72 @@ static char *block_map(struct slot *s, size_t bytes)
     return p;
 }
 
+static struct kept {
+    char *start;
+    size_t bytes;
+} filled, resident;
+
+/* Whether a block of that size had to be made. */
+static bool keep(struct slot *s, struct kept *block, size_t bytes)
+{
+    if (block->start && block->bytes == bytes)
+        return false;
+    if (block->start)
+        munmap(block->start, whole_pages(s, block->bytes));
+    *block = (struct kept){block_map(s, bytes), bytes};
+    return true;
+}
+
 char *block_filled(struct slot *s, size_t bytes)
 {
-    char *p = block_map(s, bytes);
-    pattern_fill(p, bytes, s->seed);
-    return p;
+    if (keep(s, &filled, bytes))
+        pattern_fill(filled.start, bytes, s->seed);
+    return filled.start;
 }
 
 char *block_resident(struct slot *s, size_t bytes)
 {
-    char *p = block_map(s, bytes);
-    memset(p, 0xa5, bytes);
-    return p;
+    keep(s, &resident, bytes);
+    memset(resident.start, 0xa5, bytes);
+    return resident.start;
 }
 
 char *block_untouched(struct slot *s, size_t bytes)
 {
-    block_free(s, block_resident(s, bytes), bytes);
+    char *before = block_map(s, bytes);
+    memset(before, 0xa5, bytes);
+    munmap(before, whole_pages(s, bytes));
     return block_map(s, bytes);
 }
 
 void block_free(struct slot *s, char *p, size_t bytes)
 {
-    munmap(p, whole_pages(s, bytes));
+    if (p != filled.start && p != resident.start)
+        munmap(p, whole_pages(s, bytes));
 }
 
-void block_spoil(struct slot *s, char *p, size_t bytes)
+void block_disown(const char *p)
+{
+    if (p == filled.start)
+        filled = (struct kept){0};
+    if (p == resident.start)
+        resident = (struct kept){0};
+}
+
+void block_spoil(char *p, size_t bytes)
 {
     const char *offset = getenv("PAGEWISE_TEST_WRONG_AT");
-    if (!offset)
-        return;
-    size_t at = strtoull(offset, NULL, 10);
+    size_t at = offset ? strtoull(offset, NULL, 10) : bytes;
     if (at < bytes)
         p[at] = (char)~p[at];
-    fact(s, "spoiled_by_test_at", at);
 }
 
 void block_prove(struct slot *s, char *p, size_t bytes)
 {
-    block_spoil(s, p, bytes);
+    block_spoil(p, bytes);
     fact(s, "wrong_at", pattern_first_wrong(p, bytes, s->seed));
     fact_digest(s, p, bytes);
+    block_spoil(p, bytes);
 }
 
 const char *came_so_far(const char *what, size_t done, size_t bytes)

@@ -22,12 +22,13 @@ void copy_end(struct slot *s, const struct copy *c)
 {
     size_t bytes = s->bytes, wrong_at = bytes;
     uint64_t copies = c->stride ? c->batch : 1;
-    block_spoil(s, c->to, bytes);
+    block_spoil(c->to, bytes);
     for (uint64_t i = 0; i < copies && wrong_at == bytes; i++)
         wrong_at = pattern_first_wrong(c->to + i * c->stride, bytes, s->seed);
     fact(s, "wrong_at", wrong_at);
     fact(s, "source_wrong_at", pattern_first_wrong(c->from, bytes, s->seed));
     fact_digest(s, c->to, bytes);
+    block_spoil(c->to, bytes);
     block_free(s, c->from, bytes);
     block_free(s, c->to, c->stride ? c->stride * copies : bytes);
 }

@@ -7,6 +7,7 @@ static void run(struct slot *s)
     size_t at_least = key_size(s, "batch_bytes");
     uint64_t batch = at_least > bytes ? (at_least + bytes - 1) / bytes : 1;
     char *here = block_filled(s, bytes), *there = free_range(s, whole);
+    block_disown(here);
     unsigned char map = 0;
     s->ops = s->phase_bytes = bytes * batch;
     fact(s, "batch", batch);

@@ -22,5 +22,5 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_limit, .experiment = "transfer", .name = "limit", .role = "limit",
        .summary = "One memcpy of the block within side a, source and destination resident: what one copy costs.",
-       .phases = "send receive", .keys = "bytes:size", .memory = "bytes",
+       .phases = "send receive", .keys = "bytes:size", .memory = "2 * bytes",
        .laws = "wrong_at == bytes; send.minor_faults == 0", .calls = "", .run = run, .run_b = run_b);

@@ -30,5 +30,5 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_process_vm_readv, .experiment = "transfer", .name = "process-vm-readv",
        .summary = "b takes the block out of a's memory by process_vm_readv; a does nothing.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
+       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "2 * bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
        .calls = "receive:process_vm_readv", .run = run, .run_b = run_b);

@@ -30,5 +30,5 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_process_vm_writev, .experiment = "transfer", .name = "process-vm-writev",
        .summary = "a puts the block into b's memory by process_vm_writev; b does nothing.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
+       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "2 * bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
        .calls = "send:process_vm_writev", .run = run, .run_b = run_b);

@@ -5,9 +5,9 @@
 #include "ring.h"
 
 #define RING_KEYS "bytes:size chunk:size ring_chunks:count"
-#define RING_MEMORY "bytes + chunk * ring_chunks"
+#define RING_MEMORY "2 * bytes + chunk * ring_chunks"
 /* Only a side that has waited long enters the kernel. */
-#define RING_CALLS "send:sched_yield,poll receive:sched_yield,poll"
+#define RING_CALLS "send:sched_yield?,poll? receive:sched_yield?,poll?"
 
 typedef void copy_chunk(char *to, const char *from, size_t bytes);
 

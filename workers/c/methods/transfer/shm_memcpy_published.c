@@ -44,6 +44,6 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_shm_memcpy_published, .experiment = "transfer", .name = "shm-memcpy-published", .role = "published",
        .summary = "The P2 job as published: a locks, copies the whole block into fresh shared memory, unlocks; then b locks and copies it out.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size chunk:size", .memory = "bytes + bytes / 2",
+       .phases = TRANSFER_PHASES, .keys = "bytes:size chunk:size", .memory = "2 * bytes",
        .laws = PRIVATE_LAWS "; send.minor_faults >= (bytes + page_bytes - 1) / page_bytes", .calls = "",
        .run = run, .run_b = run_b);

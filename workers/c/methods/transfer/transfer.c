@@ -36,6 +36,7 @@ void transfer_sent(struct slot *s, char *p, uint64_t calls, uint64_t channel_byt
     p[0] = (char)~p[0];
     meet(s); /* a has changed its own */
     meet(s); /* b has looked */
+    p[0] = (char)~p[0];
     block_free(s, p, s->bytes);
 }
 
