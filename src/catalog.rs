@@ -39,6 +39,17 @@ pub struct Total {
     /// Whether this one is compared first.
     #[serde(default)]
     pub headline: bool,
+    /// Whether its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
+    /// same time. Everything else is added up all the same.
+    #[serde(default)]
+    pub overlap: bool,
+}
+
+impl Total {
+    /// What it is made of: `send + receive`, or `send beside receive` where they overlap.
+    pub fn formula(&self) -> String {
+        self.phases.join(if self.overlap { " beside " } else { " + " })
+    }
 }
 
 /// What kind of values a parameter takes.

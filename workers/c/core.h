@@ -100,8 +100,12 @@ void transcript_write(bool whole);
 void signals_watch(void);
 extern volatile int current_slot, current_cell;
 
+/* code.c */
+void code_touch(void);
+
 /* sides.c */
 void sides_open(void);
+extern bool sides_agree; /* the slot ends on both sides alike */
 
 /* start.c */
 int exec_main(int argc, char **argv);

@@ -96,6 +96,7 @@ static void run(void)
     out_flush();
     transcript_open(samples, slots * 24);
     signals_watch();
+    code_touch();
     warm_stopwatch();
     if (request.role)
         sides_open();
@@ -116,10 +117,11 @@ static void end_slot(struct slot *s, const char *line)
     ((struct cell *)s->cell)->ended = true;
     record_end(line);
     /* A side that stopped in the middle must not leave its peer waiting: ending the process closes all it holds. */
-    if (request.role) {
+    if (request.role && !sides_agree) {
         transcript_write(false);
         _exit(4);
     }
+    sides_agree = false;
     siglongjmp(slot_exit, 1);
 }
 
