@@ -108,5 +108,8 @@ int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
 int guard_main(void);
 
+/* capture.c */
+int make_capture_main(int argc, char **argv);
+
 const char *worker_name(void);
 #endif

@@ -172,8 +172,11 @@ int main(int argc, char **argv)
         return find_library_main(argc - 2, argv + 2);
     if (argc == 2 && strcmp(argv[1], "guard") == 0)
         return guard_main();
+    if (argc >= 2 && strcmp(argv[1], "make-capture") == 0)
+        return make_capture_main(argc - 2, argv + 2);
     if (argc > 1) {
-        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard], or a request on standard input\n", argv[0]);
+        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | make-capture PATH BYTES SEED], or a request on "
+                   "standard input\n", argv[0]);
         return 2;
     }
     request_read();
