@@ -3,5 +3,6 @@
 
 void map_proofs(struct slot *s, const struct input *in, const void *mapped)
 {
-    fact(s, "mapped_bytes", resident_in(s, mapped, in->bytes).rss_bytes);
+    size_t page = s->page_bytes;
+    fact(s, "mapped_bytes", resident_in(s, mapped, (in->bytes + page - 1) / page * page).rss_bytes);
 }
