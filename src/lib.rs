@@ -1,4 +1,32 @@
-//! Pagewise: a laboratory that measures what memory costs on this machine.
+//! Pagewise: a laboratory that measures what memory costs on this machine, proves how it measured, and says which way to
+//! use. The laboratory plans, launches, verifies, judges, stores and reports; only workers touch measured memory.
 #![forbid(unsafe_code)]
 
+pub mod carried;
+pub mod catalog;
+pub mod cell;
+pub mod check;
+pub mod cli;
+pub mod content;
+pub mod evidence;
+pub mod expression;
+pub mod folder;
+pub mod guard;
+pub mod judge;
+pub mod launch;
+pub mod machine;
+pub mod method;
+pub mod outcome;
+pub mod plan;
+pub mod progress;
+pub mod report;
+pub mod runner;
+pub mod signals;
+pub mod sizes;
 pub mod stats;
+pub mod summary;
+pub mod system;
+pub mod transcript;
+pub mod verify;
+pub mod warnings;
+pub mod workers;

@@ -1,8 +1,10 @@
 /* The worker's other verbs: set up a process and become another program; find a shared library; put things back. They exist
  * so that the laboratory itself needs no unsafe code. */
 #include "core.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <link.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 __attribute__((noreturn)) static void stop(const char *what, const char *why)
 {
@@ -129,6 +132,30 @@ enum { MAX_UNDO = 256 };
 static char *undo_lines[MAX_UNDO];
 static int undo_count;
 
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    remove(path);
+    return 0;
+}
+
+/* Removes what a run may have left in a folder shared with others, such as /dev/shm: only names with the run's prefix. */
+static void remove_prefixed(const char *directory, const char *prefix)
+{
+    DIR *open_directory = opendir(directory);
+    struct dirent *entry;
+    char path[4096];
+    while (open_directory && strlen(prefix) > 8 && (entry = readdir(open_directory)))
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
+            snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+            nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        }
+    if (open_directory)
+        closedir(open_directory);
+}
+
 static void undo(char *line)
 {
     char *verb = strtok(line, " "), *path = strtok(NULL, " "), *text = strtok(NULL, "");
@@ -140,6 +167,8 @@ static void undo(char *line)
         unlink(path);
     else if (strcmp(verb, "rmdir") == 0)
         rmdir(path);
+    else if (strcmp(verb, "remove-prefix") == 0 && text)
+        remove_prefixed(path, text);
     else if (strcmp(verb, "kill-group") == 0 && atoi(path) > 1)
         kill(-atoi(path), SIGKILL);
 }

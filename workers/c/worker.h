@@ -57,6 +57,7 @@ struct method {
     const char *memory;    /* bytes at its peak: "bytes", "2 * bytes" */
     const char *isolation; /* shared (default), own or fresh */
     const char *preload, *package;
+    const char *needs;     /* huge-pages, …: what --allow-system-changes may provide; NULL: nothing */
     bool backing_huge;     /* its backing is prepared with huge pages */
     void (*run)(struct slot *);
     void (*run_b)(struct slot *); /* the other side's part, where a method has two sides */

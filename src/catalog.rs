@@ -1,0 +1,206 @@
+//! Experiments: what is asked and how to read the answer, from `experiments/*.toml`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::carried;
+use crate::sizes;
+
+/// How digests of one experiment are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// The byte `seed | 1` at each page start, zeros elsewhere.
+    PageMarks,
+    /// The protocol's seeded pattern.
+    Pattern,
+    /// Every byte is `seed | 1`.
+    Filled,
+    /// Methods and workers must agree.
+    Agree,
+    /// There is none.
+    None,
+}
+
+/// Phases that are added up slot by slot.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Total {
+    /// Its name, used like a phase's.
+    pub name: String,
+    /// The phases added; those that a method does not have count as nothing.
+    pub phases: Vec<String>,
+    /// In words.
+    pub meaning: String,
+    /// Whether this one is compared first.
+    #[serde(default)]
+    pub headline: bool,
+}
+
+/// What kind of values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParameterKind {
+    /// Bytes.
+    Size,
+    /// A whole number.
+    Count,
+    /// One of the listed values.
+    Choice,
+    /// Words, such as a path.
+    Text,
+}
+
+/// One parameter of an experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// What kind of values it takes.
+    pub kind: ParameterKind,
+    /// In words.
+    pub meaning: String,
+    /// All choices, or the usual grid.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// What a run of this experiment takes.
+    pub default: Vec<String>,
+    /// What the first look takes; `default` where empty.
+    #[serde(default)]
+    pub look: Vec<String>,
+    /// What the conformance suite takes; `default` where empty.
+    #[serde(default)]
+    pub check: Vec<String>,
+    /// `page` where sizes must be whole pages.
+    #[serde(default)]
+    pub multiple_of: Option<String>,
+    /// A method's own setting, which does not group comparisons.
+    #[serde(default)]
+    pub option: bool,
+}
+
+fn default_workers() -> Vec<String> {
+    vec!["c-O3".to_owned()]
+}
+
+/// One question with its phases and parameters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The word used on the command line.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// One or two sentences.
+    pub question: String,
+    /// Ids of the published tables it covers.
+    #[serde(default)]
+    pub published: Vec<String>,
+    /// What one op is.
+    pub unit: String,
+    /// All phases in the order of tables.
+    pub phases: Vec<String>,
+    /// The method that others are compared with.
+    pub baseline: String,
+    /// How digests are judged.
+    pub content: Content,
+    /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
+    #[serde(default = "default_workers")]
+    pub workers: Vec<String>,
+    /// How to read the figures.
+    #[serde(default)]
+    pub reading: String,
+    /// Mistakes that the figures are free of.
+    #[serde(default)]
+    pub traps: Vec<String>,
+    /// Phases added up.
+    #[serde(default)]
+    pub totals: Vec<Total>,
+    /// Parameters, by name.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Parameter>,
+}
+
+impl Experiment {
+    fn parse(path: &str, text: &str) -> Result<Experiment> {
+        let experiment: Experiment = toml::from_str(text).with_context(|| format!("{path} is not an experiment"))?;
+        for total in &experiment.totals {
+            if let Some(unknown) = total.phases.iter().find(|p| !experiment.phases.contains(p)) {
+                bail!("{path}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
+            }
+        }
+        if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
+            bail!("{path}: parameter {name} has no default");
+        }
+        Ok(experiment)
+    }
+
+    /// The total or phase that is compared first.
+    pub fn headline(&self) -> &str {
+        let total = self.totals.iter().find(|t| t.headline).or(self.totals.first());
+        total.map_or_else(|| self.phases[0].as_str(), |t| t.name.as_str())
+    }
+
+    /// Phases, then totals: everything a figure can be given for.
+    pub fn measures(&self) -> impl Iterator<Item = &str> {
+        self.phases.iter().map(String::as_str).chain(self.totals.iter().map(|t| t.name.as_str()))
+    }
+
+    /// Whether a parameter groups comparisons.
+    pub fn groups_by(&self, parameter: &str) -> bool {
+        self.parameters.get(parameter).is_none_or(|p| !p.option)
+    }
+}
+
+/// All experiments: those the binary carries, then those of the user's own folder, which may replace one by name.
+pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
+    let mut all = Vec::new();
+    for (path, text) in carried::EXPERIMENTS {
+        all.push(Experiment::parse(path, text)?);
+    }
+    if let Some(folder) = folder {
+        let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|e| e == "toml") {
+                let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+                let own = Experiment::parse(&path.display().to_string(), &text)?;
+                all.retain(|e: &Experiment| e.name != own.name);
+                all.push(own);
+            }
+        }
+    }
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(all)
+}
+
+/// The experiment of that name, or an error that names the nearest one.
+pub fn find<'a>(all: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
+    all.iter().find(|e| e.name == name).with_context(|| {
+        let hint = sizes::did_you_mean(name, all.iter().map(|e| e.name.as_str()));
+        format!("there is no experiment \"{name}\"{hint} (pagewise list shows them)")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_carried_experiment_is_sound() {
+        for experiment in experiments(None).unwrap() {
+            assert!(!experiment.question.trim().is_empty() && !experiment.phases.is_empty(), "{}", experiment.name);
+            assert!(experiment.measures().any(|m| m == experiment.headline()), "{}", experiment.name);
+            assert!(experiment.totals.iter().filter(|t| t.headline).count() <= 1, "{}", experiment.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_experiment_is_answered_with_the_nearest() {
+        let all = experiments(None).unwrap();
+        let error = find(&all, "falt").unwrap_err().to_string();
+        assert!(error.contains("did you mean \"fault\"?"), "{error}");
+    }
+}

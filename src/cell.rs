@@ -1,0 +1,123 @@
+//! Cells: one method of one worker with its parameters; and the words by which people select them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::method::{Kind, Method};
+use crate::sizes;
+
+/// One method × worker × parameters. Sizes are plain byte counts here; they get their units back when printed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cell {
+    /// The experiment.
+    pub experiment: String,
+    /// The method.
+    pub method: String,
+    /// The worker; `a+b` where two sides take part.
+    pub worker: String,
+    /// Parameters by name.
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl Cell {
+    /// `fault/touch@c-O3`.
+    pub fn name(&self) -> String {
+        format!("{}/{}@{}", self.experiment, self.method, self.worker)
+    }
+
+    /// The workers of its sides, in order.
+    pub fn sides(&self) -> impl Iterator<Item = &str> {
+        self.worker.split('+')
+    }
+}
+
+/// Parameters as people read them: `bytes=64MiB release=dontneed`.
+pub fn parameter_words(parameters: &BTreeMap<String, String>, method: Option<&Method>) -> String {
+    let words = parameters.iter().map(|(key, value)| {
+        let is_size = method.and_then(|m| m.key(key)).map_or(key.ends_with("bytes"), |kind| *kind == Kind::Size);
+        format!("{key}={}", display_value(value, is_size))
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A size with its unit, anything else as it is.
+pub fn display_value(value: &str, is_size: bool) -> String {
+    match value.parse::<u64>() {
+        Ok(bytes) if is_size => sizes::format_size(bytes),
+        _ => value.to_owned(),
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name(), parameter_words(&self.parameters, None))
+    }
+}
+
+/// `EXPERIMENT[/METHOD[@WORKER]]` as the command line takes it; `*` stands for all methods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selector {
+    /// The experiment.
+    pub experiment: String,
+    /// One method, or all of them.
+    pub method: Option<String>,
+    /// One worker, or the experiment's usual ones.
+    pub worker: Option<String>,
+}
+
+impl Selector {
+    /// Parses the words; whether they name anything is checked against the catalogue later.
+    pub fn parse(text: &str) -> Result<Selector> {
+        let (path, worker) = text.split_once('@').map_or((text, None), |(p, w)| (p, Some(w)));
+        let (experiment, method) = path.split_once('/').map_or((path, None), |(e, m)| (e, Some(m)));
+        if experiment.is_empty() || method == Some("") || worker == Some("") {
+            bail!("{text:?} is not EXPERIMENT[/METHOD[@WORKER]]");
+        }
+        Ok(Selector {
+            experiment: experiment.to_owned(),
+            method: method.filter(|m| *m != "*").map(str::to_owned),
+            worker: worker.map(str::to_owned),
+        })
+    }
+}
+
+/// Parses `key=value[,value]…`.
+pub fn parse_setting(text: &str) -> Result<(String, Vec<String>)> {
+    match text.split_once('=') {
+        Some((key, values)) if !key.is_empty() && !values.is_empty() => {
+            // A path may contain commas, so a text value is never split; the only one that is a path is `file`.
+            let split = if key == "file" { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
+            if split.iter().any(String::is_empty) {
+                bail!("--set {text}: a value is empty");
+            }
+            Ok((key.to_owned(), split))
+        }
+        _ => bail!("--set {text:?} is not key=value[,value]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_are_read_in_all_their_lengths() {
+        let one = Selector::parse("fault/touch@c-O3").unwrap();
+        assert_eq!((one.method.as_deref(), one.worker.as_deref()), (Some("touch"), Some("c-O3")));
+        assert_eq!(Selector::parse("fault/*@go").unwrap().method, None);
+        assert_eq!(Selector::parse("message/udp@c-O3+java-25").unwrap().worker.unwrap(), "c-O3+java-25");
+        for wrong in ["", "/touch", "fault/", "fault/touch@", "@c-O3"] {
+            assert!(Selector::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn settings_are_split_at_commas_but_paths_are_not() {
+        assert_eq!(parse_setting("bytes=1MiB,2MiB").unwrap().1.len(), 2);
+        assert_eq!(parse_setting("file=/tmp/a,b").unwrap().1, ["/tmp/a,b"]);
+        assert!(parse_setting("bytes").is_err() && parse_setting("bytes=1,,2").is_err());
+    }
+}

@@ -1,0 +1,327 @@
+//! What the launches of a run brought, verified: figures by cell, phase and launch; laws, facts and digests beside them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::BufReader;
+
+use anyhow::Result;
+
+use crate::catalog::{Content, Experiment};
+use crate::content;
+use crate::expression::Values;
+use crate::folder::{LaunchRecord, RunFolder};
+use crate::method::{Method, Role};
+use crate::plan::Plan;
+use crate::transcript::{COLUMNS, Counts, Transcript};
+use crate::verify::{self, Checks};
+
+/// Figures of one phase or total in one launch, round by round.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Wall time of each round, in nanoseconds.
+    pub wall_ns: Vec<f64>,
+    /// CPU time of each round, in nanoseconds.
+    pub cpu_ns: Vec<f64>,
+    /// Minor faults of each round.
+    pub minor_faults: Vec<f64>,
+    /// Sums over rounds of every base column, in the protocol's order.
+    pub sums: [u64; 11],
+}
+
+/// One launch of one cell.
+#[derive(Clone, Debug)]
+pub struct CellLaunch {
+    /// Number of the launch.
+    pub launch: usize,
+    /// Replicate; cells of the same block are paired.
+    pub block: i32,
+    /// Figures by phase or total, in the order of [`Experiment::measures`].
+    pub measures: Vec<Figures>,
+    /// The rounds that are there, in order; the same for all measures.
+    pub rounds: Vec<i32>,
+    /// Latencies: lower and upper bound of each bucket in nanoseconds, and its count.
+    pub latencies: BTreeMap<(u64, u64), u64>,
+    /// Share of the launch's rounds in which the process was switched out against its will.
+    pub interrupted: f64,
+}
+
+/// Everything known of one cell.
+#[derive(Clone, Debug, Default)]
+pub struct CellEvidence {
+    /// Its launches, in order.
+    pub launches: Vec<CellLaunch>,
+    /// Laws, facts and digests.
+    pub checks: Checks,
+}
+
+/// Everything known of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// By cell of the plan.
+    pub cells: BTreeMap<usize, CellEvidence>,
+    /// What workers said of themselves.
+    pub about: BTreeMap<String, BTreeMap<String, String>>,
+    /// Columns that this machine cannot fill, with the reason.
+    pub absent: BTreeMap<String, String>,
+    seen: BTreeSet<(usize, i32)>,
+    expected: HashMap<(usize, u64), Option<u64>>,
+}
+
+/// The samples of one slot, those of both sides together.
+#[derive(Default)]
+struct Slot {
+    round: i32,
+    cell: usize,
+    phases: BTreeMap<String, Counts>,
+    facts: Vec<(String, String)>,
+    latencies: Vec<(u64, u64, u64)>,
+}
+
+impl Evidence {
+    /// Reads the launches that a folder has.
+    pub fn read(plan: &Plan, folder: &RunFolder, records: &[LaunchRecord]) -> Result<Evidence> {
+        let mut evidence = Evidence::default();
+        for record in records {
+            evidence.add(plan, folder, record)?;
+        }
+        Ok(evidence)
+    }
+
+    /// Whether a unit's launch in a block is there already.
+    pub fn has(&self, unit: usize, block: u32) -> bool {
+        i32::try_from(block).is_ok_and(|block| self.seen.contains(&(unit, block)))
+    }
+
+    /// The number of blocks that an experiment's most launched cell has.
+    pub fn blocks_of(&self, plan: &Plan, experiment: &str) -> usize {
+        let of = |(cell, evidence): (&usize, &CellEvidence)| {
+            (plan.cells[*cell].cell.experiment == experiment).then_some(evidence.launches.len())
+        };
+        self.cells.iter().filter_map(of).max().unwrap_or(0)
+    }
+
+    /// Adds one launch. The transcripts are returned, `None` where one cannot be read; what is wrong with a transcript is
+    /// noted against its cells.
+    pub fn add(&mut self, plan: &Plan, folder: &RunFolder, record: &LaunchRecord) -> Result<Vec<Option<Transcript>>> {
+        let mut transcripts = Vec::new();
+        for side in &record.sides {
+            let read = File::open(folder.file(&side.transcript)).map_err(anyhow::Error::from);
+            let read = read.and_then(|file| Transcript::read(BufReader::new(file)));
+            if let Err(error) = &read
+                && side.end.is_clean()
+            {
+                for &cell in &record.cells {
+                    self.cells.entry(cell).or_default().checks.malformed(&format!("launch {}: {error:#}", record.launch));
+                }
+            }
+            transcripts.push(read.ok());
+        }
+        for transcript in transcripts.iter().flatten() {
+            self.about.entry(transcript.worker.clone()).or_insert_with(|| transcript.about.clone());
+            self.absent.extend(transcript.absent.clone());
+        }
+        if record.block >= 0 {
+            self.seen.insert((record.unit, record.block));
+            let whole = transcripts.iter().all(|t| t.as_ref().is_some_and(|t| t.done));
+            if whole && record.sides.iter().all(|s| s.end.is_clean()) {
+                self.take_launch(plan, record, &transcripts)?;
+            }
+        }
+        Ok(transcripts)
+    }
+
+    fn take_launch(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &[Option<Transcript>]) -> Result<()> {
+        let slots = slots(transcripts);
+        let mut by_cell: BTreeMap<usize, Vec<&Slot>> = BTreeMap::new();
+        for slot in slots.values().filter(|s| s.round >= 0) {
+            if let Some(&cell) = record.cells.get(slot.cell) {
+                by_cell.entry(cell).or_default().push(slot);
+            }
+        }
+        let about = transcripts.iter().flatten().next().map(|t| &t.about);
+        for (cell, mut slots) in by_cell {
+            slots.sort_by_key(|s| s.round);
+            let planned = &plan.cells[cell];
+            let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
+            let method = Method::parse(&planned.method)?;
+            let launch = figures(experiment, &slots, record);
+            let expected = slots.iter().map(|_| ()).next().and_then(|()| self.expected(plan, cell, experiment, &method, about));
+            let evidence = self.cells.entry(cell).or_default();
+            evidence.checks.phases(&method, &launch_phases(&slots), record.launch);
+            for slot in &slots {
+                let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
+                evidence.checks.laws(&method, &values, record.launch);
+                evidence.checks.facts(&slot.facts);
+                if matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None {
+                    evidence.checks.digest(&slot.facts, expected, record.launch);
+                }
+            }
+            evidence.launches.push(launch);
+        }
+        Ok(())
+    }
+
+    /// The digest that a cell's content must have, computed once per cell.
+    fn expected(
+        &mut self,
+        plan: &Plan,
+        cell: usize,
+        experiment: &Experiment,
+        method: &Method,
+        about: Option<&BTreeMap<String, String>>,
+    ) -> Option<u64> {
+        if method.role == Role::Null || method.role == Role::Limit {
+            return None;
+        }
+        let parameters = &plan.cells[cell].cell.parameters;
+        let number = |key: &str| parameters.get(key).and_then(|v| v.parse::<u64>().ok());
+        let bytes = number("bytes")?;
+        let page = about.and_then(|a| a.get("page_bytes")).and_then(|v| v.parse().ok()).unwrap_or(4096);
+        *self
+            .expected
+            .entry((cell, bytes))
+            .or_insert_with(|| content::expected(experiment.content, bytes, plan.seed, page, number("processes").unwrap_or(1)))
+    }
+}
+
+fn launch_phases(slots: &[&Slot]) -> BTreeSet<String> {
+    slots.iter().flat_map(|s| s.phases.keys().cloned()).collect()
+}
+
+/// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`.
+/// Where two sides took part, `overall` runs from the earliest start to the latest end.
+fn slots(transcripts: &[Option<Transcript>]) -> BTreeMap<u32, Slot> {
+    let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
+    for transcript in transcripts.iter().flatten() {
+        for sample in &transcript.samples {
+            let slot = slots.entry(sample.slot).or_default();
+            slot.round = sample.round;
+            slot.cell = sample.cell as usize;
+            let name = &transcript.phases[usize::from(sample.phase)];
+            let name = if slot.phases.contains_key(name) { format!("{name}.b") } else { name.clone() };
+            slot.phases.insert(name, sample.counts);
+        }
+        for (number, facts) in &transcript.facts {
+            if let Some(slot) = slots.get_mut(number) {
+                slot.facts.extend(facts.iter().cloned());
+            }
+        }
+        for (number, buckets) in &transcript.latencies {
+            if let Some(slot) = slots.get_mut(number) {
+                slot.latencies.extend(buckets);
+            }
+        }
+    }
+    if transcripts.len() > 1 {
+        for slot in slots.values_mut() {
+            let overall = overall(slot.phases.values());
+            slot.phases.insert("overall".to_owned(), overall);
+        }
+    }
+    slots
+}
+
+fn overall<'a>(phases: impl Iterator<Item = &'a Counts>) -> Counts {
+    let mut sum = Counts { start_ns: u64::MAX, ..Counts::default() };
+    let mut end = 0;
+    for counts in phases {
+        end = end.max(counts.start_ns + counts.wall_ns);
+        sum.start_ns = sum.start_ns.min(counts.start_ns);
+        sum = Counts { ops: sum.ops.max(counts.ops), bytes: sum.bytes.max(counts.bytes), ..added(sum, *counts) };
+    }
+    sum.start_ns = sum.start_ns.min(end);
+    sum.wall_ns = end - sum.start_ns;
+    sum
+}
+
+/// Adds what is spent; start, ops and bytes stay the first's.
+fn added(a: Counts, b: Counts) -> Counts {
+    let (x, y) = (a.to_array(), b.to_array());
+    let mut sum = x;
+    for i in 3..sum.len() {
+        sum[i] = x[i] + y[i];
+    }
+    Counts::from_array(sum)
+}
+
+fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
+    let names: Vec<&str> = experiment.measures().collect();
+    let mut measures = vec![Figures::default(); names.len()];
+    let mut latencies = BTreeMap::new();
+    let mut interrupted = 0;
+    for slot in slots {
+        for (name, into) in names.iter().zip(&mut measures) {
+            let total = experiment.totals.iter().find(|t| t.name == *name);
+            let counts = match total {
+                Some(total) => {
+                    let parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied();
+                    parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
+                }
+                None => slot.phases.get(*name).copied(),
+            };
+            if let Some(counts) = counts {
+                into.take(&counts);
+            }
+        }
+        interrupted += u32::from(slot.phases.values().any(|c| c.involuntary_switches > 0));
+        for &(low, high, count) in &slot.latencies {
+            *latencies.entry((low, high)).or_insert(0) += count;
+        }
+    }
+    CellLaunch {
+        launch: record.launch,
+        block: record.block,
+        measures,
+        rounds: slots.iter().map(|s| s.round).collect(),
+        latencies,
+        interrupted: f64::from(interrupted) / slots.len().max(1) as f64,
+    }
+}
+
+impl Figures {
+    fn take(&mut self, counts: &Counts) {
+        self.wall_ns.push(counts.wall_ns as f64);
+        self.cpu_ns.push(counts.cpu_ns as f64);
+        self.minor_faults.push(counts.minor_faults as f64);
+        for (sum, value) in self.sums.iter_mut().zip(counts.to_array()) {
+            *sum = sum.wrapping_add(value);
+        }
+    }
+
+    /// The mean of a column over the rounds.
+    pub fn mean(&self, column: &str) -> Option<f64> {
+        let index = COLUMNS.iter().position(|c| *c == column)?;
+        (!self.wall_ns.is_empty()).then(|| self.sums[index] as f64 / self.wall_ns.len() as f64)
+    }
+}
+
+/// Where a law finds its operands.
+struct SlotValues<'a> {
+    slot: &'a Slot,
+    parameters: &'a BTreeMap<String, String>,
+    about: Option<&'a BTreeMap<String, String>>,
+}
+
+impl Values for SlotValues<'_> {
+    fn number(&self, name: &str) -> Option<i128> {
+        if let Some((phase, column)) = name.rsplit_once('.')
+            && let Some(counts) = self.slot.phases.get(phase)
+            && let Some(value) = counts.column(column)
+        {
+            return Some(i128::from(value));
+        }
+        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+        let text = fact.or_else(|| self.parameters.get(name)).or_else(|| self.about.and_then(|a| a.get(name)));
+        text.and_then(|t| t.parse().ok())
+    }
+
+    fn word(&self, name: &str) -> Option<&str> {
+        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+        self.parameters.get(name).map(String::as_str).or(fact)
+    }
+}
+
+/// Cells whose digests must agree with each other but do not; the later one in the plan is named with both digests.
+pub fn disagreements(plan: &Plan, evidence: &Evidence) -> Vec<(usize, String)> {
+    verify::disagreements(plan, evidence)
+}

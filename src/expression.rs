@@ -1,0 +1,354 @@
+//! Laws and needs as methods write them: sums and products of whole numbers and names, and relations between two of them.
+//!
+//! `first-touch.minor_faults == bytes / page_bytes`, `release=dontneed & bytes>=131072: fill.minor_faults >= 1`.
+//! Precedence as usual; `/` is whole-number division and `%` its remainder. Names contain letters, digits, `-`, `_` and `.`,
+//! so a minus sign stands between spaces.
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+/// A sum of products over numbers and names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// A whole number.
+    Number(i128),
+    /// A column of a phase, a fact or a parameter.
+    Name(String),
+    /// Two operands and one of `+ - * / %`.
+    Pair(Box<Expression>, char, Box<Expression>),
+}
+
+/// One of the five relations of a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `==`
+    Equal,
+    /// `<=`
+    AtMost,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `>`
+    Above,
+}
+
+/// A condition under which a law applies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// `key=word`
+    Word(String, String),
+    /// A relation between two expressions.
+    Related(Expression, Relation, Expression),
+}
+
+/// One law: `[CONDITION & CONDITION:] LEFT RELATION RIGHT`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Law {
+    /// All of them must hold for the law to apply.
+    pub when: Vec<Condition>,
+    /// Left side.
+    pub left: Expression,
+    /// What must hold between the sides.
+    pub relation: Relation,
+    /// Right side.
+    pub right: Expression,
+    /// As the method wrote it.
+    pub text: String,
+}
+
+/// Where names get their values from.
+pub trait Values {
+    /// The number that `name` stands for, where there is one.
+    fn number(&self, name: &str) -> Option<i128>;
+    /// The word that parameter `name` has, where there is one.
+    fn word(&self, name: &str) -> Option<&str>;
+}
+
+/// What a law said of one sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Holding {
+    /// Its condition does not apply here.
+    NotAsked,
+    /// It holds.
+    Holds,
+    /// It is broken; the words say how.
+    Broken(String),
+}
+
+impl Expression {
+    /// Parses a whole text as one expression.
+    pub fn parse(text: &str) -> Result<Expression> {
+        let mut tokens = Tokens::of(text)?;
+        let expression = tokens.sum()?;
+        if let Some(rest) = tokens.peek() {
+            bail!("unexpected {rest:?} in {text:?}");
+        }
+        Ok(expression)
+    }
+
+    /// The value, or the name that has none; division by zero and overflow count as no value.
+    pub fn value(&self, values: &dyn Values) -> Result<i128, String> {
+        match self {
+            Expression::Number(n) => Ok(*n),
+            Expression::Name(name) => values.number(name).ok_or_else(|| name.clone()),
+            Expression::Pair(a, operator, b) => {
+                let (a, b) = (a.value(values)?, b.value(values)?);
+                let result = match operator {
+                    '+' => a.checked_add(b),
+                    '-' => a.checked_sub(b),
+                    '*' => a.checked_mul(b),
+                    '/' => a.checked_div(b),
+                    _ => a.checked_rem(b),
+                };
+                result.ok_or_else(|| format!("{a} {operator} {b}"))
+            }
+        }
+    }
+
+    fn names<'a>(&'a self, into: &mut Vec<&'a str>) {
+        match self {
+            Expression::Number(_) => {}
+            Expression::Name(name) => into.push(name),
+            Expression::Pair(a, _, b) => {
+                a.names(into);
+                b.names(into);
+            }
+        }
+    }
+}
+
+impl Relation {
+    fn parse(token: &str) -> Option<Relation> {
+        Some(match token {
+            "==" => Relation::Equal,
+            "<=" => Relation::AtMost,
+            ">=" => Relation::AtLeast,
+            "<" => Relation::Below,
+            ">" => Relation::Above,
+            _ => return None,
+        })
+    }
+
+    fn holds(self, a: i128, b: i128) -> bool {
+        match self {
+            Relation::Equal => a == b,
+            Relation::AtMost => a <= b,
+            Relation::AtLeast => a >= b,
+            Relation::Below => a < b,
+            Relation::Above => a > b,
+        }
+    }
+}
+
+impl Law {
+    /// Parses one law.
+    pub fn parse(text: &str) -> Result<Law> {
+        let text = text.trim();
+        let (when, body) = text.split_once(':').map_or(("", text), |(w, b)| (w, b));
+        let when = when.split('&').map(str::trim).filter(|w| !w.is_empty()).map(parse_condition).collect::<Result<_>>()?;
+        let (left, relation, right) = parse_relation(body)?;
+        Ok(Law { when, left, relation, right, text: text.to_owned() })
+    }
+
+    /// Parses laws separated by `;`.
+    pub fn parse_all(text: &str) -> Result<Vec<Law>> {
+        text.split(';').filter(|l| !l.trim().is_empty()).map(Law::parse).collect()
+    }
+
+    /// A law about a time is a level: noise may break it now and then.
+    pub fn is_level(&self) -> bool {
+        let mut names = Vec::new();
+        self.left.names(&mut names);
+        self.right.names(&mut names);
+        names.iter().any(|n| n.ends_with("_ns"))
+    }
+
+    /// Holds the law against one slot's values. An operand without a value breaks it.
+    pub fn check(&self, values: &dyn Values) -> Holding {
+        for condition in &self.when {
+            let applies = match condition {
+                Condition::Word(key, word) => Ok(values.word(key) == Some(word)),
+                Condition::Related(a, relation, b) => {
+                    a.value(values).and_then(|a| Ok(relation.holds(a, b.value(values)?)))
+                }
+            };
+            match applies {
+                Ok(true) => {}
+                Ok(false) => return Holding::NotAsked,
+                Err(name) => return Holding::Broken(format!("{}: {name} was not recorded", self.text)),
+            }
+        }
+        match (self.left.value(values), self.right.value(values)) {
+            (Ok(a), Ok(b)) if self.relation.holds(a, b) => Holding::Holds,
+            (Ok(a), Ok(b)) => Holding::Broken(format!("{}: {a} against {b}", self.text)),
+            (Err(name), _) | (_, Err(name)) => Holding::Broken(format!("{}: {name} was not recorded", self.text)),
+        }
+    }
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn parse_condition(text: &str) -> Result<Condition> {
+    if let Some((key, word)) = text.split_once('=')
+        && !key.ends_with(['<', '>', '=', ' '])
+        && !word.starts_with('=')
+    {
+        return Ok(Condition::Word(key.to_owned(), word.to_owned()));
+    }
+    let (left, relation, right) = parse_relation(text)?;
+    Ok(Condition::Related(left, relation, right))
+}
+
+fn parse_relation(text: &str) -> Result<(Expression, Relation, Expression)> {
+    let mut tokens = Tokens::of(text)?;
+    let left = tokens.sum()?;
+    let Some(relation) = tokens.next().as_deref().and_then(Relation::parse) else {
+        bail!("no relation (==, <=, >=, <, >) in {text:?}");
+    };
+    let right = tokens.sum()?;
+    match tokens.peek() {
+        Some(rest) => bail!("unexpected {rest:?} in {text:?}"),
+        None => Ok((left, relation, right)),
+    }
+}
+
+struct Tokens {
+    tokens: Vec<String>,
+    at: usize,
+}
+
+impl Tokens {
+    fn of(text: &str) -> Result<Tokens> {
+        let mut tokens = Vec::new();
+        let mut rest = text.trim_start();
+        while let Some(first) = rest.chars().next() {
+            let length = match first {
+                c if c.is_alphanumeric() || c == '_' => {
+                    rest.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len())
+                }
+                '=' | '<' | '>' => 1 + usize::from(rest[1..].starts_with('=')),
+                '+' | '-' | '*' | '/' | '%' | '(' | ')' => 1,
+                other => bail!("unexpected {other:?} in {text:?}"),
+            };
+            tokens.push(rest[..length].to_owned());
+            rest = rest[length..].trim_start();
+        }
+        Ok(Tokens { tokens, at: 0 })
+    }
+
+    fn peek(&self) -> Option<&str> {
+        self.tokens.get(self.at).map(String::as_str)
+    }
+
+    fn next(&mut self) -> Option<String> {
+        self.at += 1;
+        self.tokens.get(self.at - 1).cloned()
+    }
+
+    fn chain(&mut self, operators: &str, operand: fn(&mut Self) -> Result<Expression>) -> Result<Expression> {
+        let mut left = operand(self)?;
+        while let Some(operator) = self.peek().filter(|t| t.len() == 1 && operators.contains(*t)).map(str::to_owned) {
+            self.at += 1;
+            let right = operand(self)?;
+            left = Expression::Pair(Box::new(left), operator.as_bytes()[0] as char, Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn sum(&mut self) -> Result<Expression> {
+        self.chain("+-", |t| t.chain("*/%", Self::atom))
+    }
+
+    fn atom(&mut self) -> Result<Expression> {
+        let Some(token) = self.next() else { bail!("an expression ends too early") };
+        if token == "(" {
+            let inner = self.sum()?;
+            if self.next().as_deref() != Some(")") {
+                bail!("a parenthesis is not closed");
+            }
+            return Ok(inner);
+        }
+        if token.starts_with(|c: char| c.is_ascii_digit()) {
+            return Ok(Expression::Number(token.parse()?));
+        }
+        if token.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            return Ok(Expression::Name(token));
+        }
+        bail!("unexpected {token:?}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    struct Fixed;
+    impl Values for Fixed {
+        fn number(&self, name: &str) -> Option<i128> {
+            match name {
+                "bytes" => Some(5 << 20),
+                "page_bytes" => Some(4096),
+                "huge_page_bytes" => Some(2 << 20),
+                "first-touch.minor_faults" => Some(258),
+                "first-touch.wall_ns" => Some(1000),
+                _ => None,
+            }
+        }
+        fn word(&self, name: &str) -> Option<&str> {
+            (name == "release").then_some("free")
+        }
+    }
+
+    fn check(text: &str) -> Holding {
+        Law::parse(text).unwrap().check(&Fixed)
+    }
+
+    #[test]
+    fn laws_follow_the_usual_precedence() {
+        let tail = "first-touch.minor_faults == bytes / huge_page_bytes + bytes % huge_page_bytes / page_bytes";
+        assert_eq!(check(tail), Holding::Holds);
+        assert_eq!(check("first-touch.minor_faults == 2 * (100 + 29)"), Holding::Holds);
+        assert!(matches!(check("first-touch.minor_faults == 2"), Holding::Broken(_)));
+    }
+
+    #[test]
+    fn conditions_decide_whether_a_law_is_asked() {
+        assert_eq!(check("release=dontneed: bytes == 1"), Holding::NotAsked);
+        assert_eq!(check("release=free & bytes >= 6000000: bytes == 1"), Holding::NotAsked);
+        assert!(matches!(check("release=free & bytes>=4096: bytes == 1"), Holding::Broken(_)));
+    }
+
+    #[test]
+    fn an_operand_that_was_not_recorded_breaks_the_law() {
+        assert_eq!(check("ghost == 0"), Holding::Broken("ghost == 0: ghost was not recorded".into()));
+        assert!(matches!(check("bytes / 0 == 1"), Holding::Broken(_)));
+    }
+
+    #[test]
+    fn laws_on_times_are_levels() {
+        assert!(Law::parse("first-touch.wall_ns <= 3").unwrap().is_level());
+        assert!(!Law::parse("bytes <= 3").unwrap().is_level());
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "1 ==", "== 1", "1 = 1", "1 == 1 1", "(1 == 1", "a ! b", "1 + == 2"] {
+            assert!(Law::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in ".{0,40}") {
+            let _ = Law::parse(&text);
+            let _ = Expression::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The run folder: what was planned, where, what was asked and answered, and what came out. Written as it happens.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::launch::End;
+use crate::plan::{Plan, SCHEMA};
+
+/// One line of `launches.jsonl`: a launch that has ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LaunchRecord {
+    /// Number of the launch, which also names its files.
+    pub launch: usize,
+    /// Index of its unit in the plan.
+    pub unit: usize,
+    /// Replicate; −1 for the pilot, whose samples are kept but not judged.
+    pub block: i32,
+    /// Indices of its cells in the plan, in the order of the request.
+    pub cells: Vec<usize>,
+    /// Measured rounds asked for.
+    pub rounds: u32,
+    /// From the first start to the last end, in seconds.
+    pub wall_s: f64,
+    /// CPU time of the laboratory meanwhile, in seconds.
+    pub laboratory_cpu_s: f64,
+    /// One per side.
+    pub sides: Vec<SideRecord>,
+    /// Whether the kernel's OOM killer was at work meanwhile.
+    pub oom_killed: bool,
+    /// What the machine did besides, over the launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<crate::machine::noise::NoiseDelta>,
+}
+
+/// One process of a launch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SideRecord {
+    /// Name of the worker.
+    pub worker: String,
+    /// File name of its transcript within the run folder.
+    pub transcript: String,
+    /// How it ended.
+    pub end: End,
+    /// The first line it wrote to standard error, where it did not end cleanly.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// An open run folder.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// Where runs are kept: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
+pub fn runs_folder() -> PathBuf {
+    let own = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".local/share"));
+    own.or_else(home).unwrap_or_else(std::env::temp_dir).join("pagewise/runs")
+}
+
+impl RunFolder {
+    /// Makes the folder. Where something stands there already, or it cannot be written, nothing is changed.
+    pub fn create(path: &Path) -> Result<RunFolder> {
+        if path.exists() && fs::read_dir(path).with_context(|| cannot("read", path))?.next().is_some() {
+            bail!("{} is not empty; a run needs a folder of its own", path.display());
+        }
+        fs::create_dir_all(path).with_context(|| cannot("make", path))?;
+        let folder = RunFolder { path: fs::canonicalize(path).with_context(|| cannot("read", path))? };
+        folder.write_text("plan.json", "").with_context(|| cannot("write into", path))?;
+        fs::remove_file(folder.file("plan.json"))?;
+        Ok(folder)
+    }
+
+    /// Opens a kept run, named by its id or by a path.
+    pub fn open(name: &str) -> Result<RunFolder> {
+        let direct = PathBuf::from(name);
+        let path = if direct.join("plan.json").is_file() { direct } else { runs_folder().join(name) };
+        if !path.join("plan.json").is_file() {
+            bail!("there is no run {name:?}: neither a folder with a plan.json nor an id below {}", runs_folder().display());
+        }
+        Ok(RunFolder { path: fs::canonicalize(&path).with_context(|| cannot("read", &path))? })
+    }
+
+    /// Its absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn write_text(&self, name: &str, text: &str) -> Result<()> {
+        let (path, temporary) = (self.file(name), self.file(&format!(".{name}.part")));
+        let result = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+        if result.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        result.with_context(|| cannot("write", &path))
+    }
+
+    /// Writes a file whole or not at all.
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        self.write_text(name, &(serde_json::to_string_pretty(value)? + "\n"))
+    }
+
+    /// Reads one of its JSON files.
+    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        let path = self.file(name);
+        let text = fs::read_to_string(&path).with_context(|| cannot("read", &path))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))
+    }
+
+    /// The plan, if it is of this schema.
+    pub fn plan(&self) -> Result<Plan> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: u32,
+        }
+        let head: Head = self.read_json("plan.json")?;
+        if head.schema != SCHEMA {
+            let path = self.path.display();
+            bail!("{path} has schema {}, but this Pagewise reads {SCHEMA}; use the version that made it", head.schema);
+        }
+        self.read_json("plan.json")
+    }
+
+    /// Appends one line for a launch that has ended.
+    pub fn append_launch(&self, record: &LaunchRecord) -> Result<()> {
+        let path = self.file("launches.jsonl");
+        let mut file =
+            OpenOptions::new().append(true).create(true).open(&path).with_context(|| cannot("write", &path))?;
+        let line = serde_json::to_string(record)? + "\n";
+        file.write_all(line.as_bytes()).with_context(|| cannot("write", &path))
+    }
+
+    /// All launches so far. A last line that was cut short by a killed run is left out.
+    pub fn launches(&self) -> Result<Vec<LaunchRecord>> {
+        let path = self.file("launches.jsonl");
+        let Ok(file) = File::open(&path) else { return Ok(Vec::new()) };
+        let lines: Vec<String> = BufReader::new(file).lines().collect::<Result<_, _>>().with_context(|| cannot("read", &path))?;
+        let mut records = Vec::with_capacity(lines.len());
+        for (i, line) in lines.iter().enumerate() {
+            match serde_json::from_str(line) {
+                Ok(record) => records.push(record),
+                Err(_) if i + 1 == lines.len() => {}
+                Err(error) => return Err(error).with_context(|| format!("{} line {} is damaged", path.display(), i + 1)),
+            }
+        }
+        Ok(records)
+    }
+}
+
+fn cannot(what: &str, path: &Path) -> String {
+    format!("cannot {what} {}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_in_use_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("mine"), "text").unwrap();
+        assert!(RunFolder::create(place.path()).unwrap_err().to_string().contains("is not empty"));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn another_schema_is_refused_with_both_numbers() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("plan.json"), "{\"schema\": 99}").unwrap();
+        let error = RunFolder::open(place.path().to_str().unwrap()).unwrap().plan().unwrap_err().to_string();
+        assert!(error.contains("schema 99") && error.contains("reads 1"), "{error}");
+    }
+
+    #[test]
+    fn a_run_that_is_not_there_is_named() {
+        assert!(RunFolder::open("no-such-run").unwrap_err().to_string().contains("there is no run \"no-such-run\""));
+    }
+}

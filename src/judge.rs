@@ -1,0 +1,401 @@
+//! From evidence to a summary: figures with intervals, ratios, verdicts, the best set, the twin. Pure: no clock, no files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use crate::catalog::Experiment;
+use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
+use crate::expression::Values;
+use crate::method::{Method, Role};
+use crate::outcome::{Outcome, Status};
+use crate::plan::{Plan, PlannedCell, compatible, group_of};
+use crate::stats::absolute::absolute;
+use crate::stats::best::best_set;
+use crate::stats::interval::CONFIDENCE;
+use crate::stats::quantile::median;
+use crate::stats::ratio::{Paired, Ratio, log_ratios, ratio_of_logs};
+use crate::stats::stopping::STOPPED_CONFIDENCE;
+use crate::stats::verdict::{Twin, Verdict, effective_margin, twin, verdict};
+use crate::summary::{
+    BestSet, CellSummary, Comparison, Distribution, LatencySummary, LawSummary, PhaseSummary, Proof, Summary, TwinSummary,
+};
+use crate::verify::FactSeen;
+use crate::warnings;
+
+/// The bytes that a cell needs at its peak, by its method's own word.
+pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
+    struct Needs<'a>(&'a BTreeMap<String, String>, u32);
+    impl Values for Needs<'_> {
+        fn number(&self, name: &str) -> Option<i128> {
+            match name {
+                "rounds" => Some(i128::from(self.1)),
+                _ => self.0.get(name).and_then(|v| v.parse().ok()),
+            }
+        }
+        fn word(&self, name: &str) -> Option<&str> {
+            self.0.get(name).map(String::as_str)
+        }
+    }
+    let method = Method::parse(&planned.method)?;
+    let value = method.memory.value(&Needs(&planned.cell.parameters, rounds));
+    let value = value.map_err(|name| anyhow::anyhow!("{}: memory needs {name}", planned.cell.name()))?;
+    Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
+}
+
+/// What a column costs in each round.
+#[derive(Clone, Copy)]
+enum Column {
+    Wall,
+    Cpu,
+    Faults,
+}
+
+fn column(figures: &Figures, column: Column) -> &[f64] {
+    match column {
+        Column::Wall => &figures.wall_ns,
+        Column::Cpu => &figures.cpu_ns,
+        Column::Faults => &figures.minor_faults,
+    }
+}
+
+/// One logarithm per block in which both cells were launched, or why there is none.
+fn logs(a: &CellEvidence, b: &CellEvidence, measure: usize, which: Column) -> Option<(Vec<f64>, Vec<i32>, crate::stats::ratio::Basis)> {
+    let mut rows: Vec<(i32, Vec<f64>, Vec<f64>)> = Vec::new();
+    for mine in &b.launches {
+        let Some(base) = a.launches.iter().find(|l| l.block == mine.block) else { continue };
+        let (x, y) = (column(&base.measures[measure], which), column(&mine.measures[measure], which));
+        if x.is_empty() || y.is_empty() {
+            continue;
+        }
+        // Within one process rounds are paired; across processes only the launches are.
+        let paired = base.launch == mine.launch && base.rounds == mine.rounds && x.len() == y.len();
+        let (x, y) = if paired { (x.to_vec(), y.to_vec()) } else { (vec![middle(x)?], vec![middle(y)?]) };
+        rows.push((mine.block, x, y));
+    }
+    let pairs: Vec<Paired> = rows.iter().map(|(_, x, y)| Paired { baseline: x, method: y }).collect();
+    let (logs, basis) = log_ratios(&pairs).ok()?;
+    Some((logs, rows.iter().map(|r| r.0).collect(), basis))
+}
+
+fn middle(values: &[f64]) -> Option<f64> {
+    median(&mut values.to_vec())
+}
+
+fn ratio(a: &CellEvidence, b: &CellEvidence, measure: usize, which: Column) -> Option<Ratio> {
+    let (logs, _, basis) = logs(a, b, measure, which)?;
+    ratio_of_logs(&logs, basis, STOPPED_CONFIDENCE).ok()
+}
+
+/// A group of an experiment: cells that differ in method and worker only.
+struct Group<'a> {
+    experiment: &'a Experiment,
+    parameters: BTreeMap<String, String>,
+    cells: Vec<usize>,
+    baseline: Option<usize>,
+    twin: Option<usize>,
+}
+
+fn groups<'a>(plan: &'a Plan, only: Option<&str>) -> Vec<Group<'a>> {
+    let mut found: Vec<Group> = Vec::new();
+    for experiment in plan.experiments.iter().filter(|e| only.is_none_or(|name| e.name == name)) {
+        let mine: Vec<usize> = (0..plan.cells.len()).filter(|&c| plan.cells[c].cell.experiment == experiment.name).collect();
+        let all: BTreeSet<_> = mine.iter().map(|&c| group_of(experiment, &plan.cells[c].cell)).collect();
+        let most = |g: &&BTreeMap<String, String>| !all.iter().any(|h| h.len() > g.len() && compatible(g, h));
+        for parameters in all.iter().filter(most) {
+            let inside = |c: &&usize| compatible(parameters, &group_of(experiment, &plan.cells[**c].cell));
+            let cells: Vec<usize> = mine.iter().filter(inside).copied().collect();
+            let name = plan.baselines.get(&experiment.name);
+            let is_baseline = |c: &&usize| Some(&plan.cells[**c].cell.method) == name;
+            let baseline = cells.iter().filter(is_baseline).find(|&&c| !plan.cells[c].twin).copied();
+            let same = |c: &usize| baseline.is_some_and(|b| plan.cells[b].cell == plan.cells[*c].cell);
+            let twin = cells.iter().copied().find(|c| plan.cells[*c].twin && same(c));
+            let cells = cells.into_iter().filter(|&c| !plan.cells[c].twin).collect();
+            found.push(Group { experiment, parameters: parameters.clone(), cells, baseline, twin });
+        }
+    }
+    found
+}
+
+/// The half-widths of all headline ratios of an experiment that have one, with the parameters of their group.
+pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
+    let mut widths = Vec::new();
+    for group in groups(plan, Some(experiment)) {
+        let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else { continue };
+        let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
+        for cell in group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline) {
+            if let Some(mine) = evidence.cells.get(&cell)
+                && let Some(ratio) = ratio(base, mine, measure, Column::Wall)
+            {
+                widths.push((group.parameters.clone(), ratio.half_width()));
+            }
+        }
+    }
+    widths
+}
+
+/// Judges a whole run.
+pub fn summarise(plan: &Plan, evidence: &Evidence, environment: BTreeMap<String, String>, remarks: Vec<String>) -> Result<Summary> {
+    let mut cells = Vec::new();
+    let disagreements: BTreeMap<usize, String> = crate::verify::disagreements(plan, evidence).into_iter().collect();
+    for (index, planned) in plan.cells.iter().enumerate().filter(|(_, p)| !p.twin) {
+        cells.push(cell_summary(plan, evidence, index, planned, disagreements.get(&index))?);
+    }
+    let (mut comparisons, mut best, mut twins) = (Vec::new(), Vec::new(), Vec::new());
+    for group in groups(plan, None) {
+        let twin_ratio = headline_twin(plan, evidence, &group);
+        let margin = twin_ratio.as_ref().map_or(plan.margin, |t| effective_margin(plan.margin, &t.ratio));
+        comparisons.extend(comparisons_of(plan, evidence, &group, margin));
+        best.extend(best_of(plan, evidence, &group, margin)?);
+        twins.extend(twin_ratio);
+    }
+    limits(plan, &mut cells);
+    let differs = twins.iter().any(|t| t.verdict == Twin::Differs);
+    let trusted = !differs && cells.iter().all(|c| c.status != Status::Untrusted);
+    let distance = |t: &TwinSummary| (t.verdict == Twin::Differs, t.ratio.estimate.ln().abs());
+    twins.sort_by(|a, b| distance(b).partial_cmp(&distance(a)).unwrap_or(std::cmp::Ordering::Equal));
+    let mut summary = Summary {
+        schema: crate::plan::SCHEMA,
+        run: plan.run.clone(),
+        environment,
+        cells,
+        comparisons,
+        best,
+        twin: twins.into_iter().next(),
+        trusted,
+        warnings: Vec::new(),
+        remarks,
+    };
+    summary.warnings = warnings::all(plan, evidence, &summary);
+    Ok(summary)
+}
+
+fn cell_summary(
+    plan: &Plan,
+    evidence: &Evidence,
+    index: usize,
+    planned: &PlannedCell,
+    disagreement: Option<&String>,
+) -> Result<CellSummary> {
+    let method = Method::parse(&planned.method)?;
+    let nothing = CellEvidence::default();
+    let mine = evidence.cells.get(&index).unwrap_or(&nothing);
+    let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
+    let outcome = outcome.or_else(|| disagreement.map(|reason| Outcome::of(Status::Untrusted, reason)));
+    let outcome = outcome.unwrap_or_else(|| match mine.launches.is_empty() {
+        true => Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget"),
+        false => Outcome::of(Status::Ok, ""),
+    });
+    let mut phases = BTreeMap::new();
+    if let Some(experiment) = plan.experiment(&planned.cell.experiment) {
+        for (measure, name) in experiment.measures().enumerate() {
+            if let Some(phase) = phase_summary(&mine.launches, measure) {
+                phases.insert(name.to_owned(), phase);
+            }
+        }
+    }
+    let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { asked: s.asked, broken: s.broken }));
+    let role = match method.role {
+        Role::Method => "method",
+        Role::Limit => "limit",
+        Role::Null => "null",
+        Role::Published => "published",
+    };
+    Ok(CellSummary {
+        cell: planned.cell.name(),
+        experiment: planned.cell.experiment.clone(),
+        method: planned.cell.method.clone(),
+        worker: planned.cell.worker.clone(),
+        role: role.to_owned(),
+        group: method.group,
+        parameters: planned.cell.parameters.clone(),
+        status: outcome.status,
+        reason: outcome.reason,
+        launches: mine.launches.len(),
+        phases,
+        proofs: mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect(),
+        laws: laws.collect(),
+        latency_ns: latency(&mine.launches),
+    })
+}
+
+fn proof(fact: &FactSeen) -> Proof {
+    match fact {
+        FactSeen::Numbers(min, max, samples) => Proof::Number { min: *min, max: *max, samples: *samples },
+        FactSeen::Words(words) => Proof::Words(words.iter().cloned().collect()),
+    }
+}
+
+fn distribution(launches: &[CellLaunch], measure: usize, which: Column, divide: f64) -> Option<Distribution> {
+    let values = launches.iter().map(|l| column(&l.measures[measure], which)).filter(|v| !v.is_empty());
+    let mut values: Vec<Vec<f64>> = values.map(|v| v.iter().map(|x| x / divide).collect()).collect();
+    let figures = absolute(&mut values, CONFIDENCE).ok()?;
+    Some(Distribution {
+        median: figures.median.estimate,
+        low: figures.median.interval.map(|i| i.low),
+        high: figures.median.interval.map(|i| i.high),
+        p99: figures.p99.map(|q| q.estimate),
+        min: figures.min,
+    })
+}
+
+fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
+    let wall_ns = distribution(launches, measure, Column::Wall, 1.0)?;
+    let with: Vec<&Figures> = launches.iter().map(|l| &l.measures[measure]).filter(|f| !f.wall_ns.is_empty()).collect();
+    let mean = |name: &str| with.iter().filter_map(|f| f.mean(name)).sum::<f64>() / with.len() as f64;
+    let (ops, bytes) = (mean("ops"), mean("bytes"));
+    Some(PhaseSummary {
+        wall_ns,
+        cpu_ns: distribution(launches, measure, Column::Cpu, 1.0)?,
+        per_unit_ns: distribution(launches, measure, Column::Wall, ops.max(1.0))?,
+        bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
+        minor_faults: mean("minor_faults"),
+        major_faults: mean("major_faults"),
+        voluntary_switches: mean("voluntary_switches"),
+        involuntary_switches: mean("involuntary_switches"),
+        limit_fraction: None,
+        below_floor: false,
+        samples: with.iter().map(|f| f.wall_ns.len()).sum(),
+    })
+}
+
+/// Quantiles from the counted buckets; a trip counts with its bucket's upper bound, which the protocol keeps within 1/16.
+fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for launch in launches {
+        for ((_, high), count) in &launch.latencies {
+            *counts.entry(*high).or_insert(0) += count;
+        }
+    }
+    let trips: u64 = counts.values().sum();
+    let at = |share: f64| {
+        let mut left = (share * trips as f64).ceil() as u64;
+        let found = counts.iter().find(|(_, count)| {
+            left = left.saturating_sub(**count);
+            left == 0
+        });
+        found.map(|(high, _)| *high as f64)
+    };
+    Some(LatencySummary { median: at(0.5)?, p99: at(0.99)?, p999: at(0.999)?, max: at(1.0)?, trips }).filter(|l| l.trips > 0)
+}
+
+/// Puts each figure beside the limit's and the floor's of its group.
+fn limits(plan: &Plan, cells: &mut [CellSummary]) {
+    let snapshot = cells.to_vec();
+    for cell in cells.iter_mut() {
+        let Some(experiment) = plan.experiment(&cell.experiment) else { continue };
+        let grouping = |c: &CellSummary| -> BTreeMap<String, String> {
+            let kept = c.parameters.iter().filter(|(key, _)| experiment.groups_by(key));
+            kept.map(|(k, v)| (k.clone(), v.clone())).collect()
+        };
+        let mine = grouping(cell);
+        let other = |role: &str| {
+            let fits = |o: &&CellSummary| o.experiment == cell.experiment && o.role == role && compatible(&mine, &grouping(o));
+            let of_worker = |o: &&CellSummary| o.worker == cell.worker;
+            snapshot.iter().filter(fits).find(of_worker).or_else(|| snapshot.iter().find(fits))
+        };
+        let (limit, null) = (other("limit"), other("null"));
+        for (name, phase) in &mut cell.phases {
+            let of_limit = limit.filter(|l| l.status == Status::Ok).and_then(|l| l.phases.get(name));
+            phase.limit_fraction =
+                of_limit.map(|l| l.per_unit_ns.median / phase.per_unit_ns.median).filter(|f| f.is_finite());
+            let floor = null.and_then(|n| n.phases.get(name)).map(|n| n.wall_ns.median);
+            phase.below_floor = cell.role != "null" && floor.is_some_and(|f| phase.wall_ns.median < 2.0 * f);
+        }
+    }
+}
+
+fn headline_twin(plan: &Plan, evidence: &Evidence, group: &Group) -> Option<TwinSummary> {
+    let (base, other) = (group.baseline?, group.twin?);
+    let measure = group.experiment.measures().position(|m| m == group.experiment.headline())?;
+    let ratio = ratio(evidence.cells.get(&base)?, evidence.cells.get(&other)?, measure, Column::Wall)?;
+    Some(TwinSummary {
+        cell: plan.cells[base].cell.name(),
+        parameters: group.parameters.clone(),
+        ratio,
+        verdict: twin(&ratio, plan.margin),
+    })
+}
+
+/// A difference must reach beyond what the twin shows; sameness must lie within what was asked for, however coarse the run.
+fn believed_verdict(ratio: &Ratio, asked: f64, effective: f64) -> Verdict {
+    match verdict(ratio, effective) {
+        Verdict::Equivalent if verdict(ratio, asked) != Verdict::Equivalent => Verdict::Undecided,
+        other => other,
+    }
+}
+
+fn comparisons_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Vec<Comparison> {
+    let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else { return Vec::new() };
+    let mut found = Vec::new();
+    for &cell in group.cells.iter().filter(|c| **c != baseline) {
+        let Some(mine) = evidence.cells.get(&cell) else { continue };
+        let planned = &plan.cells[cell].cell;
+        let believable = mine.checks.outcome().is_none() && base.checks.outcome().is_none();
+        for (measure, name) in group.experiment.measures().enumerate() {
+            let has = |e: &CellEvidence| e.launches.iter().any(|l| !l.measures[measure].wall_ns.is_empty());
+            if !has(base) || !has(mine) {
+                continue;
+            }
+            let wall = ratio(base, mine, measure, Column::Wall).filter(|_| believable);
+            let options = planned.parameters.iter().filter(|(key, _)| !group.experiment.groups_by(key));
+            found.push(Comparison {
+                experiment: group.experiment.name.clone(),
+                parameters: group.parameters.clone(),
+                phase: name.to_owned(),
+                baseline: format!("{}@{}", plan.cells[baseline].cell.method, plan.cells[baseline].cell.worker),
+                method: planned.method.clone(),
+                worker: planned.worker.clone(),
+                options: options.map(|(k, v)| (k.clone(), v.clone())).collect(),
+                cpu_ratio: ratio(base, mine, measure, Column::Cpu).filter(|_| believable),
+                faults_ratio: ratio(base, mine, measure, Column::Faults).filter(|_| believable),
+                verdict: wall.as_ref().map_or(Verdict::Undecided, |r| believed_verdict(r, plan.margin, margin)),
+                ratio: wall,
+            });
+        }
+    }
+    found
+}
+
+fn best_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Result<Vec<BestSet>> {
+    let mut by_word: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for &cell in &group.cells {
+        let method = Method::parse(&plan.cells[cell].method)?;
+        let good = plan.cells[cell].outcome.is_none() && evidence.cells.get(&cell).is_some_and(|e| e.checks.outcome().is_none());
+        if method.role == Role::Method && good {
+            by_word.entry(method.group).or_default().push(cell);
+        }
+    }
+    let headline = group.experiment.headline();
+    let Some(measure) = group.experiment.measures().position(|m| m == headline) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for (word, cells) in by_word.into_iter().filter(|(_, cells)| cells.len() > 1) {
+        let reference = group.baseline.filter(|b| cells.contains(b)).unwrap_or(cells[0]);
+        let rows = rows(evidence, reference, &cells, measure);
+        let Ok(best) = best_set(&rows, margin, CONFIDENCE, plan.seed) else { continue };
+        let name = |i: usize| format!("{}@{}", plan.cells[cells[i]].cell.method, plan.cells[cells[i]].cell.worker);
+        let others = best.members.iter().filter(|&&m| m != best.leader).map(|&m| name(m));
+        found.push(BestSet {
+            experiment: group.experiment.name.clone(),
+            parameters: group.parameters.clone(),
+            phase: headline.to_owned(),
+            group: word,
+            set: std::iter::once(name(best.leader)).chain(others).collect(),
+        });
+    }
+    Ok(found)
+}
+
+/// One row per block that has every cell: the logarithm of each cell's cost relative to the reference.
+fn rows(evidence: &Evidence, reference: usize, cells: &[usize], measure: usize) -> Vec<Vec<f64>> {
+    let Some(base) = evidence.cells.get(&reference) else { return Vec::new() };
+    let columns: Vec<BTreeMap<i32, f64>> = cells
+        .iter()
+        .map(|cell| match evidence.cells.get(cell).and_then(|mine| logs(base, mine, measure, Column::Wall)) {
+            Some((logs, blocks, _)) => blocks.into_iter().zip(logs).collect(),
+            None => BTreeMap::new(),
+        })
+        .collect();
+    let blocks: BTreeSet<i32> = columns.iter().flat_map(|c| c.keys().copied()).collect();
+    blocks.iter().filter_map(|b| columns.iter().map(|c| c.get(b).copied()).collect::<Option<Vec<f64>>>()).collect()
+}

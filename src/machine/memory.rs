@@ -1,0 +1,175 @@
+//! How much memory a launch may take: the machine's, every cgroup's above this process, and the address space limit.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::sizes::about_size;
+
+/// What can be allocated now, and what sets that bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Available {
+    /// In bytes.
+    pub bytes: u64,
+    /// In words: `MemAvailable`, a cgroup's path, `RLIMIT_AS`.
+    pub limited_by: String,
+}
+
+/// Why a launch is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it would need, reserve included, in bytes.
+    pub needed_bytes: u64,
+    /// What there is.
+    pub available: Available,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (needed, there) = (about_size(self.needed_bytes as f64), about_size(self.available.bytes as f64));
+        write!(f, "needs {needed} of memory, but only {there} are available ({})", self.available.limited_by)
+    }
+}
+
+/// The least of `MemAvailable` (proc_meminfo(5)), what each memory cgroup above this process leaves (reclaimable file pages
+/// counted as free), and `RLIMIT_AS`. `root` is `/`, or a copy of the files below it.
+pub fn available_bytes(root: &Path) -> Available {
+    let mut least = Available { bytes: u64::MAX, limited_by: "nothing known".to_owned() };
+    let mut consider = |bytes: Option<u64>, limited_by: String| {
+        if let Some(bytes) = bytes
+            && bytes < least.bytes
+        {
+            least = Available { bytes, limited_by };
+        }
+    };
+    consider(field_kib(&root.join("proc/meminfo"), "MemAvailable:"), "MemAvailable".to_owned());
+    for (folder, version) in cgroups(root) {
+        for level in folder.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
+            let words = level.strip_prefix(root).unwrap_or(level).display().to_string();
+            consider(left_in(level, version), format!("the memory cgroup /{words}"));
+        }
+    }
+    consider(rustix::process::getrlimit(rustix::process::Resource::As).current, "RLIMIT_AS".to_owned());
+    least
+}
+
+/// Whether `needed` bytes fit while `reserve` bytes stay free.
+pub fn fits(root: &Path, needed: u64, reserve: u64) -> Result<(), Refusal> {
+    let available = available_bytes(root);
+    let needed_bytes = needed.saturating_add(reserve);
+    if needed == 0 || needed_bytes <= available.bytes { Ok(()) } else { Err(Refusal { needed_bytes, available }) }
+}
+
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+fn field_kib(path: &Path, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn statistic(path: &Path, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok())
+}
+
+/// What one cgroup leaves, `None` where it sets no limit.
+fn left_in(level: &Path, version: u8) -> Option<u64> {
+    let (limit, usage, reclaimable) = match version {
+        1 => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "),
+        _ => ("memory.max", "memory.current", "inactive_file "),
+    };
+    // Version 1 writes "no limit" as the largest multiple of a page, version 2 as a word that is no number.
+    let limit = number(&level.join(limit)).filter(|l| *l < 1 << 62)?;
+    let used = number(&level.join(usage)).unwrap_or(0);
+    let free_again = statistic(&level.join("memory.stat"), reclaimable).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(free_again)))
+}
+
+/// The memory cgroups of this process with their version: cgroup(5), and mount points from proc_pid_mountinfo(5).
+fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
+    let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mut found = Vec::new();
+    for line in mounts.lines() {
+        let Some((left, right)) = line.split_once(" - ") else { continue };
+        let mut right = right.split_whitespace();
+        let (kind, options) = (right.next().unwrap_or_default(), right.nth(1).unwrap_or_default());
+        let fields: Vec<&str> = left.split_whitespace().collect();
+        let (Some(inside), Some(mount)) = (fields.get(3), fields.get(4)) else { continue };
+        let (version, path) = match kind {
+            "cgroup2" => (2, own.lines().find_map(|l| l.strip_prefix("0::"))),
+            "cgroup" if options.split(',').any(|o| o == "memory") => (1, own.lines().find_map(controller_path)),
+            _ => continue,
+        };
+        if let Some(path) = path {
+            // In a container the mount shows only a part of the tree; the process's path starts above it.
+            let below = path.strip_prefix(inside).unwrap_or(path).trim_start_matches('/');
+            let folder = root.join(mount.trim_start_matches('/'));
+            found.push((if below.is_empty() { folder } else { folder.join(below) }, version));
+        }
+    }
+    found
+}
+
+fn controller_path(line: &str) -> Option<&str> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let controllers = fields.next()?;
+    controllers.split(',').any(|c| c == "memory").then(|| fields.next()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        place
+    }
+
+    #[test]
+    fn the_tightest_ancestor_of_a_v2_cgroup_decides() {
+        let place = tree(&[
+            ("proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n"),
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/memory.max", "1073741824\n"),
+            ("sys/fs/cgroup/a/memory.current", "800000000\n"),
+            ("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 300000000\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+        ]);
+        let available = available_bytes(place.path());
+        assert_eq!(available.bytes, 1_073_741_824 - 500_000_000);
+        assert!(available.limited_by.ends_with("sys/fs/cgroup/a"), "{}", available.limited_by);
+    }
+
+    #[test]
+    fn a_v1_limit_on_a_hybrid_machine_is_found() {
+        let place = tree(&[
+            ("proc/meminfo", "MemAvailable: 8000000 kB\n"),
+            (
+                "proc/self/mountinfo",
+                "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n32 1 0:28 / /sys/fs/cgroup/unified rw - cgroup2 x rw\n",
+            ),
+            ("proc/self/cgroup", "4:memory:/job\n0::/\n"),
+            ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "536870912\n"),
+            ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "36870912\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ]);
+        assert_eq!(available_bytes(place.path()).bytes, 500_000_000);
+        let refusal = fits(place.path(), 1 << 30, 0).unwrap_err().to_string();
+        assert!(refusal.contains("needs 1.0 GiB") && refusal.contains("476"), "{refusal}");
+    }
+
+    #[test]
+    fn nothing_is_always_allowed() {
+        assert!(fits(Path::new("/nowhere"), 0, 1 << 30).is_ok());
+    }
+}

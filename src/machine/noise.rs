@@ -1,0 +1,143 @@
+//! What the machine did besides: counters read before and after a launch. They flag; they never correct.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
+const VMSTAT: [&str; 12] = [
+    "thp_fault_alloc",
+    "thp_fault_fallback",
+    "thp_collapse_alloc",
+    "compact_stall",
+    "allocstall_normal",
+    "pgscan_kswapd",
+    "pgscan_direct",
+    "pgsteal_kswapd",
+    "pswpout",
+    "oom_kill",
+    "balloon_inflate",
+    "numa_hint_faults",
+];
+
+/// Counters at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    steal: u64,
+    all_cpu: u64,
+    pressure_us: BTreeMap<String, u64>,
+    vmstat: BTreeMap<String, u64>,
+    sectors: BTreeMap<String, (u64, u64)>,
+}
+
+/// What two snapshots differ by.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NoiseDelta {
+    /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
+    pub steal_share: f64,
+    /// Microseconds in which something waited, by resource and severity (`/proc/pressure`).
+    pub pressure_us: BTreeMap<String, u64>,
+    /// Counters of `/proc/vmstat` that moved.
+    pub vmstat: BTreeMap<String, u64>,
+    /// Bytes read from block devices by anybody.
+    pub device_read_bytes: u64,
+    /// Bytes written to block devices by anybody.
+    pub device_written_bytes: u64,
+}
+
+impl NoiseDelta {
+    /// Processes that the kernel's OOM killer ended meanwhile.
+    pub fn oom_kills(&self) -> u64 {
+        self.vmstat.get("oom_kill").copied().unwrap_or(0)
+    }
+}
+
+fn read(root: &Path, path: &str) -> String {
+    fs::read_to_string(root.join(path)).unwrap_or_default()
+}
+
+impl Snapshot {
+    /// Reads the counters below `root`; what a machine lacks counts as zero.
+    pub fn take(root: &Path) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        if let Some(line) = read(root, "proc/stat").lines().next() {
+            let ticks: Vec<u64> = line.split_whitespace().skip(1).filter_map(|t| t.parse().ok()).collect();
+            // The eighth column is steal; guest time, after it, is contained in user time already.
+            snapshot.steal = ticks.get(7).copied().unwrap_or(0);
+            snapshot.all_cpu = ticks.iter().take(8).sum();
+        }
+        for resource in ["cpu", "memory", "io"] {
+            for line in read(root, &format!("proc/pressure/{resource}")).lines() {
+                let (Some(kind), Some((_, total))) = (line.split_whitespace().next(), line.rsplit_once("total=")) else { continue };
+                snapshot.pressure_us.insert(format!("{resource}_{kind}"), total.parse().unwrap_or(0));
+            }
+        }
+        for line in read(root, "proc/vmstat").lines() {
+            if let Some((name, value)) = line.split_once(' ')
+                && VMSTAT.contains(&name)
+            {
+                snapshot.vmstat.insert(name.to_owned(), value.parse().unwrap_or(0));
+            }
+        }
+        for line in read(root, "proc/diskstats").lines() {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            if let [_, _, name, _, _, read, _, _, _, written, ..] = fields[..]
+                && root.join("sys/block").join(name).exists()
+            {
+                snapshot.sectors.insert(name.to_owned(), (read.parse().unwrap_or(0), written.parse().unwrap_or(0)));
+            }
+        }
+        snapshot
+    }
+
+    /// What happened since `earlier`.
+    pub fn delta(&self, earlier: &Snapshot) -> NoiseDelta {
+        let moved = |now: &BTreeMap<String, u64>, then: &BTreeMap<String, u64>| {
+            let pairs = now.iter().map(|(k, v)| (k.clone(), v.saturating_sub(then.get(k).copied().unwrap_or(0))));
+            pairs.filter(|(_, v)| *v > 0).collect()
+        };
+        let all = self.all_cpu.saturating_sub(earlier.all_cpu);
+        let sectors = |which: fn(&(u64, u64)) -> u64| {
+            let of = |(name, now): (&String, &(u64, u64))| {
+                which(now).saturating_sub(earlier.sectors.get(name).map_or(0, which))
+            };
+            // A sector of proc_diskstats is 512 bytes on every device.
+            self.sectors.iter().map(of).sum::<u64>() * 512
+        };
+        NoiseDelta {
+            steal_share: if all == 0 { 0.0 } else { self.steal.saturating_sub(earlier.steal) as f64 / all as f64 },
+            pressure_us: moved(&self.pressure_us, &earlier.pressure_us),
+            vmstat: moved(&self.vmstat, &earlier.vmstat),
+            device_read_bytes: sectors(|s| s.0),
+            device_written_bytes: sectors(|s| s.1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_moved_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        fs::create_dir_all(root.join("proc/pressure")).unwrap();
+        fs::create_dir_all(root.join("sys/block/vda")).unwrap();
+        let write = |stat: &str, vm: &str, disk: &str| {
+            fs::write(root.join("proc/stat"), stat).unwrap();
+            fs::write(root.join("proc/vmstat"), vm).unwrap();
+            fs::write(root.join("proc/diskstats"), disk).unwrap();
+        };
+        write("cpu 10 0 10 80 0 0 0 0 0 0\n", "oom_kill 1\ncompact_stall 5\n", " 254 0 vda 1 0 100 0 2 0 200 0\n");
+        let before = Snapshot::take(root);
+        write("cpu 20 0 10 160 0 0 0 10 0 0\n", "oom_kill 2\ncompact_stall 5\n", " 254 0 vda 1 0 104 0 2 0 200 0\n");
+        let delta = Snapshot::take(root).delta(&before);
+        assert_eq!(delta.steal_share, 0.1);
+        assert_eq!(delta.oom_kills(), 1);
+        assert!(!delta.vmstat.contains_key("compact_stall"));
+        assert_eq!((delta.device_read_bytes, delta.device_written_bytes), (2048, 0));
+    }
+}

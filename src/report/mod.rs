@@ -1,0 +1,6 @@
+//! Reports: each a pure function of a stored run.
+
+pub mod doctor;
+pub mod explain;
+pub mod published;
+pub mod terminal;

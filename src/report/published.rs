@@ -1,0 +1,188 @@
+//! Published figures beside ours: `published/*.toml`, one file a write-up.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anyhow::{Context, Result};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Deserialize;
+
+use crate::carried;
+use crate::catalog::{self, Experiment};
+use crate::cell::Selector;
+use crate::plan::{self, PlannedCell, Wish};
+use crate::sizes::{did_you_mean, three_digits};
+use crate::summary::{CellSummary, Distribution, Summary};
+use crate::workers::Worker;
+
+/// One write-up.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// `P5`.
+    pub id: String,
+    /// What it asked.
+    pub title: String,
+    /// Who said it, and when.
+    pub source: String,
+    /// Where it was measured.
+    pub machine: String,
+    /// Its figures.
+    #[serde(rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// One published figure and the cell of ours that repeats it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Its row and column in words.
+    pub label: String,
+    /// As published.
+    pub value: f64,
+    /// `s`, `ms`, `us`, `KiB`, `count`, `%`.
+    pub unit: String,
+    /// How many units it covers; 0 where it is the time of a whole sample.
+    #[serde(default)]
+    pub ops: u64,
+    /// `fault/touch@c-O3`.
+    pub cell: String,
+    /// Parameters that our cell must have; sizes with their units.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
+    /// Phase or total.
+    pub phase: String,
+    /// Column of ours.
+    #[serde(default = "wall_ns")]
+    pub column: String,
+    /// `as published` or `corrected`.
+    pub job: String,
+}
+
+fn wall_ns() -> String {
+    "wall_ns".to_owned()
+}
+
+/// All write-ups that the binary carries.
+pub fn all() -> Result<&'static [Published]> {
+    static ALL: std::sync::OnceLock<Vec<Published>> = std::sync::OnceLock::new();
+    if let Some(all) = ALL.get() {
+        return Ok(all);
+    }
+    let parsed = carried::PUBLISHED.iter().map(|(path, text)| toml::from_str(text).with_context(|| (*path).to_owned()));
+    let parsed: Vec<Published> = parsed.collect::<Result<_>>()?;
+    Ok(ALL.get_or_init(|| parsed))
+}
+
+/// One write-up by its id, in either case.
+pub fn find(id: &str) -> Result<&'static Published> {
+    let all = all()?;
+    all.iter().find(|p| p.id.eq_ignore_ascii_case(id)).with_context(|| {
+        let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
+        format!("there is no write-up {id:?}{} (there are {})", did_you_mean(id, names.iter().copied()), names.join(", "))
+    })
+}
+
+impl Published {
+    /// The cells of ours that repeat its figures, each once.
+    pub fn selectors(&self) -> Vec<String> {
+        let mut cells: Vec<String> = self.figures.iter().map(|f| f.cell.clone()).collect();
+        cells.sort();
+        cells.dedup();
+        cells
+    }
+}
+
+/// Exactly the cells that repeat the figures of a write-up.
+pub fn cells(table: &Published, experiments: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
+    let mut cells: Vec<PlannedCell> = Vec::new();
+    let mut involved: Vec<Experiment> = Vec::new();
+    for figure in &table.figures {
+        let selector = Selector::parse(&figure.cell).with_context(|| format!("{}: {}", table.id, figure.label))?;
+        let own = figure.parameters.iter().map(|(k, v)| (k.clone(), vec![v.clone()]));
+        let known = catalog::find(experiments, &selector.experiment)?;
+        let set = wish.settings.iter().filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
+        let settings = own.chain(set.cloned()).collect();
+        let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
+        let (found, of) = plan::cells(experiments, workers, &wish)?;
+        for planned in found {
+            if !cells.iter().any(|c| c.cell == planned.cell) {
+                cells.push(planned);
+            }
+        }
+        for experiment in of {
+            if !involved.iter().any(|e| e.name == experiment.name) {
+                involved.push(experiment);
+            }
+        }
+    }
+    Ok((cells, involved))
+}
+
+fn matching<'a>(figure: &Figure, summary: &'a Summary) -> Option<&'a CellSummary> {
+    let sized = |text: &str| crate::sizes::parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
+    summary.cells.iter().find(|c| {
+        let worker_free = figure.cell.split('@').next() == c.cell.split('@').next() && !figure.cell.contains('@');
+        (c.cell == figure.cell || worker_free)
+            && figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
+    })
+}
+
+/// Our figure in the published unit: value, and its interval where there is one.
+fn ours(figure: &Figure, cell: &CellSummary) -> Option<(f64, Option<(f64, f64)>)> {
+    let phase = cell.phases.get(&figure.phase)?;
+    let counted = |v: f64| Some((v, None));
+    let scale = match figure.unit.as_str() {
+        "s" => 1e-9,
+        "ms" => 1e-6,
+        "us" | "µs" => 1e-3,
+        _ => 1.0,
+    };
+    let timed = |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
+    match figure.column.as_str() {
+        "wall_ns" if figure.ops > 0 => timed(&phase.per_unit_ns, scale * figure.ops as f64),
+        "wall_ns" => timed(&phase.wall_ns, scale),
+        "cpu_ns" if figure.ops > 0 && phase.wall_ns.median > 0.0 => {
+            let per_unit = phase.per_unit_ns.median / phase.wall_ns.median;
+            timed(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
+        }
+        "cpu_ns" => timed(&phase.cpu_ns, scale),
+        "minor_faults" => counted(phase.minor_faults),
+        "major_faults" => counted(phase.major_faults),
+        "voluntary_switches" => counted(phase.voluntary_switches),
+        "involuntary_switches" => counted(phase.involuntary_switches),
+        fact => match cell.proofs.get(fact)? {
+            crate::summary::Proof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
+            crate::summary::Proof::Number { max, .. } => counted(*max as f64),
+            crate::summary::Proof::Words(_) => None,
+        },
+    }
+}
+
+/// The write-up's table with our figures beside it.
+pub fn render(table: &Published, summary: &Summary) -> Result<String> {
+    let mut text = format!("\n{}: {} ({}; {})\n", table.id, table.title, table.source, table.machine);
+    let mut rows = Table::new();
+    rows.load_style(presets::NOTHING).set_header(["figure", "job", "published", "here", "95 %", "ratio", "cell"]);
+    for figure in &table.figures {
+        let cell = matching(figure, summary);
+        let mine = cell.and_then(|c| ours(figure, c));
+        let (here, interval, ratio) = match mine {
+            Some((value, limits)) => (
+                three_digits(value),
+                limits.map_or_else(String::new, |(l, h)| format!("{}–{}", three_digits(l), three_digits(h))),
+                if figure.value == 0.0 { String::new() } else { three_digits(value / figure.value) },
+            ),
+            None => (cell.map_or("not in this run", |c| c.status.word()).to_owned(), String::new(), String::new()),
+        };
+        let published = format!("{} {}", figure.value, figure.unit);
+        rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &figure.cell]);
+    }
+    for column in rows.column_iter_mut().skip(2).take(4) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for line in rows.to_string().lines() {
+        let _ = writeln!(text, "   {}", line.trim_end());
+    }
+    Ok(text)
+}

@@ -1,0 +1,156 @@
+//! Sizes and times as people write them: `64KiB`, `100MB`, `1.5GiB`, `60s`.
+
+use anyhow::{Result, bail};
+
+/// Unit words, the longest first so that `KiB` is not taken for `B`.
+const UNITS: [(&str, u64); 11] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("B", 1),
+    ("", 1),
+];
+
+/// The largest size that is accepted: half of a 48-bit user address space, in bytes.
+pub const LARGEST_BYTES: u64 = 1 << 46;
+
+/// Parses a size into bytes. Zero, fractions of a byte and sizes above [`LARGEST_BYTES`] are errors.
+pub fn parse_size(text: &str) -> Result<u64> {
+    let wrong = || anyhow::anyhow!("{text:?} is not a size; write it like 4096, 64KiB, 1.5GiB or 100MB");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale = UNITS.iter().find(|(name, _)| *name == unit.trim()).ok_or_else(wrong)?.1;
+    let bytes = match number.parse::<u64>() {
+        Ok(whole) => whole.checked_mul(scale),
+        Err(_) => {
+            let value = number.parse::<f64>().map_err(|_| wrong())? * scale as f64;
+            if value.fract() != 0.0 {
+                bail!("{text:?} is not a whole number of bytes");
+            }
+            (value < u64::MAX as f64).then_some(value as u64)
+        }
+    };
+    match bytes {
+        Some(0) => bail!("size {text:?} leaves nothing to measure"),
+        Some(bytes) if bytes <= LARGEST_BYTES => Ok(bytes),
+        _ => bail!("size {text:?} is above the address space ({})", format_size(LARGEST_BYTES)),
+    }
+}
+
+/// Bytes in the largest binary unit that divides them evenly, else in the decimal one, else plainly: `64KiB`, `100MB`, `12345B`.
+pub fn format_size(bytes: u64) -> String {
+    let even = UNITS.iter().find(|(name, scale)| !name.is_empty() && bytes >= *scale && bytes.is_multiple_of(*scale));
+    let (name, scale) = even.copied().unwrap_or(("B", 1));
+    format!("{}{name}", bytes / scale)
+}
+
+/// Bytes for reading in a sentence, rounded: `1.5 GiB`.
+pub fn about_size(bytes: f64) -> String {
+    let (name, scale) = UNITS[..4].iter().find(|(_, s)| bytes >= *s as f64).copied().unwrap_or(("B", 1));
+    let value = bytes / scale as f64;
+    if name == "B" || value >= 100.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
+}
+
+/// Parses a time into seconds: `90`, `90s`, `1.5min`, `500ms`, `1h`.
+pub fn parse_seconds(text: &str) -> Result<f64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit.trim() {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "min" | "m" => 60.0,
+        "h" => 3600.0,
+        _ => bail!("{text:?} is not a time; write it like 60s, 500ms or 2min"),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * scale),
+        _ => bail!("{text:?} is not a time above zero; write it like 60s, 500ms or 2min"),
+    }
+}
+
+/// Parses a share: `1%` or `0.01`, above 0 and below 1.
+pub fn parse_share(text: &str) -> Result<f64> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |n| (n, 0.01));
+    match number.trim().parse::<f64>() {
+        Ok(value) if value * scale > 0.0 && value * scale < 1.0 => Ok(value * scale),
+        _ => bail!("{text:?} is not a share between 0 and 100 %; write it like 1% or 0.01"),
+    }
+}
+
+/// Nanoseconds with three significant digits and a unit that fits: `412 ns`, `1.05 ms`.
+pub fn format_ns(ns: f64) -> String {
+    let (value, unit) = match ns {
+        n if n < 1e3 => (n, "ns"),
+        n if n < 1e6 => (n / 1e3, "µs"),
+        n if n < 1e9 => (n / 1e6, "ms"),
+        n => (n / 1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A number with three significant digits, without an exponent.
+pub fn three_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.95 || v == 0.0 => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.9995 => 2,
+        v if v >= 0.0995 => 3,
+        _ => 4,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// The known word nearest to a mistyped one, where one is near enough to be meant.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = known.into_iter().map(|k| (strsim::jaro_winkler(word, k), k));
+    scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.6).map(|(_, k)| k)
+}
+
+/// ` (did you mean "x"?)` or nothing.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, known).map_or_else(String::new, |k| format!("; did you mean \"{k}\"?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_every_unit() {
+        for (text, bytes) in [("4096", 4096), ("64KiB", 65536), ("1.5GiB", 3 << 29), ("100MB", 100_000_000)] {
+            assert_eq!(parse_size(text).unwrap(), bytes);
+        }
+        for text in ["0", "0KiB", "x", "12XB", "-1", "", "1.0001B", "99999999TiB", "1e9"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn formatted_sizes_are_read_back_unchanged() {
+        for bytes in [1, 1000, 4096, 65_536, 100_000_000, 1 << 30, 12_345] {
+            assert_eq!(parse_size(&format_size(bytes)).unwrap(), bytes);
+        }
+        assert_eq!(format_size(100_000_000), "100MB");
+    }
+
+    #[test]
+    fn times_and_shares_are_read() {
+        assert_eq!(parse_seconds("2min").unwrap(), 120.0);
+        assert_eq!(parse_seconds("500ms").unwrap(), 0.5);
+        assert_eq!(parse_share("1%").unwrap(), 0.01);
+        assert!(parse_seconds("0").is_err() && parse_share("0").is_err() && parse_share("150%").is_err());
+    }
+
+    #[test]
+    fn figures_keep_three_digits() {
+        assert_eq!(format_ns(412.0), "412 ns");
+        assert_eq!(format_ns(1_050_000.0), "1.05 ms");
+        assert_eq!(three_digits(9.999), "10.0");
+    }
+}

@@ -1,0 +1,141 @@
+//! Figures of one cell by itself: median, p90, p99 and extremes, each quantile with an interval across launches.
+
+use super::interval::{Interval, Undefined, check};
+use super::order::order_interval;
+use super::quantile::quantile;
+use serde::{Deserialize, Serialize};
+
+/// What one cell cost, in the unit of its samples.
+///
+/// Rounds of one process are correlated, so an interval computed from the pooled samples would be many times too narrow.
+/// Each quantile is therefore taken launch by launch, and the interval is that of the median launch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Absolute {
+    /// The number of samples in all launches.
+    pub samples: usize,
+    /// The number of launches.
+    pub launches: usize,
+    /// The smallest sample.
+    pub min: f64,
+    /// The largest sample.
+    pub max: f64,
+    /// The median.
+    pub median: Quantile,
+    /// The 90th percentile; absent below ten samples in the shortest launch.
+    pub p90: Option<Quantile>,
+    /// The 99th percentile; absent below a hundred samples in the shortest launch.
+    pub p99: Option<Quantile>,
+}
+
+/// A quantile of one launch, as the median over launches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantile {
+    /// The median over launches of each launch's quantile.
+    pub estimate: f64,
+    /// The order-statistic interval across launches; absent where there are too few of them, which at 95 % is below six.
+    pub interval: Option<Interval>,
+}
+
+/// The figures of a cell from its samples, one slice for each launch.
+///
+/// Reorders the samples within each launch. `TooFew` where there is no launch or one has no samples, `NotFinite` where
+/// a sample is not finite.
+pub fn absolute(launches: &mut [impl AsMut<[f64]>], confidence: f64) -> Result<Absolute, Undefined> {
+    let mut figures = Figures::default();
+    for launch in launches.iter_mut() {
+        figures.add(launch.as_mut())?;
+    }
+    check(&figures.medians, 1)?;
+    let launches = figures.medians.len();
+    Ok(Absolute {
+        samples: figures.samples,
+        launches,
+        min: figures.min.ok_or(Undefined::NotFinite)?,
+        max: figures.max.ok_or(Undefined::NotFinite)?,
+        median: across(&mut figures.medians, confidence)?,
+        p90: resolved(&mut figures.p90s, launches, confidence)?,
+        p99: resolved(&mut figures.p99s, launches, confidence)?,
+    })
+}
+
+#[derive(Default)]
+struct Figures {
+    samples: usize,
+    min: Option<f64>,
+    max: Option<f64>,
+    medians: Vec<f64>,
+    p90s: Vec<f64>,
+    p99s: Vec<f64>,
+}
+
+impl Figures {
+    fn add(&mut self, launch: &mut [f64]) -> Result<(), Undefined> {
+        check(launch, 1)?;
+        self.samples += launch.len();
+        let min = launch.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = launch.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.min = Some(self.min.map_or(min, |m| m.min(min)));
+        self.max = Some(self.max.map_or(max, |m| m.max(max)));
+        let mut take = |p: f64| quantile(launch, p).ok_or(Undefined::NotFinite);
+        self.medians.push(take(0.5)?);
+        self.p90s.push(take(0.9)?);
+        self.p99s.push(take(0.99)?);
+        // A launch of fewer than 1 / (1 - p) samples shows nothing beyond the quantile at p: it is only its maximum.
+        if launch.len() < 10 {
+            self.p90s.pop();
+        }
+        if launch.len() < 100 {
+            self.p99s.pop();
+        }
+        Ok(())
+    }
+}
+
+/// The quantile where every launch was long enough to show it.
+fn resolved(values: &mut [f64], launches: usize, confidence: f64) -> Result<Option<Quantile>, Undefined> {
+    match values.len() == launches {
+        true => across(values, confidence).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn across(values: &mut [f64], confidence: f64) -> Result<Quantile, Undefined> {
+    let estimate = quantile(values, 0.5).ok_or(Undefined::NotFinite)?;
+    let interval = match order_interval(values, 0.5, confidence) {
+        Ok(interval) => Some(interval),
+        Err(Undefined::TooFew { .. }) => None,
+        Err(other) => return Err(other),
+    };
+    Ok(Quantile { estimate, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(level: f64, rounds: usize) -> Vec<f64> {
+        (0..rounds).rev().map(|i| level + i as f64).collect()
+    }
+
+    #[test]
+    fn quantiles_are_taken_launch_by_launch() {
+        let mut launches: Vec<_> = (0..7).map(|i| launch(f64::from(1000 * i), 101)).collect();
+        let figures = absolute(&mut launches, 0.95).expect("samples");
+        assert_eq!((figures.samples, figures.launches), (707, 7));
+        assert_eq!((figures.min, figures.max), (0.0, 6100.0));
+        assert_eq!(figures.median.estimate, 3050.0);
+        assert_eq!(figures.p99.expect("long launches").estimate, 3099.0);
+        let interval = figures.median.interval.expect("seven launches");
+        assert_eq!((interval.low, interval.high, interval.n), (50.0, 6050.0, 7));
+    }
+
+    #[test]
+    fn what_the_count_does_not_allow_is_absent() {
+        let mut launches = vec![launch(0.0, 9), launch(0.0, 200)];
+        let figures = absolute(&mut launches, 0.95).expect("samples");
+        assert_eq!((figures.p90, figures.p99, figures.median.interval), (None, None, None));
+        assert_eq!(absolute(&mut [vec![1.0], vec![]], 0.95), Err(Undefined::TooFew { got: 0, needed: 1 }));
+        assert_eq!(absolute(&mut [[0.0; 0]; 0], 0.95), Err(Undefined::TooFew { got: 0, needed: 1 }));
+        assert_eq!(absolute(&mut [[1.0, f64::NAN]], 0.95), Err(Undefined::NotFinite));
+    }
+}

@@ -1,0 +1,122 @@
+//! Student's t: the interval on a mean, shown beside the distribution-free one, and the tail probabilities behind it.
+
+use super::interval::{Interval, Undefined, check, tail};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// The mean and its interval `mean ± t · sd / √n` with n − 1 degrees of freedom, in the values' own unit.
+///
+/// It assumes independent values of a normal distribution (Student 1908). `TooFew` below two values.
+pub fn t_interval(values: &[f64], confidence: f64) -> Result<Interval, Undefined> {
+    let tail = tail(confidence)?;
+    check(values, 2)?;
+    let n = values.len() as f64;
+    let (mean, variance) = mean_and_variance(values);
+    let half = t_quantile(1.0 - tail, n - 1.0) * (variance / n).sqrt();
+    Ok(Interval { estimate: mean, low: mean - half, high: mean + half, coverage: confidence, n: values.len() })
+}
+
+/// The mean and the variance with divisor n − 1; the latter is zero for fewer than two values.
+pub(crate) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (mean, squares / (n - 1.0).max(1.0))
+}
+
+/// The difference of two means without the assumption of equal variances.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Welch {
+    /// The mean of the second group minus that of the first.
+    pub difference: f64,
+    /// The standard error of that difference.
+    pub error: f64,
+    /// The degrees of freedom by Welch and Satterthwaite.
+    pub freedom: f64,
+}
+
+impl Welch {
+    /// The two-sided probability of a difference this large where the means are equal.
+    pub fn p(&self) -> f64 {
+        match self.error == 0.0 {
+            true => f64::from(self.difference == 0.0),
+            false => two_sided_p(self.difference / self.error, self.freedom),
+        }
+    }
+
+    /// The limits of the interval for the difference.
+    pub fn limits(&self, confidence: f64) -> Result<(f64, f64), Undefined> {
+        let tail = tail(confidence)?;
+        let half = match self.error == 0.0 {
+            true => 0.0,
+            false => t_quantile(1.0 - tail, self.freedom) * self.error,
+        };
+        Ok((self.difference - half, self.difference + half))
+    }
+}
+
+/// Compares the means of two groups of independent values (Welch 1947). `TooFew` below two values in a group.
+pub fn welch(a: &[f64], b: &[f64]) -> Result<Welch, Undefined> {
+    check(a, 2)?;
+    check(b, 2)?;
+    let (mean_a, variance_a) = mean_and_variance(a);
+    let (mean_b, variance_b) = mean_and_variance(b);
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    let (part_a, part_b) = (variance_a / n, variance_b / m);
+    let both = part_a + part_b;
+    Ok(Welch {
+        difference: mean_b - mean_a,
+        error: both.sqrt(),
+        freedom: both * both / (part_a * part_a / (n - 1.0) + part_b * part_b / (m - 1.0)),
+    })
+}
+
+/// P(|T| ≥ |t|) for Student's distribution with `freedom` degrees of freedom, which need not be whole.
+pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, freedom) {
+        Ok(student) if t.is_finite() => 2.0 * student.cdf(-t.abs()),
+        Ok(_) if t.is_infinite() => 0.0,
+        _ => f64::NAN,
+    }
+}
+
+/// The quantile of Student's distribution at `p`; not a number where `freedom` is not positive.
+pub(crate) fn t_quantile(p: f64, freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(p))
+}
+
+/// The quantile of the standard normal distribution at `p`.
+pub(crate) fn normal_quantile(p: f64) -> f64 {
+    Normal::standard().inverse_cdf(p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_have_an_interval_of_no_width() {
+        let interval = t_interval(&[2.0; 5], 0.95).expect("five values");
+        assert_eq!((interval.low, interval.estimate, interval.high), (2.0, 2.0, 2.0));
+    }
+
+    #[test]
+    fn groups_without_spread_differ_surely_or_not_at_all() {
+        let same = welch(&[1.0; 3], &[1.0; 4]).expect("enough");
+        assert_eq!((same.p(), same.limits(0.95)), (1.0, Ok((0.0, 0.0))));
+        let other = welch(&[1.0; 3], &[2.0; 4]).expect("enough");
+        assert_eq!((other.p(), other.limits(0.95)), (0.0, Ok((1.0, 1.0))));
+    }
+
+    #[test]
+    fn one_value_says_nothing_of_its_spread() {
+        assert_eq!(t_interval(&[2.0], 0.95), Err(Undefined::TooFew { got: 1, needed: 2 }));
+    }
+
+    #[test]
+    fn extreme_statistics_have_probabilities() {
+        assert_eq!(two_sided_p(0.0, 3.0), 1.0);
+        assert_eq!(two_sided_p(f64::INFINITY, 3.0), 0.0);
+        assert!(two_sided_p(f64::NAN, 3.0).is_nan());
+        assert!(two_sided_p(1.0, 0.0).is_nan());
+    }
+}

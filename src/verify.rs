@@ -1,0 +1,180 @@
+//! Whether a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::Content;
+use crate::evidence::Evidence;
+use crate::expression::{Holding, Values};
+use crate::method::{Method, Role};
+use crate::outcome::{Outcome, Status};
+use crate::plan::{Plan, compatible, group_of};
+
+/// The share of samples that may break a level (a law about a time) before the cell is untrusted.
+const LEVEL_TOLERANCE: f64 = 0.25;
+
+/// A fact over all slots of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FactSeen {
+    /// The smallest and the largest number, and how often it was recorded.
+    Numbers(u64, u64, u64),
+    /// The words seen.
+    Words(BTreeSet<String>),
+}
+
+/// How often one law was asked and broken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LawSeen {
+    /// Samples it applied to.
+    pub asked: u64,
+    /// Samples that broke it.
+    pub broken: u64,
+    /// How the first of them broke it.
+    pub first: String,
+    /// A law about a time.
+    pub level: bool,
+}
+
+/// All that was checked of one cell.
+#[derive(Clone, Debug, Default)]
+pub struct Checks {
+    /// By the text of the law.
+    pub laws: BTreeMap<String, LawSeen>,
+    /// By name.
+    pub facts: BTreeMap<String, FactSeen>,
+    /// Digests seen.
+    pub digests: BTreeSet<String>,
+    wrong: Option<String>,
+}
+
+impl Checks {
+    /// Notes what is wrong with the cell; the first word stays.
+    fn wrong(&mut self, reason: String) {
+        self.wrong.get_or_insert(reason);
+    }
+
+    /// A transcript that breaks the protocol.
+    pub fn malformed(&mut self, reason: &str) {
+        self.wrong(reason.to_owned());
+    }
+
+    /// The phases of a launch must be the method's own, all of them (`overall` is the laboratory's).
+    pub fn phases(&mut self, method: &Method, seen: &BTreeSet<String>, launch: usize) {
+        let own = |name: &String| {
+            let base = name.strip_suffix(".b").unwrap_or(name);
+            name == "overall" || method.phases.iter().any(|p| p == base)
+        };
+        if let Some(unknown) = seen.iter().find(|name| !own(name)) {
+            self.wrong(format!("launch {launch} timed the phase {unknown:?}, which the method does not declare"));
+        }
+        if let Some(missing) = method.phases.iter().find(|p| *p != "overall" && !seen.contains(*p)) {
+            self.wrong(format!("launch {launch} did not time the declared phase {missing:?}"));
+        }
+    }
+
+    /// Holds every law against one slot.
+    pub fn laws(&mut self, method: &Method, values: &dyn Values, launch: usize) {
+        for law in &method.laws {
+            let holding = law.check(values);
+            if holding == Holding::NotAsked {
+                continue;
+            }
+            let seen = self.laws.entry(law.text.clone()).or_default();
+            seen.level = law.is_level();
+            seen.asked += 1;
+            if let Holding::Broken(how) = holding {
+                if seen.broken == 0 {
+                    seen.first = format!("launch {launch}: {how}");
+                }
+                seen.broken += 1;
+            }
+        }
+    }
+
+    /// Takes the facts of one slot.
+    pub fn facts(&mut self, facts: &[(String, String)]) {
+        for (name, value) in facts.iter().filter(|(name, _)| name != "digest") {
+            match (value.parse::<u64>(), self.facts.get_mut(name)) {
+                (Ok(v), Some(FactSeen::Numbers(low, high, count))) => {
+                    *low = v.min(*low);
+                    *high = v.max(*high);
+                    *count += 1;
+                }
+                (_, Some(FactSeen::Words(words))) => {
+                    words.insert(value.clone());
+                }
+                (Ok(v), None) => {
+                    self.facts.insert(name.clone(), FactSeen::Numbers(v, v, 1));
+                }
+                (Err(_), _) => {
+                    self.facts.insert(name.clone(), FactSeen::Words(BTreeSet::from([value.clone()])));
+                }
+            }
+        }
+    }
+
+    /// Every digest of a slot (one per side at most) must be there and right.
+    pub fn digest(&mut self, facts: &[(String, String)], expected: Option<u64>, launch: usize) {
+        let mut found = facts.iter().filter(|(name, _)| name == "digest").peekable();
+        if found.peek().is_none() {
+            self.wrong(format!("launch {launch}: no digest was recorded"));
+        }
+        for (_, digest) in found {
+            self.digests.insert(digest.clone());
+            if let Some(expected) = expected
+                && *digest != format!("{expected:016x}")
+            {
+                self.wrong(format!("launch {launch}: digest {digest} where the content must give {expected:016x}"));
+            }
+        }
+        if self.digests.len() > 1 && expected.is_none() {
+            let all: Vec<_> = self.digests.iter().map(String::as_str).collect();
+            let reason = format!("launch {launch}: the digest differs between samples ({})", all.join(", "));
+            self.wrong(reason);
+        }
+    }
+
+    /// What is broken, if anything is.
+    pub fn outcome(&self) -> Option<Outcome> {
+        if let Some(reason) = &self.wrong {
+            return Some(Outcome::of(Status::Untrusted, reason));
+        }
+        let broken = self.laws.iter().find(|(_, seen)| match seen.level {
+            true => seen.broken as f64 > LEVEL_TOLERANCE * seen.asked as f64,
+            false => seen.broken > 0,
+        });
+        broken.map(|(_, seen)| {
+            let reason = format!("{} ({} of {} samples)", seen.first, seen.broken, seen.asked);
+            Outcome::of(Status::Untrusted, reason)
+        })
+    }
+}
+
+/// Cells of one experiment and group whose digests must agree but do not, each with a sentence.
+pub fn disagreements(plan: &Plan, evidence: &Evidence) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let with_digest = |cell: usize| {
+        let digests = &evidence.cells.get(&cell)?.checks.digests;
+        let method = Method::parse(&plan.cells[cell].method).ok()?;
+        let judged = matches!(method.role, Role::Method | Role::Published);
+        (judged && digests.len() == 1).then(|| digests.first().cloned()).flatten()
+    };
+    for (i, planned) in plan.cells.iter().enumerate() {
+        let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
+        if experiment.content != Content::Agree {
+            continue;
+        }
+        let Some(mine) = with_digest(i) else { continue };
+        let group = group_of(experiment, &planned.cell);
+        let first = (0..i).find(|&j| {
+            let other = &plan.cells[j].cell;
+            other.experiment == planned.cell.experiment && compatible(&group, &group_of(experiment, other)) && with_digest(j).is_some()
+        });
+        if let Some(j) = first
+            && let Some(theirs) = with_digest(j)
+            && theirs != mine
+        {
+            found.push((i, format!("digest {mine} differs from {theirs} of {}", plan.cells[j].cell.name())));
+        }
+    }
+    found
+}
