@@ -20,7 +20,7 @@ void best_begin(struct slot *s, struct input *in, const struct best *best)
     check_map(s, in->buffer);
     madvise(in->buffer, in->buffer_bytes, MADV_HUGEPAGE);
     memset(in->buffer, 0, in->buffer_bytes);
-    read_count_from_here(in);
+    read_count_from_here(s, in);
 }
 
 static uint64_t try_ns(struct slot *s, const struct best *candidate)

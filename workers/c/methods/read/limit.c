@@ -28,7 +28,7 @@ static void run_hot(struct slot *s)
             fail(s, "pread");
         have += (size_t)got;
     }
-    read_count_from_here(&in);
+    read_count_from_here(s, &in);
     PHASE(s, "open") { }
     PHASE(s, "read") {
         for (size_t i = 0; i < in.steps; i++) {

@@ -1,5 +1,6 @@
 /* Before and after the clock of every `read` method. */
 #include "read.h"
+#include "series.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -162,11 +163,14 @@ void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)
         in->resident_before = key_is(s, "cache", "cold") ? make_cold(s, in->descriptor, in->bytes)
                                                          : make_hot(s, in->descriptor, in->bytes);
     }
-    read_count_from_here(in);
+    read_count_from_here(s, in);
 }
 
-void read_count_from_here(struct input *in)
+void read_count_from_here(struct slot *s, struct input *in)
 {
+    (void)series_end();
+    if (!key_is(s, "memory", "all"))
+        series_begin(s);
     reset_peak_rss();
     /* This process's own counts come last, so that nothing but the one call that reads them is counted with the method. */
     bool device = device_of_file_counts(in, &in->before);
@@ -185,6 +189,7 @@ void check_pass(struct slot *s, struct input *in, const char *call)
     static char message[160];
     const struct walk *walk = &in->sink.walk;
     own_counts(&in->after);
+    in->after.read_calls -= series_end();
     device_of_file_counts(in, &in->after);
     in->peak_rss_bytes = peak_rss_bytes();
     if (in->error) {
@@ -243,6 +248,8 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
         fact(s, "record_bytes", in->sink.walk.record_bytes);
         fact(s, "cut_bytes", walk_cut_bytes(&in->sink.walk));
     }
+    if (!key_is(s, "memory", "all"))
+        series_fact(s);
     fact_digest_of(s, &in->sink);
     read_free(in);
 }

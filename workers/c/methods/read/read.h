@@ -8,7 +8,8 @@
 
 #define READ_PHASES "open read close"
 #define READ_KEYS                                                                                                      \
-    "file:text bytes:size place:disk|tmpfs consume:records|sum|none order:sequential|random cache:hot|cold|dropped"
+    "file:text bytes:size place:disk|tmpfs consume:records|sum|none order:sequential|random cache:hot|cold|dropped "   \
+    "memory:text"
 #define CHUNK_KEYS READ_KEYS " chunk:size"
 
 /* Every byte was delivered, and the cache was what `cache=` says when the pass began. */
@@ -67,7 +68,7 @@ enum { WHOLE = 0 }; /* instead of a chunk: a sequential pass takes all in one st
  * them, puts the cache into its state. */
 void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers);
 /* For a method that reads before the clock too: what is counted begins here. */
-void read_count_from_here(struct input *in);
+void read_count_from_here(struct slot *s, struct input *in);
 /* After the clock: the digest and the proofs; `calls` is how many calls phase `read` made besides the read family. */
 void read_end(struct slot *s, struct input *in, uint64_t calls);
 void read_free(struct input *in); /* read_end() without facts */
