@@ -1,8 +1,8 @@
-/* `WORKER make-capture PATH BYTES SEED`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums, mixed packet
+/* `WORKER make-capture PATH BYTES SEED [PART]`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums, mixed packet
  * sizes) of exactly BYTES bytes, the same for the same seed on every machine. A file that is there already is kept when its
  * digest is the one that was noted when it was made. Standard output says what was done:
  * `made|kept BYTES bytes RECORDS records digest DIGEST`; standard error says why it was not: exit status 3, or 4 where
- * there is no room. */
+ * there is no room. PART is its name until it is whole, where the file system has no files without one. */
 #include "core.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@ enum {
 /* A capture on its way to the disk, and the digest of what has gone there. */
 struct capture {
     const char *path;
-    char part[4096];     /* its name until it is whole; empty while it has none */
+    const char *part;    /* its name until it is whole */
+    bool named;          /* it has that name now */
     int fd;
     unsigned char *piece;
     size_t held;         /* bytes of the piece; a multiple of 8 has gone before it */
@@ -29,7 +30,7 @@ struct capture {
 
 __attribute__((noreturn)) static void give_up(const struct capture *c, int status, const char *what, const char *why)
 {
-    if (c->part[0])
+    if (c->named)
         unlink(c->part);
     dprintf(2, "make-capture: %s: %s\n", what, why);
     _exit(status);
@@ -192,28 +193,26 @@ static void check_room(struct capture *c, int directory, uint64_t bytes)
  * part file has a name of its own from the start. */
 static void open_part(struct capture *c, const char *directory)
 {
-    snprintf(c->part, sizeof c->part, "%s.%d.part", c->path, getpid());
     c->fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+    if (c->fd >= 0)
+        return;
+    c->fd = open(c->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (c->fd < 0)
-        c->fd = open(c->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    else
-        c->part[0] = 0;
-    if (c->fd < 0)
-        give_up(c, 3, c->path, strerror(errno));
+        give_up(c, 3, c->part, strerror(errno));
+    c->named = true;
 }
 
 static void name_part(struct capture *c)
 {
     if (fsync(c->fd) != 0)
         give_up(c, 3, c->path, strerror(errno));
-    if (!c->part[0]) {
-        snprintf(c->part, sizeof c->part, "%s.%d.part", c->path, getpid());
-        if (linkat(AT_FDCWD, arena_text("/proc/self/fd/%d", c->fd), AT_FDCWD, c->part, AT_SYMLINK_FOLLOW) != 0)
-            give_up(c, 3, c->part, strerror(errno));
-    }
+    if (!c->named &&
+        linkat(AT_FDCWD, arena_text("/proc/self/fd/%d", c->fd), AT_FDCWD, c->part, AT_SYMLINK_FOLLOW) != 0)
+        give_up(c, 3, c->part, strerror(errno));
+    c->named = true;
     if (rename(c->part, c->path) != 0)
         give_up(c, 3, c->path, strerror(errno));
-    c->part[0] = 0;
+    c->named = false;
 }
 
 static void make(struct capture *c, uint64_t bytes)
@@ -288,11 +287,12 @@ int make_capture_main(int argc, char **argv)
 {
     static struct capture c = {.weight = 1, .fd = -1};
     uint64_t bytes;
-    if (argc != 3 || !whole_number(argv[1], &bytes) || !whole_number(argv[2], &c.seed)) {
-        dprintf(2, "usage: make-capture PATH BYTES SEED\n");
+    if (argc < 3 || argc > 4 || !whole_number(argv[1], &bytes) || !whole_number(argv[2], &c.seed)) {
+        dprintf(2, "usage: make-capture PATH BYTES SEED [PART]\n");
         return 2;
     }
     c.path = argv[0];
+    c.part = argc == 4 ? argv[3] : arena_text("%s.%d.part", c.path, getpid());
     c.random = c.seed | 1;
     c.time_us = 1000000000000000;
     c.piece = arena(PIECE + RECORD_HEADER + LARGEST_FRAME + FILE_HEADER);

@@ -175,7 +175,7 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "make-capture") == 0)
         return make_capture_main(argc - 2, argv + 2);
     if (argc > 1) {
-        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | make-capture PATH BYTES SEED], or a request on "
+        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | make-capture PATH BYTES SEED [PART]], or a request on "
                    "standard input\n", argv[0]);
         return 2;
     }

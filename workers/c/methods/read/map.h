@@ -6,12 +6,12 @@
 /* No read call brought the bytes. Under a memory bound pages are taken away again while the pass goes on. A walk that jumps over large packets need not touch every page. */
 #define MAP_LAWS                                                                                                       \
     READ_LAWS "; cache=hot: device_bytes == 0; calls_counted == 1: read_calls == 0; "                                  \
-              "consume=sum & memory=all: mapped_bytes >= bytes; consume=none & memory=all: mapped_bytes >= bytes; "    \
+              "consume=sum & memory=unbounded: mapped_bytes >= bytes; consume=none & memory=unbounded: mapped_bytes >= bytes; "    \
               "consume=sum & cache=cold & counted == 1: device_bytes >= stored_bytes; "                                \
               "consume=sum & cache=dropped & counted == 1: device_bytes >= stored_bytes"
 /* The faults are taken in the call that maps, none is left to the pass. */
 #define POPULATE_LAWS                                                                                                  \
-    MAP_LAWS "; memory=all: read.minor_faults == 0; memory=all: read.major_faults == 0; memory=all: mapped_bytes >= bytes"
+    MAP_LAWS "; memory=unbounded: read.minor_faults == 0; memory=unbounded: read.major_faults == 0; memory=unbounded: mapped_bytes >= bytes"
 
 /* Goes through the mapping in the order of the steps: one step in sequential order, one a block in random order. */
 static inline void map_pass(struct input *in, const char *p)

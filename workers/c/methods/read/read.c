@@ -169,7 +169,7 @@ void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)
 void read_count_from_here(struct slot *s, struct input *in)
 {
     (void)series_end();
-    if (!key_is(s, "memory", "all"))
+    if (!key_is(s, "memory", "unbounded"))
         series_begin(s);
     reset_peak_rss();
     /* This process's own counts come last, so that nothing but the one call that reads them is counted with the method. */
@@ -248,7 +248,7 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
         fact(s, "record_bytes", in->sink.walk.record_bytes);
         fact(s, "cut_bytes", walk_cut_bytes(&in->sink.walk));
     }
-    if (!key_is(s, "memory", "all"))
+    if (!key_is(s, "memory", "unbounded"))
         series_fact(s);
     fact_digest_of(s, &in->sink);
     read_free(in);
