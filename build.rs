@@ -58,7 +58,7 @@ fn build_worker(level: u32, out: &Path) -> PathBuf {
         .to_command()
         .args(core.compile_intermediates())
         .args(methods.compile_intermediates())
-        .args(["-pthread", "-ldl", "-lrt", "-o"])
+        .args(["-pthread", "-ldl", "-lrt", "-Wl,-z,now", "-o"])
         .arg(&worker)
         .status()
         .expect("the C compiler links the worker");

@@ -192,13 +192,19 @@ fn launch_phases(slots: &[&Slot]) -> BTreeSet<String> {
 /// Where two sides took part, `overall` runs from the earliest start to the latest end.
 fn slots(transcripts: &[Option<Transcript>]) -> BTreeMap<u32, Slot> {
     let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
-    for transcript in transcripts.iter().flatten() {
+    for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref()?))) {
         for sample in &transcript.samples {
             let slot = slots.entry(sample.slot).or_default();
             slot.round = sample.round;
             slot.cell = sample.cell as usize;
-            let name = &transcript.phases[usize::from(sample.phase)];
-            let name = if slot.phases.contains_key(name) { format!("{name}.b") } else { name.clone() };
+            let mut name = transcript.phases[usize::from(sample.phase)].clone();
+            if side > 0 && slot.phases.contains_key(&name) {
+                name += ".b";
+            }
+            // A phase that one side timed twice in a slot is no phase that a method can declare.
+            while slot.phases.contains_key(&name) {
+                name += " again";
+            }
             slot.phases.insert(name, sample.counts);
         }
         for (number, facts) in &transcript.facts {

@@ -162,7 +162,7 @@ impl<'a> Runner<'a> {
                     let Some(lacking) = lacking else { return Ok(None) };
                     lacking
                 }
-                Decision::BudgetSpent => return Ok(self.budget_remark(name, launches)),
+                Decision::BudgetSpent { .. } => return Ok(self.budget_remark(name, launches)),
             };
             if !self.block(name, &mut clusters[next], until_s)? {
                 return Ok(self.signals.arrived().is_none().then(|| self.budget_remark(name, launches)).flatten());

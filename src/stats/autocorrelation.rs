@@ -11,11 +11,19 @@ pub const LONGEST_LAG: usize = 200;
 ///
 /// The usual estimator, with one mean and divisor n at every lag (Box & Jenkins 1976).
 pub fn autocorrelation(values: &[f64], lag: usize) -> Option<f64> {
+    // Rounding gives even a constant series a variance, so the values themselves are asked.
+    let varies = values.iter().any(|value| *value != values[0]);
+    let deviations = deviations(values);
+    (lag < values.len() && varies).then(|| lagged_product(&deviations, lag) / lagged_product(&deviations, 0))
+}
+
+fn deviations(values: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let later = values.get(lag..)?;
-    let product: f64 = values.iter().zip(later).map(|(a, b)| (a - mean) * (b - mean)).sum();
-    let square: f64 = values.iter().map(|a| (a - mean) * (a - mean)).sum();
-    (square > 0.0).then(|| product / square)
+    values.iter().map(|value| value - mean).collect()
+}
+
+fn lagged_product(deviations: &[f64], lag: usize) -> f64 {
+    deviations.iter().zip(&deviations[lag..]).map(|(a, b)| a * b).sum()
 }
 
 /// By how much correlation inflates the variance of the series' median: n correlated rounds say as much as n / time
@@ -34,12 +42,14 @@ pub(crate) fn correlation_sum(values: &[f64]) -> f64 {
     };
     let sign = |value: &f64| f64::from(i8::from(*value > centre) - i8::from(*value < centre));
     let signs: Vec<f64> = values.iter().map(sign).collect();
+    let signs = deviations(&signs);
+    let square = lagged_product(&signs, 0);
+    if square == 0.0 {
+        return 1.0;
+    }
     let mut time = 1.0;
     for lag in 1..=LONGEST_LAG.min(values.len() / 4) {
-        let Some(correlation) = autocorrelation(&signs, lag) else {
-            break;
-        };
-        time += 2.0 * correlation;
+        time += 2.0 * lagged_product(&signs, lag) / square;
         if lag as f64 >= 5.0 * time {
             break;
         }
@@ -88,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_constant_series_has_no_correlation() {
-        assert_eq!(autocorrelation(&[1.0; 8], 1), None);
+        assert_eq!(autocorrelation(&[0.1; 8], 1), None);
         assert_eq!(autocorrelation(&[1.0, 2.0], 5), None);
         assert_eq!(correlation_time(&[1.0; 8]), 1.0);
         assert_eq!(correlation_time(&[]), 1.0);

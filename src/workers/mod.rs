@@ -72,6 +72,11 @@ impl Worker {
         ready.as_ref().map_err(String::as_str)
     }
 
+    /// Whether it was given by its path.
+    pub fn is_external(&self) -> bool {
+        matches!(self.maker, Maker::External(_))
+    }
+
     /// The family's word: `c`, `go`, `java`.
     pub fn family(&self) -> &str {
         self.name.split('-').next().unwrap_or(&self.name)

@@ -144,11 +144,16 @@ static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
     return level;
 }
 
+bool wants_huge_pages(const struct slot *s)
+{
+    return s->cell->method->backing_huge;
+}
+
 void backing_before(struct slot *s, size_t bytes)
 {
     bytes = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     if (key_is(s, "backing", "recycled"))
-        fact(s, "backing_level_ps", recycle(s, bytes, s->cell->method->backing_huge));
+        fact(s, "backing_level_ps", recycle(s, bytes, wants_huge_pages(s)));
     if (key_is(s, "backing", "cold")) {
         uint64_t ms = key_size(s, "idle_ms");
         struct timespec idle = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
@@ -161,5 +166,5 @@ void backing_after(struct slot *s, size_t bytes)
 {
     bytes = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     if (key_is(s, "backing", "cold"))
-        fact(s, "backing_level_ps", recycle(s, bytes, s->cell->method->backing_huge));
+        fact(s, "backing_level_ps", recycle(s, bytes, wants_huge_pages(s)));
 }

@@ -65,6 +65,11 @@ static void *help(void *argument)
     }
 }
 
+static void no_work(const struct part *part)
+{
+    (void)part;
+}
+
 void pool_open(struct slot *s)
 {
     s->pool = NULL;
@@ -84,6 +89,9 @@ void pool_open(struct slot *s)
             fail(s, "pthread_create");
         t->helpers++;
     }
+    /* One empty turn: each helper faults in its stack and all it will touch here, not in somebody's phase. */
+    pool_arm(s);
+    on_every_thread(s, no_work, NULL, 0, 0);
 }
 
 void pool_close(struct slot *s)

@@ -120,6 +120,7 @@ void reset_peak_rss(void);
  * (idle long enough for the host to take it back). Records the level seen; backing_after() does so for `cold`. */
 void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
+bool wants_huge_pages(const struct slot *s); /* the method's `backing_huge` */
 
 /* Two sides (sides.c). meet() is a rendezvous of both sides; tell() and hear() pass a few bytes, and descriptors. */
 void meet(struct slot *s);

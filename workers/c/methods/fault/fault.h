@@ -7,10 +7,12 @@
 #define FAULT_KEYS                                                                                                     \
     "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count"
 #define RE_TOUCH_LAW "re-touch.minor_faults == 0"
-/* A mapping that is no multiple of the huge page ends in base pages. */
-#define HUGE_FAULTS "bytes / huge_page_bytes + bytes % huge_page_bytes / page_bytes"
+/* Each process maps its share; a share that is no multiple of the huge page ends in base pages. */
+#define SHARE "bytes / processes"
+#define HUGE_FAULTS                                                                                                    \
+    "processes * (" SHARE " / huge_page_bytes + " SHARE " % huge_page_bytes / page_bytes)"
 #define HUGE_LAWS                                                                                                      \
-    "huge_bytes == bytes / huge_page_bytes * huge_page_bytes; " RE_TOUCH_LAW
+    "huge_bytes == processes * (" SHARE " / huge_page_bytes) * huge_page_bytes; " RE_TOUCH_LAW
 #define RECYCLED_LAW(phase) "backing=recycled: 1000 * " phase ".wall_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
 #define COLD_LAW(phase) "backing=cold: 1000 * " phase ".wall_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
 #define BACKING_LAWS(phase) RECYCLED_LAW(phase) "; " COLD_LAW(phase)

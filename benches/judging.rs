@@ -1,0 +1,77 @@
+//! How long judging takes and how much memory: 1,000,000 samples must take less than 1 s and 200 MiB.
+//!
+//! `cargo bench --bench judging` judges three shapes of a run by everything that a report asks for and prints the figures;
+//! it fails where a limit is exceeded.
+
+use pagewise::stats::absolute::absolute;
+use pagewise::stats::best::best_set;
+use pagewise::stats::interval::CONFIDENCE;
+use pagewise::stats::ratio::{Paired, log_ratios, ratio_of_logs};
+use pagewise::stats::rng::Seeded;
+use pagewise::stats::steady::{TOLERANCE, steadiness};
+use pagewise::stats::variance::components;
+use std::time::{Duration, Instant};
+
+const SAMPLES: usize = 1_000_000;
+const LIMIT: Duration = Duration::from_secs(1);
+const LIMIT_MIB: f64 = 200.0;
+
+/// The samples of a run: of each cell, of each launch, the rounds.
+type Run = Vec<Vec<Vec<f64>>>;
+
+fn main() {
+    println!("{:>5} {:>8} {:>7} {:>9} {:>10}", "cells", "launches", "rounds", "seconds", "peak MiB");
+    for (cells, launches) in [(2, 10), (10, 10), (20, 50)] {
+        let rounds = SAMPLES / cells / launches;
+        let mut run = simulated(cells, launches, rounds);
+        let start = Instant::now();
+        judge(&mut run);
+        let took = start.elapsed();
+        let peak = peak_mib();
+        println!("{cells:>5} {launches:>8} {rounds:>7} {:>9.3} {peak:>10.1}", took.as_secs_f64());
+        assert!(took < LIMIT && peak < LIMIT_MIB, "a limit is exceeded");
+    }
+}
+
+/// Costs around 80 with noise that wanders, so that nothing is found at once.
+fn simulated(cells: usize, launches: usize, rounds: usize) -> Run {
+    let mut rng = Seeded::new(1);
+    let mut launch = |cell: usize| {
+        let mut level = 80.0 + cell as f64;
+        let mut sample = || {
+            level *= 1.0 + 0.002 * (rng.unit() - 0.5);
+            level * (1.0 + 0.1 * rng.unit())
+        };
+        (0..rounds).map(|_| sample()).collect::<Vec<f64>>()
+    };
+    (0..cells).map(|cell| (0..launches).map(|_| launch(cell)).collect()).collect()
+}
+
+/// Everything a report asks for. What needs the order of rounds comes before what reorders them.
+fn judge(run: &mut Run) {
+    let mut logs = Vec::new();
+    for cell in run.iter() {
+        let paired: Vec<Paired<'_>> =
+            run[0].iter().zip(cell).map(|(baseline, method)| Paired { baseline, method }).collect();
+        let (of_cell, basis) = log_ratios(&paired).expect("positive costs");
+        ratio_of_logs(&of_cell, basis, CONFIDENCE).expect("enough launches");
+        logs.push(of_cell);
+        components(&cell.iter().map(Vec::as_slice).collect::<Vec<_>>()).expect("enough rounds");
+        for launch in cell {
+            steadiness(launch, TOLERANCE, 1).expect("positive costs");
+        }
+    }
+    let rows: Vec<Vec<f64>> =
+        (0..run[0].len()).map(|launch| logs.iter().map(|of_cell| of_cell[launch]).collect()).collect();
+    best_set(&rows, 0.02, CONFIDENCE, 1).expect("enough launches");
+    for cell in run.iter_mut() {
+        absolute(cell, CONFIDENCE).expect("samples");
+    }
+}
+
+/// The most memory this process has held, from the kernel.
+fn peak_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak of resident memory");
+    line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
+}

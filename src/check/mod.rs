@@ -1,0 +1,246 @@
+//! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
+//! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
+
+mod refusals;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::catalog::Experiment;
+use crate::cell::Selector;
+use crate::evidence::Evidence;
+use crate::folder::RunFolder;
+use crate::method::Method;
+use crate::outcome::Status;
+use crate::plan::{self, ParameterList, Plan, PlannedCell, SCHEMA, Wish};
+use crate::progress::Progress;
+use crate::runner::Runner;
+use crate::signals::Signals;
+use crate::workers::Worker;
+
+/// Measured rounds of each launch.
+const ROUNDS: u32 = 2;
+/// The seed of data and orders; any would do, a fixed one makes a failure repeatable.
+const SEED: u64 = 20_211_121;
+
+/// What was found of one method of one worker.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    cells: usize,
+    skipped_cells: usize,
+    skipped: Option<String>,
+    wrong: Option<String>,
+}
+
+/// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
+pub fn check(experiments: &[Experiment], workers: &[Worker], what: &[String], external: &[PathBuf]) -> Result<u8> {
+    let place = std::env::temp_dir().join(format!("pagewise-check-{}", std::process::id()));
+    let result = check_in(&place, experiments, workers, what, !external.is_empty());
+    let _ = std::fs::remove_dir_all(&place);
+    result
+}
+
+fn check_in(place: &Path, experiments: &[Experiment], workers: &[Worker], what: &[String], external: bool) -> Result<u8> {
+    let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
+    let signals = Signals::watch()?;
+    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let mut notes = Vec::new();
+    for worker in workers.iter().filter(|w| !external || w.is_external()) {
+        if let Err(reason) = worker.start() {
+            notes.push(format!("{}: skipped: {reason}", worker.name));
+            continue;
+        }
+        for (name, wrong) in refusals::check(worker)? {
+            found.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
+        }
+    }
+    let wish = Wish {
+        selectors: all_selectors(experiments, workers, &selectors, external)?,
+        settings: Vec::new(),
+        baseline: None,
+        sizes: ParameterList::Check,
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        page_bytes: rustix::param::page_size() as u64,
+    };
+    let (plan, evidence) = run(place, experiments, workers, &wish, &signals)?;
+    if let Some(signal) = signals.arrived() {
+        return Ok(128 + u8::try_from(signal).unwrap_or(1));
+    }
+    for (index, planned) in plan.cells.iter().enumerate() {
+        take(&mut found, &plan, &evidence, index, planned);
+    }
+    for (index, reason) in crate::verify::disagreements(&plan, &evidence) {
+        found.entry(plan.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
+    }
+    match trace::check(&place.join("trace"), &plan, workers, &signals)? {
+        trace::Traced::Missing(reason) => notes.push(format!("system calls: skipped: {reason}")),
+        trace::Traced::Wrong(list) => {
+            for (cell, reason) in list {
+                found.entry(cell).or_default().wrong.get_or_insert(reason);
+            }
+        }
+    }
+    report(&found, &notes)
+}
+
+/// Every method of every worker, unless some are named; an external worker is checked by itself.
+fn all_selectors(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    named: &[Selector],
+    external: bool,
+) -> Result<Vec<Selector>> {
+    let mut all = Vec::new();
+    for experiment in experiments {
+        for worker in workers.iter().filter(|w| !external || w.is_external()) {
+            let methods: Vec<&Method> = worker.methods.iter().filter(|m| m.experiment == experiment.name).collect();
+            for method in methods {
+                let fits = |s: &Selector| {
+                    s.experiment == experiment.name
+                        && s.method.as_ref().is_none_or(|m| *m == method.name)
+                        && s.worker.as_ref().is_none_or(|w| w.split('+').next() == Some(&worker.name))
+                };
+                let of = |words: &str| Selector {
+                    experiment: experiment.name.clone(),
+                    method: Some(method.name.clone()),
+                    worker: Some(words.to_owned()),
+                };
+                if !named.is_empty() && !named.iter().any(fits) {
+                    continue;
+                }
+                if method.two_sided {
+                    let other = named.iter().filter(|s| fits(s)).find_map(|s| s.worker.clone());
+                    all.push(of(&other.filter(|w| w.contains('+')).unwrap_or_else(|| format!("{0}+{0}", worker.name))));
+                } else {
+                    all.push(of(&worker.name));
+                }
+            }
+        }
+    }
+    for selector in named {
+        // A name that stands for nothing gets the same answer as everywhere else.
+        let wish = Wish {
+            selectors: vec![selector.clone()],
+            settings: Vec::new(),
+            baseline: None,
+            sizes: ParameterList::Check,
+            cpus: 1,
+            page_bytes: 1,
+        };
+        plan::cells(experiments, workers, &wish)?;
+    }
+    Ok(all)
+}
+
+/// One launch of every unit with fixed rounds.
+fn run(
+    place: &Path,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+    signals: &Signals,
+) -> Result<(Plan, Evidence)> {
+    let folder = RunFolder::create(&place.join("run"))?;
+    let (mut cells, experiments) = plan::cells(experiments, workers, wish)?;
+    let hashes = plan::settle_missing(&mut cells, workers)?;
+    let mut units = plan::units(&mut cells, &experiments, &BTreeMap::new())?;
+    for unit in &mut units {
+        unit.rounds = if unit.fresh { 1 } else { ROUNDS };
+        unit.warmup_rounds = u32::from(!unit.fresh);
+    }
+    let plan = Plan {
+        schema: SCHEMA,
+        run: format!("check-{}", std::process::id()),
+        created: String::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: SEED,
+        budget_s: 3600.0,
+        precision: 0.5,
+        margin: 0.5,
+        min_launches: 1,
+        max_launches: 1,
+        first_look: false,
+        allow_system_changes: false,
+        baselines: BTreeMap::new(),
+        workers: hashes,
+        experiments,
+        cells,
+        units,
+    };
+    folder.write_json("plan.json", &plan)?;
+    let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
+    let (plan, evidence, _) = runner.run().context("the suite could not be run")?;
+    Ok((plan, evidence))
+}
+
+fn take(found: &mut BTreeMap<String, Found>, plan: &Plan, evidence: &Evidence, index: usize, planned: &PlannedCell) {
+    let entry = found.entry(planned.cell.name()).or_default();
+    entry.cells += 1;
+    let words = crate::cell::parameter_words(&planned.cell.parameters, None);
+    match &planned.outcome {
+        Some(outcome) if outcome.status == Status::Skipped => {
+            entry.skipped_cells += 1;
+            entry.skipped.get_or_insert_with(|| outcome.reason.clone());
+            return;
+        }
+        Some(outcome) => {
+            entry.wrong.get_or_insert_with(|| format!("{}: {} ({words})", outcome.status.word(), outcome.reason));
+            return;
+        }
+        None => {}
+    }
+    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some()) else {
+        entry.wrong.get_or_insert_with(|| format!("no samples came ({words})"));
+        return;
+    };
+    let unit = plan.units.iter().find(|u| u.cells.contains(&index));
+    let asked = unit.map_or(0, |u| u.rounds as usize);
+    let wrong = mine.checks.exact_outcome().map(|o| o.reason).or_else(|| counts(plan, planned, mine, asked));
+    if let Some(reason) = wrong {
+        entry.wrong.get_or_insert_with(|| format!("{reason} ({words})"));
+    }
+}
+
+/// One sample per declared phase and round, no more and no fewer.
+fn counts(plan: &Plan, planned: &PlannedCell, mine: &crate::evidence::CellEvidence, asked: usize) -> Option<String> {
+    let experiment = plan.experiment(&planned.cell.experiment)?;
+    let method = Method::parse(&planned.method).ok()?;
+    for launch in &mine.launches {
+        for (name, figures) in experiment.measures().zip(&launch.measures) {
+            if method.phases.iter().any(|p| p == name) && figures.wall_ns.len() != asked {
+                return Some(format!("{} samples of phase {name} where {asked} rounds were asked for", figures.wall_ns.len()));
+            }
+        }
+    }
+    None
+}
+
+fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    for (name, found) in found {
+        match (&found.wrong, &found.skipped) {
+            (Some(reason), _) => {
+                failed += 1;
+                println!("REJECTED {name}: {reason}");
+            }
+            (None, Some(reason)) if found.skipped_cells == found.cells => {
+                skipped += 1;
+                println!("skipped  {name}: {reason}");
+            }
+            (None, reason) => {
+                passed += 1;
+                let measured = found.cells - found.skipped_cells;
+                let rest = reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
+                println!("ok       {name} ({measured} cells{rest})");
+            }
+        }
+    }
+    for note in notes {
+        println!("note     {note}");
+    }
+    println!("{passed} methods conform, {failed} are rejected, {skipped} are skipped");
+    Ok(if failed > 0 { 3 } else { 0 })
+}

@@ -1,0 +1,194 @@
+//! System calls inside phases, as strace sees them between the marks, against what the method declares.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::launch::{Side, launch};
+use crate::method::Method;
+use crate::plan::{Plan, PlannedCell};
+use crate::signals::Signals;
+use crate::transcript::{self, LaunchKeys};
+use crate::workers::{self, Worker};
+
+/// How long one traced launch may take.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// What tracing found.
+pub(super) enum Traced {
+    /// It could not be done here.
+    Missing(String),
+    /// Cells whose calls are not the declared ones.
+    Wrong(Vec<(String, String)>),
+}
+
+/// Traces one cell of each method: the first that could run.
+pub(super) fn check(place: &Path, plan: &Plan, workers: &[Worker], signals: &Signals) -> Result<Traced> {
+    if std::process::Command::new("strace").arg("-V").output().is_err() {
+        return Ok(Traced::Missing("strace is not installed".to_owned()));
+    }
+    std::fs::create_dir_all(place).with_context(|| format!("cannot make {}", place.display()))?;
+    let mut seen = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for planned in plan.cells.iter().filter(|p| p.outcome.is_none()) {
+        let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
+        if single("threads") && single("processes") && seen.insert(planned.cell.name()) && signals.arrived().is_none() {
+            let method = Method::parse(&planned.method)?;
+            match trace_cell(place, plan, planned, &method, workers, signals)? {
+                Err(reason) => return Ok(Traced::Missing(reason)),
+                Ok(calls) => wrong.extend(compare(&method, &calls).map(|reason| (planned.cell.name(), reason))),
+            }
+        }
+    }
+    Ok(Traced::Wrong(wrong))
+}
+
+type Calls = BTreeMap<String, BTreeSet<String>>;
+
+/// Starts the cell's sides under strace with marks; the calls made inside each phase by the thread that set the marks.
+fn trace_cell(
+    place: &Path,
+    plan: &Plan,
+    planned: &PlannedCell,
+    method: &Method,
+    workers: &[Worker],
+    signals: &Signals,
+) -> Result<Result<Calls, String>> {
+    let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
+    let names: Vec<&str> = planned.cell.sides().collect();
+    let directory = place.to_string_lossy().into_owned();
+    let rendezvous = place.join("meet").to_string_lossy().into_owned();
+    let name = format!("pagewise-{}-trace", plan.run);
+    let mut files = Vec::new();
+    for (i, role) in roles.iter().enumerate() {
+        let keys = LaunchKeys {
+            experiment: &planned.cell.experiment,
+            seed: plan.seed,
+            role: *role,
+            rendezvous: role.map(|_| rendezvous.as_str()),
+            directory: Some(&directory),
+            name: Some(&name),
+            trace_marks: true,
+            launch: 0,
+        };
+        let request = place.join(format!("{i}.request"));
+        std::fs::write(&request, transcript::request(&keys, &[&planned.cell], &[], &[vec![0]]))?;
+        let trace = place.join(format!("{i}.trace"));
+        let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();
+        command.push(trace.clone().into());
+        let worker = workers::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
+        command.extend(worker.start().map_err(|r| anyhow::anyhow!("{r}"))?.command.clone());
+        files.push((request, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
+    }
+    let mut options = Vec::new();
+    if let Some((library, _)) = &method.preload
+        && let Some(path) = workers::find_library(library)?
+    {
+        options.extend([OsString::from("--preload"), path.into()]);
+    }
+    let sides: Vec<Side> = files
+        .iter()
+        .map(|(request, _, command, transcript, messages)| Side {
+            command,
+            options: options.clone(),
+            request,
+            transcript,
+            messages,
+        })
+        .collect();
+    let ended = launch(&sides, TIME_LIMIT, signals)?;
+    if !ended.ends.iter().all(crate::launch::End::is_clean) {
+        let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
+        return Ok(Err(format!("strace could not trace {}: {}", planned.cell.name(), words.lines().next().unwrap_or("it ended early"))));
+    }
+    let mut calls = Calls::new();
+    for (_, trace, ..) in &files {
+        let text = std::fs::read_to_string(trace).with_context(|| format!("cannot read {}", trace.display()))?;
+        for (phase, set) in parse(&text) {
+            calls.entry(phase).or_default().extend(set);
+        }
+    }
+    Ok(Ok(calls))
+}
+
+/// Reads `PID call(arguments) = result` lines. Only the thread that set a mark is counted: others are the runtime's.
+fn parse(text: &str) -> Calls {
+    let mut calls = Calls::new();
+    let mut open: BTreeMap<&str, String> = BTreeMap::new();
+    for line in text.lines() {
+        let Some((pid, rest)) = line.trim_start().split_once(' ') else { continue };
+        let rest = rest.trim_start();
+        if let Some(mark) = rest.strip_prefix("write(-1, \"") {
+            let mark = mark.split('"').next().unwrap_or_default();
+            match mark.split_once(' ') {
+                Some(("phase", name)) => {
+                    calls.entry(name.to_owned()).or_default();
+                    open.insert(pid, name.to_owned());
+                }
+                Some(("end", _)) => {
+                    open.remove(pid);
+                }
+                _ => {}
+            }
+        } else if let Some(phase) = open.get(pid) {
+            let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            // A line such as "<... read resumed>" continues a call that was counted where it began.
+            if !name.is_empty() && !rest.starts_with("<...") {
+                calls.entry(phase.clone()).or_default().insert(name);
+            }
+        }
+    }
+    calls
+}
+
+/// What differs, if anything does. A declared call that ends in `?` may be made and need not be.
+fn compare(method: &Method, calls: &Calls) -> Option<String> {
+    for phase in method.phases.iter().filter(|p| *p != "overall") {
+        let nothing = BTreeSet::new();
+        let seen = calls.get(phase).unwrap_or(&nothing);
+        let declared = method.calls.get(phase).cloned().unwrap_or_default();
+        let names: BTreeSet<&str> = declared.iter().map(|c| c.trim_end_matches('?')).collect();
+        if let Some(extra) = seen.iter().find(|c| !names.contains(c.as_str())) {
+            return Some(format!("phase {phase} makes the system call {extra}, which the method does not declare"));
+        }
+        if let Some(missing) = declared.iter().find(|c| !c.ends_with('?') && !seen.contains(c.as_str())) {
+            return Some(format!("phase {phase} does not make the system call {missing} that the method declares"));
+        }
+        if !calls.contains_key(phase) {
+            return Some(format!("phase {phase} set no marks"));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &str = "10 write(-1, \"phase map\", 9) = -1 EBADF (Bad file descriptor)\n10 mmap(NULL, 4096) = 0x7f\n\
+        11 futex(0x1) = 0\n10 write(-1, \"end map\", 7) = -1 EBADF\n10 getrusage(RUSAGE_SELF) = 0\n\
+        10 write(-1, \"phase unmap\", 11) = -1 EBADF\n10 write(-1, \"end unmap\", 9) = -1 EBADF\n";
+
+    fn method(calls: &str) -> Method {
+        Method::parse(&format!("method\tx\ty\tphases=map unmap\tkeys=\tcalls={calls}")).unwrap()
+    }
+
+    #[test]
+    fn only_what_the_marking_thread_does_between_marks_counts() {
+        let calls = parse(TRACE);
+        assert_eq!(calls["map"], BTreeSet::from(["mmap".to_owned()]));
+        assert!(calls["unmap"].is_empty());
+    }
+
+    #[test]
+    fn undeclared_and_unmade_calls_are_named() {
+        let calls = parse(TRACE);
+        assert_eq!(compare(&method("map:mmap"), &calls), None);
+        assert_eq!(compare(&method("map:mmap,brk?"), &calls), None);
+        assert!(compare(&method(""), &calls).unwrap().contains("makes the system call mmap"));
+        assert!(compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap"));
+    }
+}

@@ -1,0 +1,42 @@
+#include "allocate.h"
+
+/* Whole huge pages, then base pages; all of the block that lies in whole pages. */
+#define HUGE_BYTES "(" PAGES " * page_bytes / huge_page_bytes * huge_page_bytes)"
+
+static void run(struct slot *s)
+{
+    if (!s->huge_page_bytes)
+        skip(s, "this kernel has no transparent huge pages");
+    allocate_malloc(s, NULL, NULL);
+    allocate_begin(s);
+    size_t bytes = s->bytes, whole = whole_pages(s), huge = s->huge_page_bytes;
+    char mark = refill_mark(s);
+    void *p = NULL;
+    int refused = 0, advised = 0;
+    PHASE(s, "allocate") {
+        /* Whole pages are asked for, so that the advice covers no memory but the block's own. */
+        refused = posix_memalign(&p, huge, whole);
+        advised = madvise(p, whole, MADV_HUGEPAGE);
+    }
+    if (refused) {
+        errno = refused;
+        fail(s, "posix_memalign");
+    }
+    if (advised != 0)
+        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    PHASE(s, "fill") { memset(p, 0, bytes); }
+    allocate_mapping(s, p);
+    allocate_filled(s, p, 0, false);
+    PHASE(s, "refill") { memset(p, mark, bytes); }
+    allocate_refilled(s, p);
+    PHASE(s, "free") { free(p); }
+    allocate_end(s);
+}
+
+METHOD(allocate_aligned_thp, .experiment = "allocate", .name = "aligned-thp",
+       .summary = "posix_memalign to a huge page, MADV_HUGEPAGE, then memset to zero: one fault per huge page.",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + 2 * huge_page_bytes", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " GLIBC_LAWS "; huge_bytes == " HUGE_BYTES "; fill.rss_bytes == " PAGES " * page_bytes; "
+               "fill.minor_faults == huge_bytes / huge_page_bytes + (" PAGES " * page_bytes - huge_bytes) / page_bytes; "
+               "bytes >= 1048576: " GIVEN_BACK "; " BACKING_LAWS("fill"),
+       .calls = "allocate:getrandom,brk,mmap,madvise free:munmap", .backing_huge = true, .run = run);

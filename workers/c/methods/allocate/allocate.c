@@ -1,0 +1,150 @@
+/* Preparation and proofs of the `allocate` methods. Nothing here calls malloc, and nothing here is timed. */
+#include "allocate.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <malloc.h>
+#include <stdio.h>
+
+static char text[1 << 16];
+
+/* A small file as text; empty where it cannot be read. */
+static const char *read_text(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t held = 0;
+    ssize_t got;
+    while (fd >= 0 && held < sizeof text - 1 && (got = read(fd, text + held, sizeof text - 1 - held)) > 0)
+        held += (size_t)got;
+    if (fd >= 0)
+        close(fd);
+    text[held] = 0;
+    return text;
+}
+
+/* Anonymous memory of the whole process, exact; VmRSS would also count library code as it comes into use. */
+static uint64_t anonymous_bytes(struct slot *s)
+{
+    const char *line = strstr(read_text("/proc/self/smaps_rollup"), "\nAnonymous:");
+    if (!line)
+        fail_because(s, "read /proc/self/smaps_rollup", "no line \"Anonymous:\" (Linux 4.14)");
+    return strtoull(line + strlen("\nAnonymous:"), NULL, 10) * 1024;
+}
+
+/* Reads a byte of every page of every loaded program segment, so that the first use of a library function in this fresh
+ * process is not charged for bringing in its code. Segments are mapped from files: reading copies nothing. */
+static int read_segments(struct dl_phdr_info *object, size_t size, void *page_bytes)
+{
+    (void)size;
+    size_t page = *(size_t *)page_bytes;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_R))
+            continue;
+        const volatile char *start = (const volatile char *)(object->dlpi_addr + segment->p_vaddr);
+        for (size_t at = 0; at < segment->p_filesz; at += page)
+            (void)start[at];
+    }
+    return 0;
+}
+
+/* True where no setting lets the kernel give more than a base page at a fault that was not advised. */
+static bool base_pages_only(struct slot *s)
+{
+    static const char folder[] = "/sys/kernel/mm/transparent_hugepage";
+    char path[128];
+    snprintf(path, sizeof path, "%s/enabled", folder);
+    bool always = strstr(read_text(path), "[always]") != NULL, larger = always;
+    for (size_t kib = 2 * s->page_bytes / 1024; kib <= 4096; kib *= 2) {
+        snprintf(path, sizeof path, "%s/hugepages-%zukB/enabled", folder, kib);
+        larger = larger || strstr(read_text(path), "[always]");
+    }
+    return !larger;
+}
+
+void allocate_begin(struct slot *s)
+{
+    s->ops = s->bytes;
+    fact(s, "heap_untouched", strstr(read_text("/proc/self/maps"), "[heap]") == NULL);
+    fact(s, "base_pages_only", base_pages_only(s));
+    dl_iterate_phdr(read_segments, &s->page_bytes);
+    backing_before(s, s->bytes);
+    reset_peak_rss();
+    fact(s, "before.anonymous_bytes", anonymous_bytes(s));
+}
+
+void allocate_check(struct slot *s, const void *block, const char *call)
+{
+    if (!block || block == MAP_FAILED)
+        fail(s, call);
+}
+
+/* Every byte of `p` is `value`: equal neighbours all along mean that each byte is the first one. */
+static bool all_are(const char *p, size_t bytes, char value)
+{
+    return bytes == 0 || (p[0] == value && memcmp(p, p + 1, bytes - 1) == 0);
+}
+
+static bool first_of_each_page(const char *p, size_t bytes, char value, size_t page)
+{
+    for (size_t at = 0; at < bytes; at = next_page(p, at, page)) {
+        size_t end = next_page(p, at, page);
+        if (p[at] != value || !all_are(p + at + 1, (end < bytes ? end : bytes) - at - 1, 0))
+            return false;
+    }
+    return true;
+}
+
+void allocate_filled(struct slot *s, const char *block, char value, bool each_page)
+{
+    fact(s, "fill.anonymous_bytes", anonymous_bytes(s));
+    fact(s, "fill.peak_rss_bytes", peak_rss_bytes());
+    fact(s, "filled_right", each_page ? first_of_each_page(block, s->bytes, value, s->page_bytes)
+                                      : all_are(block, s->bytes, value));
+}
+
+void allocate_mapping(struct slot *s, const char *block)
+{
+    struct resident now = resident_in(s, block, whole_pages(s));
+    fact(s, "fill.rss_bytes", now.rss_bytes);
+    fact(s, "huge_bytes", now.huge_bytes);
+}
+
+void allocate_malloc(struct slot *s, const char *library, const char *package)
+{
+    static char reason[256];
+    Dl_info malloc_is, glibc_is;
+    if (!dladdr((void *)malloc, &malloc_is) || !dladdr((void *)gnu_get_libc_version, &glibc_is))
+        fail_because(s, "dladdr", "the library that has malloc is not known");
+    const char *slash = strrchr(malloc_is.dli_fname, '/'), *file = slash ? slash + 1 : malloc_is.dli_fname;
+    if (library && strncmp(file, library, strlen(library)) != 0) {
+        snprintf(reason, sizeof reason, "malloc is %s's here: install the package %s and start the worker by "
+                 "exec --preload %s", file, package, library);
+        skip(s, reason);
+    }
+    fact_word(s, "malloc_library", file);
+    fact(s, "malloc_is_glibc", malloc_is.dli_fbase == glibc_is.dli_fbase);
+    fact(s, "malloc_is_preloaded", library && malloc_is.dli_fbase != glibc_is.dli_fbase);
+}
+
+void allocate_glibc(struct slot *s, const char *block)
+{
+#if __GLIBC_PREREQ(2, 33)
+    fact(s, "mmapped_blocks", mallinfo2().hblks);
+#else
+    fact(s, "mmapped_blocks", (uint64_t)mallinfo().hblks);
+#endif
+    fact(s, "below_break", block + s->bytes <= (char *)sbrk(0));
+}
+
+void allocate_refilled(struct slot *s, const char *block)
+{
+    fact_digest(s, block, s->bytes);
+}
+
+void allocate_end(struct slot *s)
+{
+    fact(s, "free.anonymous_bytes", anonymous_bytes(s));
+    backing_after(s, s->bytes);
+}

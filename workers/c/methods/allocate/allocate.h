@@ -1,0 +1,68 @@
+/* What the `allocate` methods share: their parameters, their laws, and the proofs between the phases. */
+#ifndef PAGEWISE_ALLOCATE_H
+#define PAGEWISE_ALLOCATE_H
+#include "worker.h"
+#include <stdlib.h>
+
+#define ALLOCATE_PHASES "allocate fill refill free"
+#define ALLOCATE_KEYS "bytes:size backing:recycled|cold idle_ms:count"
+#define WHOLE_BYTES "bytes / page_bytes * page_bytes"
+#define PAGES "((bytes + page_bytes - 1) / page_bytes)"
+/* The pages that hold both glibc's 16-byte chunk header and the block; malloc itself writes the header. */
+#define PAGES_WITH_HEADER "((bytes + 16 + page_bytes - 1) / page_bytes)"
+
+/* The block is really there after `fill`, holds what the method's name says, and is not faulted in again. */
+#define FILLED_LAWS                                                                                                    \
+    "filled_right == 1; refill.minor_faults == 0; fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES
+/* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory.
+ * A few pages are too short a time to be held against a level. */
+#define BACKING_LAWS(phase)                                                                                            \
+    "backing=recycled & bytes >= 1048576: 1000 * " phase ".wall_ns <= 3 * backing_level_ps * " PAGES                    \
+    " + 2000 * refill.wall_ns; "                                                                                       \
+    "backing=cold & bytes >= 1048576: 1000 * " phase ".wall_ns >= 2 * backing_level_ps * " PAGES
+/* free() or munmap() gave the block back; what libraries keep for themselves is far less than the 1 MiB asked about. */
+#define GIVEN_BACK "free.anonymous_bytes <= before.anonymous_bytes + 512 * 1024"
+/* glibc's malloc, in a process whose heap nobody had used. */
+#define GLIBC_LAWS "malloc_is_glibc == 1; heap_untouched == 1"
+/* glibc maps large blocks by themselves, at most as much as fits takes it from the heap; in between both may happen,
+ * because the first malloc of a process gets some 132 KiB of heap at once. */
+#define GLIBC_MMAP_LAWS                                                                                                \
+    "bytes <= 65536: mmapped_blocks == 0; bytes >= 262144: mmapped_blocks == 1; bytes >= 1048576: " GIVEN_BACK
+/* One fault a page where the kernel gives base pages only. malloc's own header took that of the first page. */
+#define MALLOC_FAULT_LAWS(phase)                                                                                       \
+    phase ".minor_faults <= " PAGES_WITH_HEADER "; base_pages_only == 1 & bytes >= 262144: " phase                      \
+    ".minor_faults == " PAGES_WITH_HEADER " - 1"
+#define MMAP_FAULT_LAWS(phase)                                                                                         \
+    phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; base_pages_only == 1: " phase                       \
+    ".minor_faults == " PAGES "; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: " GIVEN_BACK
+
+/* Before the first phase: units, backing, and the proof that nobody has used the heap. */
+void allocate_begin(struct slot *s);
+/* Between `allocate` and `fill`: fails where the block is missing, and lets the compiler know that the block is seen. */
+void allocate_check(struct slot *s, const void *block, const char *call);
+/* After `fill`: every byte is `value`; where `each_page` is set, the block's first byte in each page is, all others are 0. */
+void allocate_filled(struct slot *s, const char *block, char value, bool each_page);
+void allocate_mapping(struct slot *s, const char *block); /* after `fill`, where the block is a mapping of its own */
+/* Which library's malloc this process has. Skips unless it is `library`, where a method wants one preloaded. */
+void allocate_malloc(struct slot *s, const char *library, const char *package);
+void allocate_glibc(struct slot *s, const char *block);    /* after `fill`: where glibc's malloc took the block from */
+void allocate_refilled(struct slot *s, const char *block); /* after `refill`: the digest */
+void allocate_end(struct slot *s);                         /* after `free` */
+
+/* The byte that `refill` sets everywhere, so that all methods' digests agree. */
+static inline char refill_mark(const struct slot *s)
+{
+    return (char)(s->seed | 1);
+}
+
+/* Offset of the block's first byte in the page after that of offset `at`; a block need not begin with a page. */
+static inline size_t next_page(const char *block, size_t at, size_t page)
+{
+    return at + page - (uintptr_t)(block + at) % page;
+}
+
+static inline size_t whole_pages(const struct slot *s)
+{
+    return (s->bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+}
+#endif

@@ -1,0 +1,33 @@
+#include "allocate.h"
+
+/* One byte into each page: a block from calloc is zero already, it only is not there yet. */
+__attribute__((always_inline)) static inline void touch(char *start, size_t bytes, size_t page, char value)
+{
+    volatile char *p = start;
+    p[0] = value;
+    for (size_t i = next_page(start, 0, page); i < bytes; i += page)
+        p[i] = value;
+}
+
+static void run(struct slot *s)
+{
+    allocate_malloc(s, NULL, NULL);
+    allocate_begin(s);
+    size_t bytes = s->bytes, page = s->page_bytes;
+    char *p, mark = refill_mark(s);
+    PHASE(s, "allocate") { p = calloc(1, bytes); }
+    allocate_check(s, p, "calloc");
+    PHASE(s, "fill") { touch(p, bytes, page, mark); }
+    allocate_glibc(s, p);
+    allocate_filled(s, p, mark, true);
+    PHASE(s, "refill") { memset(p, mark, bytes); }
+    allocate_refilled(s, p);
+    PHASE(s, "free") { free(p); }
+    allocate_end(s);
+}
+
+METHOD(allocate_calloc, .experiment = "allocate", .name = "calloc",
+       .summary = "calloc, which need not clear what the kernel gives zeroed; fill then writes one byte to each page.",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + 2 * page_bytes", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " GLIBC_LAWS "; " GLIBC_MMAP_LAWS "; " MALLOC_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
+       .calls = "allocate:getrandom,brk,mmap free:brk,munmap", .run = run);

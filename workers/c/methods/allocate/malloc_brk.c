@@ -1,0 +1,36 @@
+#include "allocate.h"
+#include <malloc.h>
+
+/* M_MMAP_THRESHOLD cannot be raised above 32 MiB, so glibc is told to map no block at all; -1 forbids trimming. */
+static void use_the_heap_only(struct slot *s)
+{
+    if (!mallopt(M_MMAP_MAX, 0) || !mallopt(M_TRIM_THRESHOLD, -1))
+        fail_because(s, "mallopt", "refused");
+}
+
+static void run(struct slot *s)
+{
+    allocate_malloc(s, NULL, NULL);
+    allocate_begin(s);
+    use_the_heap_only(s);
+    size_t bytes = s->bytes;
+    char *p, mark = refill_mark(s);
+    PHASE(s, "allocate") { p = malloc(bytes); }
+    allocate_check(s, p, "malloc");
+    PHASE(s, "fill") { memset(p, 0, bytes); }
+    allocate_glibc(s, p);
+    allocate_filled(s, p, 0, false);
+    PHASE(s, "refill") { memset(p, mark, bytes); }
+    allocate_refilled(s, p);
+    PHASE(s, "free") { free(p); }
+    allocate_end(s);
+}
+
+METHOD(allocate_malloc_brk, .experiment = "allocate", .name = "malloc-brk",
+       .summary = "malloc from the heap (brk) at every size, then memset to zero; free keeps the memory for the next malloc.",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + 256 * 1024", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " GLIBC_LAWS "; mmapped_blocks == 0; below_break == 1; " BACKING_LAWS("fill") "; "
+               /* malloc itself writes into the first page, and into the last where the heap's rest begins in it. */
+               "fill.minor_faults <= " PAGES "; base_pages_only == 1 & bytes >= 262144: fill.minor_faults >= " PAGES " - 2; "
+               "free.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES,
+       .calls = "allocate:getrandom,brk", .run = run);

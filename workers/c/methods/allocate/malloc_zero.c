@@ -1,0 +1,24 @@
+#include "allocate.h"
+
+static void run(struct slot *s)
+{
+    allocate_malloc(s, NULL, NULL);
+    allocate_begin(s);
+    size_t bytes = s->bytes;
+    char *p, mark = refill_mark(s);
+    PHASE(s, "allocate") { p = malloc(bytes); }
+    allocate_check(s, p, "malloc");
+    PHASE(s, "fill") { memset(p, 0, bytes); }
+    allocate_glibc(s, p);
+    allocate_filled(s, p, 0, false);
+    PHASE(s, "refill") { memset(p, mark, bytes); }
+    allocate_refilled(s, p);
+    PHASE(s, "free") { free(p); }
+    allocate_end(s);
+}
+
+METHOD(allocate_malloc_zero, .experiment = "allocate", .name = "malloc-zero",
+       .summary = "malloc, then memset to zero: the first half of P4 as published.",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + 2 * page_bytes", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " GLIBC_LAWS "; " GLIBC_MMAP_LAWS "; " MALLOC_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
+       .calls = "allocate:getrandom,brk,mmap free:brk,munmap", .run = run);

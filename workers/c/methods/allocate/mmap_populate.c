@@ -1,0 +1,27 @@
+#include "allocate.h"
+
+static void run(struct slot *s)
+{
+    allocate_begin(s);
+    size_t bytes = s->bytes, mapped = whole_pages(s);
+    char *at = free_range(s, mapped), *p, mark = refill_mark(s);
+    PHASE(s, "allocate") {
+        p = mmap(at, mapped, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    allocate_check(s, p, "mmap");
+    PHASE(s, "fill") { memset(p, 0, bytes); }
+    allocate_mapping(s, p);
+    allocate_filled(s, p, 0, false);
+    PHASE(s, "refill") { memset(p, mark, bytes); }
+    allocate_refilled(s, p);
+    PHASE(s, "free") { munmap(p, mapped); }
+    allocate_end(s);
+}
+
+METHOD(allocate_mmap_populate, .experiment = "allocate", .name = "mmap-populate",
+       .summary = "An anonymous private mapping, faulted in within the call by MAP_POPULATE, then set to 0.",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + page_bytes", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " "fill.minor_faults == 0; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: "
+               GIVEN_BACK "; " BACKING_LAWS("allocate"),
+       .calls = "allocate:mmap free:munmap", .run = run);

@@ -1,0 +1,25 @@
+#include "allocate.h"
+
+static void run(struct slot *s)
+{
+    allocate_begin(s);
+    size_t bytes = s->bytes, mapped = whole_pages(s);
+    char *at = free_range(s, mapped), *p, mark = refill_mark(s);
+    PHASE(s, "allocate") {
+        p = mmap(at, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    allocate_check(s, p, "mmap");
+    PHASE(s, "fill") { memset(p, 0, bytes); }
+    allocate_mapping(s, p);
+    allocate_filled(s, p, 0, false);
+    PHASE(s, "refill") { memset(p, mark, bytes); }
+    allocate_refilled(s, p);
+    PHASE(s, "free") { munmap(p, mapped); }
+    allocate_end(s);
+}
+
+METHOD(allocate_mmap_zero, .experiment = "allocate", .name = "mmap-zero",
+       .summary = "An anonymous private mapping, every byte set to 0: what malloc-zero does, without malloc.",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + page_bytes", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " MMAP_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
+       .calls = "allocate:mmap free:munmap", .run = run);

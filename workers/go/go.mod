@@ -1,0 +1,3 @@
+module pagewise/worker
+
+go 1.21
