@@ -157,6 +157,10 @@ fn captures_folder() -> Result<PathBuf> {
     Err(error).with_context(|| format!("cannot make {}", folder.display()))
 }
 
+fn capture_name(bytes: &str) -> String {
+    format!("{bytes}-{CAPTURE_SEED}.pcap")
+}
+
 /// The capture files of a run.
 #[derive(Debug, Default)]
 pub struct Inputs {
@@ -179,7 +183,7 @@ impl Inputs {
             let (place, bytes) = &key;
             let path = match place.as_str() {
                 "tmpfs" => PathBuf::from(format!("/dev/shm/pagewise-{}-capture-{bytes}.pcap", plan.run)),
-                _ => captures_folder()?.join(format!("{bytes}-{CAPTURE_SEED}.pcap")),
+                _ => captures_folder()?.join(capture_name(bytes)),
             };
             if signals.arrived().is_some() {
                 break;
@@ -205,6 +209,16 @@ impl Inputs {
         }
         told
     }
+}
+
+/// The cell as a worker is to be told after the run, when only captures in the cache are there still; `None` where its own is
+/// gone.
+pub fn kept(cell: &Cell) -> Option<Cell> {
+    let Some((place, bytes)) = wanted(cell) else { return Some(cell.clone()) };
+    let path = captures_folder().ok()?.join(capture_name(&bytes));
+    let mut told = cell.clone();
+    told.parameters.insert("file".to_owned(), path.to_str()?.to_owned());
+    (place == "disk" && path.is_file()).then_some(told)
 }
 
 /// `None` where the file is there now; otherwise why not.

@@ -65,4 +65,4 @@ static void run(struct slot *s)
 METHOD(read_fread, .experiment = "read", .name = "fread",
        .summary = "fread(3) with a stdio buffer of `chunk` bytes: each record's header and packet, or 4 KiB at a time.",
        .phases = READ_PHASES, .keys = CHUNK_KEYS, .memory = "2 * chunk + bytes / 1024", .laws = CACHE_LAWS,
-       .calls = "open:openat read:read,lseek close:close", .run = run);
+       .calls = "open:openat read:read,lseek? close:close", .run = run);
