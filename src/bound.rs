@@ -31,7 +31,9 @@ impl Bounds {
             alive.filter_map(|p| bound_of(&p.cell.parameters)).collect()
         };
         for planned in &mut plan.cells {
-            let Some(bound) = bound_of(&planned.cell.parameters).filter(|_| planned.outcome.is_none()) else { continue };
+            let Some(bound) = bound_of(&planned.cell.parameters).filter(|_| planned.outcome.is_none()) else {
+                continue;
+            };
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
             if bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
                 let (bound, needed) = (about_size(bound.parse::<u64>()? as f64), about_size(needed as f64));
@@ -83,7 +85,13 @@ fn make_one(root: &Path, name: &str, bound: &str, guard: &mut Guard) -> Result<s
     Ok(Err(format!("no memory cgroup can be made here ({why}); run as root, or in a cgroup that was delegated to you")))
 }
 
-fn make_at(level: &Path, version: u8, name: &str, bound: &str, guard: &mut Guard) -> Result<std::result::Result<PathBuf, String>> {
+fn make_at(
+    level: &Path,
+    version: u8,
+    name: &str,
+    bound: &str,
+    guard: &mut Guard,
+) -> Result<std::result::Result<PathBuf, String>> {
     let limit = if version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
     if version == 2
         && let Err(obstacle) = offer_memory(level, guard)?

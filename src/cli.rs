@@ -109,7 +109,7 @@ struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 60s for each experiment named].
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, 60s for each experiment named].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done.
@@ -143,6 +143,9 @@ struct RunArgs {
     #[arg(long)]
     allow_system_changes: bool,
 }
+
+/// The budget of a published write-up, whose grids of sizes are long, in seconds.
+const PUBLISHED_BUDGET_S: f64 = 600.0;
 
 /// What every verb needs.
 struct Laboratory {
@@ -245,7 +248,10 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     let mut plain: Vec<_> = Vec::new();
     for planned in &cells {
         // Workers do not matter to a request, so the same method and parameters stand in it once.
-        if !plain.iter().any(|c: &&cell::Cell| c.method == planned.cell.method && c.parameters == planned.cell.parameters) {
+        if !plain
+            .iter()
+            .any(|c: &&cell::Cell| c.method == planned.cell.method && c.parameters == planned.cell.parameters)
+        {
             plain.push(&planned.cell);
         }
     }
@@ -300,6 +306,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let budget_s = match &arguments.budget {
         Some(text) => sizes::parse_seconds(text).context("--budget")?,
         None if look => LOOK_BUDGET_S,
+        None if published.is_some() => PUBLISHED_BUDGET_S,
         None => EXPERIMENT_BUDGET_S * experiments.len() as f64,
     };
     let now = jiff::Timestamp::now();
@@ -386,7 +393,8 @@ fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
     let evidence = Evidence::read(&plan, &folder, &records)?;
     let environment: machine::environment::Environment = folder.read_json("environment.json")?;
     let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let remarks = kept.map_or_else(|| vec!["this run was interrupted; pagewise run --resume completes it".to_owned()], |s| s.remarks);
+    let remarks = kept
+        .map_or_else(|| vec!["this run was interrupted; pagewise run --resume completes it".to_owned()], |s| s.remarks);
     let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
     print_run(&plan, &summary, &folder, json, published)?;
     Ok(u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4)

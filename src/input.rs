@@ -193,7 +193,8 @@ impl Inputs {
                     inputs.paths.insert(key, path);
                 }
                 Some(outcome) => {
-                    let concerned = plan.cells.iter_mut().filter(|p| p.outcome.is_none() && wanted(&p.cell).as_ref() == Some(&key));
+                    let concerned =
+                        plan.cells.iter_mut().filter(|p| p.outcome.is_none() && wanted(&p.cell).as_ref() == Some(&key));
                     concerned.for_each(|p| p.outcome = Some(outcome.clone()));
                 }
             }
@@ -222,15 +223,29 @@ pub fn kept(cell: &Cell) -> Option<Cell> {
 }
 
 /// `None` where the file is there now; otherwise why not.
-fn make_one(path: &Path, bytes: &str, run: &str, guard: &mut Guard, folder: &RunFolder, signals: &Signals) -> Result<Option<Outcome>> {
+fn make_one(
+    path: &Path,
+    bytes: &str,
+    run: &str,
+    guard: &mut Guard,
+    folder: &RunFolder,
+    signals: &Signals,
+) -> Result<Option<Outcome>> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     let part = format!(".pagewise-{run}.part");
     guard.undo(&format!("remove-prefix {} {part}", parent.display()))?;
     let prefix = workers::exec_prefix()?;
-    let words = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()].map(ToOwned::to_owned);
+    let words = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()]
+        .map(ToOwned::to_owned);
     let command: Vec<_> = [prefix[0].clone(), "make-capture".into()].into_iter().chain(words).collect();
     let (said, messages) = (folder.file("capture.made"), folder.file("capture.messages"));
-    let side = Side { command: &command, options: Vec::new(), request: Path::new("/dev/null"), transcript: &said, messages: &messages };
+    let side = Side {
+        command: &command,
+        options: Vec::new(),
+        request: Path::new("/dev/null"),
+        transcript: &said,
+        messages: &messages,
+    };
     let patience = Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
     let ended = launch::launch(&[side], patience, signals)?;
     let why = fs::read_to_string(&messages).unwrap_or_default();

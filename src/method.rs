@@ -161,7 +161,9 @@ impl Kind {
     /// A value as the worker wants it: sizes as plain byte counts, `N` as the number of CPUs, choices as they are.
     pub fn normalise(&self, key: &str, text: &str, cpus: usize) -> Result<String> {
         match self {
-            Kind::Size => sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}")),
+            Kind::Size => {
+                sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}"))
+            }
             Kind::Count if text == "N" => Ok(cpus.to_string()),
             Kind::Count => match text.parse::<u64>() {
                 Ok(0) => bail!("{key}=0 leaves nothing to measure"),

@@ -247,7 +247,10 @@ fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTr
     let mut combinations = vec![BTreeMap::new()];
     for (key, kind) in &method.keys {
         let parameter = experiment.parameters.get(key).with_context(|| {
-            format!("method {}/{} has the key {key}, which the experiment does not describe", experiment.name, method.name)
+            format!(
+                "method {}/{} has the key {key}, which the experiment does not describe",
+                experiment.name, method.name
+            )
         })?;
         let set = wish.settings.iter().rev().find(|(k, _)| k == key).map(|(_, values)| values.as_slice());
         let usual = match wish.sizes {
@@ -309,7 +312,11 @@ pub fn compatible(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) ->
 }
 
 /// Adds the twins and puts the cells into units.
-pub fn units(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines: &BTreeMap<String, String>) -> Result<Vec<Unit>> {
+pub fn units(
+    cells: &mut Vec<PlannedCell>,
+    experiments: &[Experiment],
+    baselines: &BTreeMap<String, String>,
+) -> Result<Vec<Unit>> {
     add_twins(cells, experiments, baselines)?;
     let mut units: Vec<(String, Unit)> = Vec::new();
     // Cells with fewer parameters (limits, floors) come last, so that they find the unit of the cells they belong to.
@@ -333,8 +340,16 @@ pub fn units(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines
             None => {
                 let fresh = method.isolation == Isolation::Fresh;
                 let experiment = cells[i].cell.experiment.clone();
-                let unit =
-                    Unit { experiment, cells: vec![i], rounds: 0, warmup_rounds: 0, fresh, round_s: 0.0, start_s: 0.0, split_from: None };
+                let unit = Unit {
+                    experiment,
+                    cells: vec![i],
+                    rounds: 0,
+                    warmup_rounds: 0,
+                    fresh,
+                    round_s: 0.0,
+                    start_s: 0.0,
+                    split_from: None,
+                };
                 units.push((key, unit));
                 groups.push(group);
             }
@@ -343,7 +358,11 @@ pub fn units(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines
     Ok(units.into_iter().map(|(_, unit)| unit).collect())
 }
 
-fn add_twins(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines: &BTreeMap<String, String>) -> Result<()> {
+fn add_twins(
+    cells: &mut Vec<PlannedCell>,
+    experiments: &[Experiment],
+    baselines: &BTreeMap<String, String>,
+) -> Result<()> {
     let mut seen = BTreeSet::new();
     let mut twins = Vec::new();
     for planned in cells.iter().filter(|p| p.outcome.is_none() && !p.twin) {

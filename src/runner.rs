@@ -21,9 +21,9 @@ use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, Unit, compatible, group_of};
 use crate::progress::Progress;
 use crate::signals::Signals;
+use crate::stats::interval::LEAST_LAUNCHES;
 use crate::stats::orders;
 use crate::stats::rng::Seeded;
-use crate::stats::interval::LEAST_LAUNCHES;
 use crate::stats::stopping::{Decision, Goal, Group, decide};
 use crate::transcript::{self, Ending, LaunchKeys, Transcript};
 use crate::workers::{self, Worker};
@@ -382,7 +382,8 @@ impl<'a> Runner<'a> {
             let request = self.folder.file(&format!("{number:03}{suffix}.request"));
             std::fs::write(&request, transcript::request(&keys, &selected, &warmup, &rounds))
                 .with_context(|| format!("cannot write {}", request.display()))?;
-            let started = workers::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
+            let started =
+                workers::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
             let mut options = Vec::new();
             if let Some((library, _)) = &method.preload
                 && let Some(path) = workers::find_library(library)?
@@ -420,7 +421,11 @@ impl<'a> Runner<'a> {
                     Ending::Fail { cell, reason } => (Some(*cell), Outcome::of(Status::Failed, reason)),
                     Ending::Crash { cell, phase, signal } => {
                         let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
-                        let how = if signal == "SIGTERM" { side.end.words(record.oom_killed) } else { format!("{signal} in the worker") };
+                        let how = if signal == "SIGTERM" {
+                            side.end.words(record.oom_killed)
+                        } else {
+                            format!("{signal} in the worker")
+                        };
                         (*cell, Outcome::of(Status::Failed, format!("{how}, {place}")))
                     }
                 };
@@ -431,7 +436,8 @@ impl<'a> Runner<'a> {
             }
         }
         let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        let died = record.sides.iter().any(|s| !s.end.is_clean()) || transcripts.iter().any(|t| !t.as_ref().is_some_and(|t| t.done));
+        let died = record.sides.iter().any(|s| !s.end.is_clean())
+            || transcripts.iter().any(|t| !t.as_ref().is_some_and(|t| t.done));
         if died && !named && !stopped {
             self.blame(record);
         }

@@ -43,7 +43,13 @@ pub fn check(experiments: &[Experiment], workers: &[Worker], what: &[String], ex
     result
 }
 
-fn check_in(place: &Path, experiments: &[Experiment], workers: &[Worker], what: &[String], external: bool) -> Result<u8> {
+fn check_in(
+    place: &Path,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: bool,
+) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let signals = Signals::watch()?;
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
@@ -195,7 +201,8 @@ fn take(found: &mut BTreeMap<String, Found>, plan: &Plan, evidence: &Evidence, i
         }
         None => {}
     }
-    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some()) else {
+    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some())
+    else {
         entry.wrong.get_or_insert_with(|| format!("no samples came ({words})"));
         return;
     };
@@ -214,7 +221,10 @@ fn counts(plan: &Plan, planned: &PlannedCell, mine: &crate::evidence::CellEviden
     for launch in &mine.launches {
         for (name, figures) in experiment.measures().zip(&launch.measures) {
             if method.phases.iter().any(|p| p == name) && figures.wall_ns.len() != asked {
-                return Some(format!("{} samples of phase {name} where {asked} rounds were asked for", figures.wall_ns.len()));
+                return Some(format!(
+                    "{} samples of phase {name} where {asked} rounds were asked for",
+                    figures.wall_ns.len()
+                ));
             }
         }
     }
@@ -236,7 +246,8 @@ fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
             (None, reason) => {
                 passed += 1;
                 let measured = found.cells - found.skipped_cells;
-                let rest = reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
+                let rest =
+                    reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
                 println!("ok       {name} ({measured} cells{rest})");
             }
         }

@@ -84,7 +84,13 @@ fn trace_cell(
         command.push(trace.clone().into());
         let worker = workers::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
         command.extend(worker.start().map_err(|r| anyhow::anyhow!("{r}"))?.command.clone());
-        files.push((request, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
+        files.push((
+            request,
+            trace,
+            command,
+            place.join(format!("{i}.transcript")),
+            place.join(format!("{i}.messages")),
+        ));
     }
     let mut options = Vec::new();
     if let Some((library, _)) = &method.preload
@@ -105,7 +111,11 @@ fn trace_cell(
     let ended = launch(&sides, TIME_LIMIT, signals)?;
     if !ended.ends.iter().all(crate::launch::End::is_clean) {
         let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
-        return Ok(Err(format!("strace could not trace {}: {}", cell.name(), words.lines().next().unwrap_or("it ended early"))));
+        return Ok(Err(format!(
+            "strace could not trace {}: {}",
+            cell.name(),
+            words.lines().next().unwrap_or("it ended early")
+        )));
     }
     let mut calls = Calls::new();
     for (_, trace, ..) in &files {
@@ -192,6 +202,8 @@ mod tests {
         assert_eq!(compare(&method("map:mmap"), &calls), None);
         assert_eq!(compare(&method("map:mmap,brk?"), &calls), None);
         assert!(compare(&method(""), &calls).unwrap().contains("makes the system call mmap"));
-        assert!(compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap"));
+        assert!(
+            compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap")
+        );
     }
 }

@@ -165,7 +165,7 @@ mod tests {
         ]);
         assert_eq!(available_bytes(place.path()).bytes, 500_000_000);
         let refusal = fits(place.path(), 1 << 30, 0).unwrap_err().to_string();
-        assert!(refusal.contains("needs 1.0 GiB") && refusal.contains("476"), "{refusal}");
+        assert!(refusal.contains("needs 1.0 GiB") && refusal.contains("477 MiB"), "{refusal}");
     }
 
     #[test]

@@ -1,3 +1,5 @@
 //! temp
 /// temp
-pub fn obstacles(_: &super::environment::Environment) -> Vec<u8> { vec![] }
+pub fn obstacles(_: &super::environment::Environment) -> Vec<u8> {
+    vec![]
+}

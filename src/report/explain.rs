@@ -35,7 +35,13 @@ pub fn list(experiments: &[Experiment], only: Option<&Experiment>, workers: &[Wo
     for experiment in experiments.iter().filter(|e| only.is_none_or(|o| o.name == e.name)) {
         let _ = writeln!(text, "{}: {}", experiment.name, experiment.title);
         for (name, (method, names)) in methods(experiment, workers) {
-            let _ = writeln!(text, "    {:<26} {:<22} {}", format!("{name}{}", role_word(method)), names.join(" "), method.summary);
+            let _ = writeln!(
+                text,
+                "    {:<26} {:<22} {}",
+                format!("{name}{}", role_word(method)),
+                names.join(" "),
+                method.summary
+            );
         }
         if only.is_some() {
             text.push('\n');

@@ -79,7 +79,11 @@ pub fn find(id: &str) -> Result<&'static Published> {
     let all = all()?;
     all.iter().find(|p| p.id.eq_ignore_ascii_case(id)).with_context(|| {
         let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
-        format!("there is no write-up {id:?}{} (there are {})", did_you_mean(id, names.iter().copied()), names.join(", "))
+        format!(
+            "there is no write-up {id:?}{} (there are {})",
+            did_you_mean(id, names.iter().copied()),
+            names.join(", ")
+        )
     })
 }
 
@@ -94,14 +98,22 @@ impl Published {
 }
 
 /// Exactly the cells that repeat the figures of a write-up.
-pub fn cells(table: &Published, experiments: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
+pub fn cells(
+    table: &Published,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
     for figure in &table.figures {
         let selector = Selector::parse(&figure.cell).with_context(|| format!("{}: {}", table.id, figure.label))?;
         let own = figure.parameters.iter().map(|(k, v)| (k.clone(), vec![v.clone()]));
         let known = catalog::find(experiments, &selector.experiment)?;
-        let set = wish.settings.iter().filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
+        let set = wish
+            .settings
+            .iter()
+            .filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
         let settings = own.chain(set.cloned()).collect();
         let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
         let (found, of) = plan::cells(experiments, workers, &wish)?;
@@ -124,7 +136,10 @@ fn matching<'a>(figure: &Figure, summary: &'a Summary) -> Option<&'a CellSummary
     summary.cells.iter().find(|c| {
         let worker_free = figure.cell.split('@').next() == c.cell.split('@').next() && !figure.cell.contains('@');
         (c.cell == figure.cell || worker_free)
-            && figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
+            && figure
+                .parameters
+                .iter()
+                .all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
     })
 }
 
@@ -138,7 +153,8 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<(f64, Option<(f64, f64)>)
         "us" | "µs" => 1e-3,
         _ => 1.0,
     };
-    let timed = |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
+    let timed =
+        |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
     match figure.column.as_str() {
         "wall_ns" if figure.ops > 0 => timed(&phase.per_unit_ns, scale * figure.ops as f64),
         "wall_ns" => timed(&phase.wall_ns, scale),

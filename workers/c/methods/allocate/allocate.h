@@ -17,9 +17,9 @@
 /* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory.
  * A few pages are too short a time to be held against a level. */
 #define BACKING_LAWS(phase)                                                                                            \
-    "backing=recycled & bytes >= 1048576: 1000 * " phase ".wall_ns <= 3 * backing_level_ps * " PAGES                    \
-    " + 2000 * refill.wall_ns; "                                                                                       \
-    "backing=cold & bytes >= 1048576: 1000 * " phase ".wall_ns >= 2 * backing_level_ps * " PAGES
+    "backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES                    \
+    " + 2000 * refill.cpu_ns; "                                                                                       \
+    "backing=cold & bytes >= 1048576: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * " PAGES
 /* free() or munmap() gave the block back; what libraries keep for themselves is far less than the 1 MiB asked about. */
 #define GIVEN_BACK "free.anonymous_bytes <= before.anonymous_bytes + 512 * 1024"
 /* glibc's malloc, in a process whose heap nobody had used. */

@@ -13,8 +13,8 @@
     "processes * (" SHARE " / huge_page_bytes + " SHARE " % huge_page_bytes / page_bytes)"
 #define HUGE_LAWS                                                                                                      \
     "huge_bytes == processes * (" SHARE " / huge_page_bytes) * huge_page_bytes; " RE_TOUCH_LAW
-#define RECYCLED_LAW(phase) "backing=recycled: 1000 * " phase ".wall_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
-#define COLD_LAW(phase) "backing=cold: 1000 * " phase ".wall_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
+#define RECYCLED_LAW(phase) "backing=recycled: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
+#define COLD_LAW(phase) "backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
 #define BACKING_LAWS(phase) RECYCLED_LAW(phase) "; " COLD_LAW(phase)
 
 static inline char page_mark(const struct slot *s)
