@@ -10,6 +10,7 @@ use crate::catalog::{self, Experiment};
 use crate::cell::{self, Selector};
 use crate::evidence::Evidence;
 use crate::folder::{RunFolder, runs_folder};
+use crate::input;
 use crate::judge;
 use crate::machine;
 use crate::outcome::Status;
@@ -166,14 +167,16 @@ impl Laboratory {
     }
 
     fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
-        Ok(Wish {
+        let mut wish = Wish {
             selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
             settings: select.set.iter().map(|s| cell::parse_setting(s)).collect::<Result<_>>()?,
             baseline,
             sizes: list,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             page_bytes: rustix::param::page_size() as u64,
-        })
+        };
+        input::complete(&mut wish, &self.experiments)?;
+        Ok(wish)
     }
 }
 
@@ -300,6 +303,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     };
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     let workers = plan::settle_missing(&mut cells, &laboratory.workers)?;
+    input::settle(&mut cells, arguments.allow_system_changes);
     let baselines = plan::baselines(&experiments, &cells, &wish)?;
     let units = plan::units(&mut cells, &experiments, &baselines)?;
     let budget_s = match &arguments.budget {

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::bound::Bounds;
 use crate::evidence::Evidence;
 use crate::folder::{LaunchRecord, RunFolder, SideRecord};
 use crate::guard::Guard;
+use crate::input::Inputs;
 use crate::judge;
 use crate::launch::{self, End, Side};
 use crate::machine::memory;
@@ -46,6 +48,8 @@ pub struct Runner<'a> {
     progress: Progress,
     guard: Guard,
     evidence: Evidence,
+    inputs: Inputs,
+    bounds: Bounds,
     started: Instant,
     next_launch: usize,
     spent_before_s: f64,
@@ -64,12 +68,13 @@ pub struct RunEnd {
 impl<'a> Runner<'a> {
     /// Prepares a run in its folder; launches that the folder already has are taken over.
     pub fn new(
-        plan: Plan,
+        mut plan: Plan,
         folder: &'a RunFolder,
         workers: &'a [Worker],
         signals: &'a Signals,
         progress: Progress,
     ) -> Result<Runner<'a>> {
+        let started = Instant::now();
         let mut guard = Guard::start()?;
         let prefix = format!("pagewise-{}", plan.run);
         guard.undo(&format!("remove-prefix /dev/shm {prefix}"))?;
@@ -77,6 +82,8 @@ impl<'a> Runner<'a> {
         guard.undo(&format!("remove-prefix {} {prefix}", std::env::temp_dir().display()))?;
         guard.undo(&format!("remove-prefix {} scratch-{prefix}", folder.path().display()))?;
         crate::system::prepare(&plan, &mut guard)?;
+        let bounds = Bounds::make(&mut plan, &mut guard)?;
+        let inputs = Inputs::make(&mut plan, &mut guard, folder, signals)?;
         let records = folder.launches()?;
         let evidence = Evidence::read(&plan, folder, &records)?;
         Ok(Runner {
@@ -86,7 +93,9 @@ impl<'a> Runner<'a> {
             progress,
             guard,
             evidence,
-            started: Instant::now(),
+            inputs,
+            bounds,
+            started,
             next_launch: records.iter().map(|r| r.launch + 1).max().unwrap_or(0),
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
@@ -361,7 +370,8 @@ impl<'a> Runner<'a> {
         let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
         let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
         let heap = judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
-        let selected: Vec<_> = cells.iter().map(|&c| &self.plan.cells[c].cell).collect();
+        let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
+        let selected: Vec<_> = told.iter().collect();
         let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
         let mut sides = planned.cell.sides();
         let mut prepared = Vec::new();
@@ -388,6 +398,10 @@ impl<'a> Runner<'a> {
                 && let Some(path) = workers::find_library(library)?
             {
                 options.extend([OsString::from("--preload"), path.into()]);
+            }
+            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.plan.cells[c].cell.parameters));
+            if let Some(cgroup) = bound {
+                options.extend([OsString::from("--cgroup"), cgroup.into()]);
             }
             prepared.push(Prepared {
                 worker,

@@ -116,5 +116,8 @@ int pin_main(const char *thread, const char *list);
 /* load.c */
 int load_main(const char *percent);
 
+/* capture.c */
+int make_capture_main(int argc, char **argv);
+
 const char *worker_name(void);
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <sys/stat.h>
 
 __attribute__((noreturn)) static void stop(const char *what, const char *why)
@@ -185,6 +186,15 @@ static void remove_prefixed(const char *directory, const char *prefix)
         closedir(open_directory);
 }
 
+/* A cgroup can be removed once its last process is gone, and a worker that is being killed may take a moment to go. */
+static void remove_directory(const char *path)
+{
+    for (int tries = 0; rmdir(path) != 0 && errno == EBUSY && tries < 300; tries++) {
+        struct timespec pause = {0, 10000000};
+        nanosleep(&pause, NULL);
+    }
+}
+
 static void undo(char *line)
 {
     char *verb = strtok(line, " "), *path = strtok(NULL, " "), *text = strtok(NULL, "");
@@ -195,7 +205,7 @@ static void undo(char *line)
     else if (strcmp(verb, "unlink") == 0)
         unlink(path);
     else if (strcmp(verb, "rmdir") == 0)
-        rmdir(path);
+        remove_directory(path);
     else if (strcmp(verb, "remove-prefix") == 0 && text)
         remove_prefixed(path, text);
     else if (strcmp(verb, "kill-group") == 0 && atoi(path) > 1)
