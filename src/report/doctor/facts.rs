@@ -53,7 +53,7 @@ fn processor(e: &Environment) -> String {
     }
     let cpus = e.cpus();
     parts.push(if cpus == "1" { "1 CPU".to_owned() } else { format!("{cpus} CPUs") });
-    parts.push(format!("hardware threads {}", on_off(cpu.smt_active)));
+    parts.push(format!("SMT {}", on_off(cpu.smt_active)));
     parts.join(", ")
 }
 
@@ -139,8 +139,8 @@ fn cgroups(e: &Environment) -> String {
 
 fn huge_pages(e: &Environment) -> String {
     let huge = &e.huge_pages;
-    let transparent = huge.transparent().unwrap_or("unknown");
-    let shared = huge.transparent_shared().unwrap_or("unknown");
+    let transparent = huge.transparent().map_or("unknown", |(word, _)| word);
+    let shared = huge.transparent_shared().map_or("unknown", |(word, _)| word);
     let mut parts =
         vec![format!("transparent {transparent} (defrag {}), in shared memory {shared}", word(&huge.thp_defrag))];
     let own = huge.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024));
@@ -165,6 +165,9 @@ fn reclaim(e: &Environment) -> String {
         "DAMON pages out"
     } else if reclaim.kdamonds.iter().any(|kdamond| kdamond.running == Some(true)) {
         "DAMON watches"
+    } else if reclaim.kdamonds.iter().any(|kdamond| kdamond.running.is_none()) {
+        // Only root may read its state.
+        "DAMON hidden from this user"
     } else {
         "DAMON off"
     };
@@ -180,11 +183,7 @@ fn reclaim(e: &Environment) -> String {
 
 fn counters(e: &Environment) -> String {
     let counters = &e.rights.hardware_counters;
-    let hardware = if counters.is_empty() {
-        "none of the hardware's".to_owned()
-    } else {
-        format!("hardware's: {}", counters.join(", "))
-    };
+    let hardware = if counters.is_empty() { "none in hardware".to_owned() } else { counters.join(", ") };
     let paranoid = unknown(e.rights.perf_event_paranoid.map(|level| level.to_string()));
     format!("{hardware}; perf_event_paranoid {paranoid}")
 }
