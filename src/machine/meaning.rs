@@ -71,7 +71,7 @@ fn room(e: &Environment) -> Option<String> {
     let total = e.memory.total_bytes?;
     Some(match e.cgroups.memory_limit() {
         Some((limit, folder)) if limit < total => format!(
-            "All launches together fit into {}, the limit of the cgroup {folder}; the page cache counts against it. A launch \
+            "All launches together fit into {}, the limit at or above the cgroup {folder}; the page cache counts against it. A launch \
              that needs more than is available is refused before it starts.",
             size(limit)
         ),
@@ -104,7 +104,7 @@ fn nodes(e: &Environment) -> Option<String> {
     let nodes = e.memory.nodes.len() as u64;
     (nodes > 1).then(|| {
         format!(
-            "Memory is in {}: the same work costs more where it is far, and processes may start on either.",
+            "Memory is in {}: the same work costs more where it is far, and processes may start on any of them.",
             count(nodes, "NUMA node")
         )
     })

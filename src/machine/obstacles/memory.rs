@@ -78,8 +78,11 @@ pub(super) fn dev_shm(e: &Environment) -> Option<Obstacle> {
     (bytes < LARGEST_BYTES).then(|| {
         let limit = size(bytes);
         let what = format!("objects of more than {limit} in /dev/shm: share/posix-shm and file-tmpfs");
-        let why = format!("/dev/shm is mounted with a size of {limit}, as containers have it");
-        Obstacle::new(what, why).remedy("sudo mount -o remount,size=2G /dev/shm")
+        let why = format!("/dev/shm is mounted with a size of {limit}");
+        // The signature of a container, which may not mount.
+        let inside = e.rights.sysctl_read_only;
+        let remedy = if inside { "docker run --shm-size=2g …" } else { "sudo mount -o remount,size=2G /dev/shm" };
+        Obstacle::new(what, why).remedy(remedy)
     })
 }
 

@@ -52,7 +52,11 @@ fn processor(e: &Environment) -> String {
         parts.push(format!("{vendor} family {family} model {model}"));
     }
     let cpus = e.cpus();
-    parts.push(if cpus == "1" { "1 CPU".to_owned() } else { format!("{cpus} CPUs") });
+    parts.push(match cpus.as_str() {
+        "1" => "1 CPU".to_owned(),
+        "unknown" => "CPUs unknown".to_owned(),
+        _ => format!("{cpus} CPUs"),
+    });
     parts.push(format!("SMT {}", on_off(cpu.smt_active)));
     parts.join(", ")
 }
@@ -109,7 +113,7 @@ fn memory(e: &Environment) -> String {
         Some(0) => "no swap".to_owned(),
         swap => format!("swap {}", unknown(swap.map(size))),
     };
-    let page = format!("pages of {}", unknown(memory.page_bytes.map(size)));
+    let page = format!("page {}", unknown(memory.page_bytes.map(size)));
     let overcommit = format!("overcommit {}", unknown(memory.overcommit_memory.map(|rule| rule.to_string())));
     let mut parts = vec![unknown(memory.total_bytes.map(size)), swap, page, overcommit];
     parts.push(match memory.nodes.len() {
@@ -145,7 +149,7 @@ fn huge_pages(e: &Environment) -> String {
         vec![format!("transparent {transparent} (defrag {}), in shared memory {shared}", word(&huge.thp_defrag))];
     let own = huge.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024));
     let others = huge.thp_by_size.iter().filter(|(name, word)| Some(*name) != own.as_ref() && *word != "never");
-    parts.extend(others.map(|(name, word)| format!("{name} {word}")));
+    parts.extend(others.map(|(name, word)| format!("pages of {name} {word}")));
     for pool in &huge.pools {
         let (page, pages) = (size(pool.page_bytes), unknown(pool.pages.map(|pages| pages.to_string())));
         let free = unknown(pool.free_pages.map(|pages| pages.to_string()));
