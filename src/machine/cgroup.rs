@@ -90,7 +90,8 @@ fn memory_group(files: Files<'_>, place: &Place) -> Option<MemoryGroup> {
     // The root group of version 2 has no such file; it accounts for memory if it may hand the controller on.
     let controllers = files.text(&format!("{}/cgroup.controllers", place.mount.display())).unwrap_or_default();
     let hands_on = controllers.split_whitespace().any(|c| c == "memory");
-    if !files.exists(&format!("{own}/{accounts}")) && !hands_on {
+    let has_account = place.levels().any(|level| files.exists(&format!("{}/{accounts}", level.display())));
+    if !has_account && !hands_on {
         return None;
     }
     let least = |name: &str| {

@@ -82,7 +82,7 @@ impl Environment {
                 unknown(self.memory.swap_bytes.map(|bytes| if bytes == 0 { "none".to_owned() } else { size(bytes) })),
             ),
             ("page", unknown(self.memory.page_bytes.map(size))),
-            ("thp", unknown(self.huge_pages.transparent().map(str::to_owned))),
+            ("thp", unknown(self.huge_pages.transparent().map(|(word, _)| word.to_owned()))),
             ("hugetlb_pages", unknown(self.huge_pages.main_pool().and_then(|p| p.pages).map(|n| n.to_string()))),
             ("cgroup_limit", cgroup_limit),
             ("clocksource", unknown(self.clock.current.clone())),

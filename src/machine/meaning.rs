@@ -51,7 +51,7 @@ fn free_page_reporting(e: &Environment) -> Option<String> {
 }
 
 fn huge_pages(e: &Environment) -> Option<String> {
-    let words = match e.huge_pages.transparent()? {
+    let words = match e.huge_pages.transparent()?.0 {
         "always" => {
             "Transparent huge pages come unasked (always): a program that does nothing about them gets them, so its figures \
              are those of the methods with thp."
@@ -60,7 +60,9 @@ fn huge_pages(e: &Environment) -> Option<String> {
             "Transparent huge pages come to those who ask (madvise): a program that does nothing about them has the figures of \
              the methods without."
         }
-        _ => "Transparent huge pages never come, so every page of anonymous memory costs a fault of its own.",
+        _ => {
+            "Transparent huge pages never come: anonymous memory is mapped in smaller pieces, whatever a program asks for."
+        }
     };
     Some(words.to_owned())
 }
@@ -69,12 +71,12 @@ fn room(e: &Environment) -> Option<String> {
     let total = e.memory.total_bytes?;
     Some(match e.cgroups.memory_limit() {
         Some((limit, folder)) if limit < total => format!(
-            "All launches together fit into {}, the limit of the cgroup {folder}; the page cache counts against it. A launch \
-             that needs more than is free is refused before it starts.",
+            "All launches together fit into {}, the limit at or above the cgroup {folder}; the page cache counts against it. A launch \
+             that needs more than is available is refused before it starts.",
             size(limit)
         ),
         _ => format!(
-            "No cgroup limits memory below the {} of the machine. A launch that needs more than is free is refused before it \
+            "No cgroup limits memory below the {} of the machine. A launch that needs more than is available is refused before it \
              starts.",
             size(total)
         ),
@@ -102,7 +104,7 @@ fn nodes(e: &Environment) -> Option<String> {
     let nodes = e.memory.nodes.len() as u64;
     (nodes > 1).then(|| {
         format!(
-            "Memory is in {}: the same work costs more where it is far, and processes may start on either.",
+            "Memory is in {}: the same work costs more where it is far, and processes may start on any of them.",
             count(nodes, "NUMA node")
         )
     })
