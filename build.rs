@@ -90,7 +90,14 @@ fn main() {
     table(&mut code, "NATIVE_WORKERS", "The native worker's builds, by name.", "&[u8]", "include_bytes", &workers);
     let sources = texts("workers", &["c", "h", "go", "mod", "java", "tsv", "md"]);
     table(&mut code, "SOURCES", "Every source below `workers/`, by path.", "&str", "include_str", &sources);
-    table(&mut code, "EXPERIMENTS", "The experiments, by path.", "&str", "include_str", &texts("experiments", &["toml"]));
+    table(
+        &mut code,
+        "EXPERIMENTS",
+        "The experiments, by path.",
+        "&str",
+        "include_str",
+        &texts("experiments", &["toml"]),
+    );
     table(&mut code, "PUBLISHED", "Published figures, by path.", "&str", "include_str", &texts("published", &["toml"]));
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");
 }

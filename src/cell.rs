@@ -89,7 +89,8 @@ pub fn parse_setting(text: &str) -> Result<(String, Vec<String>)> {
     match text.split_once('=') {
         Some((key, values)) if !key.is_empty() && !values.is_empty() => {
             // A path may contain commas, so a text value is never split; the only one that is a path is `file`.
-            let split = if key == "file" { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
+            let split =
+                if key == "file" { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
             if split.iter().any(String::is_empty) {
                 bail!("--set {text}: a value is empty");
             }

@@ -10,6 +10,7 @@ use crate::catalog::{self, Experiment};
 use crate::cell::{self, Selector};
 use crate::evidence::Evidence;
 use crate::folder::{RunFolder, runs_folder};
+use crate::input;
 use crate::judge;
 use crate::machine;
 use crate::outcome::Status;
@@ -40,6 +41,9 @@ pub struct Cli {
     /// A further worker, by its path (see workers/PROTOCOL.md). May be repeated.
     #[arg(long, global = true, value_name = "PATH")]
     worker: Vec<PathBuf>,
+    /// A JDK to measure Java with, by its folder or its java. May be repeated.
+    #[arg(long, global = true, value_name = "PATH")]
+    java: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -108,7 +112,7 @@ struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 60s for each experiment named].
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, 60s for each experiment named].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done.
@@ -143,6 +147,9 @@ struct RunArgs {
     allow_system_changes: bool,
 }
 
+/// The budget of a published write-up, whose grids of sizes are long, in seconds.
+const PUBLISHED_BUDGET_S: f64 = 600.0;
+
 /// What every verb needs.
 struct Laboratory {
     experiments: Vec<Experiment>,
@@ -152,7 +159,7 @@ struct Laboratory {
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
         let experiments = catalog::experiments(cli.experiments.as_deref())?;
-        let mut workers = workers::all()?;
+        let mut workers = workers::all(&cli.java)?;
         for path in &cli.worker {
             workers.push(Worker::external(path.clone())?);
         }
@@ -160,14 +167,16 @@ impl Laboratory {
     }
 
     fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
-        Ok(Wish {
+        let mut wish = Wish {
             selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
             settings: select.set.iter().map(|s| cell::parse_setting(s)).collect::<Result<_>>()?,
             baseline,
             sizes: list,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             page_bytes: rustix::param::page_size() as u64,
-        })
+        };
+        input::complete(&mut wish, &self.experiments)?;
+        Ok(wish)
     }
 }
 
@@ -242,7 +251,10 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     let mut plain: Vec<_> = Vec::new();
     for planned in &cells {
         // Workers do not matter to a request, so the same method and parameters stand in it once.
-        if !plain.iter().any(|c: &&cell::Cell| c.method == planned.cell.method && c.parameters == planned.cell.parameters) {
+        if !plain
+            .iter()
+            .any(|c: &&cell::Cell| c.method == planned.cell.method && c.parameters == planned.cell.parameters)
+        {
             plain.push(&planned.cell);
         }
     }
@@ -291,11 +303,13 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     };
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     let workers = plan::settle_missing(&mut cells, &laboratory.workers)?;
+    input::settle(&mut cells, arguments.allow_system_changes);
     let baselines = plan::baselines(&experiments, &cells, &wish)?;
     let units = plan::units(&mut cells, &experiments, &baselines)?;
     let budget_s = match &arguments.budget {
         Some(text) => sizes::parse_seconds(text).context("--budget")?,
         None if look => LOOK_BUDGET_S,
+        None if published.is_some() => PUBLISHED_BUDGET_S,
         None => EXPERIMENT_BUDGET_S * experiments.len() as f64,
     };
     let now = jiff::Timestamp::now();
@@ -382,7 +396,8 @@ fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
     let evidence = Evidence::read(&plan, &folder, &records)?;
     let environment: machine::environment::Environment = folder.read_json("environment.json")?;
     let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let remarks = kept.map_or_else(|| vec!["this run was interrupted; pagewise run --resume completes it".to_owned()], |s| s.remarks);
+    let remarks = kept
+        .map_or_else(|| vec!["this run was interrupted; pagewise run --resume completes it".to_owned()], |s| s.remarks);
     let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
     print_run(&plan, &summary, &folder, json, published)?;
     Ok(u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4)

@@ -111,7 +111,11 @@ impl Evidence {
                 && side.end.is_clean()
             {
                 for &cell in &record.cells {
-                    self.cells.entry(cell).or_default().checks.malformed(&format!("launch {}: {error:#}", record.launch));
+                    self.cells
+                        .entry(cell)
+                        .or_default()
+                        .checks
+                        .malformed(&format!("launch {}: {error:#}", record.launch));
                 }
             }
             transcripts.push(read.ok());
@@ -145,7 +149,8 @@ impl Evidence {
             let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
             let method = Method::parse(&planned.method)?;
             let launch = figures(experiment, &slots, record);
-            let expected = slots.iter().map(|_| ()).next().and_then(|()| self.expected(plan, cell, experiment, &method, about));
+            let expected =
+                slots.iter().map(|_| ()).next().and_then(|()| self.expected(plan, cell, experiment, &method, about));
             let evidence = self.cells.entry(cell).or_default();
             evidence.checks.phases(&method, &launch_phases(&slots), record.launch);
             for slot in &slots {
@@ -177,10 +182,9 @@ impl Evidence {
         let number = |key: &str| parameters.get(key).and_then(|v| v.parse::<u64>().ok());
         let bytes = number("bytes")?;
         let page = about.and_then(|a| a.get("page_bytes")).and_then(|v| v.parse().ok()).unwrap_or(4096);
-        *self
-            .expected
-            .entry((cell, bytes))
-            .or_insert_with(|| content::expected(experiment.content, bytes, plan.seed, page, number("processes").unwrap_or(1)))
+        *self.expected.entry((cell, bytes)).or_insert_with(|| {
+            content::expected(experiment.content, bytes, plan.seed, page, number("processes").unwrap_or(1))
+        })
     }
 }
 
@@ -260,7 +264,12 @@ fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> C
             let total = experiment.totals.iter().find(|t| t.name == *name);
             let counts = match total {
                 Some(total) => {
-                    let parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied();
+                    let mut parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied().peekable();
+                    if total.overlap && parts.peek().is_some() {
+                        let parts: Vec<Counts> = parts.collect();
+                        into.take(&overall(parts.iter()));
+                        continue;
+                    }
                     parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
                 }
                 None => slot.phases.get(*name).copied(),

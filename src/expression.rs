@@ -147,7 +147,8 @@ impl Law {
     pub fn parse(text: &str) -> Result<Law> {
         let text = text.trim();
         let (when, body) = text.split_once(':').map_or(("", text), |(w, b)| (w, b));
-        let when = when.split('&').map(str::trim).filter(|w| !w.is_empty()).map(parse_condition).collect::<Result<_>>()?;
+        let when =
+            when.split('&').map(str::trim).filter(|w| !w.is_empty()).map(parse_condition).collect::<Result<_>>()?;
         let (left, relation, right) = parse_relation(body)?;
         Ok(Law { when, left, relation, right, text: text.to_owned() })
     }

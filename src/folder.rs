@@ -82,7 +82,10 @@ impl RunFolder {
         let direct = PathBuf::from(name);
         let path = if direct.join("plan.json").is_file() { direct } else { runs_folder().join(name) };
         if !path.join("plan.json").is_file() {
-            bail!("there is no run {name:?}: neither a folder with a plan.json nor an id below {}", runs_folder().display());
+            bail!(
+                "there is no run {name:?}: neither a folder with a plan.json nor an id below {}",
+                runs_folder().display()
+            );
         }
         Ok(RunFolder { path: fs::canonicalize(&path).with_context(|| cannot("read", &path))? })
     }
@@ -145,13 +148,16 @@ impl RunFolder {
     pub fn launches(&self) -> Result<Vec<LaunchRecord>> {
         let path = self.file("launches.jsonl");
         let Ok(file) = File::open(&path) else { return Ok(Vec::new()) };
-        let lines: Vec<String> = BufReader::new(file).lines().collect::<Result<_, _>>().with_context(|| cannot("read", &path))?;
+        let lines: Vec<String> =
+            BufReader::new(file).lines().collect::<Result<_, _>>().with_context(|| cannot("read", &path))?;
         let mut records = Vec::with_capacity(lines.len());
         for (i, line) in lines.iter().enumerate() {
             match serde_json::from_str(line) {
                 Ok(record) => records.push(record),
                 Err(_) if i + 1 == lines.len() => {}
-                Err(error) => return Err(error).with_context(|| format!("{} line {} is damaged", path.display(), i + 1)),
+                Err(error) => {
+                    return Err(error).with_context(|| format!("{} line {} is damaged", path.display(), i + 1));
+                }
             }
         }
         Ok(records)

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::catalog::Experiment;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use crate::expression::Values;
+use crate::expression::{Expression, Values};
 use crate::method::{Method, Role};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, PlannedCell, compatible, group_of};
@@ -18,18 +18,37 @@ use crate::stats::ratio::{Paired, Ratio, log_ratios, ratio_of_logs};
 use crate::stats::stopping::STOPPED_CONFIDENCE;
 use crate::stats::verdict::{Twin, Verdict, effective_margin, twin, verdict};
 use crate::summary::{
-    BestSet, CellSummary, Comparison, Distribution, LatencySummary, LawSummary, PhaseSummary, Proof, Summary, TwinSummary,
+    BestSet, CellSummary, Comparison, Distribution, LatencySummary, LawSummary, PhaseSummary, Proof, Summary,
+    TwinSummary,
 };
 use crate::verify::FactSeen;
 use crate::warnings;
 
 /// The bytes that a cell needs at its peak, by its method's own word.
 pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
+    let method = Method::parse(&planned.method)?;
+    bytes_of(&method.memory, planned, rounds)
+}
+
+/// The heap that a launch of these cells is to be given; `None` where none of them asks for one.
+pub fn heap_needed<'a>(cells: impl Iterator<Item = &'a PlannedCell>, rounds: u32) -> Result<Option<u64>> {
+    let mut most = None;
+    for planned in cells {
+        if let Some(heap) = Method::parse(&planned.method)?.heap {
+            most = most.max(Some(bytes_of(&heap, planned, rounds)?));
+        }
+    }
+    Ok(most)
+}
+
+fn bytes_of(expression: &Expression, planned: &PlannedCell, rounds: u32) -> Result<u64> {
     struct Needs<'a>(&'a BTreeMap<String, String>, u32);
     impl Values for Needs<'_> {
         fn number(&self, name: &str) -> Option<i128> {
             match name {
                 "rounds" => Some(i128::from(self.1)),
+                "page_bytes" => i128::try_from(rustix::param::page_size()).ok(),
+                "huge_page_bytes" => crate::system::huge_page_bytes().map(i128::from),
                 _ => self.0.get(name).and_then(|v| v.parse().ok()),
             }
         }
@@ -37,8 +56,7 @@ pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
             self.0.get(name).map(String::as_str)
         }
     }
-    let method = Method::parse(&planned.method)?;
-    let value = method.memory.value(&Needs(&planned.cell.parameters, rounds));
+    let value = expression.value(&Needs(&planned.cell.parameters, rounds));
     let value = value.map_err(|name| anyhow::anyhow!("{}: memory needs {name}", planned.cell.name()))?;
     Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
 }
@@ -60,7 +78,12 @@ fn column(figures: &Figures, column: Column) -> &[f64] {
 }
 
 /// One logarithm per block in which both cells were launched, or why there is none.
-fn logs(a: &CellEvidence, b: &CellEvidence, measure: usize, which: Column) -> Option<(Vec<f64>, Vec<i32>, crate::stats::ratio::Basis)> {
+fn logs(
+    a: &CellEvidence,
+    b: &CellEvidence,
+    measure: usize,
+    which: Column,
+) -> Option<(Vec<f64>, Vec<i32>, crate::stats::ratio::Basis)> {
     let mut rows: Vec<(i32, Vec<f64>, Vec<f64>)> = Vec::new();
     for mine in &b.launches {
         let Some(base) = a.launches.iter().find(|l| l.block == mine.block) else { continue };
@@ -99,7 +122,8 @@ struct Group<'a> {
 fn groups<'a>(plan: &'a Plan, only: Option<&str>) -> Vec<Group<'a>> {
     let mut found: Vec<Group> = Vec::new();
     for experiment in plan.experiments.iter().filter(|e| only.is_none_or(|name| e.name == name)) {
-        let mine: Vec<usize> = (0..plan.cells.len()).filter(|&c| plan.cells[c].cell.experiment == experiment.name).collect();
+        let mine: Vec<usize> =
+            (0..plan.cells.len()).filter(|&c| plan.cells[c].cell.experiment == experiment.name).collect();
         let all: BTreeSet<_> = mine.iter().map(|&c| group_of(experiment, &plan.cells[c].cell)).collect();
         let most = |g: &&BTreeMap<String, String>| !all.iter().any(|h| h.len() > g.len() && compatible(g, h));
         for parameters in all.iter().filter(most) {
@@ -121,7 +145,9 @@ fn groups<'a>(plan: &'a Plan, only: Option<&str>) -> Vec<Group<'a>> {
 pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
     let mut widths = Vec::new();
     for group in groups(plan, Some(experiment)) {
-        let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else { continue };
+        let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
+            continue;
+        };
         let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
         for cell in group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline) {
             if let Some(mine) = evidence.cells.get(&cell)
@@ -135,7 +161,12 @@ pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(B
 }
 
 /// Judges a whole run.
-pub fn summarise(plan: &Plan, evidence: &Evidence, environment: BTreeMap<String, String>, remarks: Vec<String>) -> Result<Summary> {
+pub fn summarise(
+    plan: &Plan,
+    evidence: &Evidence,
+    environment: BTreeMap<String, String>,
+    remarks: Vec<String>,
+) -> Result<Summary> {
     let mut cells = Vec::new();
     let disagreements: BTreeMap<usize, String> = crate::verify::disagreements(plan, evidence).into_iter().collect();
     for (index, planned) in plan.cells.iter().enumerate().filter(|(_, p)| !p.twin) {
@@ -276,7 +307,8 @@ fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
         });
         found.map(|(high, _)| *high as f64)
     };
-    Some(LatencySummary { median: at(0.5)?, p99: at(0.99)?, p999: at(0.999)?, max: at(1.0)?, trips }).filter(|l| l.trips > 0)
+    Some(LatencySummary { median: at(0.5)?, p99: at(0.99)?, p999: at(0.999)?, max: at(1.0)?, trips })
+        .filter(|l| l.trips > 0)
 }
 
 /// Puts each figure beside the limit's and the floor's of its group.
@@ -290,7 +322,8 @@ fn limits(plan: &Plan, cells: &mut [CellSummary]) {
         };
         let mine = grouping(cell);
         let other = |role: &str| {
-            let fits = |o: &&CellSummary| o.experiment == cell.experiment && o.role == role && compatible(&mine, &grouping(o));
+            let fits =
+                |o: &&CellSummary| o.experiment == cell.experiment && o.role == role && compatible(&mine, &grouping(o));
             let of_worker = |o: &&CellSummary| o.worker == cell.worker;
             snapshot.iter().filter(fits).find(of_worker).or_else(|| snapshot.iter().find(fits))
         };
@@ -326,7 +359,9 @@ fn believed_verdict(ratio: &Ratio, asked: f64, effective: f64) -> Verdict {
 }
 
 fn comparisons_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Vec<Comparison> {
-    let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else { return Vec::new() };
+    let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     for &cell in group.cells.iter().filter(|c| **c != baseline) {
         let Some(mine) = evidence.cells.get(&cell) else { continue };
@@ -361,7 +396,8 @@ fn best_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Resu
     let mut by_word: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for &cell in &group.cells {
         let method = Method::parse(&plan.cells[cell].method)?;
-        let good = plan.cells[cell].outcome.is_none() && evidence.cells.get(&cell).is_some_and(|e| e.checks.outcome().is_none());
+        let good = plan.cells[cell].outcome.is_none()
+            && evidence.cells.get(&cell).is_some_and(|e| e.checks.outcome().is_none());
         if method.role == Role::Method && good {
             by_word.entry(method.group).or_default().push(cell);
         }
@@ -372,7 +408,7 @@ fn best_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Resu
     for (word, cells) in by_word.into_iter().filter(|(_, cells)| cells.len() > 1) {
         let reference = group.baseline.filter(|b| cells.contains(b)).unwrap_or(cells[0]);
         let rows = rows(evidence, reference, &cells, measure);
-        let Ok(best) = best_set(&rows, margin, CONFIDENCE, plan.seed) else { continue };
+        let Ok(best) = best_set(&rows, margin, STOPPED_CONFIDENCE, plan.seed) else { continue };
         let name = |i: usize| format!("{}@{}", plan.cells[cells[i]].cell.method, plan.cells[cells[i]].cell.worker);
         let others = best.members.iter().filter(|&&m| m != best.leader).map(|&m| name(m));
         found.push(BestSet {

@@ -186,7 +186,8 @@ fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) {
     let left = deadline.saturating_duration_since(Instant::now());
     let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
     let running = watched.iter().filter(|w| w.ended.is_none());
-    let mut descriptors: Vec<PollFd> = running.map(|w| PollFd::from_borrowed_fd(w.pidfd.as_fd(), PollFlags::IN)).collect();
+    let mut descriptors: Vec<PollFd> =
+        running.map(|w| PollFd::from_borrowed_fd(w.pidfd.as_fd(), PollFlags::IN)).collect();
     if signals.arrived().is_none() {
         descriptors.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
     }

@@ -171,8 +171,11 @@ fn selected<'a>(
     wish: &Wish,
 ) -> Result<Vec<(&'a Method, String)>> {
     let names: Vec<String> = match &selector.worker {
+        Some(pattern) if pattern.contains('*') => {
+            matching_workers(std::slice::from_ref(pattern), experiment, workers, selector.method.as_deref())
+        }
         Some(words) => vec![words.clone()],
-        None => usual_workers(experiment, workers, selector.method.as_deref()),
+        None => matching_workers(experiment.usual_workers(wish.sizes), experiment, workers, selector.method.as_deref()),
     };
     let mut found = Vec::new();
     for words in &names {
@@ -201,10 +204,10 @@ fn selected<'a>(
     Ok(found)
 }
 
-/// The experiment's own list of workers; for one named method, all of them that have it, so that `fault/touch` finds it.
-fn usual_workers(experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
+/// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
+fn matching_workers(patterns: &[String], experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for pattern in &experiment.workers {
+    for pattern in patterns {
         let matching = |w: &&Worker| match pattern.strip_suffix('*') {
             Some(start) => w.name.starts_with(start),
             None => w.name == *pattern,
@@ -247,7 +250,10 @@ fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTr
     let mut combinations = vec![BTreeMap::new()];
     for (key, kind) in &method.keys {
         let parameter = experiment.parameters.get(key).with_context(|| {
-            format!("method {}/{} has the key {key}, which the experiment does not describe", experiment.name, method.name)
+            format!(
+                "method {}/{} has the key {key}, which the experiment does not describe",
+                experiment.name, method.name
+            )
         })?;
         let set = wish.settings.iter().rev().find(|(k, _)| k == key).map(|(_, values)| values.as_slice());
         let usual = match wish.sizes {
@@ -309,7 +315,11 @@ pub fn compatible(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) ->
 }
 
 /// Adds the twins and puts the cells into units.
-pub fn units(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines: &BTreeMap<String, String>) -> Result<Vec<Unit>> {
+pub fn units(
+    cells: &mut Vec<PlannedCell>,
+    experiments: &[Experiment],
+    baselines: &BTreeMap<String, String>,
+) -> Result<Vec<Unit>> {
     add_twins(cells, experiments, baselines)?;
     let mut units: Vec<(String, Unit)> = Vec::new();
     // Cells with fewer parameters (limits, floors) come last, so that they find the unit of the cells they belong to.
@@ -333,8 +343,16 @@ pub fn units(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines
             None => {
                 let fresh = method.isolation == Isolation::Fresh;
                 let experiment = cells[i].cell.experiment.clone();
-                let unit =
-                    Unit { experiment, cells: vec![i], rounds: 0, warmup_rounds: 0, fresh, round_s: 0.0, start_s: 0.0, split_from: None };
+                let unit = Unit {
+                    experiment,
+                    cells: vec![i],
+                    rounds: 0,
+                    warmup_rounds: 0,
+                    fresh,
+                    round_s: 0.0,
+                    start_s: 0.0,
+                    split_from: None,
+                };
                 units.push((key, unit));
                 groups.push(group);
             }
@@ -343,7 +361,11 @@ pub fn units(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines
     Ok(units.into_iter().map(|(_, unit)| unit).collect())
 }
 
-fn add_twins(cells: &mut Vec<PlannedCell>, experiments: &[Experiment], baselines: &BTreeMap<String, String>) -> Result<()> {
+fn add_twins(
+    cells: &mut Vec<PlannedCell>,
+    experiments: &[Experiment],
+    baselines: &BTreeMap<String, String>,
+) -> Result<()> {
     let mut seen = BTreeSet::new();
     let mut twins = Vec::new();
     for planned in cells.iter().filter(|p| p.outcome.is_none() && !p.twin) {
@@ -383,8 +405,13 @@ pub fn baselines(experiments: &[Experiment], cells: &[PlannedCell], wish: &Wish)
 pub fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTreeMap<String, String>> {
     let mut hashes = BTreeMap::new();
     for planned in cells.iter_mut() {
+        let method = Method::parse(&planned.method)?;
         for side in planned.cell.sides() {
             let worker = workers::find(all, side)?;
+            if let Some(reason) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
+                planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+                continue;
+            }
             match worker.start() {
                 Ok(started) => {
                     hashes.insert(worker.name.clone(), started.hash.clone());
@@ -392,7 +419,6 @@ pub fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTree
                 Err(reason) => planned.outcome = Some(Outcome::of(Status::Skipped, reason)),
             }
         }
-        let method = Method::parse(&planned.method)?;
         if let Some((library, package)) = &method.preload
             && workers::find_library(library)?.is_none()
         {

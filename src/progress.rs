@@ -13,9 +13,12 @@ pub struct Progress {
 impl Progress {
     /// Visible where standard error is a terminal, silent elsewhere.
     pub fn new() -> Progress {
-        let target = if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target =
+            if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(ProgressStyle::with_template("{elapsed:>4}  {msg}").expect("a template that is known to be right"));
+        bar.set_style(
+            ProgressStyle::with_template("{elapsed:>4}  {msg}").expect("a template that is known to be right"),
+        );
         Progress { bar, reached: String::new() }
     }
 

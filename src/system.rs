@@ -21,7 +21,8 @@ pub fn prepare(plan: &Plan, guard: &mut Guard) -> Result<()> {
     Ok(())
 }
 
-fn huge_page_bytes() -> Option<u64> {
+/// The default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
+pub fn huge_page_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("Hugepagesize:"))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
@@ -47,7 +48,10 @@ fn huge_page_pool(plan: &Plan, guard: &mut Guard) -> Result<()> {
     write(Path::new(POOL), &wanted.to_string())?;
     let now = fs::read_to_string(POOL)?;
     if now.trim() != wanted.to_string() {
-        bail!("the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full", now.trim());
+        bail!(
+            "the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full",
+            now.trim()
+        );
     }
     Ok(())
 }

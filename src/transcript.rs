@@ -212,8 +212,7 @@ impl Transcript {
             }
             ("fail", [_slot, cell, phase, call, _errno, message]) => {
                 let place = if *phase == "-" { "between phases".to_owned() } else { format!("in phase {phase}") };
-                self.endings
-                    .push(Ending::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
+                self.endings.push(Ending::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
             }
             ("crash", [_slot, cell, phase, signal]) => self.endings.push(Ending::Crash {
                 cell: cell.parse().ok(),
@@ -285,7 +284,8 @@ pub struct LaunchKeys<'a> {
 /// Writes a request. `warmup` and `rounds` hold orders of indices into `cells`.
 pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds: &[Vec<usize>]) -> String {
     let mut text = String::from("protocol=1\n");
-    let mut line = |key: &str, value: &dyn std::fmt::Display| writeln!(text, "{key}={value}").expect("writing to a string");
+    let mut line =
+        |key: &str, value: &dyn std::fmt::Display| writeln!(text, "{key}={value}").expect("writing to a string");
     line("experiment", &keys.experiment);
     line("launch", &keys.launch);
     line("seed", &keys.seed);

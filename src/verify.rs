@@ -172,7 +172,9 @@ pub fn disagreements(plan: &Plan, evidence: &Evidence) -> Vec<(usize, String)> {
         let group = group_of(experiment, &planned.cell);
         let first = (0..i).find(|&j| {
             let other = &plan.cells[j].cell;
-            other.experiment == planned.cell.experiment && compatible(&group, &group_of(experiment, other)) && with_digest(j).is_some()
+            other.experiment == planned.cell.experiment
+                && compatible(&group, &group_of(experiment, other))
+                && with_digest(j).is_some()
         });
         if let Some(j) = first
             && let Some(theirs) = with_digest(j)

@@ -47,7 +47,9 @@ fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     for cell in summary.cells.iter().filter(|c| c.status == Status::Ok && c.role == "method") {
         let headline = plan.experiment(&cell.experiment).map_or("", |e| e.headline());
         if cell.phases.get(headline).is_some_and(|p| p.below_floor) {
-            let advice = format!("{headline} is below twice the floor (the null method), so it is not resolved; take larger sizes");
+            let advice = format!(
+                "{headline} is below twice the floor (the null method), so it is not resolved; take larger sizes"
+            );
             found.push(warning("below-floor", &cell.cell, advice));
         }
     }
@@ -62,7 +64,8 @@ fn interrupted(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         // A long round meets other processes on any machine; a short one only on a crowded one.
         let short = cell.launches.iter().flat_map(|l| &l.measures).all(|m| m.wall_ns.iter().all(|ns| *ns < 4e6));
         if short && share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
-            let advice = format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
+            let advice =
+                format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
             found.push(warning("interrupted", &plan.cells[*index].cell.name(), advice));
         }
     }
@@ -74,7 +77,8 @@ fn levels(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     for (index, cell) in &evidence.cells {
         for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
             if !plan.cells[*index].twin {
-                let advice = format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
+                let advice =
+                    format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
                 found.push(warning("level", &plan.cells[*index].cell.name(), advice));
             }
         }

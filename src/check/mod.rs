@@ -43,7 +43,13 @@ pub fn check(experiments: &[Experiment], workers: &[Worker], what: &[String], ex
     result
 }
 
-fn check_in(place: &Path, experiments: &[Experiment], workers: &[Worker], what: &[String], external: bool) -> Result<u8> {
+fn check_in(
+    place: &Path,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: bool,
+) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let signals = Signals::watch()?;
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
@@ -146,6 +152,9 @@ fn run(
     let folder = RunFolder::create(&place.join("run"))?;
     let (mut cells, experiments) = plan::cells(experiments, workers, wish)?;
     let hashes = plan::settle_missing(&mut cells, workers)?;
+    // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
+    crate::input::settle(&mut cells, false);
+    cells.retain(|p| p.outcome.as_ref().is_none_or(|o| o.status != Status::Refused));
     let mut units = plan::units(&mut cells, &experiments, &BTreeMap::new())?;
     for unit in &mut units {
         unit.rounds = if unit.fresh { 1 } else { ROUNDS };
@@ -192,7 +201,8 @@ fn take(found: &mut BTreeMap<String, Found>, plan: &Plan, evidence: &Evidence, i
         }
         None => {}
     }
-    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some()) else {
+    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some())
+    else {
         entry.wrong.get_or_insert_with(|| format!("no samples came ({words})"));
         return;
     };
@@ -211,7 +221,10 @@ fn counts(plan: &Plan, planned: &PlannedCell, mine: &crate::evidence::CellEviden
     for launch in &mine.launches {
         for (name, figures) in experiment.measures().zip(&launch.measures) {
             if method.phases.iter().any(|p| p == name) && figures.wall_ns.len() != asked {
-                return Some(format!("{} samples of phase {name} where {asked} rounds were asked for", figures.wall_ns.len()));
+                return Some(format!(
+                    "{} samples of phase {name} where {asked} rounds were asked for",
+                    figures.wall_ns.len()
+                ));
             }
         }
     }
@@ -233,7 +246,8 @@ fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
             (None, reason) => {
                 passed += 1;
                 let measured = found.cells - found.skipped_cells;
-                let rest = reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
+                let rest =
+                    reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
                 println!("ok       {name} ({measured} cells{rest})");
             }
         }

@@ -71,9 +71,15 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
         let output = child.wait_with_output()?;
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.code() != Some(2) {
-            wrong.push((bad.name.to_owned(), format!("exit status {:?} instead of 2: {}", output.status.code(), words.trim())));
+            wrong.push((
+                bad.name.to_owned(),
+                format!("exit status {:?} instead of 2: {}", output.status.code(), words.trim()),
+            ));
         } else if words.lines().count() != 1 || !bad.must_say.iter().all(|part| words.contains(part.as_str())) {
-            wrong.push((bad.name.to_owned(), format!("the answer does not name {}: {}", bad.must_say.join(" and "), words.trim())));
+            wrong.push((
+                bad.name.to_owned(),
+                format!("the answer does not name {}: {}", bad.must_say.join(" and "), words.trim()),
+            ));
         }
     }
     Ok(wrong)

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::cell::Cell;
+use crate::input;
 use crate::launch::{Side, launch};
 use crate::method::Method;
-use crate::plan::{Plan, PlannedCell};
+use crate::plan::Plan;
 use crate::signals::Signals;
 use crate::transcript::{self, LaunchKeys};
 use crate::workers::{self, Worker};
@@ -35,9 +37,10 @@ pub(super) fn check(place: &Path, plan: &Plan, workers: &[Worker], signals: &Sig
     let mut wrong = Vec::new();
     for planned in plan.cells.iter().filter(|p| p.outcome.is_none()) {
         let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
+        let Some(told) = input::kept(&planned.cell) else { continue };
         if single("threads") && single("processes") && seen.insert(planned.cell.name()) && signals.arrived().is_none() {
             let method = Method::parse(&planned.method)?;
-            match trace_cell(place, plan, planned, &method, workers, signals)? {
+            match trace_cell(place, plan, &told, &method, workers, signals)? {
                 Err(reason) => return Ok(Traced::Missing(reason)),
                 Ok(calls) => wrong.extend(compare(&method, &calls).map(|reason| (planned.cell.name(), reason))),
             }
@@ -52,20 +55,20 @@ type Calls = BTreeMap<String, BTreeSet<String>>;
 fn trace_cell(
     place: &Path,
     plan: &Plan,
-    planned: &PlannedCell,
+    cell: &Cell,
     method: &Method,
     workers: &[Worker],
     signals: &Signals,
 ) -> Result<Result<Calls, String>> {
     let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
-    let names: Vec<&str> = planned.cell.sides().collect();
+    let names: Vec<&str> = cell.sides().collect();
     let directory = place.to_string_lossy().into_owned();
     let rendezvous = place.join("meet").to_string_lossy().into_owned();
     let name = format!("pagewise-{}-trace", plan.run);
     let mut files = Vec::new();
     for (i, role) in roles.iter().enumerate() {
         let keys = LaunchKeys {
-            experiment: &planned.cell.experiment,
+            experiment: &cell.experiment,
             seed: plan.seed,
             role: *role,
             rendezvous: role.map(|_| rendezvous.as_str()),
@@ -75,13 +78,19 @@ fn trace_cell(
             launch: 0,
         };
         let request = place.join(format!("{i}.request"));
-        std::fs::write(&request, transcript::request(&keys, &[&planned.cell], &[], &[vec![0]]))?;
+        std::fs::write(&request, transcript::request(&keys, &[cell], &[], &[vec![0]]))?;
         let trace = place.join(format!("{i}.trace"));
         let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();
         command.push(trace.clone().into());
         let worker = workers::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
         command.extend(worker.start().map_err(|r| anyhow::anyhow!("{r}"))?.command.clone());
-        files.push((request, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
+        files.push((
+            request,
+            trace,
+            command,
+            place.join(format!("{i}.transcript")),
+            place.join(format!("{i}.messages")),
+        ));
     }
     let mut options = Vec::new();
     if let Some((library, _)) = &method.preload
@@ -102,7 +111,11 @@ fn trace_cell(
     let ended = launch(&sides, TIME_LIMIT, signals)?;
     if !ended.ends.iter().all(crate::launch::End::is_clean) {
         let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
-        return Ok(Err(format!("strace could not trace {}: {}", planned.cell.name(), words.lines().next().unwrap_or("it ended early"))));
+        return Ok(Err(format!(
+            "strace could not trace {}: {}",
+            cell.name(),
+            words.lines().next().unwrap_or("it ended early")
+        )));
     }
     let mut calls = Calls::new();
     for (_, trace, ..) in &files {
@@ -189,6 +202,8 @@ mod tests {
         assert_eq!(compare(&method("map:mmap"), &calls), None);
         assert_eq!(compare(&method("map:mmap,brk?"), &calls), None);
         assert!(compare(&method(""), &calls).unwrap().contains("makes the system call mmap"));
-        assert!(compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap"));
+        assert!(
+            compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap")
+        );
     }
 }

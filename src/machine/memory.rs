@@ -89,7 +89,7 @@ fn left_in(level: &Path, version: u8) -> Option<u64> {
 }
 
 /// The memory cgroups of this process with their version: cgroup(5), and mount points from proc_pid_mountinfo(5).
-fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
+pub(crate) fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mut found = Vec::new();
@@ -165,7 +165,7 @@ mod tests {
         ]);
         assert_eq!(available_bytes(place.path()).bytes, 500_000_000);
         let refusal = fits(place.path(), 1 << 30, 0).unwrap_err().to_string();
-        assert!(refusal.contains("needs 1.0 GiB") && refusal.contains("476"), "{refusal}");
+        assert!(refusal.contains("needs 1.0 GiB") && refusal.contains("477 MiB"), "{refusal}");
     }
 
     #[test]

@@ -70,7 +70,10 @@ impl Snapshot {
         }
         for resource in ["cpu", "memory", "io"] {
             for line in read(root, &format!("proc/pressure/{resource}")).lines() {
-                let (Some(kind), Some((_, total))) = (line.split_whitespace().next(), line.rsplit_once("total=")) else { continue };
+                let (Some(kind), Some((_, total))) = (line.split_whitespace().next(), line.rsplit_once("total="))
+                else {
+                    continue;
+                };
                 snapshot.pressure_us.insert(format!("{resource}_{kind}"), total.parse().unwrap_or(0));
             }
         }

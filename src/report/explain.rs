@@ -35,7 +35,13 @@ pub fn list(experiments: &[Experiment], only: Option<&Experiment>, workers: &[Wo
     for experiment in experiments.iter().filter(|e| only.is_none_or(|o| o.name == e.name)) {
         let _ = writeln!(text, "{}: {}", experiment.name, experiment.title);
         for (name, (method, names)) in methods(experiment, workers) {
-            let _ = writeln!(text, "    {:<26} {:<22} {}", format!("{name}{}", role_word(method)), names.join(" "), method.summary);
+            let _ = writeln!(
+                text,
+                "    {:<26} {:<22} {}",
+                format!("{name}{}", role_word(method)),
+                names.join(" "),
+                method.summary
+            );
         }
         if only.is_some() {
             text.push('\n');
@@ -59,7 +65,7 @@ pub fn explain(experiment: &Experiment, workers: &[Worker]) -> String {
     let _ = writeln!(text, "Phases over {}s: {}", experiment.unit, experiment.phases.join(", "));
     for total in &experiment.totals {
         let head = if total.headline { " (compared first)" } else { "" };
-        let _ = writeln!(text, "    {} = {}: {}{head}", total.name, total.phases.join(" + "), total.meaning);
+        let _ = writeln!(text, "    {} = {}: {}{head}", total.name, total.formula(), total.meaning);
     }
     let _ = writeln!(text, "Baseline: {}\n\nHow to read it:\n{}\n", experiment.baseline, experiment.reading.trim());
     text.push_str("Free of these mistakes:\n");

@@ -40,13 +40,16 @@ pub struct Figure {
     pub label: String,
     /// As published.
     pub value: f64,
-    /// `s`, `ms`, `us`, `KiB`, `count`, `%`.
+    /// `s`, `ms`, `us`, `KiB`, `count`, `%`, `times`.
     pub unit: String,
     /// How many units it covers; 0 where it is the time of a whole sample.
     #[serde(default)]
     pub ops: u64,
     /// `fault/touch@c-O3`.
     pub cell: String,
+    /// Where the figure is a ratio (unit `times`): the cell that it is divided by, with the same parameters where it has them.
+    #[serde(default)]
+    pub against: Option<String>,
     /// Parameters that our cell must have; sizes with their units.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
@@ -79,14 +82,25 @@ pub fn find(id: &str) -> Result<&'static Published> {
     let all = all()?;
     all.iter().find(|p| p.id.eq_ignore_ascii_case(id)).with_context(|| {
         let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
-        format!("there is no write-up {id:?}{} (there are {})", did_you_mean(id, names.iter().copied()), names.join(", "))
+        format!(
+            "there is no write-up {id:?}{} (there are {})",
+            did_you_mean(id, names.iter().copied()),
+            names.join(", ")
+        )
     })
+}
+
+impl Figure {
+    /// The cell of ours that repeats it, and the one that it is divided by.
+    fn cells(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.cell.as_str()).chain(self.against.as_deref())
+    }
 }
 
 impl Published {
     /// The cells of ours that repeat its figures, each once.
     pub fn selectors(&self) -> Vec<String> {
-        let mut cells: Vec<String> = self.figures.iter().map(|f| f.cell.clone()).collect();
+        let mut cells: Vec<String> = self.figures.iter().flat_map(Figure::cells).map(str::to_owned).collect();
         cells.sort();
         cells.dedup();
         cells
@@ -94,14 +108,22 @@ impl Published {
 }
 
 /// Exactly the cells that repeat the figures of a write-up.
-pub fn cells(table: &Published, experiments: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
+pub fn cells(
+    table: &Published,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
-    for figure in &table.figures {
-        let selector = Selector::parse(&figure.cell).with_context(|| format!("{}: {}", table.id, figure.label))?;
+    for (figure, words) in table.figures.iter().flat_map(|f| f.cells().map(move |words| (f, words))) {
+        let selector = Selector::parse(words).with_context(|| format!("{}: {}", table.id, figure.label))?;
         let own = figure.parameters.iter().map(|(k, v)| (k.clone(), vec![v.clone()]));
         let known = catalog::find(experiments, &selector.experiment)?;
-        let set = wish.settings.iter().filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
+        let set = wish
+            .settings
+            .iter()
+            .filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
         let settings = own.chain(set.cloned()).collect();
         let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
         let (found, of) = plan::cells(experiments, workers, &wish)?;
@@ -119,17 +141,20 @@ pub fn cells(table: &Published, experiments: &[Experiment], workers: &[Worker], 
     Ok((cells, involved))
 }
 
-fn matching<'a>(figure: &Figure, summary: &'a Summary) -> Option<&'a CellSummary> {
+fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Option<&'a CellSummary> {
     let sized = |text: &str| crate::sizes::parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
     summary.cells.iter().find(|c| {
-        let worker_free = figure.cell.split('@').next() == c.cell.split('@').next() && !figure.cell.contains('@');
-        (c.cell == figure.cell || worker_free)
-            && figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
+        let worker_free = words.split('@').next() == c.cell.split('@').next() && !words.contains('@');
+        (c.cell == words || worker_free)
+            && figure
+                .parameters
+                .iter()
+                .all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
     })
 }
 
 /// Our figure in the published unit: value, and its interval where there is one.
-fn ours(figure: &Figure, cell: &CellSummary) -> Option<(f64, Option<(f64, f64)>)> {
+fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
     let phase = cell.phases.get(&figure.phase)?;
     let counted = |v: f64| Some((v, None));
     let scale = match figure.unit.as_str() {
@@ -138,7 +163,8 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<(f64, Option<(f64, f64)>)
         "us" | "µs" => 1e-3,
         _ => 1.0,
     };
-    let timed = |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
+    let timed =
+        |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
     match figure.column.as_str() {
         "wall_ns" if figure.ops > 0 => timed(&phase.per_unit_ns, scale * figure.ops as f64),
         "wall_ns" => timed(&phase.wall_ns, scale),
@@ -159,14 +185,25 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<(f64, Option<(f64, f64)>)
     }
 }
 
+type Value = (f64, Option<(f64, f64)>);
+
+/// A ratio with the widest interval that the two intervals allow; both cells come from the same launches or are interleaved.
+fn divided(((a, a_limits), (b, b_limits)): (Value, Value)) -> Value {
+    (a / b, a_limits.zip(b_limits).map(|((a_low, a_high), (b_low, b_high))| (a_low / b_high, a_high / b_low)))
+}
+
 /// The write-up's table with our figures beside it.
 pub fn render(table: &Published, summary: &Summary) -> Result<String> {
     let mut text = format!("\n{}: {} ({}; {})\n", table.id, table.title, table.source, table.machine);
     let mut rows = Table::new();
     rows.load_style(presets::NOTHING).set_header(["figure", "job", "published", "here", "95 %", "ratio", "cell"]);
     for figure in &table.figures {
-        let cell = matching(figure, summary);
+        let cell = matching(figure, &figure.cell, summary);
         let mine = cell.and_then(|c| ours(figure, c));
+        let mine = match &figure.against {
+            Some(words) => mine.zip(matching(figure, words, summary).and_then(|c| ours(figure, c))).map(divided),
+            None => mine,
+        };
         let (here, interval, ratio) = match mine {
             Some((value, limits)) => (
                 three_digits(value),
@@ -176,7 +213,8 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
             None => (cell.map_or("not in this run", |c| c.status.word()).to_owned(), String::new(), String::new()),
         };
         let published = format!("{} {}", figure.value, figure.unit);
-        rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &figure.cell]);
+        let cell_words = figure.cells().collect::<Vec<_>>().join(" / ");
+        rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &cell_words]);
     }
     for column in rows.column_iter_mut().skip(2).take(4) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -39,7 +39,9 @@ fn grouping(experiment: &Experiment, cell: &CellSummary) -> BTreeMap<String, Str
 
 fn groups(experiment: &Experiment, cells: &[&CellSummary]) -> Vec<BTreeMap<String, String>> {
     let mut all: Vec<_> = cells.iter().map(|c| grouping(experiment, c)).collect();
-    all.sort_by_key(|g| g.iter().map(|(k, v)| (k.clone(), v.parse::<u64>().unwrap_or(0), v.clone())).collect::<Vec<_>>());
+    all.sort_by_key(|g| {
+        g.iter().map(|(k, v)| (k.clone(), v.parse::<u64>().unwrap_or(0), v.clone())).collect::<Vec<_>>()
+    });
     all.dedup();
     let whole = |g: &BTreeMap<String, String>| !all.iter().any(|h| h.len() > g.len() && compatible(g, h));
     all.iter().filter(|g| whole(g)).cloned().collect()
@@ -124,7 +126,9 @@ fn render_group(
     if rows.is_empty() {
         return;
     }
-    let order = |c: &CellSummary| (["null", "limit"].contains(&c.role.as_str()), c.phases.get(headline).map_or(f64::MAX, |p| p.wall_ns.median));
+    let order = |c: &CellSummary| {
+        (["null", "limit"].contains(&c.role.as_str()), c.phases.get(headline).map_or(f64::MAX, |p| p.wall_ns.median))
+    };
     rows.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
     let find = |cell: &CellSummary| {
         summary.comparisons.iter().find(|c| {
@@ -139,7 +143,8 @@ fn render_group(
     let _ = writeln!(text, "\n  {} · {headline}: {}", group_words(experiment, group), meaning(experiment));
     let against = baseline.as_deref().map_or_else(|| "ratio".to_owned(), |b| format!("× {b}"));
     let per = format!("per {}", experiment.unit);
-    let header = ["method", headline, &per, &against, "verdict", "of limit", "CPU", "faults", ""].map(str::to_owned).to_vec();
+    let header =
+        ["method", headline, &per, &against, "verdict", "of limit", "CPU", "faults", ""].map(str::to_owned).to_vec();
     let mut table = new_table(header);
     for cell in &rows {
         table.add_row(row(experiment, cell, headline, find(cell), baseline.as_deref()));
@@ -154,10 +159,16 @@ fn render_group(
 
 fn meaning(experiment: &Experiment) -> String {
     let total = experiment.totals.iter().find(|t| t.name == experiment.headline());
-    total.map_or_else(String::new, |t| format!("{} ({})", t.meaning, t.phases.join(" + ")))
+    total.map_or_else(String::new, |t| format!("{} ({})", t.meaning, t.formula()))
 }
 
-fn row(experiment: &Experiment, cell: &CellSummary, headline: &str, comparison: Option<&Comparison>, baseline: Option<&str>) -> Vec<String> {
+fn row(
+    experiment: &Experiment,
+    cell: &CellSummary,
+    headline: &str,
+    comparison: Option<&Comparison>,
+    baseline: Option<&str>,
+) -> Vec<String> {
     let Some(phase) = cell.phases.get(headline) else { return vec![label(experiment, cell)] };
     let is_baseline = baseline == Some(format!("{}@{}", cell.method, cell.worker).as_str()) && comparison.is_none();
     let believed = cell.status == Status::Ok;
@@ -178,7 +189,10 @@ fn row(experiment: &Experiment, cell: &CellSummary, headline: &str, comparison: 
         format_ns(phase.per_unit_ns.median),
         ratio,
         verdict.to_owned(),
-        phase.limit_fraction.filter(|_| cell.role != "null").map_or_else(String::new, |f| format!("{:.0} %", f * 100.0)),
+        phase
+            .limit_fraction
+            .filter(|_| cell.role != "null")
+            .map_or_else(String::new, |f| format!("{:.0} %", f * 100.0)),
         format_ns(phase.cpu_ns.median),
         three_digits(phase.minor_faults).trim_end_matches(".00").to_owned(),
         if phase.below_floor { "below the floor".to_owned() } else { String::new() },
@@ -187,11 +201,13 @@ fn row(experiment: &Experiment, cell: &CellSummary, headline: &str, comparison: 
 
 /// The single phases, where there is more than one.
 fn phases_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummary]) {
-    let shown: Vec<&String> = experiment.phases.iter().filter(|p| rows.iter().any(|c| c.phases.contains_key(*p))).collect();
+    let shown: Vec<&String> =
+        experiment.phases.iter().filter(|p| rows.iter().any(|c| c.phases.contains_key(*p))).collect();
     if shown.len() < 2 {
         return;
     }
-    let mut table = new_table(std::iter::once("phases, median".to_owned()).chain(shown.iter().map(|p| (*p).clone())).collect());
+    let mut table =
+        new_table(std::iter::once("phases, median".to_owned()).chain(shown.iter().map(|p| (*p).clone())).collect());
     for cell in rows {
         let mut row = vec![label(experiment, cell)];
         row.extend(shown.iter().map(|p| cell.phases.get(*p).map_or_else(String::new, |f| format_ns(f.wall_ns.median))));
@@ -235,7 +251,10 @@ fn best_sentence(best: &BestSet, summary: &Summary) -> String {
 fn render_absent(text: &mut String, cells: &[&CellSummary]) {
     let mut by_reason: BTreeMap<(Status, &str), Vec<String>> = BTreeMap::new();
     for cell in cells.iter().filter(|c| c.status != Status::Ok) {
-        by_reason.entry((cell.status, cell.reason.as_str())).or_default().push(format!("{}@{}", cell.method, cell.worker));
+        by_reason
+            .entry((cell.status, cell.reason.as_str()))
+            .or_default()
+            .push(format!("{}@{}", cell.method, cell.worker));
     }
     if !by_reason.is_empty() {
         text.push('\n');

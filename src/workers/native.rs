@@ -20,7 +20,10 @@ pub(super) fn hash(parts: &[&[u8]]) -> String {
 }
 
 pub(super) fn workers() -> Result<Vec<Worker>> {
-    carried::NATIVE_WORKERS.iter().map(|(name, bytes)| Worker::new(name, &list(name, bytes)?, Maker::Native(bytes))).collect()
+    carried::NATIVE_WORKERS
+        .iter()
+        .map(|(name, bytes)| Worker::new(name, &list(name, bytes)?, Maker::Native(bytes)))
+        .collect()
 }
 
 /// What the worker says of itself. It is asked once per build and its answer kept beside it, so that listing stays quick.
@@ -60,9 +63,11 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
     let hash = hash(&[bytes]);
     let mut last = None;
-    for folder in [cache_folder(), std::env::temp_dir().join(format!("pagewise-{}", rustix::process::getuid().as_raw()))] {
+    for folder in
+        [cache_folder(), std::env::temp_dir().join(format!("pagewise-{}", rustix::process::getuid().as_raw()))]
+    {
         match place_in(&folder.join("workers").join(&hash[..16]), name, bytes) {
-            Ok(path) => return Ok(Started { command: vec![path.into()], hash }),
+            Ok(path) => return Ok(Started { command: vec![path.into()], hash, heap_options: false }),
             Err(error) => last = Some(error),
         }
     }
@@ -76,7 +81,8 @@ fn place_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         write_whole(&path, bytes, 0o755)?;
     }
-    rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).with_context(|| format!("{} may not run", path.display()))?;
+    rustix::fs::access(&path, rustix::fs::Access::EXEC_OK)
+        .with_context(|| format!("{} may not run", path.display()))?;
     Ok(path)
 }
 

@@ -69,6 +69,8 @@ static void smaps_line(char *line, void *context)
     } else if (search->inside) {
         if (sscanf(line, "Rss: %lu kB", &kib) == 1)
             search->found.rss_bytes += kib * 1024;
+        else if (sscanf(line, "Pss: %lu kB", &kib) == 1)
+            search->found.pss_bytes += kib * 1024;
         else if (sscanf(line, "AnonHugePages: %lu kB", &kib) == 1 || sscanf(line, "ShmemPmdMapped: %lu kB", &kib) == 1 ||
                  sscanf(line, "FilePmdMapped: %lu kB", &kib) == 1 || sscanf(line, "Private_Hugetlb: %lu kB", &kib) == 1 ||
                  sscanf(line, "Shared_Hugetlb: %lu kB", &kib) == 1)
