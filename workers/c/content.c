@@ -26,7 +26,11 @@ uint64_t digest_of(const void *start, size_t bytes)
 
 void fact_digest(struct slot *s, const void *start, size_t bytes)
 {
-    uint64_t digest = digest_of(start, bytes);
+    fact_digest_value(s, digest_of(start, bytes));
+}
+
+void fact_digest_value(struct slot *s, uint64_t digest)
+{
     if (in_child())
         child_fact("digest", digest, NULL);
     else

@@ -111,6 +111,13 @@ extern bool sides_agree; /* the slot ends on both sides alike */
 int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
 int guard_main(void);
+int pin_main(const char *thread, const char *list);
+
+/* load.c */
+int load_main(const char *percent);
+
+/* capture.c */
+int make_capture_main(int argc, char **argv);
 
 const char *worker_name(void);
 #endif

@@ -111,7 +111,7 @@ void reset_peak_rss(void)
     }
 }
 
-/* CPU time of this thread: a host's page comes at its cost, another process's turn on this CPU does not. */
+/* CPU time of this thread: other processes' turns are not in it, a host that must find a page first is. */
 static uint64_t thread_cpu_ns(void)
 {
     struct timespec t;

@@ -100,6 +100,7 @@ void fact_word(struct slot *s, const char *name, const char *value);
 /* Content (content.c): the protocol's digest, pattern and index sequence. */
 uint64_t digest_of(const void *start, size_t bytes);
 void fact_digest(struct slot *s, const void *start, size_t bytes);
+void fact_digest_value(struct slot *s, uint64_t digest); /* where a method folds its content in a way of its own */
 uint64_t pattern_word(uint64_t seed, uint64_t index);
 void pattern_fill(void *start, size_t bytes, uint64_t seed);
 /* Offset in bytes of the first word that differs from the pattern, or `bytes` where none does. */
