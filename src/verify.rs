@@ -141,16 +141,17 @@ impl Checks {
 
     /// What is broken, if anything is.
     pub fn outcome(&self) -> Option<Outcome> {
-        if let Some(reason) = &self.wrong {
-            return Some(Outcome::of(Status::Untrusted, reason));
-        }
         // Exact laws speak before levels.
         let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);
         let off = |seen: &&LawSeen| seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.asked as f64;
-        exact.or_else(|| self.laws.values().find(off)).map(|seen| {
-            let reason = format!("{} ({} of {} samples)", seen.first, seen.broken, seen.asked);
-            Outcome::of(Status::Untrusted, reason)
-        })
+        let broken = exact.or_else(|| self.laws.values().find(off));
+        let broken = broken.map(|seen| format!("{} ({} of {} samples)", seen.first, seen.broken, seen.asked));
+        // A wrong digest says that content is wrong; the law on the first wrong byte says where.
+        let reason = match (&self.wrong, broken) {
+            (Some(wrong), Some(broken)) => Some(format!("{wrong}; {broken}")),
+            (wrong, broken) => broken.or_else(|| wrong.clone()),
+        };
+        reason.map(|reason| Outcome::of(Status::Untrusted, reason))
     }
 }
 
