@@ -39,6 +39,9 @@ pub struct Cli {
     /// A further worker, by its path (see workers/PROTOCOL.md). May be repeated.
     #[arg(long, global = true, value_name = "PATH")]
     worker: Vec<PathBuf>,
+    /// A JDK to measure Java with, by its folder or its java. May be repeated.
+    #[arg(long, global = true, value_name = "PATH")]
+    java: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -154,7 +157,7 @@ struct Laboratory {
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
         let experiments = catalog::experiments(cli.experiments.as_deref())?;
-        let mut workers = workers::all()?;
+        let mut workers = workers::all(&cli.java)?;
         for path in &cli.worker {
             workers.push(Worker::external(path.clone())?);
         }

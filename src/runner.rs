@@ -222,7 +222,7 @@ impl<'a> Runner<'a> {
             if self.plan.units[unit].rounds > 0 {
                 continue; // A resumed run: the pilot has spoken already.
             }
-            let warmup = u32::from(!self.plan.units[unit].fresh);
+            let warmup = self.least_warmup_rounds(unit).max(1) * u32::from(!self.plan.units[unit].fresh);
             self.plan.units[unit].rounds = 1;
             self.plan.units[unit].warmup_rounds = warmup;
             self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
@@ -242,7 +242,8 @@ impl<'a> Runner<'a> {
             return Ok(());
         }
         for &u in &units {
-            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u]);
+            let least = self.least_warmup_rounds(u);
+            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u], least);
         }
         let least_s: f64 = units.iter().map(|&u| launch_s(&self.plan.units[u], 1)).sum();
         let adjustable: Vec<usize> = units.iter().copied().filter(|&u| !self.plan.units[u].fresh).collect();
@@ -343,6 +344,14 @@ impl<'a> Runner<'a> {
         self.learn(&record)
     }
 
+    /// Rounds that the workers of a unit need at the least before their code is compiled.
+    fn least_warmup_rounds(&self, unit: usize) -> u32 {
+        let first = self.plan.units[unit].cells.first().map(|&c| &self.plan.cells[c].cell);
+        let workers =
+            first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
+        workers.map(Worker::least_warmup_rounds).max().unwrap_or(0)
+    }
+
     fn time_limit(&self, unit: usize) -> Duration {
         let unit = &self.plan.units[unit];
         LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)))
@@ -366,6 +375,8 @@ impl<'a> Runner<'a> {
         let unit_plan = &self.plan.units[unit];
         let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
         let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
+        let heap =
+            judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
         let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
         let selected: Vec<_> = told.iter().collect();
         let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
@@ -401,7 +412,7 @@ impl<'a> Runner<'a> {
             }
             prepared.push(Prepared {
                 worker,
-                command: started.command.clone(),
+                command: started.command_with_heap(heap),
                 options,
                 request,
                 name: format!("{number:03}{suffix}.transcript"),
@@ -515,14 +526,15 @@ fn launch_s(unit: &Unit, rounds: u32) -> f64 {
 
 /// The fixed rule for warm-up: the shorter a round, the more of them are discarded; a round of a second or more that prepares
 /// its own backing has nothing left to warm.
-fn warmup_rounds(unit: &Unit) -> u32 {
-    match unit.round_s {
-        _ if unit.fresh => 0,
+fn warmup_rounds(unit: &Unit, least: u32) -> u32 {
+    let by_length = match unit.round_s {
+        _ if unit.fresh => return 0,
         s if s < 0.02 => 5,
         s if s < 0.2 => 2,
         s if s < 1.0 => 1,
         _ => 0,
-    }
+    };
+    least.max(by_length)
 }
 
 fn laboratory_cpu() -> Duration {

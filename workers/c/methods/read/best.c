@@ -34,12 +34,12 @@ static uint64_t try_ns(struct slot *s, const struct best *candidate)
         in.steps = TRY_BYTES / in.step_bytes;
     int fd = open(in.path, O_RDONLY | O_CLOEXEC | O_DIRECT);
     direct_check(s, fd);
-    ring_check(s, ring_open(&ring));
+    ring_check(s, uring_open(&ring));
     uint64_t start = now_ns();
     ring_pass(&ring, &in, fd, true);
     uint64_t spent = now_ns() - start;
     check_pass(s, &in, "io_uring_enter");
-    ring_close(&ring);
+    uring_close(&ring);
     close(fd);
     ring_free(&ring);
     read_free(&in);

@@ -10,14 +10,14 @@ static void run(struct slot *s)
     int fd = -1, error = 0;
     PHASE(s, "open") {
         fd = open(path, O_RDONLY | O_CLOEXEC);
-        error = ring_open(&ring);
+        error = uring_open(&ring);
     }
     check_open(s, fd, "open");
     ring_check(s, error);
     PHASE(s, "read") { ring_pass(&ring, &in, fd, false); }
     check_pass(s, &in, "io_uring_enter");
     PHASE(s, "close") {
-        ring_close(&ring);
+        uring_close(&ring);
         close(fd);
     }
     ring_end(s, &ring);

@@ -56,14 +56,14 @@ static void run_cold(struct slot *s)
     int fd = -1, error = 0;
     PHASE(s, "open") {
         fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECT);
-        error = ring_open(&ring);
+        error = uring_open(&ring);
     }
     direct_check(s, fd);
     ring_check(s, error);
     PHASE(s, "read") { ring_pass(&ring, &in, fd, true); }
     check_pass(s, &in, "io_uring_enter");
     PHASE(s, "close") {
-        ring_close(&ring);
+        uring_close(&ring);
         close(fd);
     }
     fact(s, "best_queue_depth", best.depth);

@@ -11,8 +11,8 @@ void ring_begin(struct slot *s, struct ring *ring, unsigned depth)
         skip(s, "queue_depth is larger than 4096, the most that every kernel with io_uring takes");
     ring->turns = mmap(NULL, ring->turns_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, ring->turns);
-    ring_check(s, ring_open(ring));
-    ring_close(ring);
+    ring_check(s, uring_open(ring));
+    uring_close(ring);
 }
 
 void ring_check(struct slot *s, int error)
@@ -28,7 +28,7 @@ void ring_check(struct slot *s, int error)
     }
 }
 
-int ring_open(struct ring *ring)
+int uring_open(struct ring *ring)
 {
     struct io_uring_params params = {0};
     ring->descriptor = (int)syscall(SYS_io_uring_setup, ring->depth, &params);
@@ -60,7 +60,7 @@ int ring_open(struct ring *ring)
     return 0;
 }
 
-void ring_close(struct ring *ring)
+void uring_close(struct ring *ring)
 {
     munmap(ring->rings, ring->rings_bytes);
     munmap(ring->sqes, ring->sqes_bytes);

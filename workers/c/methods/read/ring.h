@@ -30,10 +30,10 @@ struct ring {
 /* Before the clock: skips where the kernel or a container refuses io_uring, and gets memory for the turns. */
 void ring_begin(struct slot *s, struct ring *ring, unsigned depth);
 /* Measured: 0, or the errno of the call that failed. */
-int ring_open(struct ring *ring);
-/* After ring_open(): stops the slot with the reason, if there is one. */
+int uring_open(struct ring *ring);
+/* After uring_open(): stops the slot with the reason, if there is one. */
 void ring_check(struct slot *s, int error);
-void ring_close(struct ring *ring);
+void uring_close(struct ring *ring);
 /* Measured: reads every step of the input from `descriptor` and consumes it; leaves an errno in `in->error`. */
 void ring_pass(struct ring *ring, struct input *in, int descriptor, bool direct);
 /* After the clock. */
