@@ -26,8 +26,6 @@ use crate::workers::{self, Worker};
 
 /// The budget of the first look at everything, in seconds.
 const LOOK_BUDGET_S: f64 = 150.0;
-/// The budget of each experiment that is named, in seconds.
-const EXPERIMENT_BUDGET_S: f64 = 60.0;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -112,7 +110,7 @@ struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 10min for --published, 60s for each experiment named].
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done.
@@ -284,12 +282,42 @@ fn runs() -> Result<u8> {
     print(&text)
 }
 
+/// What may be spent, and which values of the parameters that is enough for.
+fn budget(laboratory: &Laboratory, arguments: &RunArgs) -> Result<(f64, ParameterList)> {
+    let given = arguments.budget.as_ref().map(|text| sizes::parse_seconds(text).context("--budget")).transpose()?;
+    let what: Vec<Selector> = arguments.select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
+    let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
+    let needed_s: f64 = laboratory.experiments.iter().filter(named).map(Experiment::needed_s).sum();
+    Ok(match given {
+        None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
+        Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
+        None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
+        Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
+        Some(budget_s) if budget_s < needed_s => (budget_s, ParameterList::Short),
+        Some(budget_s) => (budget_s, ParameterList::Default),
+        None => (needed_s, ParameterList::Default),
+    })
+}
+
+/// Says which experiments were given less than their default values need.
+fn short_remarks(plan: &Plan) -> Vec<String> {
+    let needed_s: f64 = plan.experiments.iter().map(Experiment::needed_s).sum();
+    let short = plan.experiments.iter().filter(|e| plan.short && e.budget_s.is_some());
+    let words = |e: &Experiment| {
+        let (name, enough) = (&e.name, needed_s);
+        format!(
+            "{name}: its usual values need --budget {enough:.0}s; those of the first look were taken where --set says nothing"
+        )
+    };
+    short.map(words).collect()
+}
+
 /// Makes the plan of a new run.
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
     let published = arguments.published.as_deref().map(report::published::find).transpose()?;
     let look = select.what.is_empty() && published.is_none();
-    let list = if look { ParameterList::Look } else { ParameterList::Default };
+    let (budget_s, list) = budget(laboratory, arguments)?;
     let (mut cells, experiments) = match &published {
         Some(table) => {
             select.what = table.selectors();
@@ -306,12 +334,6 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     input::settle(&mut cells, arguments.allow_system_changes);
     let baselines = plan::baselines(&experiments, &cells, &wish)?;
     let units = plan::units(&mut cells, &experiments, &baselines)?;
-    let budget_s = match &arguments.budget {
-        Some(text) => sizes::parse_seconds(text).context("--budget")?,
-        None if look => LOOK_BUDGET_S,
-        None if published.is_some() => PUBLISHED_BUDGET_S,
-        None => EXPERIMENT_BUDGET_S * experiments.len() as f64,
-    };
     let now = jiff::Timestamp::now();
     let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
     if arguments.launches == Some(0) {
@@ -329,6 +351,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         min_launches: arguments.launches.unwrap_or(6),
         max_launches: arguments.launches.unwrap_or(12),
         first_look: look,
+        short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
         baselines,
         workers,
@@ -361,7 +384,8 @@ fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, &folder, &laboratory.workers, &signals, Progress::new())?;
-    let (plan, evidence, end) = runner.run()?;
+    let (plan, evidence, mut end) = runner.run()?;
+    end.remarks.extend(short_remarks(&plan));
     let summary = judge::summarise(&plan, &evidence, environment.headline(), end.remarks.clone())?;
     folder.write_json("summary.json", &summary)?;
     print_run(&plan, &summary, &folder, arguments.json, arguments.published.as_deref())?;

@@ -63,6 +63,8 @@ pub struct Evidence {
     pub about: BTreeMap<String, BTreeMap<String, String>>,
     /// Columns that this machine cannot fill, with the reason.
     pub absent: BTreeMap<String, String>,
+    /// Wall time of each cell's very first pass, which is its pilot's, summed over phases, in nanoseconds.
+    pub first_pass_ns: BTreeMap<usize, f64>,
     seen: BTreeSet<(usize, i32)>,
     expected: HashMap<(usize, u64), Option<u64>>,
 }
@@ -124,6 +126,9 @@ impl Evidence {
             self.about.entry(transcript.worker.clone()).or_insert_with(|| transcript.about.clone());
             self.absent.extend(transcript.absent.clone());
         }
+        if record.block < 0 {
+            self.take_pilot(record, &transcripts);
+        }
         if record.block >= 0 {
             self.seen.insert((record.unit, record.block));
             let whole = transcripts.iter().all(|t| t.as_ref().is_some_and(|t| t.done));
@@ -132,6 +137,14 @@ impl Evidence {
             }
         }
         Ok(transcripts)
+    }
+
+    fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &[Option<Transcript>]) {
+        for slot in slots(transcripts).values() {
+            let Some(&cell) = record.cells.get(slot.cell) else { continue };
+            let wall_ns: u64 = slot.phases.values().map(|c| c.wall_ns).sum();
+            self.first_pass_ns.entry(cell).or_insert(wall_ns as f64);
+        }
     }
 
     fn take_launch(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &[Option<Transcript>]) -> Result<()> {

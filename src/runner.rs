@@ -111,8 +111,13 @@ impl<'a> Runner<'a> {
     pub fn run(mut self) -> Result<(Plan, Evidence, RunEnd)> {
         let names: Vec<String> = self.plan.experiments.iter().map(|e| e.name.clone()).collect();
         let mut remarks = Vec::new();
+        // The first look gives everything the same time; otherwise an experiment that needs more gets more.
+        let first_look = self.plan.first_look;
+        let weights: Vec<f64> =
+            self.plan.experiments.iter().map(|e| if first_look { 1.0 } else { e.needed_s() }).collect();
         for (done, name) in names.iter().enumerate() {
-            let share_s = (self.plan.budget_s - self.spent_s()).max(0.0) / (names.len() - done) as f64;
+            let left: f64 = weights[done..].iter().sum();
+            let share_s = (self.plan.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;
             if let Some(remark) = self.experiment(name, until_s)? {
                 remarks.push(remark);

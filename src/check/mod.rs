@@ -172,6 +172,7 @@ fn run(
         min_launches: 1,
         max_launches: 1,
         first_look: false,
+        short: false,
         allow_system_changes: false,
         baselines: BTreeMap::new(),
         workers: hashes,
