@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::evidence::Evidence;
+use crate::evidence::{self, Evidence, Read};
 use crate::folder::{LaunchRecord, RunFolder, SideRecord};
 use crate::guard::Guard;
 use crate::judge;
@@ -23,7 +23,7 @@ use crate::stats::interval::LEAST_LAUNCHES;
 use crate::stats::orders;
 use crate::stats::rng::Seeded;
 use crate::stats::stopping::{Decision, Goal, Group, decide};
-use crate::transcript::{self, Ending, LaunchKeys, Transcript};
+use crate::transcript::{self, Ending, LaunchKeys};
 use crate::workers::{self, Worker};
 
 /// Launches that the rounds of a launch are planned for; the budget and the precision decide how many there are.
@@ -87,7 +87,7 @@ impl<'a> Runner<'a> {
             guard,
             evidence,
             started: Instant::now(),
-            next_launch: records.iter().map(|r| r.launch + 1).max().unwrap_or(0),
+            next_launch: folder.next_launch()?,
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
             plan,
@@ -115,7 +115,9 @@ impl<'a> Runner<'a> {
         self.progress.finish();
         self.folder.write_json("plan.json", &self.plan)?;
         drop(self.guard);
-        let end = RunEnd { stopped_by: self.signals.arrived(), remarks };
+        let stopped_by = self.signals.arrived();
+        remarks.extend(stopped_by.map(|_| interrupted(&self.plan.run)));
+        let end = RunEnd { stopped_by, remarks };
         Ok((self.plan, self.evidence, end))
     }
 
@@ -131,7 +133,10 @@ impl<'a> Runner<'a> {
     fn experiment(&mut self, name: &str, until_s: f64) -> Result<Option<String>> {
         let start_s = self.spent_s();
         self.pilot(name, until_s)?;
-        self.fix_rounds(name, until_s)?;
+        if self.signals.arrived().is_some() {
+            return Ok(None);
+        }
+        self.fix_rounds(name, until_s);
         self.folder.write_json("plan.json", &self.plan)?;
         let goal = Goal { precision: self.plan.precision, budget_seconds: until_s - start_s };
         let mut clusters = self.clusters(name);
@@ -182,8 +187,14 @@ impl<'a> Runner<'a> {
             }
         }
         for cluster in &mut found {
-            while cluster.units.iter().any(|&u| self.evidence.has(u, cluster.blocks)) {
+            let has = |unit: usize, block: u32| self.evidence.has(unit, block);
+            while cluster.units.iter().any(|&u| has(u, cluster.blocks)) {
                 cluster.blocks += 1;
+            }
+            // A run that was interrupted within a block completes that block first: its cells are compared with each other.
+            let last = cluster.blocks.saturating_sub(1);
+            if cluster.units.iter().any(|&u| !self.alive(u).is_empty() && !has(u, last)) {
+                cluster.blocks = last;
             }
         }
         found
@@ -204,28 +215,30 @@ impl<'a> Runner<'a> {
 
     /// One launch of every unit that is kept but not judged: it shows what cannot run here and how long a round takes.
     fn pilot(&mut self, name: &str, until_s: f64) -> Result<()> {
-        for unit in self.units_of(name) {
-            if self.plan.units[unit].rounds > 0 {
-                continue; // A resumed run: the pilot has spoken already.
+        let mut unit = 0;
+        // Units whose pilot dies are split; the parts are appended and get a pilot of their own.
+        while unit < self.plan.units.len() {
+            let waiting = self.plan.units[unit].experiment == name && self.plan.units[unit].rounds == 0;
+            if waiting && self.signals.arrived().is_none() && self.spent_s() <= until_s {
+                self.plan.units[unit].rounds = 1;
+                self.plan.units[unit].warmup_rounds = u32::from(!self.plan.units[unit].fresh);
+                self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
+                self.launch(unit, -1)?;
+                if self.signals.arrived().is_some() {
+                    self.plan.units[unit].rounds = 0;
+                }
             }
-            let warmup = u32::from(!self.plan.units[unit].fresh);
-            self.plan.units[unit].rounds = 1;
-            self.plan.units[unit].warmup_rounds = warmup;
-            self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
-            if self.signals.arrived().is_some() || self.spent_s() > until_s {
-                self.plan.units[unit].rounds = 0;
-                continue;
-            }
-            self.launch(unit, -1)?;
+            unit += 1;
         }
         Ok(())
     }
 
     /// Shares what the budget leaves among the units, so that about ten launches of each fit.
-    fn fix_rounds(&mut self, name: &str, until_s: f64) -> Result<()> {
-        let units: Vec<usize> = self.units_of(name).into_iter().filter(|&u| !self.alive(u).is_empty()).collect();
+    fn fix_rounds(&mut self, name: &str, until_s: f64) {
+        let piloted = |u: &usize| !self.alive(*u).is_empty() && self.plan.units[*u].rounds > 0;
+        let units: Vec<usize> = self.units_of(name).into_iter().filter(piloted).collect();
         if units.iter().any(|&u| self.plan.units[u].rounds > 1) {
-            return Ok(());
+            return;
         }
         for &u in &units {
             self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u]);
@@ -238,7 +251,6 @@ impl<'a> Runner<'a> {
             let more = (spare_s / unit.round_s.max(1e-6)).clamp(0.0, MOST_ROUNDS - 1.0);
             unit.rounds = 1 + more as u32;
         }
-        Ok(())
     }
 
     /// One launch of every unit of a cluster in random order; false where the budget ended before.
@@ -248,7 +260,7 @@ impl<'a> Runner<'a> {
         let block = cluster.blocks;
         let mut random = Seeded::new(self.plan.seed ^ (u64::from(block) << 32) ^ ((cluster.units[0] as u64) << 16));
         random.shuffle(&mut order);
-        for unit in order {
+        while let Some(unit) = order.pop() {
             if self.alive(unit).is_empty() || self.evidence.has(unit, block) {
                 continue;
             }
@@ -257,19 +269,15 @@ impl<'a> Runner<'a> {
                 return Ok(false);
             }
             self.progress.step(&format!("{name}: launch {}", block + 1), until_s - self.spent_s());
+            let parts_from = self.plan.units.len();
             self.launch(unit, i32::try_from(block)?)?;
+            // Where the launch died, its cells are tried one by one, within the same block.
+            cluster.units.extend(parts_from..self.plan.units.len());
+            order.extend(parts_from..self.plan.units.len());
         }
-        // A unit whose launch died was split; its cells are tried one by one with the next block.
-        let known = cluster.units.clone();
-        let split = self.units_of(name).into_iter().filter(|u| !known.contains(u) && self.is_split_of(*u, &known));
-        cluster.units.extend(split.collect::<Vec<_>>());
         cluster.blocks += 1;
         cluster.block_s = self.spent_s() - begun_s;
         Ok(true)
-    }
-
-    fn is_split_of(&self, unit: usize, of: &[usize]) -> bool {
-        self.plan.units[unit].split_from.is_some_and(|from| of.contains(&from))
     }
 
     /// Refuses the cells that would not fit into memory, with both figures.
@@ -280,10 +288,16 @@ impl<'a> Runner<'a> {
             let needed = judge::memory_needed(planned, rounds)?;
             let sides = planned.cell.sides().count() as u64;
             if let Err(refusal) = memory::fits(&self.root, needed.saturating_mul(sides), RESERVE_BYTES) {
-                self.plan.cells[cell].outcome = Some(Outcome::of(Status::Refused, refusal.to_string()));
+                self.settle(cell, Outcome::of(Status::Refused, refusal.to_string()))?;
             }
         }
         Ok(())
+    }
+
+    /// A cell that will not be launched again. The plan is written at once, so that a killed run knows it too.
+    fn settle(&mut self, cell: usize, outcome: Outcome) -> Result<()> {
+        self.plan.cells[cell].outcome.get_or_insert(outcome);
+        self.folder.write_json("plan.json", &self.plan)
     }
 
     fn launch(&mut self, unit: usize, block: i32) -> Result<()> {
@@ -331,7 +345,8 @@ impl<'a> Runner<'a> {
 
     fn time_limit(&self, unit: usize) -> Duration {
         let unit = &self.plan.units[unit];
-        LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)))
+        let usual = || LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)));
+        self.plan.time_limit_s.map_or_else(usual, Duration::from_secs_f64)
     }
 
     fn scratch(&self) -> PathBuf {
@@ -369,9 +384,8 @@ impl<'a> Runner<'a> {
                 name: Some(&name),
                 trace_marks: false,
             };
-            let request = self.folder.file(&format!("{number:03}{suffix}.request"));
-            std::fs::write(&request, transcript::request(&keys, &selected, &warmup, &rounds))
-                .with_context(|| format!("cannot write {}", request.display()))?;
+            let request = format!("{number:03}{suffix}.request");
+            self.folder.write_text(&request, &transcript::request(&keys, &selected, &warmup, &rounds))?;
             let started =
                 workers::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
             let mut options = Vec::new();
@@ -384,7 +398,7 @@ impl<'a> Runner<'a> {
                 worker,
                 command: started.command.clone(),
                 options,
-                request,
+                request: self.folder.file(&request),
                 name: format!("{number:03}{suffix}.transcript"),
                 transcript: self.folder.file(&format!("{number:03}{suffix}.transcript")),
                 messages: self.folder.file(&format!("{number:03}{suffix}.messages")),
@@ -395,42 +409,31 @@ impl<'a> Runner<'a> {
 
     /// Takes what a launch brought: samples, endings, deaths; the pilot's times.
     fn learn(&mut self, record: &LaunchRecord) -> Result<()> {
-        let transcripts = self.evidence.add(&self.plan, self.folder, record)?;
+        let transcripts = evidence::transcripts(self.folder, record);
         if record.block < 0 {
             self.learn_times(record, &transcripts);
         }
         let mut named = false;
         for (side, transcript) in record.sides.iter().zip(&transcripts) {
             for ending in transcript.iter().flat_map(|t| &t.endings) {
-                let (cell, outcome) = match ending {
-                    Ending::Skip { cell, reason } => (Some(*cell), Outcome::of(Status::Skipped, reason)),
-                    Ending::Fail { cell, reason } => (Some(*cell), Outcome::of(Status::Failed, reason)),
-                    Ending::Crash { cell, phase, signal } => {
-                        let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
-                        let how = if signal == "SIGTERM" {
-                            side.end.words(record.oom_killed)
-                        } else {
-                            format!("{signal} in the worker")
-                        };
-                        (*cell, Outcome::of(Status::Failed, format!("{how}, {place}")))
-                    }
-                };
-                if let Some(index) = cell.and_then(|c| record.cells.get(c as usize)) {
-                    self.plan.cells[*index].outcome.get_or_insert(outcome);
-                    named = true;
+                let outcome = outcome_of(ending, side, record.oom_killed);
+                if let Some(&cell) = ending.cell().and_then(|c| record.cells.get(c as usize)) {
+                    // A skip explains the end of a pair, whose other side cannot go on, but not that of a single process.
+                    named |= record.sides.len() > 1 || !matches!(ending, Ending::Skip { .. });
+                    self.settle(cell, outcome)?;
                 }
             }
         }
         let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        let died = record.sides.iter().any(|s| !s.end.is_clean())
-            || transcripts.iter().any(|t| !t.as_ref().is_some_and(|t| t.done));
-        if died && !named && !stopped {
-            self.blame(record);
+        let died = record.sides.iter().any(|s| !s.end.is_clean());
+        let broken = transcripts.iter().find_map(evidence::broken);
+        if (died && !named || broken.is_some() && !died) && !stopped {
+            self.blame(record, broken.as_deref())?;
         }
-        Ok(())
+        self.evidence.add(&self.plan, record, &transcripts)
     }
 
-    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &[Option<Transcript>]) {
+    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &Read) {
         let unit = &mut self.plan.units[record.unit];
         let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
         let measured = samples.filter(|s| s.round >= 0);
@@ -447,21 +450,43 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// A launch died and named no cell. Where there was one cell, it is the one; else each is tried by itself from now on.
-    fn blame(&mut self, record: &LaunchRecord) {
+    /// A launch died or broke the protocol and named no cell. Where there was one cell, it is the one; else each is tried by
+    /// itself from now on.
+    fn blame(&mut self, record: &LaunchRecord, broken: Option<&str>) -> Result<()> {
         if let [only] = record.cells[..] {
             let side = record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
-            let how = side.map_or_else(|| "the transcript is truncated".to_owned(), |s| s.end.words(record.oom_killed));
-            let message = side.map(|s| s.message.as_str()).filter(|m| !m.is_empty());
-            let reason = message.map_or_else(|| how.clone(), |m| format!("{how}: {m}"));
-            self.plan.cells[only].outcome.get_or_insert(Outcome::of(Status::Failed, reason));
-            return;
+            let outcome = match side.map(|s| (s.end.words(record.oom_killed), s.message.as_str())) {
+                Some((how, "")) => Outcome::of(Status::Failed, how),
+                Some((how, message)) => Outcome::of(Status::Failed, format!("{how}: {message}")),
+                None => Outcome::of(Status::Untrusted, broken.unwrap_or("the launch ended early")),
+            };
+            return self.settle(only, outcome);
         }
         let unit = self.plan.units[record.unit].clone();
         self.plan.units[record.unit].cells.clear();
+        let rounds = if record.block < 0 { 0 } else { unit.rounds };
         for &cell in &record.cells {
             let split_from = Some(record.unit);
-            self.plan.units.push(Unit { cells: vec![cell], rounds: unit.rounds.max(1), split_from, ..unit.clone() });
+            self.plan.units.push(Unit { cells: vec![cell], rounds, split_from, ..unit.clone() });
+        }
+        self.folder.write_json("plan.json", &self.plan)
+    }
+}
+
+/// The remark of a run that did not come to its end.
+pub fn interrupted(run: &str) -> String {
+    format!("this run was interrupted; pagewise run --resume {run} completes it")
+}
+
+/// What a worker's own account of a cell means for it.
+fn outcome_of(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
+    match ending {
+        Ending::Skip { reason, .. } => Outcome::of(Status::Skipped, reason),
+        Ending::Fail { reason, .. } => Outcome::of(Status::Failed, reason),
+        Ending::Crash { phase, signal, .. } => {
+            let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
+            let how = if signal == "SIGTERM" { side.end.words(oom_killed) } else { format!("{signal} in the worker") };
+            Outcome::of(Status::Failed, format!("{how}, {place}"))
         }
     }
 }
