@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::carried;
+use crate::plan::ParameterList;
 use crate::sizes;
 
 /// How digests of one experiment are judged.
@@ -38,6 +39,17 @@ pub struct Total {
     /// Whether this one is compared first.
     #[serde(default)]
     pub headline: bool,
+    /// Whether its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
+    /// same time. Everything else is added up all the same.
+    #[serde(default)]
+    pub overlap: bool,
+}
+
+impl Total {
+    /// What it is made of: `send + receive`, or `send beside receive` where they overlap.
+    pub fn formula(&self) -> String {
+        self.phases.join(if self.overlap { " beside " } else { " + " })
+    }
 }
 
 /// What kind of values a parameter takes.
@@ -109,6 +121,9 @@ pub struct Experiment {
     /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
     #[serde(default = "default_workers")]
     pub workers: Vec<String>,
+    /// Workers of the first look, where they are fewer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub look_workers: Vec<String>,
     /// How to read the figures.
     #[serde(default)]
     pub reading: String,
@@ -146,6 +161,14 @@ impl Experiment {
     /// Phases, then totals: everything a figure can be given for.
     pub fn measures(&self) -> impl Iterator<Item = &str> {
         self.phases.iter().map(String::as_str).chain(self.totals.iter().map(|t| t.name.as_str()))
+    }
+
+    /// Workers that a run takes where none is named.
+    pub fn usual_workers(&self, list: ParameterList) -> &[String] {
+        match list {
+            ParameterList::Look if !self.look_workers.is_empty() => &self.look_workers,
+            _ => &self.workers,
+        }
     }
 
     /// Whether a parameter groups comparisons.

@@ -10,6 +10,7 @@ use crate::catalog::{self, Experiment};
 use crate::cell::{self, Selector};
 use crate::evidence::Evidence;
 use crate::folder::{RunFolder, runs_folder};
+use crate::input;
 use crate::judge;
 use crate::machine;
 use crate::machine::environment::Environment;
@@ -41,6 +42,9 @@ pub struct Cli {
     /// A further worker, by its path (see workers/PROTOCOL.md). May be repeated.
     #[arg(long, global = true, value_name = "PATH")]
     worker: Vec<PathBuf>,
+    /// A JDK to measure Java with, by its folder or its java. May be repeated.
+    #[arg(long, global = true, value_name = "PATH")]
+    java: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -159,7 +163,7 @@ struct Laboratory {
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
         let experiments = catalog::experiments(cli.experiments.as_deref())?;
-        let mut workers = workers::all()?;
+        let mut workers = workers::all(&cli.java)?;
         for path in &cli.worker {
             workers.push(Worker::external(path.clone())?);
         }
@@ -167,14 +171,16 @@ impl Laboratory {
     }
 
     fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
-        Ok(Wish {
+        let mut wish = Wish {
             selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
             settings: select.set.iter().map(|s| cell::parse_setting(s)).collect::<Result<_>>()?,
             baseline,
             sizes: list,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             page_bytes: rustix::param::page_size() as u64,
-        })
+        };
+        input::complete(&mut wish, &self.experiments)?;
+        Ok(wish)
     }
 }
 
@@ -327,6 +333,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     };
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     let workers = plan::settle_missing(&mut cells, &laboratory.workers)?;
+    input::settle(&mut cells, arguments.allow_system_changes);
     let baselines = plan::baselines(&experiments, &cells, &wish)?;
     let units = plan::units(&mut cells, &experiments, &baselines)?;
     let budget_s = match goal.budget_s {

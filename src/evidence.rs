@@ -285,7 +285,12 @@ fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> C
             let total = experiment.totals.iter().find(|t| t.name == *name);
             let counts = match total {
                 Some(total) => {
-                    let parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied();
+                    let mut parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied().peekable();
+                    if total.overlap && parts.peek().is_some() {
+                        let parts: Vec<Counts> = parts.collect();
+                        into.take(&overall(parts.iter()));
+                        continue;
+                    }
                     parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
                 }
                 None => slot.phases.get(*name).copied(),

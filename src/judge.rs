@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::catalog::Experiment;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use crate::expression::Values;
+use crate::expression::{Expression, Values};
 use crate::method::{Method, Role};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, PlannedCell, compatible, group_of};
@@ -26,6 +26,22 @@ use crate::warnings;
 
 /// The bytes that a cell needs at its peak, by its method's own word.
 pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
+    let method = Method::parse(&planned.method)?;
+    bytes_of(&method.memory, planned, rounds)
+}
+
+/// The heap that a launch of these cells is to be given; `None` where none of them asks for one.
+pub fn heap_needed<'a>(cells: impl Iterator<Item = &'a PlannedCell>, rounds: u32) -> Result<Option<u64>> {
+    let mut most = None;
+    for planned in cells {
+        if let Some(heap) = Method::parse(&planned.method)?.heap {
+            most = most.max(Some(bytes_of(&heap, planned, rounds)?));
+        }
+    }
+    Ok(most)
+}
+
+fn bytes_of(expression: &Expression, planned: &PlannedCell, rounds: u32) -> Result<u64> {
     struct Needs<'a>(&'a BTreeMap<String, String>, u32);
     impl Values for Needs<'_> {
         fn number(&self, name: &str) -> Option<i128> {
@@ -40,8 +56,7 @@ pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
             self.0.get(name).map(String::as_str)
         }
     }
-    let method = Method::parse(&planned.method)?;
-    let value = method.memory.value(&Needs(&planned.cell.parameters, rounds));
+    let value = expression.value(&Needs(&planned.cell.parameters, rounds));
     let value = value.map_err(|name| anyhow::anyhow!("{}: memory needs {name}", planned.cell.name()))?;
     Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
 }

@@ -174,8 +174,11 @@ fn selected<'a>(
     wish: &Wish,
 ) -> Result<Vec<(&'a Method, String)>> {
     let names: Vec<String> = match &selector.worker {
+        Some(pattern) if pattern.contains('*') => {
+            matching_workers(std::slice::from_ref(pattern), experiment, workers, selector.method.as_deref())
+        }
         Some(words) => vec![words.clone()],
-        None => usual_workers(experiment, workers, selector.method.as_deref()),
+        None => matching_workers(experiment.usual_workers(wish.sizes), experiment, workers, selector.method.as_deref()),
     };
     let mut found = Vec::new();
     for words in &names {
@@ -204,10 +207,10 @@ fn selected<'a>(
     Ok(found)
 }
 
-/// The experiment's own list of workers; for one named method, all of them that have it, so that `fault/touch` finds it.
-fn usual_workers(experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
+/// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
+fn matching_workers(patterns: &[String], experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for pattern in &experiment.workers {
+    for pattern in patterns {
         let matching = |w: &&Worker| match pattern.strip_suffix('*') {
             Some(start) => w.name.starts_with(start),
             None => w.name == *pattern,
@@ -405,8 +408,13 @@ pub fn baselines(experiments: &[Experiment], cells: &[PlannedCell], wish: &Wish)
 pub fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTreeMap<String, String>> {
     let mut hashes = BTreeMap::new();
     for planned in cells.iter_mut() {
+        let method = Method::parse(&planned.method)?;
         for side in planned.cell.sides() {
             let worker = workers::find(all, side)?;
+            if let Some(reason) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
+                planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+                continue;
+            }
             match worker.start() {
                 Ok(started) => {
                     hashes.insert(worker.name.clone(), started.hash.clone());
@@ -414,7 +422,6 @@ pub fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTree
                 Err(reason) => planned.outcome = Some(Outcome::of(Status::Skipped, reason)),
             }
         }
-        let method = Method::parse(&planned.method)?;
         if let Some((library, package)) = &method.preload
             && workers::find_library(library)?.is_none()
         {

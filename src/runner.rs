@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::bound::Bounds;
 use crate::evidence::{self, Evidence, Read};
 use crate::folder::{LaunchRecord, RunFolder, SideRecord};
 use crate::guard::Guard;
+use crate::input::Inputs;
 use crate::judge;
 use crate::launch::{self, End, Side};
 use crate::machine::memory;
@@ -46,6 +48,8 @@ pub struct Runner<'a> {
     progress: Progress,
     guard: Guard,
     evidence: Evidence,
+    inputs: Inputs,
+    bounds: Bounds,
     started: Instant,
     next_launch: usize,
     spent_before_s: f64,
@@ -64,12 +68,13 @@ pub struct RunEnd {
 impl<'a> Runner<'a> {
     /// Prepares a run in its folder; launches that the folder already has are taken over.
     pub fn new(
-        plan: Plan,
+        mut plan: Plan,
         folder: &'a RunFolder,
         workers: &'a [Worker],
         signals: &'a Signals,
         progress: Progress,
     ) -> Result<Runner<'a>> {
+        let started = Instant::now();
         let mut guard = Guard::start()?;
         let prefix = format!("pagewise-{}", plan.run);
         guard.undo(&format!("remove-prefix /dev/shm {prefix}"))?;
@@ -77,6 +82,8 @@ impl<'a> Runner<'a> {
         guard.undo(&format!("remove-prefix {} {prefix}", std::env::temp_dir().display()))?;
         guard.undo(&format!("remove-prefix {} scratch-{prefix}", folder.path().display()))?;
         crate::system::prepare(&plan, &mut guard)?;
+        let bounds = Bounds::make(&mut plan, &mut guard)?;
+        let inputs = Inputs::make(&mut plan, &mut guard, folder, signals)?;
         let records = folder.launches()?;
         let evidence = Evidence::read(&plan, folder, &records)?;
         Ok(Runner {
@@ -86,7 +93,9 @@ impl<'a> Runner<'a> {
             progress,
             guard,
             evidence,
-            started: Instant::now(),
+            inputs,
+            bounds,
+            started,
             next_launch: folder.next_launch()?,
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
@@ -220,8 +229,9 @@ impl<'a> Runner<'a> {
         while unit < self.plan.units.len() {
             let waiting = self.plan.units[unit].experiment == name && self.plan.units[unit].rounds == 0;
             if waiting && self.signals.arrived().is_none() && self.spent_s() <= until_s {
+                let warmup = self.least_warmup_rounds(unit).max(1) * u32::from(!self.plan.units[unit].fresh);
                 self.plan.units[unit].rounds = 1;
-                self.plan.units[unit].warmup_rounds = u32::from(!self.plan.units[unit].fresh);
+                self.plan.units[unit].warmup_rounds = warmup;
                 self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
                 self.launch(unit, -1)?;
                 if self.signals.arrived().is_some() {
@@ -241,7 +251,8 @@ impl<'a> Runner<'a> {
             return;
         }
         for &u in &units {
-            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u]);
+            let least = self.least_warmup_rounds(u);
+            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u], least);
         }
         let least_s: f64 = units.iter().map(|&u| launch_s(&self.plan.units[u], 1)).sum();
         let adjustable: Vec<usize> = units.iter().copied().filter(|&u| !self.plan.units[u].fresh).collect();
@@ -343,6 +354,13 @@ impl<'a> Runner<'a> {
         self.learn(&record)
     }
 
+    /// Rounds that the workers of a unit need at the least before their code is compiled.
+    fn least_warmup_rounds(&self, unit: usize) -> u32 {
+        let first = self.plan.units[unit].cells.first().map(|&c| &self.plan.cells[c].cell);
+        let workers = first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
+        workers.map(Worker::least_warmup_rounds).max().unwrap_or(0)
+    }
+
     fn time_limit(&self, unit: usize) -> Duration {
         let unit = &self.plan.units[unit];
         let usual = || LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)));
@@ -367,7 +385,9 @@ impl<'a> Runner<'a> {
         let unit_plan = &self.plan.units[unit];
         let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
         let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
-        let selected: Vec<_> = cells.iter().map(|&c| &self.plan.cells[c].cell).collect();
+        let heap = judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
+        let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
+        let selected: Vec<_> = told.iter().collect();
         let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
         let mut sides = planned.cell.sides();
         let mut prepared = Vec::new();
@@ -394,9 +414,13 @@ impl<'a> Runner<'a> {
             {
                 options.extend([OsString::from("--preload"), path.into()]);
             }
+            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.plan.cells[c].cell.parameters));
+            if let Some(cgroup) = bound {
+                options.extend([OsString::from("--cgroup"), cgroup.into()]);
+            }
             prepared.push(Prepared {
                 worker,
-                command: started.command.clone(),
+                command: started.command_with_heap(heap),
                 options,
                 request: self.folder.file(&request),
                 name: format!("{number:03}{suffix}.transcript"),
@@ -521,14 +545,15 @@ fn launch_s(unit: &Unit, rounds: u32) -> f64 {
 
 /// The fixed rule for warm-up: the shorter a round, the more of them are discarded; a round of a second or more that prepares
 /// its own backing has nothing left to warm.
-fn warmup_rounds(unit: &Unit) -> u32 {
-    match unit.round_s {
-        _ if unit.fresh => 0,
+fn warmup_rounds(unit: &Unit, least: u32) -> u32 {
+    let by_length = match unit.round_s {
+        _ if unit.fresh => return 0,
         s if s < 0.02 => 5,
         s if s < 0.2 => 2,
         s if s < 1.0 => 1,
         _ => 0,
-    }
+    };
+    least.max(by_length)
 }
 
 fn laboratory_cpu() -> Duration {

@@ -152,6 +152,9 @@ fn run(
     let folder = RunFolder::create(&place.join("run"))?;
     let (mut cells, experiments) = plan::cells(experiments, workers, wish)?;
     let hashes = plan::settle_missing(&mut cells, workers)?;
+    // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
+    crate::input::settle(&mut cells, false);
+    cells.retain(|p| p.outcome.as_ref().is_none_or(|o| o.status != Status::Refused));
     let mut units = plan::units(&mut cells, &experiments, &BTreeMap::new())?;
     for unit in &mut units {
         unit.rounds = if unit.fresh { 1 } else { ROUNDS };

@@ -159,7 +159,7 @@ fn render_group(
 
 fn meaning(experiment: &Experiment) -> String {
     let total = experiment.totals.iter().find(|t| t.name == experiment.headline());
-    total.map_or_else(String::new, |t| format!("{} ({})", t.meaning, t.phases.join(" + ")))
+    total.map_or_else(String::new, |t| format!("{} ({})", t.meaning, t.formula()))
 }
 
 fn row(
