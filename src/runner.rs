@@ -1,44 +1,32 @@
 //! Runs a plan: pilot, launches in random order, stopping. The only place that decides what happens next.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+mod launching;
+mod learning;
 
-use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
 
 use crate::bound::Bounds;
-use crate::evidence::{self, Evidence, Read};
-use crate::folder::{LaunchRecord, RunFolder, SideRecord};
+use crate::evidence::Evidence;
+use crate::folder::RunFolder;
 use crate::guard::Guard;
 use crate::input::Inputs;
 use crate::judge;
-use crate::launch::{self, End, Side};
-use crate::machine::memory;
-use crate::machine::noise::Snapshot;
-use crate::method::Method;
-use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, Unit, compatible, group_of};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::stats::interval::LEAST_LAUNCHES;
-use crate::stats::orders;
 use crate::stats::rng::Seeded;
 use crate::stats::stopping::{Decision, Goal, Group, decide};
-use crate::transcript::{self, Ending, LaunchKeys};
 use crate::workers::{self, Worker};
 
 /// Launches that the rounds of a launch are planned for; the budget and the precision decide how many there are.
 const PLANNED_LAUNCHES: f64 = 10.0;
 /// Most measured rounds in one launch.
 const MOST_ROUNDS: f64 = 400.0;
-/// A worker that takes this many times longer than the pilot promised is given up.
-const PATIENCE: f64 = 10.0;
-/// The least time limit of a launch.
-const LEAST_TIME_LIMIT: Duration = Duration::from_secs(60);
-/// Left free when a launch's need is compared with what is available, in bytes.
-const RESERVE_BYTES: u64 = 64 << 20;
-
 /// One run being made.
 pub struct Runner<'a> {
     plan: Plan,
@@ -291,228 +279,17 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    /// Refuses the cells that would not fit into memory, with both figures.
-    fn admit(&mut self, unit: usize) -> Result<()> {
-        for cell in self.alive(unit) {
-            let planned = &self.plan.cells[cell];
-            let rounds = self.plan.units[unit].rounds + self.plan.units[unit].warmup_rounds;
-            let needed = judge::memory_needed(planned, rounds)?;
-            let sides = planned.cell.sides().count() as u64;
-            if let Err(refusal) = memory::fits(&self.root, needed.saturating_mul(sides), RESERVE_BYTES) {
-                self.settle(cell, Outcome::of(Status::Refused, refusal.to_string()))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A cell that will not be launched again. The plan is written at once, so that a killed run knows it too.
-    fn settle(&mut self, cell: usize, outcome: Outcome) -> Result<()> {
-        self.plan.cells[cell].outcome.get_or_insert(outcome);
-        self.folder.write_json("plan.json", &self.plan)
-    }
-
-    fn launch(&mut self, unit: usize, block: i32) -> Result<()> {
-        self.admit(unit)?;
-        let cells = self.alive(unit);
-        if cells.is_empty() {
-            return Ok(());
-        }
-        let number = self.next_launch;
-        self.next_launch += 1;
-        let prepared = self.prepare(unit, block, number, &cells)?;
-        let before = Snapshot::take(&self.root);
-        let cpu_before = laboratory_cpu();
-        let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
-        let result = launch::launch(&sides, self.time_limit(unit), self.signals);
-        let _ = std::fs::remove_dir_all(self.scratch());
-        let ended = result?;
-        let noise = Snapshot::take(&self.root).delta(&before);
-        let sides = prepared.iter().zip(&ended.ends).map(|(p, end)| SideRecord {
-            worker: p.worker.clone(),
-            transcript: p.name.clone(),
-            end: end.clone(),
-            message: if end.is_clean() { String::new() } else { first_line(&p.messages) },
-        });
-        let record = LaunchRecord {
-            launch: number,
-            unit,
-            block,
-            cells: cells.clone(),
-            rounds: self.plan.units[unit].rounds,
-            wall_s: ended.wall.as_secs_f64(),
-            laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
-            sides: sides.collect(),
-            oom_killed: noise.oom_kills() > 0,
-            noise: Some(noise),
-        };
-        for p in &prepared {
-            if std::fs::metadata(&p.messages).is_ok_and(|m| m.len() == 0) {
-                let _ = std::fs::remove_file(&p.messages);
-            }
-        }
-        self.folder.append_launch(&record)?;
-        self.learn(&record)
-    }
-
     /// Rounds that the workers of a unit need at the least before their code is compiled.
     fn least_warmup_rounds(&self, unit: usize) -> u32 {
         let first = self.plan.units[unit].cells.first().map(|&c| &self.plan.cells[c].cell);
         let workers = first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
         workers.map(Worker::least_warmup_rounds).max().unwrap_or(0)
     }
-
-    fn time_limit(&self, unit: usize) -> Duration {
-        let unit = &self.plan.units[unit];
-        let usual = || LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)));
-        self.plan.time_limit_s.map_or_else(usual, Duration::from_secs_f64)
-    }
-
-    fn scratch(&self) -> PathBuf {
-        self.folder.file(&format!("scratch-pagewise-{}", self.plan.run))
-    }
-
-    /// Writes the requests of a launch and says how its processes are to be started.
-    fn prepare(&mut self, unit: usize, block: i32, number: usize, cells: &[usize]) -> Result<Vec<Prepared>> {
-        let planned = &self.plan.cells[cells[0]];
-        let method = Method::parse(&planned.method)?;
-        let scratch = self.scratch();
-        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot make {}", scratch.display()))?;
-        let directory = scratch.to_string_lossy().into_owned();
-        let name = format!("pagewise-{}-{number}", self.plan.run);
-        let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.plan.run));
-        let rendezvous = rendezvous.to_string_lossy().into_owned();
-        let seed = self.plan.seed ^ ((unit as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
-        let unit_plan = &self.plan.units[unit];
-        let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
-        let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
-        let heap = judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
-        let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
-        let selected: Vec<_> = told.iter().collect();
-        let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
-        let mut sides = planned.cell.sides();
-        let mut prepared = Vec::new();
-        for role in roles {
-            let worker = sides.next().unwrap_or(&planned.cell.worker).to_owned();
-            let suffix = role.map_or_else(String::new, |r| format!(".{r}"));
-            let keys = LaunchKeys {
-                experiment: &unit_plan.experiment,
-                launch: number,
-                seed: self.plan.seed,
-                role,
-                rendezvous: role.map(|_| rendezvous.as_str()),
-                directory: Some(&directory),
-                name: Some(&name),
-                trace_marks: false,
-            };
-            let request = format!("{number:03}{suffix}.request");
-            self.folder.write_text(&request, &transcript::request(&keys, &selected, &warmup, &rounds))?;
-            let started =
-                workers::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
-            let mut options = Vec::new();
-            if let Some((library, _)) = &method.preload
-                && let Some(path) = workers::find_library(library)?
-            {
-                options.extend([OsString::from("--preload"), path.into()]);
-            }
-            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.plan.cells[c].cell.parameters));
-            if let Some(cgroup) = bound {
-                options.extend([OsString::from("--cgroup"), cgroup.into()]);
-            }
-            prepared.push(Prepared {
-                worker,
-                command: started.command_with_heap(heap),
-                options,
-                request: self.folder.file(&request),
-                name: format!("{number:03}{suffix}.transcript"),
-                transcript: self.folder.file(&format!("{number:03}{suffix}.transcript")),
-                messages: self.folder.file(&format!("{number:03}{suffix}.messages")),
-            });
-        }
-        Ok(prepared)
-    }
-
-    /// Takes what a launch brought: samples, endings, deaths; the pilot's times.
-    fn learn(&mut self, record: &LaunchRecord) -> Result<()> {
-        let transcripts = evidence::transcripts(self.folder, record);
-        if record.block < 0 {
-            self.learn_times(record, &transcripts);
-        }
-        let mut named = false;
-        for (side, transcript) in record.sides.iter().zip(&transcripts) {
-            for ending in transcript.iter().flat_map(|t| &t.endings) {
-                let outcome = outcome_of(ending, side, record.oom_killed);
-                if let Some(&cell) = ending.cell().and_then(|c| record.cells.get(c as usize)) {
-                    // A skip explains the end of a pair, whose other side cannot go on, but not that of a single process.
-                    named |= record.sides.len() > 1 || !matches!(ending, Ending::Skip { .. });
-                    self.settle(cell, outcome)?;
-                }
-            }
-        }
-        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        let died = record.sides.iter().any(|s| !s.end.is_clean());
-        let broken = transcripts.iter().find_map(evidence::broken);
-        if (died && !named || broken.is_some() && !died) && !stopped {
-            self.blame(record, broken.as_deref())?;
-        }
-        self.evidence.add(&self.plan, record, &transcripts)
-    }
-
-    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &Read) {
-        let unit = &mut self.plan.units[record.unit];
-        let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
-        let measured = samples.filter(|s| s.round >= 0);
-        let (mut first, mut last) = (u64::MAX, 0);
-        for sample in measured {
-            first = first.min(sample.counts.start_ns);
-            last = last.max(sample.counts.start_ns + sample.counts.wall_ns);
-        }
-        if unit.fresh || first >= last {
-            unit.round_s = record.wall_s;
-        } else {
-            unit.round_s = (last - first) as f64 / 1e9;
-            unit.start_s = (record.wall_s - 2.0 * unit.round_s).max(0.0);
-        }
-    }
-
-    /// A launch died or broke the protocol and named no cell. Where there was one cell, it is the one; else each is tried by
-    /// itself from now on.
-    fn blame(&mut self, record: &LaunchRecord, broken: Option<&str>) -> Result<()> {
-        if let [only] = record.cells[..] {
-            let side = record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
-            let outcome = match side.map(|s| (s.end.words(record.oom_killed), s.message.as_str())) {
-                Some((how, "")) => Outcome::of(Status::Failed, how),
-                Some((how, message)) => Outcome::of(Status::Failed, format!("{how}: {message}")),
-                None => Outcome::of(Status::Untrusted, broken.unwrap_or("the launch ended early")),
-            };
-            return self.settle(only, outcome);
-        }
-        let unit = self.plan.units[record.unit].clone();
-        self.plan.units[record.unit].cells.clear();
-        let rounds = if record.block < 0 { 0 } else { unit.rounds };
-        for &cell in &record.cells {
-            let split_from = Some(record.unit);
-            self.plan.units.push(Unit { cells: vec![cell], rounds, split_from, ..unit.clone() });
-        }
-        self.folder.write_json("plan.json", &self.plan)
-    }
 }
 
 /// The remark of a run that did not come to its end.
 pub fn interrupted(run: &str) -> String {
     format!("this run was interrupted; pagewise run --resume {run} completes it")
-}
-
-/// What a worker's own account of a cell means for it.
-fn outcome_of(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
-    match ending {
-        Ending::Skip { reason, .. } => Outcome::of(Status::Skipped, reason),
-        Ending::Fail { reason, .. } => Outcome::of(Status::Failed, reason),
-        Ending::Crash { phase, signal, .. } => {
-            let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
-            let how = if signal == "SIGTERM" { side.end.words(oom_killed) } else { format!("{signal} in the worker") };
-            Outcome::of(Status::Failed, format!("{how}, {place}"))
-        }
-    }
 }
 
 /// Units whose cells are compared with each other; a block is one launch of each.
@@ -554,36 +331,4 @@ fn warmup_rounds(unit: &Unit, least: u32) -> u32 {
         _ => 0,
     };
     least.max(by_length)
-}
-
-fn laboratory_cpu() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
-}
-
-fn first_line(path: &std::path::Path) -> String {
-    let text = std::fs::read(path).unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().next().unwrap_or_default().chars().take(300).collect()
-}
-
-struct Prepared {
-    worker: String,
-    command: Vec<OsString>,
-    options: Vec<OsString>,
-    request: PathBuf,
-    name: String,
-    transcript: PathBuf,
-    messages: PathBuf,
-}
-
-impl Prepared {
-    fn side(&self) -> Side<'_> {
-        Side {
-            command: &self.command,
-            options: self.options.clone(),
-            request: &self.request,
-            transcript: &self.transcript,
-            messages: &self.messages,
-        }
-    }
 }
