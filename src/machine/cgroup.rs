@@ -125,8 +125,8 @@ fn quotas(files: Files<'_>, place: &Place) -> Vec<Quota> {
     place.levels().filter_map(one).filter(|quota| quota.period_us > 0).collect()
 }
 
-/// Where this process is in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the mount.
-/// On a hybrid machine both versions are mounted, and only one of them has the controller.
+/// Where this process is in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the
+/// mount. On a hybrid machine both versions are mounted, and only one of them has the controller.
 fn places(files: Files<'_>, controller: &str) -> Vec<Place> {
     let mounts = files.text("/proc/self/mountinfo").unwrap_or_default();
     let own = files.text("/proc/self/cgroup").unwrap_or_default();

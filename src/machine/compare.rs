@@ -10,8 +10,8 @@ use super::environment::Environment;
 /// What a fact is called that one side does not have.
 const ABSENT: &str = "absent";
 
-/// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands for
-/// one part of a field's name; a field below one of these is meant as well.
+/// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
+/// for one part of a field's name; a field below one of these is meant as well.
 const WITHOUT_COST: [&str; 19] = [
     "cgroups.memory.*.folder",
     "cgroups.memory.*.writable",
@@ -80,8 +80,8 @@ fn is_below(field: &str, pattern: &str) -> bool {
     pattern.split('.').all(|wanted| parts.next().is_some_and(|part| wanted == "*" || wanted == part))
 }
 
-/// Every known fact in words, by its field's name. Going through the stored form needs no list of fields, so that a new one
-/// is compared from the day it is added.
+/// Every known fact in words, by its field's name. Going through the stored form needs no list of fields, so that a new
+/// one is compared from the day it is added.
 fn facts(environment: &Environment) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let value = serde_json::to_value(environment).unwrap_or_default();

@@ -65,7 +65,8 @@ pub struct HugePages {
     pub thp_bytes: Option<u64>,
     /// Whether a first read gets a huge zero page: /sys/kernel/mm/transparent_hugepage/use_zero_page.
     pub thp_zero_page: Option<bool>,
-    /// Whether khugepaged moves pages to make room for a huge one: /sys/kernel/mm/transparent_hugepage/khugepaged/defrag.
+    /// Whether khugepaged moves pages to make room for a huge one:
+    /// /sys/kernel/mm/transparent_hugepage/khugepaged/defrag.
     pub khugepaged_defrag: Option<bool>,
     /// Who gets pages of the other sizes, by size: /sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled.
     pub thp_by_size: BTreeMap<String, String>,
@@ -214,7 +215,8 @@ impl Reclaim {
         }
     }
 
-    /// Whether free pages go back to the host. The balloon's word counts most: the order alone may be set without effect.
+    /// Whether free pages go back to the host. The balloon's word counts most: the order alone may be set without
+    /// effect.
     pub fn reports_free_pages(&self) -> bool {
         self.balloon_reporting.unwrap_or(self.page_reporting_order.is_some())
     }

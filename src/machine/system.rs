@@ -27,8 +27,8 @@ pub struct Kernel {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hypervisor {
-    /// Whether the processor says that it is a virtual one: flag `hypervisor` in /proc/cpuinfo; `None` where there are no
-    /// such flags.
+    /// Whether the processor says that it is a virtual one: flag `hypervisor` in /proc/cpuinfo; `None` where there are
+    /// no such flags.
     pub flag: Option<bool>,
     /// Who made the machine: /sys/class/dmi/id/sys_vendor.
     pub dmi_vendor: Option<String>,
@@ -38,7 +38,8 @@ pub struct Hypervisor {
     pub dmi_firmware_vendor: Option<String>,
     /// The hypervisor where the kernel talks to it: /sys/hypervisor/type.
     pub kind: Option<String>,
-    /// A clock that only one hypervisor offers, among /sys/devices/system/clocksource/clocksource0/available_clocksource.
+    /// A clock that only one hypervisor offers, among
+    /// /sys/devices/system/clocksource/clocksource0/available_clocksource.
     pub clock: Option<String>,
 }
 
@@ -138,8 +139,8 @@ impl Hypervisor {
         }
     }
 
-    /// Whether this is a virtual machine; `None` if nothing tells. Processors without the flag are judged by what only a
-    /// hypervisor offers, or by the name of the machine.
+    /// Whether this is a virtual machine; `None` if nothing tells. Processors without the flag are judged by what only
+    /// a hypervisor offers, or by the name of the machine.
     pub fn is_virtual(&self) -> Option<bool> {
         if self.flag.is_some() {
             return self.flag;
