@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::catalog::Experiment;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use crate::expression::Values;
+use crate::expression::{Expression, Values};
 use crate::method::{Method, Role};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, PlannedCell, compatible, group_of};
@@ -27,6 +27,22 @@ use crate::warnings;
 
 /// The bytes that a cell needs at its peak, by its method's own word.
 pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
+    let method = Method::parse(&planned.method)?;
+    bytes_of(&method.memory, planned, rounds)
+}
+
+/// The heap that a launch of these cells is to be given; `None` where none of them asks for one.
+pub fn heap_needed<'a>(cells: impl Iterator<Item = &'a PlannedCell>, rounds: u32) -> Result<Option<u64>> {
+    let mut most = None;
+    for planned in cells {
+        if let Some(heap) = Method::parse(&planned.method)?.heap {
+            most = most.max(Some(bytes_of(&heap, planned, rounds)?));
+        }
+    }
+    Ok(most)
+}
+
+fn bytes_of(expression: &Expression, planned: &PlannedCell, rounds: u32) -> Result<u64> {
     struct Needs<'a>(&'a BTreeMap<String, String>, u32);
     impl Values for Needs<'_> {
         fn number(&self, name: &str) -> Option<i128> {
@@ -41,8 +57,7 @@ pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
             self.0.get(name).map(String::as_str)
         }
     }
-    let method = Method::parse(&planned.method)?;
-    let value = method.memory.value(&Needs(&planned.cell.parameters, rounds));
+    let value = expression.value(&Needs(&planned.cell.parameters, rounds));
     let value = value.map_err(|name| anyhow::anyhow!("{}: memory needs {name}", planned.cell.name()))?;
     Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
 }
@@ -135,7 +150,10 @@ pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(B
             continue;
         };
         let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
-        for cell in group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline) {
+        // How wide the floor's ratio is does not matter: nobody chooses it.
+        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let others = group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline);
+        for cell in others.filter(|c| !is_null(c)) {
             if let Some(mine) = evidence.cells.get(&cell)
                 && let Some(ratio) = ratio(base, mine, measure, Column::Wall)
             {
@@ -155,8 +173,9 @@ pub fn components_within(plan: &Plan, evidence: &Evidence, cells: &[usize]) -> O
         let Some(base) = group.baseline.filter(|b| cells.contains(b)).and_then(|b| evidence.cells.get(&b)) else {
             continue;
         };
+        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
         let others = group.cells.iter().copied().chain(group.twin);
-        for cell in others.filter(|c| cells.contains(c) && Some(*c) != group.baseline) {
+        for cell in others.filter(|c| cells.contains(c) && Some(*c) != group.baseline && !is_null(c)) {
             let Some(mine) = evidence.cells.get(&cell) else { continue };
             let rounds: Vec<Vec<f64>> = mine.launches.iter().filter_map(|l| round_logs(base, l, measure)).collect();
             let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
@@ -296,6 +315,8 @@ fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary
         cpu_ns: distribution(launches, measure, Column::Cpu, 1.0)?,
         per_unit_ns: distribution(launches, measure, Column::Wall, ops.max(1.0))?,
         bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
+        user_ns: mean("user_ns"),
+        system_ns: mean("system_ns"),
         minor_faults: mean("minor_faults"),
         major_faults: mean("major_faults"),
         voluntary_switches: mean("voluntary_switches"),

@@ -77,6 +77,8 @@ pub struct Method {
     pub preload: Option<(String, String)>,
     /// What its worker must be for it to be there, e.g. `java-22`.
     pub needs: Option<String>,
+    /// Bytes of heap that its worker is given, where its language has one.
+    pub heap: Option<Expression>,
     /// The line itself, from which all this is read again.
     pub line: String,
 }
@@ -147,6 +149,10 @@ impl Method {
             two_sided: get("sides") == "2",
             preload: (!get("preload").is_empty()).then(|| (get("preload").to_owned(), get("package").to_owned())),
             needs: (!get("needs").is_empty()).then(|| get("needs").to_owned()),
+            heap: (!get("heap").is_empty())
+                .then(|| Expression::parse(get("heap")))
+                .transpose()
+                .with_context(|| method.clone())?,
             line: line.to_owned(),
         })
     }

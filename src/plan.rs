@@ -81,12 +81,18 @@ pub struct Plan {
     pub precision: f64,
     /// Differences below this share are called equivalent.
     pub margin: f64,
+    /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
     /// Most launches of a unit.
     pub max_launches: u32,
     /// Whether this is the first look at everything.
     pub first_look: bool,
+    /// Whether the budget is less than the default values of its experiments need.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub short: bool,
     /// Whether the user allowed changes of the system.
     pub allow_system_changes: bool,
     /// Baseline method by experiment.
@@ -127,6 +133,8 @@ pub enum ParameterList {
     Look,
     /// `check`
     Check,
+    /// `default`, or `look` for experiments that say what their default values need: the budget is less.
+    Short,
 }
 
 impl Plan {
@@ -186,8 +194,11 @@ fn selected<'a>(
     wish: &Wish,
 ) -> Result<Vec<(&'a Method, String)>> {
     let names: Vec<String> = match &selector.worker {
+        Some(pattern) if pattern.contains('*') => {
+            matching_workers(std::slice::from_ref(pattern), experiment, workers, selector.method.as_deref())
+        }
         Some(words) => vec![words.clone()],
-        None => usual_workers(experiment, workers, selector.method.as_deref()),
+        None => matching_workers(experiment.usual_workers(wish.sizes), experiment, workers, selector.method.as_deref()),
     };
     let mut found = Vec::new();
     for words in &names {
@@ -216,10 +227,15 @@ fn selected<'a>(
     Ok(found)
 }
 
-/// The experiment's own list of workers; for one named method, all of them that have it, so that `fault/touch` finds it.
-fn usual_workers(experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
+/// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
+fn matching_workers(
+    patterns: &[String],
+    experiment: &Experiment,
+    workers: &[Worker],
+    method: Option<&str>,
+) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for pattern in &experiment.workers {
+    for pattern in patterns {
         let matching = |w: &&Worker| match pattern.strip_suffix('*') {
             Some(start) => w.name.starts_with(start),
             None => w.name == *pattern,
@@ -271,6 +287,7 @@ fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTr
         let usual = match wish.sizes {
             ParameterList::Look if !parameter.look.is_empty() => &parameter.look,
             ParameterList::Check if !parameter.check.is_empty() => &parameter.check,
+            ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => &parameter.look,
             _ => &parameter.default,
         };
         let words = match set {
@@ -417,8 +434,13 @@ pub fn baselines(experiments: &[Experiment], cells: &[PlannedCell], wish: &Wish)
 pub fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTreeMap<String, String>> {
     let mut hashes = BTreeMap::new();
     for planned in cells.iter_mut() {
+        let method = Method::parse(&planned.method)?;
         for side in planned.cell.sides() {
             let worker = workers::find(all, side)?;
+            if let Some(reason) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
+                planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+                continue;
+            }
             match worker.start() {
                 Ok(started) => {
                     hashes.insert(worker.name.clone(), started.hash.clone());
@@ -426,7 +448,6 @@ pub fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTree
                 Err(reason) => planned.outcome = Some(Outcome::of(Status::Skipped, reason)),
             }
         }
-        let method = Method::parse(&planned.method)?;
         if let Some((library, package)) = &method.preload
             && workers::find_library(library)?.is_none()
         {

@@ -1,62 +1,37 @@
 //! Runs a plan: pilot, launches in random order, stopping. The only place that decides what happens next.
 
+mod launching;
+mod learning;
+mod sizing;
+
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use crate::bound::Bounds;
 use crate::evidence::Evidence;
-use crate::folder::{LaunchRecord, RunFolder, SideRecord};
+use crate::folder::RunFolder;
 use crate::guard::Guard;
+use crate::input::Inputs;
 use crate::judge;
-use crate::launch::{self, End, Side};
-use crate::machine::memory;
-use crate::machine::noise::Snapshot;
-use crate::method::Method;
-use crate::outcome::{Outcome, Status};
-use crate::plan::{BATCH, Plan, Unit, compatible, group_of};
+use crate::plan::{Plan, Unit, compatible, group_of};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::stats::interval::LEAST_LAUNCHES;
-use crate::stats::orders;
-use crate::stats::quantile::median;
 use crate::stats::rng::Seeded;
 use crate::stats::stopping::{Decision, Goal, Group, decide};
-use crate::stats::variance::optimal_rounds;
-use crate::transcript::{self, Ending, LaunchKeys, Transcript};
 use crate::workers::{self, Worker};
 
 /// Launches that the rounds of a launch are planned for; the budget and the precision decide how many there are.
 const PLANNED_LAUNCHES: f64 = 10.0;
 /// Most measured rounds in one launch.
 const MOST_ROUNDS: f64 = 400.0;
-/// A worker that takes this many times longer than the pilot promised is given up.
-const PATIENCE: f64 = 10.0;
-/// The least time limit of a launch.
-const LEAST_TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Launches of a cluster after which its rounds are chosen once more, from what was seen to vary; frozen from then on.
 const LAUNCHES_SEEN: u32 = 4;
-/// Fewer rounds than this are not chosen: their median would feel a single tick.
-const LEAST_ROUNDS_CHOSEN: usize = 10;
 /// The block of launches that are kept but only show how long rounds take.
 const PILOT: i32 = -1;
-/// The block of launches that show how long a sample of a method with a `batch` is.
-const CALIBRATION: i32 = -2;
-/// Measured rounds of such a launch; their median counts.
-const CALIBRATION_ROUNDS: u32 = 9;
-/// Such launches until the batch is near.
-const COARSE_CALIBRATIONS: usize = 2;
-/// Such launches after the batch has come near; the median of their medians counts.
-const CALIBRATIONS: usize = 3;
-/// How long a batched sample should be, in nanoseconds: a tenth of the shortest timer tick that Linux offers (1000 Hz), so
-/// that most samples meet no tick.
-const SAMPLE_NS: f64 = 100_000.0;
-/// A sample must be at least this many times as long as one read of the clock.
-const CLOCK_READS: f64 = 100.0;
-/// Left free when a launch's need is compared with what is available, in bytes.
-const RESERVE_BYTES: u64 = 64 << 20;
 
 /// One run being made.
 pub struct Runner<'a> {
@@ -67,6 +42,8 @@ pub struct Runner<'a> {
     progress: Progress,
     guard: Guard,
     evidence: Evidence,
+    inputs: Inputs,
+    bounds: Bounds,
     started: Instant,
     next_launch: usize,
     spent_before_s: f64,
@@ -87,12 +64,13 @@ pub struct RunEnd {
 impl<'a> Runner<'a> {
     /// Prepares a run in its folder; launches that the folder already has are taken over.
     pub fn new(
-        plan: Plan,
+        mut plan: Plan,
         folder: &'a RunFolder,
         workers: &'a [Worker],
         signals: &'a Signals,
         progress: Progress,
     ) -> Result<Runner<'a>> {
+        let started = Instant::now();
         let mut guard = Guard::start()?;
         let prefix = format!("pagewise-{}", plan.run);
         guard.undo(&format!("remove-prefix /dev/shm {prefix}"))?;
@@ -100,6 +78,8 @@ impl<'a> Runner<'a> {
         guard.undo(&format!("remove-prefix {} {prefix}", std::env::temp_dir().display()))?;
         guard.undo(&format!("remove-prefix {} scratch-{prefix}", folder.path().display()))?;
         crate::system::prepare(&plan, &mut guard)?;
+        let bounds = Bounds::make(&mut plan, &mut guard)?;
+        let inputs = Inputs::make(&mut plan, &mut guard, folder, signals)?;
         let records = folder.launches()?;
         let evidence = Evidence::read(&plan, folder, &records)?;
         Ok(Runner {
@@ -109,8 +89,10 @@ impl<'a> Runner<'a> {
             progress,
             guard,
             evidence,
-            started: Instant::now(),
-            next_launch: records.iter().map(|r| r.launch + 1).max().unwrap_or(0),
+            inputs,
+            bounds,
+            started,
+            next_launch: folder.next_launch()?,
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
             lengths_ns: BTreeMap::new(),
@@ -126,8 +108,13 @@ impl<'a> Runner<'a> {
     pub fn run(mut self) -> Result<(Plan, Evidence, RunEnd)> {
         let names: Vec<String> = self.plan.experiments.iter().map(|e| e.name.clone()).collect();
         let mut remarks = Vec::new();
+        // The first look gives everything the same time; otherwise an experiment that needs more gets more.
+        let first_look = self.plan.first_look;
+        let weights: Vec<f64> =
+            self.plan.experiments.iter().map(|e| if first_look { 1.0 } else { e.needed_s() }).collect();
         for (done, name) in names.iter().enumerate() {
-            let share_s = (self.plan.budget_s - self.spent_s()).max(0.0) / (names.len() - done) as f64;
+            let left: f64 = weights[done..].iter().sum();
+            let share_s = (self.plan.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;
             if let Some(remark) = self.experiment(name, until_s)? {
                 remarks.push(remark);
@@ -139,7 +126,9 @@ impl<'a> Runner<'a> {
         self.progress.finish();
         self.folder.write_json("plan.json", &self.plan)?;
         drop(self.guard);
-        let end = RunEnd { stopped_by: self.signals.arrived(), remarks };
+        let stopped_by = self.signals.arrived();
+        remarks.extend(stopped_by.map(|_| interrupted(&self.plan.run)));
+        let end = RunEnd { stopped_by, remarks };
         Ok((self.plan, self.evidence, end))
     }
 
@@ -154,9 +143,12 @@ impl<'a> Runner<'a> {
 
     fn experiment(&mut self, name: &str, until_s: f64) -> Result<Option<String>> {
         let start_s = self.spent_s();
-        let fresh = self.pilot(name, until_s)?;
-        self.calibrate(name, &fresh, until_s)?;
-        self.fix_rounds(name, until_s)?;
+        let piloted = self.pilot(name, until_s)?;
+        self.calibrate(name, &piloted, until_s)?;
+        if self.signals.arrived().is_some() {
+            return Ok(None);
+        }
+        self.fix_rounds(name, until_s);
         self.folder.write_json("plan.json", &self.plan)?;
         let goal = Goal { precision: self.plan.precision, budget_seconds: until_s - start_s };
         let mut clusters = self.clusters(name);
@@ -181,8 +173,11 @@ impl<'a> Runner<'a> {
                 Decision::BudgetSpent { .. } => return Ok(self.budget_remark(name, launches)),
             };
             let goes_on = self.block(name, &mut clusters[next], until_s)?;
-            if goes_on && clusters[next].blocks == LAUNCHES_SEEN {
-                self.choose_rounds(&clusters[next], until_s)?;
+            if goes_on {
+                if clusters[next].blocks == LAUNCHES_SEEN {
+                    self.choose_rounds(&clusters[next], until_s)?;
+                }
+                self.shorten(&clusters, until_s)?;
             }
             if !goes_on {
                 return Ok(self.signals.arrived().is_none().then(|| self.budget_remark(name, launches)).flatten());
@@ -217,8 +212,14 @@ impl<'a> Runner<'a> {
             let cells = cluster.units.iter().flat_map(|&u| self.plan.units[u].cells.iter());
             let parameters = cells.map(|&c| group_of(experiment, &self.plan.cells[c].cell));
             cluster.parameters = parameters.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
-            while cluster.units.iter().any(|&u| self.evidence.has(u, cluster.blocks)) {
+            let has = |unit: usize, block: u32| self.evidence.has(unit, block);
+            while cluster.units.iter().any(|&u| has(u, cluster.blocks)) {
                 cluster.blocks += 1;
+            }
+            // A run that was interrupted within a block completes that block first: its cells are compared with each other.
+            let last = cluster.blocks.saturating_sub(1);
+            if cluster.units.iter().any(|&u| !self.alive(u).is_empty() && !has(u, last)) {
+                cluster.blocks = last;
             }
         }
         found
@@ -241,115 +242,36 @@ impl<'a> Runner<'a> {
     /// The units that were launched are returned.
     fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
         let mut launched = Vec::new();
-        for unit in self.units_of(name) {
-            if self.plan.units[unit].rounds > 0 {
-                continue; // A resumed run: the pilot has spoken already.
+        let mut unit = 0;
+        // Units whose pilot dies are split; the parts are appended and get a pilot of their own.
+        while unit < self.plan.units.len() {
+            let waiting = self.plan.units[unit].experiment == name && self.plan.units[unit].rounds == 0;
+            if waiting && self.signals.arrived().is_none() && self.spent_s() <= until_s {
+                let warmup = self.least_warmup_rounds(unit).max(1) * u32::from(!self.plan.units[unit].fresh);
+                self.plan.units[unit].rounds = 1;
+                self.plan.units[unit].warmup_rounds = warmup;
+                self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
+                self.launch(unit, PILOT)?;
+                launched.push(unit);
+                if self.signals.arrived().is_some() {
+                    self.plan.units[unit].rounds = 0;
+                }
             }
-            let warmup = u32::from(!self.plan.units[unit].fresh);
-            self.plan.units[unit].rounds = 1;
-            self.plan.units[unit].warmup_rounds = warmup;
-            self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
-            if self.signals.arrived().is_some() || self.spent_s() > until_s {
-                self.plan.units[unit].rounds = 0;
-                continue;
-            }
-            self.launch(unit, PILOT)?;
-            launched.push(unit);
+            unit += 1;
         }
         Ok(launched)
     }
 
-    /// Chooses the batch of cells whose user did not: a repeated median over short launches, one batch for all cells that
-    /// are compared with each other, frozen in the plan.
-    fn calibrate(&mut self, name: &str, units: &[usize], until_s: f64) -> Result<()> {
-        let free = |runner: &Self, unit: usize| -> Vec<usize> {
-            runner.alive(unit).into_iter().filter(|&c| runner.plan.cells[c].free_batch).collect()
-        };
-        let units: Vec<usize> = units.iter().copied().filter(|&u| !free(self, u).is_empty()).collect();
-        let mut seen: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        for pass in 0..COARSE_CALIBRATIONS + CALIBRATIONS {
-            for &unit in &units {
-                self.progress.step(&format!("{name}: sample length"), until_s - self.spent_s());
-                if self.signals.arrived().is_some() || self.spent_s() > until_s {
-                    return Ok(());
-                }
-                if !self.plan.units[unit].fresh {
-                    self.plan.units[unit].rounds = CALIBRATION_ROUNDS;
-                }
-                self.launch(unit, CALIBRATION)?;
-                for cell in free(self, unit) {
-                    let Some(length_ns) = self.lengths_ns.get(&cell) else { continue };
-                    let each = length_ns / f64::from(batch_of(&self.plan, cell));
-                    let all = seen.entry(cell).or_default();
-                    if pass <= COARSE_CALIBRATIONS {
-                        // What the clock adds to samples that are still too short has no place in the final choice.
-                        all.clear();
-                    }
-                    all.push(each);
-                }
-                self.plan.units[unit].rounds = self.plan.units[unit].rounds.min(1);
-            }
-            self.set_batches(name, &seen);
-        }
-        Ok(())
-    }
-
-    /// Gives every group the batch at which its slowest cell is as long as a sample should be.
-    fn set_batches(&mut self, name: &str, seen: &BTreeMap<usize, Vec<f64>>) {
-        let Some(experiment) = self.plan.experiment(name).cloned() else { return };
-        let group = |plan: &Plan, cell: usize| {
-            let mut group = group_of(&experiment, &plan.cells[cell].cell);
-            group.remove(BATCH);
-            group
-        };
-        let each: Vec<(usize, f64)> =
-            seen.iter().filter_map(|(&c, all)| Some((c, median(&mut all.clone())?))).collect();
-        for &(cell, _) in &each {
-            let mine = group(&self.plan, cell);
-            let compared = each.iter().filter(|(other, _)| compatible(&mine, &group(&self.plan, *other)));
-            let (fastest, slowest) =
-                compared.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, ns)| (low.min(*ns), high.max(*ns)));
-            let clock_ns = self.clock_read_ns(cell);
-            let batch = batch_for(fastest, slowest, clock_ns).to_string();
-            self.plan.cells[cell].cell.parameters.insert(BATCH.to_owned(), batch);
-        }
-    }
-
-    fn clock_read_ns(&self, cell: usize) -> f64 {
-        let about = self.plan.cells[cell].cell.sides().next().and_then(|worker| self.evidence.about.get(worker));
-        about.and_then(|a| a.get("clock_read_ns")).and_then(|text| text.parse().ok()).unwrap_or(100.0)
-    }
-
-    /// Chooses the rounds of a launch from the two components of variance that the first launches showed, for the comparison
-    /// that is widest; see `stats::variance`.
-    fn choose_rounds(&mut self, cluster: &Cluster, until_s: f64) -> Result<()> {
-        for &unit in &cluster.units {
-            let cells = self.alive(unit);
-            let planned = &self.plan.units[unit];
-            if planned.fresh || cells.is_empty() {
-                continue;
-            }
-            let Some(components) = judge::components_within(&self.plan, &self.evidence, &cells) else { continue };
-            // As many launches must still fit as the rounds were planned for.
-            let left = (PLANNED_LAUNCHES - f64::from(cluster.blocks)).max(1.0);
-            let overhead_s = launch_s(planned, 0);
-            let share_s = (until_s - self.spent_s()) / left / cluster.units.len() as f64;
-            let most = ((share_s - overhead_s) / planned.round_s.max(1e-6)).clamp(1.0, MOST_ROUNDS);
-            let least = LEAST_ROUNDS_CHOSEN.min(most as usize);
-            let rounds = optimal_rounds(&components, overhead_s, planned.round_s.max(1e-6), least, most as usize);
-            self.plan.units[unit].rounds = rounds as u32;
-        }
-        self.folder.write_json("plan.json", &self.plan)
-    }
-
     /// Shares what the budget leaves among the units, so that about ten launches of each fit.
-    fn fix_rounds(&mut self, name: &str, until_s: f64) -> Result<()> {
-        let units: Vec<usize> = self.units_of(name).into_iter().filter(|&u| !self.alive(u).is_empty()).collect();
+    fn fix_rounds(&mut self, name: &str, until_s: f64) {
+        let piloted = |u: &usize| !self.alive(*u).is_empty() && self.plan.units[*u].rounds > 0;
+        let units: Vec<usize> = self.units_of(name).into_iter().filter(piloted).collect();
         if units.iter().any(|&u| self.plan.units[u].rounds > 1) {
-            return Ok(());
+            return;
         }
         for &u in &units {
-            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u]);
+            let least = self.least_warmup_rounds(u);
+            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u], least);
         }
         let least_s: f64 = units.iter().map(|&u| launch_s(&self.plan.units[u], 1)).sum();
         let adjustable: Vec<usize> = units.iter().copied().filter(|&u| !self.plan.units[u].fresh).collect();
@@ -359,7 +281,6 @@ impl<'a> Runner<'a> {
             let more = (spare_s / unit.round_s.max(1e-6)).clamp(0.0, MOST_ROUNDS - 1.0);
             unit.rounds = 1 + more as u32;
         }
-        Ok(())
     }
 
     /// One launch of every unit of a cluster in random order; false where the budget ended before.
@@ -369,7 +290,7 @@ impl<'a> Runner<'a> {
         let block = cluster.blocks;
         let mut random = Seeded::new(self.plan.seed ^ (u64::from(block) << 32) ^ ((cluster.units[0] as u64) << 16));
         random.shuffle(&mut order);
-        for unit in order {
+        while let Some(unit) = order.pop() {
             if self.alive(unit).is_empty() || self.evidence.has(unit, block) {
                 continue;
             }
@@ -378,229 +299,29 @@ impl<'a> Runner<'a> {
                 return Ok(false);
             }
             self.progress.step(&format!("{name}: launch {}", block + 1), until_s - self.spent_s());
+            let parts_from = self.plan.units.len();
             self.launch(unit, i32::try_from(block)?)?;
+            // Where the launch died, its cells are tried one by one, within the same block.
+            cluster.units.extend(parts_from..self.plan.units.len());
+            order.extend(parts_from..self.plan.units.len());
         }
-        // A unit whose launch died was split; its cells are tried one by one with the next block.
-        let known = cluster.units.clone();
-        let split = self.units_of(name).into_iter().filter(|u| !known.contains(u) && self.is_split_of(*u, &known));
-        cluster.units.extend(split.collect::<Vec<_>>());
         cluster.blocks += 1;
         cluster.block_s = self.spent_s() - begun_s;
         Ok(true)
     }
 
-    fn is_split_of(&self, unit: usize, of: &[usize]) -> bool {
-        self.plan.units[unit].split_from.is_some_and(|from| of.contains(&from))
+    /// Rounds that the workers of a unit need at the least before their code is compiled.
+    fn least_warmup_rounds(&self, unit: usize) -> u32 {
+        let first = self.plan.units[unit].cells.first().map(|&c| &self.plan.cells[c].cell);
+        let workers =
+            first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
+        workers.map(Worker::least_warmup_rounds).max().unwrap_or(0)
     }
+}
 
-    /// Refuses the cells that would not fit into memory, with both figures.
-    fn admit(&mut self, unit: usize) -> Result<()> {
-        for cell in self.alive(unit) {
-            let planned = &self.plan.cells[cell];
-            let rounds = self.plan.units[unit].rounds + self.plan.units[unit].warmup_rounds;
-            let needed = judge::memory_needed(planned, rounds)?;
-            let sides = planned.cell.sides().count() as u64;
-            if let Err(refusal) = memory::fits(&self.root, needed.saturating_mul(sides), RESERVE_BYTES) {
-                self.plan.cells[cell].outcome = Some(Outcome::of(Status::Refused, refusal.to_string()));
-            }
-        }
-        Ok(())
-    }
-
-    fn launch(&mut self, unit: usize, block: i32) -> Result<()> {
-        self.admit(unit)?;
-        let cells = self.alive(unit);
-        if cells.is_empty() {
-            return Ok(());
-        }
-        let number = self.next_launch;
-        self.next_launch += 1;
-        let prepared = self.prepare(unit, block, number, &cells)?;
-        let before = Snapshot::take(&self.root);
-        let cpu_before = laboratory_cpu();
-        let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
-        let result = launch::launch(&sides, self.time_limit(unit), self.signals);
-        let _ = std::fs::remove_dir_all(self.scratch());
-        let ended = result?;
-        let noise = Snapshot::take(&self.root).delta(&before);
-        let sides = prepared.iter().zip(&ended.ends).map(|(p, end)| SideRecord {
-            worker: p.worker.clone(),
-            transcript: p.name.clone(),
-            end: end.clone(),
-            message: if end.is_clean() { String::new() } else { first_line(&p.messages) },
-        });
-        let record = LaunchRecord {
-            launch: number,
-            unit,
-            block,
-            cells: cells.clone(),
-            rounds: self.plan.units[unit].rounds,
-            wall_s: ended.wall.as_secs_f64(),
-            laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
-            sides: sides.collect(),
-            oom_killed: noise.oom_kills() > 0,
-            noise: Some(noise),
-        };
-        for p in &prepared {
-            if std::fs::metadata(&p.messages).is_ok_and(|m| m.len() == 0) {
-                let _ = std::fs::remove_file(&p.messages);
-            }
-        }
-        self.folder.append_launch(&record)?;
-        self.learn(&record)
-    }
-
-    fn time_limit(&self, unit: usize) -> Duration {
-        let unit = &self.plan.units[unit];
-        LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)))
-    }
-
-    fn scratch(&self) -> PathBuf {
-        self.folder.file(&format!("scratch-pagewise-{}", self.plan.run))
-    }
-
-    /// Writes the requests of a launch and says how its processes are to be started.
-    fn prepare(&mut self, unit: usize, block: i32, number: usize, cells: &[usize]) -> Result<Vec<Prepared>> {
-        let planned = &self.plan.cells[cells[0]];
-        let method = Method::parse(&planned.method)?;
-        let scratch = self.scratch();
-        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot make {}", scratch.display()))?;
-        let directory = scratch.to_string_lossy().into_owned();
-        let name = format!("pagewise-{}-{number}", self.plan.run);
-        let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.plan.run));
-        let rendezvous = rendezvous.to_string_lossy().into_owned();
-        let seed = self.plan.seed ^ ((unit as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
-        let unit_plan = &self.plan.units[unit];
-        let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
-        let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
-        let selected: Vec<_> = cells.iter().map(|&c| &self.plan.cells[c].cell).collect();
-        let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
-        let mut sides = planned.cell.sides();
-        let mut prepared = Vec::new();
-        for role in roles {
-            let worker = sides.next().unwrap_or(&planned.cell.worker).to_owned();
-            let suffix = role.map_or_else(String::new, |r| format!(".{r}"));
-            let keys = LaunchKeys {
-                experiment: &unit_plan.experiment,
-                launch: number,
-                seed: self.plan.seed,
-                role,
-                rendezvous: role.map(|_| rendezvous.as_str()),
-                directory: Some(&directory),
-                name: Some(&name),
-                trace_marks: false,
-            };
-            let request = self.folder.file(&format!("{number:03}{suffix}.request"));
-            std::fs::write(&request, transcript::request(&keys, &selected, &warmup, &rounds))
-                .with_context(|| format!("cannot write {}", request.display()))?;
-            let started =
-                workers::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
-            let mut options = Vec::new();
-            if let Some((library, _)) = &method.preload
-                && let Some(path) = workers::find_library(library)?
-            {
-                options.extend([OsString::from("--preload"), path.into()]);
-            }
-            prepared.push(Prepared {
-                worker,
-                command: started.command.clone(),
-                options,
-                request,
-                name: format!("{number:03}{suffix}.transcript"),
-                transcript: self.folder.file(&format!("{number:03}{suffix}.transcript")),
-                messages: self.folder.file(&format!("{number:03}{suffix}.messages")),
-            });
-        }
-        Ok(prepared)
-    }
-
-    /// Takes what a launch brought: samples, endings, deaths; the pilot's times.
-    fn learn(&mut self, record: &LaunchRecord) -> Result<()> {
-        let transcripts = self.evidence.add(&self.plan, self.folder, record)?;
-        if record.block < 0 {
-            self.learn_times(record, &transcripts);
-        }
-        let mut named = false;
-        for (side, transcript) in record.sides.iter().zip(&transcripts) {
-            for ending in transcript.iter().flat_map(|t| &t.endings) {
-                let (cell, outcome) = match ending {
-                    Ending::Skip { cell, reason } => (Some(*cell), Outcome::of(Status::Skipped, reason)),
-                    Ending::Fail { cell, reason } => (Some(*cell), Outcome::of(Status::Failed, reason)),
-                    Ending::Crash { cell, phase, signal } => {
-                        let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
-                        let how = if signal == "SIGTERM" {
-                            side.end.words(record.oom_killed)
-                        } else {
-                            format!("{signal} in the worker")
-                        };
-                        (*cell, Outcome::of(Status::Failed, format!("{how}, {place}")))
-                    }
-                };
-                if let Some(index) = cell.and_then(|c| record.cells.get(c as usize)) {
-                    self.plan.cells[*index].outcome.get_or_insert(outcome);
-                    named = true;
-                }
-            }
-        }
-        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        let died = record.sides.iter().any(|s| !s.end.is_clean())
-            || transcripts.iter().any(|t| !t.as_ref().is_some_and(|t| t.done));
-        if died && !named && !stopped {
-            self.blame(record);
-        }
-        Ok(())
-    }
-
-    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &[Option<Transcript>]) {
-        let unit = &mut self.plan.units[record.unit];
-        let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
-        let measured = samples.filter(|s| s.round >= 0);
-        let (mut first, mut last) = (u64::MAX, 0);
-        for sample in measured {
-            first = first.min(sample.counts.start_ns);
-            last = last.max(sample.counts.start_ns + sample.counts.wall_ns);
-        }
-        if unit.fresh || first >= last {
-            unit.round_s = record.wall_s;
-        } else {
-            unit.round_s = (last - first) as f64 / 1e9 / f64::from(unit.rounds.max(1));
-            unit.start_s = (record.wall_s - unit.round_s * f64::from(unit.rounds + unit.warmup_rounds)).max(0.0);
-        }
-        self.learn_lengths(record, transcripts);
-    }
-
-    /// What a sample of each cell took: the median over rounds of its measured phases together.
-    fn learn_lengths(&mut self, record: &LaunchRecord, transcripts: &[Option<Transcript>]) {
-        let mut by_slot: BTreeMap<(usize, u32), f64> = BTreeMap::new();
-        for sample in transcripts.iter().take(1).flatten().flat_map(|t| &t.samples).filter(|s| s.round >= 0) {
-            if let Some(&cell) = record.cells.get(sample.cell as usize) {
-                *by_slot.entry((cell, sample.slot)).or_insert(0.0) += sample.counts.wall_ns as f64;
-            }
-        }
-        let mut by_cell: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        for ((cell, _), length) in by_slot {
-            by_cell.entry(cell).or_default().push(length);
-        }
-        self.lengths_ns = by_cell.into_iter().filter_map(|(c, mut all)| Some((c, median(&mut all)?))).collect();
-    }
-
-    /// A launch died and named no cell. Where there was one cell, it is the one; else each is tried by itself from now on.
-    fn blame(&mut self, record: &LaunchRecord) {
-        if let [only] = record.cells[..] {
-            let side = record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
-            let how = side.map_or_else(|| "the transcript is truncated".to_owned(), |s| s.end.words(record.oom_killed));
-            let message = side.map(|s| s.message.as_str()).filter(|m| !m.is_empty());
-            let reason = message.map_or_else(|| how.clone(), |m| format!("{how}: {m}"));
-            self.plan.cells[only].outcome.get_or_insert(Outcome::of(Status::Failed, reason));
-            return;
-        }
-        let unit = self.plan.units[record.unit].clone();
-        self.plan.units[record.unit].cells.clear();
-        for &cell in &record.cells {
-            let split_from = Some(record.unit);
-            self.plan.units.push(Unit { cells: vec![cell], rounds: unit.rounds.max(1), split_from, ..unit.clone() });
-        }
-    }
+/// The remark of a run that did not come to its end.
+pub fn interrupted(run: &str) -> String {
+    format!("this run was interrupted; pagewise run --resume {run} completes it")
 }
 
 /// Units whose cells are compared with each other; a block is one launch of each.
@@ -635,73 +356,15 @@ fn launch_s(unit: &Unit, rounds: u32) -> f64 {
     unit.start_s + unit.round_s * f64::from(rounds + unit.warmup_rounds)
 }
 
-/// The batch that a cell has at the moment.
-fn batch_of(plan: &Plan, cell: usize) -> u32 {
-    plan.cells[cell].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()).unwrap_or(1)
-}
-
-/// The batch for cells that take so many nanoseconds for each unit of it: the slowest gets samples no longer than
-/// [`SAMPLE_NS`], unless the fastest would then come too near to the cost of the clock.
-fn batch_for(fastest_ns: f64, slowest_ns: f64, clock_read_ns: f64) -> u32 {
-    let most = SAMPLE_NS / slowest_ns.max(1e-3);
-    let least = CLOCK_READS * clock_read_ns / fastest_ns.max(1e-3);
-    most.floor().max(least.ceil()).clamp(1.0, 1e9) as u32
-}
-
 /// The fixed rule for warm-up: the shorter a round, the more of them are discarded; a round of a second or more that prepares
 /// its own backing has nothing left to warm.
-fn warmup_rounds(unit: &Unit) -> u32 {
-    match unit.round_s {
-        _ if unit.fresh => 0,
+fn warmup_rounds(unit: &Unit, least: u32) -> u32 {
+    let by_length = match unit.round_s {
+        _ if unit.fresh => return 0,
         s if s < 0.02 => 5,
         s if s < 0.2 => 2,
         s if s < 1.0 => 1,
         _ => 0,
-    }
-}
-
-fn laboratory_cpu() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
-}
-
-fn first_line(path: &std::path::Path) -> String {
-    let text = std::fs::read(path).unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().next().unwrap_or_default().chars().take(300).collect()
-}
-
-struct Prepared {
-    worker: String,
-    command: Vec<OsString>,
-    options: Vec<OsString>,
-    request: PathBuf,
-    name: String,
-    transcript: PathBuf,
-    messages: PathBuf,
-}
-
-impl Prepared {
-    fn side(&self) -> Side<'_> {
-        Side {
-            command: &self.command,
-            options: self.options.clone(),
-            request: &self.request,
-            transcript: &self.transcript,
-            messages: &self.messages,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_batch_makes_samples_short_against_a_tick_and_long_against_the_clock() {
-        assert_eq!(batch_for(1000.0, 1000.0, 25.0), 100);
-        assert_eq!(batch_for(1000.0, 4000.0, 25.0), 25);
-        // The slowest cell would be done with 2, but the fastest needs 25 to be a hundred reads long.
-        assert_eq!(batch_for(100.0, 50_000.0, 25.0), 25);
-        assert_eq!(batch_for(5e6, 5e6, 25.0), 1);
-    }
+    };
+    least.max(by_length)
 }

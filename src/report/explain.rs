@@ -65,7 +65,7 @@ pub fn explain(experiment: &Experiment, workers: &[Worker]) -> String {
     let _ = writeln!(text, "Phases over {}s: {}", experiment.unit, experiment.phases.join(", "));
     for total in &experiment.totals {
         let head = if total.headline { " (compared first)" } else { "" };
-        let _ = writeln!(text, "    {} = {}: {}{head}", total.name, total.phases.join(" + "), total.meaning);
+        let _ = writeln!(text, "    {} = {}: {}{head}", total.name, total.formula(), total.meaning);
     }
     let _ = writeln!(text, "Baseline: {}\n\nHow to read it:\n{}\n", experiment.baseline, experiment.reading.trim());
     text.push_str("Free of these mistakes:\n");

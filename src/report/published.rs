@@ -12,7 +12,7 @@ use crate::catalog::{self, Experiment};
 use crate::cell::Selector;
 use crate::plan::{self, PlannedCell, Wish};
 use crate::sizes::{did_you_mean, three_digits};
-use crate::summary::{CellSummary, Distribution, Summary};
+use crate::summary::{CellSummary, Distribution, PhaseSummary, Summary};
 use crate::workers::Worker;
 
 /// One write-up.
@@ -40,13 +40,16 @@ pub struct Figure {
     pub label: String,
     /// As published.
     pub value: f64,
-    /// `s`, `ms`, `us`, `KiB`, `count`, `%`.
+    /// `s`, `ms`, `us`, `KiB`, `count`, `%`, `times`.
     pub unit: String,
     /// How many units it covers; 0 where it is the time of a whole sample.
     #[serde(default)]
     pub ops: u64,
     /// `fault/touch@c-O3`.
     pub cell: String,
+    /// Where the figure is a ratio (unit `times`): the cell that it is divided by, with the same parameters where it has them.
+    #[serde(default)]
+    pub against: Option<String>,
     /// Parameters that our cell must have; sizes with their units.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
@@ -87,10 +90,17 @@ pub fn find(id: &str) -> Result<&'static Published> {
     })
 }
 
+impl Figure {
+    /// The cell of ours that repeats it, and the one that it is divided by.
+    fn cells(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.cell.as_str()).chain(self.against.as_deref())
+    }
+}
+
 impl Published {
     /// The cells of ours that repeat its figures, each once.
     pub fn selectors(&self) -> Vec<String> {
-        let mut cells: Vec<String> = self.figures.iter().map(|f| f.cell.clone()).collect();
+        let mut cells: Vec<String> = self.figures.iter().flat_map(Figure::cells).map(str::to_owned).collect();
         cells.sort();
         cells.dedup();
         cells
@@ -106,8 +116,8 @@ pub fn cells(
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
-    for figure in &table.figures {
-        let selector = Selector::parse(&figure.cell).with_context(|| format!("{}: {}", table.id, figure.label))?;
+    for (figure, words) in table.figures.iter().flat_map(|f| f.cells().map(move |words| (f, words))) {
+        let selector = Selector::parse(words).with_context(|| format!("{}: {}", table.id, figure.label))?;
         let own = figure.parameters.iter().map(|(k, v)| (k.clone(), vec![v.clone()]));
         let known = catalog::find(experiments, &selector.experiment)?;
         let set = wish
@@ -131,11 +141,11 @@ pub fn cells(
     Ok((cells, involved))
 }
 
-fn matching<'a>(figure: &Figure, summary: &'a Summary) -> Option<&'a CellSummary> {
+fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Option<&'a CellSummary> {
     let sized = |text: &str| crate::sizes::parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
     summary.cells.iter().find(|c| {
-        let worker_free = figure.cell.split('@').next() == c.cell.split('@').next() && !figure.cell.contains('@');
-        (c.cell == figure.cell || worker_free)
+        let worker_free = words.split('@').next() == c.cell.split('@').next() && !words.contains('@');
+        (c.cell == words || worker_free)
             && figure
                 .parameters
                 .iter()
@@ -144,7 +154,7 @@ fn matching<'a>(figure: &Figure, summary: &'a Summary) -> Option<&'a CellSummary
 }
 
 /// Our figure in the published unit: value, and its interval where there is one.
-fn ours(figure: &Figure, cell: &CellSummary) -> Option<(f64, Option<(f64, f64)>)> {
+fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
     let phase = cell.phases.get(&figure.phase)?;
     let counted = |v: f64| Some((v, None));
     let scale = match figure.unit.as_str() {
@@ -163,16 +173,33 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<(f64, Option<(f64, f64)>)
             timed(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
         }
         "cpu_ns" => timed(&phase.cpu_ns, scale),
+        "user_ns" => counted(phase.user_ns * scale * per_unit(figure, phase)),
+        "system_ns" => counted(phase.system_ns * scale * per_unit(figure, phase)),
+        "cpu_percent" => counted(100.0 * phase.cpu_ns.median / phase.wall_ns.median),
         "minor_faults" => counted(phase.minor_faults),
         "major_faults" => counted(phase.major_faults),
         "voluntary_switches" => counted(phase.voluntary_switches),
         "involuntary_switches" => counted(phase.involuntary_switches),
         fact => match cell.proofs.get(fact)? {
             crate::summary::Proof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
+            crate::summary::Proof::Number { max, .. } if figure.unit == "sectors" => counted(*max as f64 / 512.0),
             crate::summary::Proof::Number { max, .. } => counted(*max as f64),
             crate::summary::Proof::Words(_) => None,
         },
     }
+}
+
+/// What a time of one of our samples is to be multiplied by to cover as many units as the figure.
+fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    if figure.ops > 0 && units.is_finite() && units > 0.0 { figure.ops as f64 / units } else { 1.0 }
+}
+
+type Value = (f64, Option<(f64, f64)>);
+
+/// A ratio with the widest interval that the two intervals allow; both cells come from the same launches or are interleaved.
+fn divided(((a, a_limits), (b, b_limits)): (Value, Value)) -> Value {
+    (a / b, a_limits.zip(b_limits).map(|((a_low, a_high), (b_low, b_high))| (a_low / b_high, a_high / b_low)))
 }
 
 /// The write-up's table with our figures beside it.
@@ -181,8 +208,12 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
     let mut rows = Table::new();
     rows.load_style(presets::NOTHING).set_header(["figure", "job", "published", "here", "95 %", "ratio", "cell"]);
     for figure in &table.figures {
-        let cell = matching(figure, summary);
+        let cell = matching(figure, &figure.cell, summary);
         let mine = cell.and_then(|c| ours(figure, c));
+        let mine = match &figure.against {
+            Some(words) => mine.zip(matching(figure, words, summary).and_then(|c| ours(figure, c))).map(divided),
+            None => mine,
+        };
         let (here, interval, ratio) = match mine {
             Some((value, limits)) => (
                 three_digits(value),
@@ -192,7 +223,8 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
             None => (cell.map_or("not in this run", |c| c.status.word()).to_owned(), String::new(), String::new()),
         };
         let published = format!("{} {}", figure.value, figure.unit);
-        rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &figure.cell]);
+        let cell_words = figure.cells().collect::<Vec<_>>().join(" / ");
+        rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &cell_words]);
     }
     for column in rows.column_iter_mut().skip(2).take(4) {
         column.set_cell_alignment(CellAlignment::Right);

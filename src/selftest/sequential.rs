@@ -12,6 +12,7 @@ use super::trials::Laboratory;
 use super::{EXPERIMENT, NAIVE_COMPARISONS, Work};
 use crate::launch::{self, Side};
 use crate::stats::naive::naive;
+use crate::stats::rank_sum::shift_interval;
 use crate::transcript::{self, LaunchKeys, Transcript};
 
 /// Comparisons one after another in one launch: A, B, A, B …; each block of samples is used once.
@@ -34,6 +35,8 @@ pub struct NaiveTrials {
     pub announced: usize,
     /// Comparisons that announced a difference of more than the margin.
     pub beyond_margin: usize,
+    /// Comparisons that Mann & Whitney's test at [`LEVEL`] announced.
+    pub rank_announced: usize,
 }
 
 /// Launches identical cells one after the other and judges them by [`naive`].
@@ -45,7 +48,7 @@ pub fn naive_trials(
     samples: usize,
     seed: u64,
 ) -> Result<NaiveTrials> {
-    let mut trials = NaiveTrials { work, comparisons: 0, samples, announced: 0, beyond_margin: 0 };
+    let mut trials = NaiveTrials { work, comparisons: 0, samples, announced: 0, beyond_margin: 0, rank_announced: 0 };
     for number in 0..NAIVE_COMPARISONS / PER_LAUNCH {
         if laboratory.signals.arrived().is_some() {
             break;
@@ -57,6 +60,8 @@ pub fn naive_trials(
             trials.announced += usize::from(judged.announces(LEVEL));
             let far = (judged.ratio.ln()).abs() > crate::stats::verdict::MARGIN.ln_1p();
             trials.beyond_margin += usize::from(judged.announces(LEVEL) && far);
+            let shift = shift_interval(&pair[0], &pair[1], 1.0 - LEVEL)?;
+            trials.rank_announced += usize::from(shift.low > 0.0 || shift.high < 0.0);
         }
     }
     Ok(trials)

@@ -63,6 +63,8 @@ pub struct Done {
     pub samples_each: usize,
     /// The median sample in nanoseconds.
     pub sample_ns: f64,
+    /// The median sample of the null cell: what the stopwatch itself takes, in nanoseconds.
+    pub floor_ns: f64,
     /// What one slot took, its preparation and proofs included, in seconds.
     pub slot_s: f64,
     /// The batch that was chosen or given.
@@ -122,6 +124,7 @@ impl<'a> Laboratory<'a> {
                 cells.push(self.cell("steps-extra", pair, batch, EXTRAS[pair % EXTRAS.len()])?);
             }
         }
+        cells.push(self.cell("null", 1, batch, 0)?);
         let unit = Unit {
             experiment: EXPERIMENT.to_owned(),
             cells: (0..cells.len()).collect(),
@@ -141,6 +144,8 @@ impl<'a> Laboratory<'a> {
             budget_s,
             precision: PRECISION,
             margin: MARGIN,
+            time_limit_s: None,
+            short: false,
             min_launches: LAUNCHES.0,
             max_launches: LAUNCHES.1,
             first_look: false,
@@ -170,6 +175,7 @@ impl<'a> Laboratory<'a> {
         let twins = judge::twins(&plan, &evidence).into_iter().map(|(twin, logs)| (twin.ratio, logs)).collect();
         let first = &summary.cells[0];
         let phase = first.phases.values().next();
+        let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
         let unit = &plan.units[0];
         Ok(Done {
             work,
@@ -180,9 +186,10 @@ impl<'a> Laboratory<'a> {
             rounds: unit.rounds,
             samples_each: phase.map_or(0, |p| p.samples),
             sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
+            floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
             slot_s: unit.round_s / plan.cells.len() as f64,
             batch: plan.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
-            cells: plan.cells.len(),
+            cells: plan.cells.len() - 1,
             seconds,
             warnings: summary.warnings.iter().fold(BTreeMap::new(), |mut counts, w| {
                 *counts.entry(w.name.clone()).or_insert(0) += 1;

@@ -31,7 +31,7 @@ pub(super) fn build() -> Result<Started> {
     if !program.exists() {
         compile(&folder, &program)?;
     }
-    Ok(Started { command: vec![program.into()], hash })
+    Ok(Started { command: vec![program.into()], hash, heap_options: false })
 }
 
 fn compile(folder: &Path, program: &Path) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Workers: the programs that do measured work. Each family finds, builds and starts its own; the rest knows only this type.
 
 mod go;
+mod java;
 mod native;
 
 use std::ffi::OsString;
@@ -32,12 +33,27 @@ pub struct Started {
     pub command: Vec<OsString>,
     /// SHA-256 of the program or of its sources and toolchain, in hexadecimal.
     pub hash: String,
+    /// Whether its command takes a heap's size.
+    pub heap_options: bool,
+}
+
+impl Started {
+    /// The command with a heap of this size, all of it touched before anything is measured, where it takes one.
+    pub fn command_with_heap(&self, heap_bytes: Option<u64>) -> Vec<OsString> {
+        let mut command = self.command.clone();
+        if let Some(bytes) = heap_bytes.filter(|_| self.heap_options) {
+            let options = [format!("-Xms{bytes}"), format!("-Xmx{bytes}"), "-XX:+AlwaysPreTouch".to_owned()];
+            command.splice(1..1, options.map(OsString::from));
+        }
+        command
+    }
 }
 
 #[derive(Clone, Debug)]
 enum Maker {
     Native(&'static [u8]),
     Go,
+    Java(Option<java::Jdk>),
     External(PathBuf),
 }
 
@@ -65,7 +81,10 @@ impl Worker {
             let made = match &self.maker {
                 Maker::Native(bytes) => native::place(&self.name, bytes),
                 Maker::Go => go::build(),
-                Maker::External(path) => Ok(Started { command: vec![path.into()], hash: String::new() }),
+                Maker::Java(jdk) => java::build(jdk.as_ref()),
+                Maker::External(path) => {
+                    Ok(Started { command: vec![path.into()], hash: String::new(), heap_options: false })
+                }
             };
             made.map_err(|error| format!("{error:#}"))
         });
@@ -82,16 +101,30 @@ impl Worker {
         self.name.split('-').next().unwrap_or(&self.name)
     }
 
+    /// Rounds after which its code is compiled; a virtual machine compiles while it runs.
+    pub fn least_warmup_rounds(&self) -> u32 {
+        match self.maker {
+            Maker::Java(_) => java::LEAST_WARMUP_ROUNDS,
+            _ => 0,
+        }
+    }
+
+    /// Why it cannot do what needs this, where it cannot: its toolchain is too old.
+    pub fn lacks(&self, needs: &str) -> Option<String> {
+        java::lacks(&self.name, needs)
+    }
+
     /// One method of one experiment.
     pub fn method(&self, experiment: &str, name: &str) -> Option<&Method> {
         self.methods.iter().find(|m| m.experiment == experiment && m.name == name)
     }
 }
 
-/// Every worker that this binary carries.
-pub fn all() -> Result<Vec<Worker>> {
+/// Every worker that this binary carries; `jdks` are Java installations that the user named.
+pub fn all(jdks: &[PathBuf]) -> Result<Vec<Worker>> {
     let mut workers = native::workers()?;
     workers.extend(go::worker()?);
+    workers.extend(java::workers(jdks)?);
     Ok(workers)
 }
 

@@ -67,7 +67,7 @@ pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
         [cache_folder(), std::env::temp_dir().join(format!("pagewise-{}", rustix::process::getuid().as_raw()))]
     {
         match place_in(&folder.join("workers").join(&hash[..16]), name, bytes) {
-            Ok(path) => return Ok(Started { command: vec![path.into()], hash }),
+            Ok(path) => return Ok(Started { command: vec![path.into()], hash, heap_options: false }),
             Err(error) => last = Some(error),
         }
     }

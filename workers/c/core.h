@@ -100,8 +100,12 @@ void transcript_write(bool whole);
 void signals_watch(void);
 extern volatile int current_slot, current_cell;
 
+/* code.c */
+void code_touch(void);
+
 /* sides.c */
 void sides_open(void);
+extern bool sides_agree; /* the slot ends on both sides alike */
 
 /* gaps.c */
 int probe_gaps_main(const char *milliseconds);
@@ -110,6 +114,13 @@ int probe_gaps_main(const char *milliseconds);
 int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
 int guard_main(void);
+int pin_main(const char *thread, const char *list);
+
+/* load.c */
+int load_main(const char *percent);
+
+/* capture.c */
+int make_capture_main(int argc, char **argv);
 
 const char *worker_name(void);
 #endif

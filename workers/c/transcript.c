@@ -1,5 +1,6 @@
 /* Writes transcripts. Samples and facts are kept in memory, already faulted in, and written once at the end. */
 #include "core.h"
+#include "latency.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ void transcript_write(bool whole)
         write_sample(&samples[i], extra);
     for (int i = 0; i < fact_count; i++)
         out("fact\t%d\t%d\t%s\t%s\n", facts[i].slot, facts[i].cell, facts[i].name, facts[i].value);
+    latency_write();
     for (int i = 0; i < ending_count; i++)
         out("%s", endings[i]);
     if (whole)

@@ -1,0 +1,8 @@
+/* Single latencies, counted into a histogram for the transcript. */
+#ifndef PAGEWISE_LATENCY_H
+#define PAGEWISE_LATENCY_H
+#include "worker.h"
+
+void latency_record(struct slot *s, const uint64_t *ns, size_t count); /* outside any phase */
+void latency_write(void);                                             /* the worker's own */
+#endif

@@ -1,0 +1,121 @@
+/* The untimed half of `message`: preparing, checking every byte at both ends, keeping the two sides in step. */
+#include "message.h"
+#include "latency.h"
+#include <stdio.h>
+
+enum { CHECKED = 16 }; /* messages of which every byte is checked, before the timed ones */
+
+static uint64_t *latencies;
+
+/* One trip that is not counted goes before: its answer tells the asking side that the other's stopwatch runs, so that neither
+ * side waits inside its phase for the other to begin. */
+static void first_trip(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+{
+    meet(s);
+    stamp(l, 0);
+    if (!trips->send(l) || !trips->receive(l))
+        fail(s, call);
+}
+
+struct link message_begin(struct slot *s)
+{
+    struct link l = {.bytes = s->bytes, .spin = key_is(s, "wait", "spin"), .in = -1, .out = -1, .wake_in = -1, .wake_out = -1};
+    pin_begin(s);
+    size_t ops = key_size(s, "ops"), room = (l.bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+    l.message = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    latencies = mmap(NULL, ops * sizeof *latencies, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (l.message == MAP_FAILED || latencies == MAP_FAILED)
+        fail(s, "mmap");
+    s->ops = ops;
+    s->phase_bytes = ops * s->bytes;
+    return l;
+}
+
+void message_end(struct slot *s, struct link *l)
+{
+    munmap(l->message, l->bytes);
+    munmap(latencies, key_size(s, "ops") * sizeof *latencies);
+    pin_end(s);
+}
+
+/* What the turns of all messages add up to; one byte carries only the turn modulo 256. */
+static uint64_t expected_sum(const struct link *l, uint64_t ops)
+{
+    if (l->bytes >= sizeof(uint64_t))
+        return ops * (ops - 1) / 2;
+    uint64_t rest = ops % 256;
+    return ops / 256 * (255 * 256 / 2) + rest * (rest - 1) / 2;
+}
+
+/* Each of these messages has a content of its own; it must come out whole there and come back whole. */
+static uint64_t check_messages(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+{
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < CHECKED; i++) {
+        pattern_fill(l->message, l->bytes, s->seed + i);
+        if (!trips->send(l))
+            fail(s, call);
+        memset(l->message, 0xAA, l->bytes);
+        if (!trips->receive(l))
+            fail(s, call);
+        wrong += pattern_first_wrong(l->message, l->bytes, s->seed + i) != l->bytes;
+    }
+    pattern_fill(l->message, l->bytes, s->seed);
+    return wrong;
+}
+
+static uint64_t check_answers(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+{
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < CHECKED; i++) {
+        memset(l->message, 0xAA, l->bytes);
+        if (!trips->receive(l))
+            fail(s, call);
+        wrong += pattern_first_wrong(l->message, l->bytes, s->seed + i) != l->bytes;
+        if (!trips->send(l))
+            fail(s, call);
+    }
+    return wrong;
+}
+
+void message_ask(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+{
+    uint64_t ops = s->ops, sum = 0, timed_sum = 0;
+    bool ok = false;
+    fact(s, "wrong_messages", check_messages(s, l, trips, call));
+    first_trip(s, l, trips, call);
+    PHASE(s, "round-trips") { ok = trips->ask(l, ops, &sum); }
+    if (!ok)
+        fail(s, call);
+    first_trip(s, l, trips, call);
+    PHASE(s, "timed-trips") { ok = trips->ask_timed(l, ops, &timed_sum, latencies); }
+    if (!ok)
+        fail(s, call);
+    fact(s, "sequence_sum", sum);
+    fact(s, "expected_sequence_sum", expected_sum(l, ops));
+    if (timed_sum != sum)
+        fail_because(s, call, "a message of the timed trips was lost, repeated or old");
+    latency_record(s, latencies, ops);
+    fact_digest(s, l->message, l->bytes); /* the last message */
+    pin_fact(s);
+}
+
+void message_answer(struct slot *s, struct link *l, const struct trips *trips, const char *call)
+{
+    uint64_t ops = s->ops, sum = 0, timed_sum = 0;
+    bool ok = false;
+    fact(s, "b.wrong_messages", check_answers(s, l, trips, call));
+    meet(s);
+    PHASE(s, "round-trips") { ok = trips->answer(l, ops + 1, &sum); }
+    if (!ok)
+        fail(s, call);
+    meet(s);
+    PHASE(s, "timed-trips") { ok = trips->answer(l, ops + 1, &timed_sum); }
+    if (!ok)
+        fail(s, call);
+    fact(s, "b.sequence_sum", sum);
+    if (timed_sum != sum)
+        fail_because(s, call, "a message of the timed trips was lost, repeated or old");
+    fact_digest(s, l->message, l->bytes); /* the last message */
+    pin_fact(s);
+}

@@ -1,0 +1,42 @@
+#include "streams.h"
+#include <fcntl.h>
+
+TRIPS(by_pipe, stream_send, stream_receive);
+
+/* One pipe each way; side a makes both. */
+static void run(struct slot *s)
+{
+    struct link l = message_begin(s);
+    int forth[2], back[2];
+    if (pipe2(forth, O_CLOEXEC) != 0 || pipe2(back, O_CLOEXEC) != 0)
+        fail(s, "pipe2");
+    tell_descriptor(s, forth[0]);
+    tell_descriptor(s, back[1]);
+    close(forth[0]);
+    close(back[1]);
+    l.out = forth[1];
+    l.in = back[0];
+    spin_or_block(s, &l, l.in);
+    spin_or_block(s, &l, l.out);
+    message_ask(s, &l, &by_pipe, "read or write");
+    close(l.in);
+    close(l.out);
+    message_end(s, &l);
+}
+
+static void run_b(struct slot *s)
+{
+    struct link l = message_begin(s);
+    l.in = hear_descriptor(s);
+    l.out = hear_descriptor(s);
+    spin_or_block(s, &l, l.in);
+    spin_or_block(s, &l, l.out);
+    message_answer(s, &l, &by_pipe, "read or write");
+    close(l.in);
+    close(l.out);
+    message_end(s, &l);
+}
+
+METHOD(message_pipe, .experiment = "message", .name = "pipe", .summary = "Two pipes, one each way.",
+       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
+       .calls = "round-trips:read,write timed-trips:read,write", .isolation = "own", .run = run, .run_b = run_b);

@@ -1,0 +1,75 @@
+#include "streams.h"
+#include <mqueue.h>
+#include <stdio.h>
+
+static bool mq_send_one(struct link *l)
+{
+    int sent;
+    unsigned tries = 0;
+    while ((sent = mq_send(l->out, (const char *)l->message, l->bytes, 0)) != 0 && (errno == EAGAIN || errno == EINTR))
+        tried(&tries, TRIES_IN_KERNEL);
+    return sent == 0;
+}
+
+static bool mq_receive_one(struct link *l)
+{
+    ssize_t got;
+    unsigned tries = 0;
+    while ((got = mq_receive(l->in, (char *)l->message, l->bytes, NULL)) < 0 && (errno == EAGAIN || errno == EINTR))
+        tried(&tries, TRIES_IN_KERNEL);
+    return got == (ssize_t)l->bytes;
+}
+
+TRIPS(by_mq, mq_send_one, mq_receive_one);
+
+/* A queue descriptor is a file descriptor on Linux, so side b is passed it and the name is gone at once. */
+static mqd_t queue(struct slot *s, const struct link *l, const char *which)
+{
+    char name[256];
+    snprintf(name, sizeof name, "/%s-%s", launch_name(), which);
+    struct mq_attr about = {.mq_maxmsg = 2, .mq_msgsize = (long)l->bytes};
+    mqd_t made = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &about);
+    static char reason[200];
+    if (made < 0 && errno == EINVAL) {
+        snprintf(reason, sizeof reason, "messages of %zu bytes are not allowed: sudo sysctl fs.mqueue.msgsize_max=%zu",
+                 l->bytes, l->bytes);
+        skip(s, reason);
+    }
+    if (made < 0 && errno == EMFILE)
+        skip(s, "the queue would exceed RLIMIT_MSGQUEUE: raise it by ulimit -q");
+    if (made < 0 && errno == ENOSYS)
+        skip(s, "this kernel has no POSIX message queues (CONFIG_POSIX_MQUEUE)");
+    if (made < 0)
+        fail(s, "mq_open");
+    mq_unlink(name);
+    spin_or_block(s, l, made);
+    tell_descriptor(s, made);
+    return made;
+}
+
+static void run(struct slot *s)
+{
+    struct link l = message_begin(s);
+    l.out = queue(s, &l, "forth");
+    l.in = queue(s, &l, "back");
+    message_ask(s, &l, &by_mq, "mq_send or mq_receive");
+    mq_close(l.in);
+    mq_close(l.out);
+    message_end(s, &l);
+}
+
+static void run_b(struct slot *s)
+{
+    struct link l = message_begin(s);
+    l.in = hear_descriptor(s);
+    l.out = hear_descriptor(s);
+    message_answer(s, &l, &by_mq, "mq_send or mq_receive");
+    mq_close(l.in);
+    mq_close(l.out);
+    message_end(s, &l);
+}
+
+METHOD(message_posix_mq, .experiment = "message", .name = "posix-mq", .summary = "Two POSIX message queues, one each way.",
+       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "6 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
+       .calls = "round-trips:mq_timedsend,mq_timedreceive timed-trips:mq_timedsend,mq_timedreceive", .isolation = "own",
+       .run = run, .run_b = run_b);

@@ -1,0 +1,24 @@
+#include "streams.h"
+#include <fcntl.h>
+
+void spin_or_block(struct slot *s, const struct link *l, int descriptor)
+{
+    if (l->spin && fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0)
+        fail(s, "fcntl");
+}
+
+char *shared_by_descriptor(struct slot *s, size_t bytes)
+{
+    int fd = s->role == 'a' ? memfd_create("pagewise-message", MFD_CLOEXEC) : hear_descriptor(s);
+    if (fd < 0)
+        fail(s, "memfd_create");
+    if (s->role == 'a') {
+        if (ftruncate(fd, (off_t)bytes) != 0)
+            fail(s, "ftruncate");
+        tell_descriptor(s, fd);
+    }
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    check_map(s, p);
+    close(fd);
+    return p;
+}

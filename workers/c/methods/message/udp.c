@@ -1,0 +1,46 @@
+#include "streams.h"
+#include <netinet/in.h>
+
+TRIPS(by_udp, datagram_send, datagram_receive);
+
+/* Each side takes a free port of the loopback interface and tells the other its number. */
+static void open_ends(struct slot *s, struct link *l)
+{
+    if (l->bytes > 65507)
+        skip(s, "a UDP datagram carries at most 65507 bytes");
+    struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}, theirs = mine;
+    socklen_t length = sizeof mine;
+    l->in = l->out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (l->in < 0 || bind(l->in, (struct sockaddr *)&mine, length) != 0 ||
+        getsockname(l->in, (struct sockaddr *)&mine, &length) != 0)
+        fail(s, "bind");
+    tell(s, &mine.sin_port, sizeof mine.sin_port);
+    hear(s, &theirs.sin_port, sizeof theirs.sin_port);
+    if (connect(l->in, (struct sockaddr *)&theirs, sizeof theirs) != 0)
+        fail(s, "connect");
+    spin_or_block(s, l, l->in);
+}
+
+static void run(struct slot *s)
+{
+    struct link l = message_begin(s);
+    open_ends(s, &l);
+    meet(s);
+    message_ask(s, &l, &by_udp, "send or recv");
+    close(l.in);
+    message_end(s, &l);
+}
+
+static void run_b(struct slot *s)
+{
+    struct link l = message_begin(s);
+    open_ends(s, &l);
+    meet(s);
+    message_answer(s, &l, &by_udp, "send or recv");
+    close(l.in);
+    message_end(s, &l);
+}
+
+METHOD(message_udp, .experiment = "message", .name = "udp", .summary = "UDP datagrams over the loopback interface.",
+       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
+       .calls = "round-trips:sendto,recvfrom timed-trips:sendto,recvfrom", .isolation = "own", .run = run, .run_b = run_b);

@@ -1,0 +1,33 @@
+#include "streams.h"
+
+TRIPS(by_unix_dgram, datagram_send, datagram_receive);
+
+static void run(struct slot *s)
+{
+    struct link l = message_begin(s);
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0)
+        fail(s, "socketpair");
+    tell_descriptor(s, pair[1]);
+    close(pair[1]);
+    l.in = l.out = pair[0];
+    spin_or_block(s, &l, l.in);
+    message_ask(s, &l, &by_unix_dgram, "send or recv");
+    close(l.in);
+    message_end(s, &l);
+}
+
+static void run_b(struct slot *s)
+{
+    struct link l = message_begin(s);
+    l.in = l.out = hear_descriptor(s);
+    spin_or_block(s, &l, l.in);
+    message_answer(s, &l, &by_unix_dgram, "send or recv");
+    close(l.in);
+    message_end(s, &l);
+}
+
+METHOD(message_unix_dgram, .experiment = "message", .name = "unix-dgram",
+       .summary = "A pair of Unix datagram sockets: boundaries are kept, nothing is lost.", .phases = MESSAGE_PHASES,
+       .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
+       .calls = "round-trips:sendto,recvfrom timed-trips:sendto,recvfrom", .isolation = "own", .run = run, .run_b = run_b);

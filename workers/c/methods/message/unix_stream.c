@@ -1,0 +1,51 @@
+#include "streams.h"
+#include <stdio.h>
+#include <sys/un.h>
+
+TRIPS(by_unix_stream, stream_send, stream_receive);
+
+/* By its path, so that a side in any language can take part. */
+static struct sockaddr_un address_of(struct slot *s)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (snprintf(address.sun_path, sizeof address.sun_path, "/tmp/%s-message", launch_name()) >= (int)sizeof address.sun_path)
+        fail_because(s, "bind", "the launch's name is too long for a socket's path");
+    return address;
+}
+
+static void run(struct slot *s)
+{
+    struct link l = message_begin(s);
+    struct sockaddr_un address = address_of(s);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 1) != 0)
+        fail(s, "bind");
+    meet(s);
+    l.in = l.out = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    unlink(address.sun_path);
+    close(listener);
+    if (l.in < 0)
+        fail(s, "accept4");
+    spin_or_block(s, &l, l.in);
+    message_ask(s, &l, &by_unix_stream, "read or write");
+    close(l.in);
+    message_end(s, &l);
+}
+
+static void run_b(struct slot *s)
+{
+    struct link l = message_begin(s);
+    struct sockaddr_un address = address_of(s);
+    l.in = l.out = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    meet(s);
+    if (l.in < 0 || connect(l.in, (struct sockaddr *)&address, sizeof address) != 0)
+        fail(s, "connect");
+    spin_or_block(s, &l, l.in);
+    message_answer(s, &l, &by_unix_stream, "read or write");
+    close(l.in);
+    message_end(s, &l);
+}
+
+METHOD(message_unix_stream, .experiment = "message", .name = "unix-stream", .summary = "A Unix stream socket, by its path.",
+       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
+       .calls = "round-trips:read,write timed-trips:read,write", .isolation = "own", .run = run, .run_b = run_b);

@@ -1,0 +1,63 @@
+/* What the `share` methods ask of file systems and of the pool of huge pages. */
+#include "share.h"
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/statfs.h>
+
+static struct statfs file_system_of(struct slot *s, int fd)
+{
+    struct statfs about;
+    if (fstatfs(fd, &about) != 0)
+        fail(s, "fstatfs");
+    return about;
+}
+
+void share_check_room(struct slot *s, int fd)
+{
+    struct statfs about = file_system_of(s, fd);
+    uint64_t room = (uint64_t)about.f_bavail * (uint64_t)about.f_bsize;
+    /* A tmpfs mounted without a size has no blocks to count. */
+    if (about.f_blocks && room < s->bytes) {
+        static char reason[160];
+        snprintf(reason, sizeof reason, "the file system has %llu bytes free, %zu are needed", (unsigned long long)room,
+                 s->bytes);
+        errno = ENOSPC;
+        fail_because(s, "ftruncate", reason);
+    }
+}
+
+bool share_in_memory(struct slot *s, int fd)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } known[] = {{TMPFS_MAGIC, "tmpfs"},   {RAMFS_MAGIC, "ramfs"},         {HUGETLBFS_MAGIC, "hugetlbfs"},
+                 {EXT4_SUPER_MAGIC, "ext4"}, {XFS_SUPER_MAGIC, "xfs"},     {BTRFS_SUPER_MAGIC, "btrfs"},
+                 {OVERLAYFS_SUPER_MAGIC, "overlayfs"}, {NFS_SUPER_MAGIC, "nfs"}, {F2FS_SUPER_MAGIC, "f2fs"}};
+    unsigned long magic = (unsigned long)(uint32_t)file_system_of(s, fd).f_type;
+    static char number[24];
+    snprintf(number, sizeof number, "0x%lx", magic);
+    const char *name = number;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].magic == magic)
+            name = known[i].name;
+    bool in_memory = magic == TMPFS_MAGIC || magic == RAMFS_MAGIC || magic == HUGETLBFS_MAGIC;
+    fact_word(s, "file_system", name);
+    fact(s, "in_memory", in_memory);
+    return in_memory;
+}
+
+void share_check_huge(struct slot *s)
+{
+    if (!s->huge_page_bytes || s->bytes % s->huge_page_bytes != 0)
+        skip(s, "bytes is not a multiple of the huge page size");
+}
+
+void share_skip_pool(struct slot *s)
+{
+    static char reason[200];
+    size_t pages = s->bytes / s->huge_page_bytes;
+    snprintf(reason, sizeof reason, "the huge page pool holds fewer than %zu free pages: sudo sysctl vm.nr_hugepages=%zu",
+             pages, pages);
+    skip(s, reason);
+}

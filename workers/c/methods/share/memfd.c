@@ -1,0 +1,30 @@
+#include "share.h"
+
+static void run(struct slot *s)
+{
+    share_begin(s);
+    size_t bytes = s->bytes;
+    char *at = free_range(s, bytes), *p = MAP_FAILED;
+    int fd = -1, sized = -1;
+    PHASE(s, "map") {
+        fd = memfd_create("pagewise-share", MFD_CLOEXEC);
+        if (fd >= 0 && (sized = ftruncate(fd, (off_t)bytes)) == 0)
+            p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+    }
+    if (fd < 0)
+        fail(s, "memfd_create");
+    if (sized != 0)
+        fail(s, "ftruncate");
+    check_map(s, p);
+    share_proof(s, p, "/memfd:pagewise-share");
+    share_use(s, p);
+    PHASE(s, "unmap") {
+        munmap(p, bytes);
+        close(fd);
+    }
+}
+
+METHOD(share_memfd, .experiment = "share", .name = "memfd",
+       .summary = "A memory file without a name (memfd_create): its descriptor is passed to whom it is shared with.",
+       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = "bytes", .laws = SHARE_LAWS,
+       .calls = "map:memfd_create,ftruncate,mmap unmap:munmap,close", .run = run);

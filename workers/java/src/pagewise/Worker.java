@@ -1,0 +1,143 @@
+package pagewise;
+
+import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The Java worker: reads a request, runs its slots in the order given, writes the transcript. */
+public final class Worker {
+    static final int PAGE_BYTES = pageBytes();
+    static final int FEATURE = Runtime.version().feature();
+
+    final Request request;
+    final Transcript transcript;
+    final Phase phase;
+    Sides sides;
+
+    private Worker(Request request) {
+        this.request = request;
+        int samples = 0;
+        for (Request.Round round : request.rounds)
+            for (int cell : round.cells())
+                samples += request.cells.get(cell).declared.phases().length;
+        transcript = new Transcript(samples);
+        phase = new Phase(transcript);
+    }
+
+    /** Java does not tell; smaps states it for every mapping. */
+    private static int pageBytes() {
+        try (var lines = new java.io.BufferedReader(new java.io.FileReader("/proc/self/smaps"))) {
+            for (String line; (line = lines.readLine()) != null;)
+                if (line.startsWith("KernelPageSize:"))
+                    return Integer.parseInt(line.replaceAll("\\D", "")) * 1024;
+        } catch (IOException e) {
+            System.err.println("smaps cannot be read, pages are taken for 4096 bytes: " + e.getMessage());
+        }
+        return 4096;
+    }
+
+    private static String about(long clockReadNs) {
+        var runtime = ManagementFactory.getRuntimeMXBean();
+        String collectors = ManagementFactory.getGarbageCollectorMXBeans().stream().map(GarbageCollectorMXBean::getName)
+            .collect(Collectors.joining(", "));
+        return "pagewise\t1\tjava-" + FEATURE
+            + "\nabout\tvirtual_machine\t" + runtime.getVmName() + " " + runtime.getVmVersion() + " (" + runtime.getVmVendor() + ")"
+            + "\nabout\tflags\t" + String.join(" ", runtime.getInputArguments())
+            + "\nabout\tcollectors\t" + collectors
+            + "\nabout\theap_bytes\t" + Runtime.getRuntime().maxMemory()
+            + "\nabout\tcpu_clock\tthe measuring thread's CPU clock plus schedstat of all other threads"
+            + "\nabout\tswitches\tof the measuring thread"
+            + "\nabout\tpage_bytes\t" + PAGE_BYTES
+            + (clockReadNs < 0 ? "" : "\nabout\tclock_read_ns\t" + clockReadNs);
+    }
+
+    /** What one clock read costs: the smallest mean of 64 rows of 65 reads, once the loop is compiled. */
+    private static long clockReadNs() {
+        long best = Long.MAX_VALUE;
+        for (int i = 0; i < 256; i++) {
+            long start = System.nanoTime();
+            for (int j = 0; j < 64; j++)
+                System.nanoTime();
+            best = Math.min(best, (System.nanoTime() - start) / 65);
+        }
+        return best;
+    }
+
+    private void run() throws IOException {
+        transcript.head(about(clockReadNs()));
+        if (request.hardwareCounters)
+            for (String column : List.of("cycles", "dtlb_misses"))
+                transcript.head("absent\t" + column + "\tthe Java worker opens no hardware counters");
+        transcript.columns();
+        Counters.open();
+        if (request.role != 0)
+            sides = Sides.open(request, transcript);
+        int number = 0;
+        for (Request.Round round : request.rounds)
+            for (int index : round.cells()) {
+                Request.Cell cell = request.cells.get(index);
+                if (!cell.ended)
+                    runSlot(new Slot(this, cell, number, round.number()));
+                number++;
+            }
+        transcript.write(true);
+    }
+
+    private void runSlot(Slot s) {
+        Counters.findThreads();
+        try {
+            if (sides != null)
+                sides.meet();
+            if (s.cell.declared.needs() > FEATURE)
+                throw s.skip("it needs JDK " + s.cell.declared.needs() + " or newer, this is " + FEATURE
+                    + ": install one, or name it by --java");
+            if (s.cell.method == null)
+                s.cell.method = s.cell.declared.method();
+            if (request.role == 'b')
+                s.cell.method.runB(s);
+            else
+                s.cell.method.run(s);
+            s.fact("gc_count", s.collections);
+            s.fact("gc_ns", s.collectionNs);
+            s.fact("compile_ns", s.compileNs);
+        } catch (Ended e) {
+            end(s, e.line);
+        } catch (Exception | OutOfMemoryError | InternalError e) {
+            end(s, ((Ended) s.fail("run", e)).line);
+        }
+        phase.name = null;
+    }
+
+    private void end(Slot s, String line) {
+        s.cell.ended = true;
+        transcript.ending(line);
+        // A side that stopped in the middle must not leave its peer waiting: ending the process closes all it holds.
+        if (sides != null) {
+            transcript.write(false);
+            Runtime.getRuntime().halt(4);
+        }
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        List<Declared> declared = Declared.all();
+        if (arguments.length == 1 && arguments[0].equals("--list")) {
+            System.out.println(about(-1));
+            declared.forEach(method -> System.out.println(method.line));
+            return;
+        }
+        if (arguments.length > 0) {
+            System.err.println("usage: java pagewise.Worker [--list], or a request on standard input");
+            System.exit(2);
+        }
+        try {
+            new Worker(new Request(System.in.readAllBytes(), declared)).run();
+        } catch (BadRequest e) {
+            System.err.println(e.getMessage());
+            System.exit(2);
+        }
+        // Not exit(): a helper thread that a method left behind must not keep the worker alive.
+        Runtime.getRuntime().halt(0);
+    }
+}
