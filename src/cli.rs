@@ -8,12 +8,13 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::catalog::{self, Experiment};
 use crate::cell::{self, Selector};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, PREFLIGHT};
 use crate::folder::{RunFolder, runs_folder};
 use crate::input;
 use crate::judge;
 use crate::machine;
 use crate::machine::environment::Environment;
+use crate::machine::preflight;
 use crate::outcome::Status;
 use crate::plan::{self, ParameterList, Plan, SCHEMA, Wish};
 use crate::progress::Progress;
@@ -92,6 +93,9 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct DoctorArgs {
+    /// What disturbs the machine at the moment instead: a look of three seconds.
+    #[arg(long)]
+    noise: bool,
     /// Everything as JSON.
     #[arg(long)]
     json: bool,
@@ -249,6 +253,13 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
 }
 
 fn doctor(arguments: &DoctorArgs) -> Result<u8> {
+    if arguments.noise {
+        let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
+        return match arguments.json {
+            true => print(&(serde_json::to_string_pretty(&seen)? + "\n")),
+            false => print(&report::noise::render(&seen)),
+        };
+    }
     let environment = Environment::capture(Path::new("/"));
     let obstacles = machine::obstacles::obstacles(&environment);
     if arguments.json {
@@ -464,6 +475,10 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     if arguments.resume.is_none() {
         folder.write_json("environment.json", &environment)?;
         folder.write_json("plan.json", &plan)?;
+        // A look that fails says nothing of the run; its absence from the folder says that it failed.
+        if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
+            folder.write_json(PREFLIGHT, &seen)?;
+        }
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;

@@ -7,12 +7,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
-const VMSTAT: [&str; 12] = [
+const VMSTAT: [&str; 13] = [
     "thp_fault_alloc",
     "thp_fault_fallback",
     "thp_collapse_alloc",
     "compact_stall",
     "allocstall_normal",
+    "allocstall_movable",
     "pgscan_kswapd",
     "pgscan_direct",
     "pgsteal_kswapd",
@@ -30,6 +31,7 @@ pub struct Snapshot {
     pressure_us: BTreeMap<String, u64>,
     vmstat: BTreeMap<String, u64>,
     sectors: BTreeMap<String, (u64, u64)>,
+    own_bytes: (u64, u64),
 }
 
 /// What two snapshots differ by.
@@ -45,12 +47,30 @@ pub struct NoiseDelta {
     pub device_read_bytes: u64,
     /// Bytes written to block devices by anybody.
     pub device_written_bytes: u64,
+    /// Bytes of these that the laboratory and the workers that have ended caused to be read.
+    #[serde(default)]
+    pub own_read_bytes: u64,
+    /// Bytes that they caused to be written, now or later.
+    #[serde(default)]
+    pub own_written_bytes: u64,
 }
 
 impl NoiseDelta {
     /// Processes that the kernel's OOM killer ended meanwhile.
     pub fn oom_kills(&self) -> u64 {
-        self.vmstat.get("oom_kill").copied().unwrap_or(0)
+        self.counter("oom_kill")
+    }
+
+    /// By how much a counter of `/proc/vmstat` moved.
+    pub fn counter(&self, name: &str) -> u64 {
+        self.vmstat.get(name).copied().unwrap_or(0)
+    }
+
+    /// Device bytes that the laboratory and its workers did not cause. Their own writes may reach the device later than they
+    /// are made, so only what exceeds them is foreign.
+    pub fn foreign_bytes(&self) -> u64 {
+        let read = self.device_read_bytes.saturating_sub(self.own_read_bytes);
+        read + self.device_written_bytes.saturating_sub(self.own_written_bytes)
     }
 }
 
@@ -84,6 +104,14 @@ impl Snapshot {
                 snapshot.vmstat.insert(name.to_owned(), value.parse().unwrap_or(0));
             }
         }
+        // The I/O of processes that have been waited for is added to their parent's (proc_pid_io(5)).
+        for line in read(root, "proc/self/io").lines() {
+            match line.split_once(": ") {
+                Some(("read_bytes", bytes)) => snapshot.own_bytes.0 = bytes.parse().unwrap_or(0),
+                Some(("write_bytes", bytes)) => snapshot.own_bytes.1 = bytes.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
         for line in read(root, "proc/diskstats").lines() {
             let fields: Vec<&str> = line.split_whitespace().collect();
             if let [_, _, name, _, _, read, _, _, _, written, ..] = fields[..]
@@ -115,6 +143,8 @@ impl Snapshot {
             vmstat: moved(&self.vmstat, &earlier.vmstat),
             device_read_bytes: sectors(|s| s.0),
             device_written_bytes: sectors(|s| s.1),
+            own_read_bytes: self.own_bytes.0.saturating_sub(earlier.own_bytes.0),
+            own_written_bytes: self.own_bytes.1.saturating_sub(earlier.own_bytes.1),
         }
     }
 }
@@ -122,6 +152,18 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_others_did_is_foreign() {
+        let delta = NoiseDelta {
+            device_read_bytes: 100,
+            own_read_bytes: 60,
+            device_written_bytes: 10,
+            own_written_bytes: 500,
+            ..NoiseDelta::default()
+        };
+        assert_eq!(delta.foreign_bytes(), 40);
+    }
 
     #[test]
     fn only_what_moved_is_told() {

@@ -11,6 +11,7 @@ use crate::outcome::Status;
 use crate::plan::{Plan, compatible};
 use crate::sizes::{format_ns, three_digits};
 use crate::stats::ratio::Ratio;
+use crate::stats::steady::Label;
 use crate::stats::verdict::{Twin, Verdict};
 use crate::summary::{BestSet, CellSummary, Comparison, Distribution, Summary};
 
@@ -154,6 +155,7 @@ fn render_group(
     indent(text, &table);
     phases_table(text, experiment, &rows);
     text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
+    steadiness(text, experiment, &rows);
     for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
         let _ = writeln!(text, "    {}", best_sentence(best, summary));
     }
@@ -218,6 +220,27 @@ fn phases_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummary
     align(&mut table);
     text.push('\n');
     indent(text, &table);
+}
+
+/// Which cells had not settled within their launches, and of which nothing can be said.
+fn steadiness(text: &mut String, experiment: &Experiment, rows: &[&CellSummary]) {
+    let of = |wanted: Label| -> Vec<String> {
+        let mine = rows.iter().filter(|c| c.role != "null" && c.steady.as_ref().is_some_and(|s| s.label == wanted));
+        mine.map(|c| label(experiment, c)).collect()
+    };
+    let mut words = Vec::new();
+    for wanted in [Label::Steady, Label::Drifting, Label::TwoLevel, Label::Short] {
+        let names = of(wanted);
+        let name = if wanted == Label::Short { "too few rounds to tell" } else { wanted.word() };
+        match names.len() {
+            0 => {}
+            count if wanted == Label::Steady || count == rows.len() => words.push(format!("{count} {name}")),
+            _ => words.push(format!("{name}: {}", names.join(", "))),
+        }
+    }
+    if !words.is_empty() {
+        let _ = writeln!(text, "    From round to round: {}", words.join("; "));
+    }
 }
 
 fn indent(text: &mut String, table: &Table) {

@@ -21,7 +21,7 @@ pub const EXPERIMENT: &str = "selftest";
 const WORKER: &str = "c-O3";
 /// Runs of their own plan, launches and seed: what one run has in common cannot mislead the others.
 const RUNS: usize = 12;
-/// Groups in a run: each has a baseline, its identical twin and, with steps, one cell with extra work.
+/// Groups in a run: each has a baseline, its identical twin and one cell with extra work.
 const PAIRS: usize = 12;
 /// The work of successive runs.
 const WORKS: [Work; 3] = [Work::Steps, Work::Pages, Work::Steps];
@@ -54,6 +54,14 @@ impl Work {
         match self {
             Work::Steps => "steps",
             Work::Pages => "pages",
+        }
+    }
+
+    /// The method that does more of it.
+    pub fn extra_method(self) -> &'static str {
+        match self {
+            Work::Steps => "steps-extra",
+            Work::Pages => "pages-extra",
         }
     }
 }

@@ -65,6 +65,8 @@ pub struct Done {
     pub sample_ns: f64,
     /// The median sample of the null cell: what the stopwatch itself takes, in nanoseconds.
     pub floor_ns: f64,
+    /// What one read of the clock takes, in nanoseconds.
+    pub clock_read_ns: f64,
     /// What one slot took, its preparation and proofs included, in seconds.
     pub slot_s: f64,
     /// The batch that was chosen or given.
@@ -120,9 +122,7 @@ impl<'a> Laboratory<'a> {
             let base = self.cell(work.method(), pair, batch, 0)?;
             cells.push(PlannedCell { twin: true, ..base.clone() });
             cells.push(base);
-            if work == Work::Steps {
-                cells.push(self.cell("steps-extra", pair, batch, EXTRAS[pair % EXTRAS.len()])?);
-            }
+            cells.push(self.cell(work.extra_method(), pair, batch, EXTRAS[pair % EXTRAS.len()])?);
         }
         cells.push(self.cell("null", 1, batch, 0)?);
         let unit = Unit {
@@ -187,6 +187,11 @@ impl<'a> Laboratory<'a> {
             samples_each: phase.map_or(0, |p| p.samples),
             sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
+            clock_read_ns: evidence
+                .about
+                .get(WORKER)
+                .and_then(|about| about.get("clock_read_ns")?.parse().ok())
+                .unwrap_or(0.0),
             slot_s: unit.round_s / plan.cells.len() as f64,
             batch: plan.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
             cells: plan.cells.len() - 1,

@@ -1,19 +1,13 @@
-#include "selftest.h"
+#include "touch.h"
 
-/* Work that the kernel does, noisy in the way that memory is: one fault for each page of a fresh mapping. */
+/* Work that the kernel does, noisy in the way that memory is. */
 static void run(struct slot *s)
 {
     size_t bytes = s->bytes, page = s->page_bytes;
     s->ops = bytes / page;
-    volatile char *p = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    check_map(s, (char *)p);
-    madvise((char *)p, bytes, MADV_NOHUGEPAGE);
-    PHASE(s, "work") {
-        for (size_t i = 0; i < bytes; i += page)
-            p[i] = 1;
-    }
-    munmap((char *)p, bytes);
+    char *p = fresh_pages(s, bytes);
+    PHASE(s, "work") { touch_each_page(p, bytes, page); }
+    munmap(p, bytes);
 }
 
 METHOD(selftest_pages, .experiment = "selftest", .name = "pages", .group = "memory",
