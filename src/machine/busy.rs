@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 /// Clock ticks per second in /proc (USER_HZ), which is 100 on every architecture that Linux runs on today.
-const TICKS_PER_SECOND: f64 = 100.0;
+pub const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Kernel threads that reclaim, compact, merge, collapse or watch memory, by the start of their names.
 const MEMORY_THREADS: [&str; 6] = ["kswapd", "kcompactd", "khugepaged", "kdamond", "ksmd", "kproactived"];

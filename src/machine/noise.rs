@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::busy::TICKS_PER_SECOND;
+
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
 const VMSTAT: [&str; 13] = [
     "thp_fault_alloc",
@@ -28,6 +30,7 @@ const VMSTAT: [&str; 13] = [
 pub struct Snapshot {
     steal: u64,
     all_cpu: u64,
+    busy: u64,
     pressure_us: BTreeMap<String, u64>,
     vmstat: BTreeMap<String, u64>,
     sectors: BTreeMap<String, (u64, u64)>,
@@ -39,6 +42,9 @@ pub struct Snapshot {
 pub struct NoiseDelta {
     /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
     pub steal_share: f64,
+    /// CPU time of everything that ran, in seconds.
+    #[serde(default)]
+    pub busy_cpu_s: f64,
     /// Microseconds in which something waited, by resource and severity (`/proc/pressure`).
     pub pressure_us: BTreeMap<String, u64>,
     /// Counters of `/proc/vmstat` that moved.
@@ -87,6 +93,8 @@ impl Snapshot {
             // The eighth column is steal; guest time, after it, is contained in user time already.
             snapshot.steal = ticks.get(7).copied().unwrap_or(0);
             snapshot.all_cpu = ticks.iter().take(8).sum();
+            // The fourth and fifth are idle and waiting for I/O.
+            snapshot.busy = snapshot.all_cpu - ticks.iter().skip(3).take(2).sum::<u64>() - snapshot.steal;
         }
         for resource in ["cpu", "memory", "io"] {
             for line in read(root, &format!("proc/pressure/{resource}")).lines() {
@@ -139,6 +147,7 @@ impl Snapshot {
         };
         NoiseDelta {
             steal_share: if all == 0 { 0.0 } else { self.steal.saturating_sub(earlier.steal) as f64 / all as f64 },
+            busy_cpu_s: self.busy.saturating_sub(earlier.busy) as f64 / TICKS_PER_SECOND,
             pressure_us: moved(&self.pressure_us, &earlier.pressure_us),
             vmstat: moved(&self.vmstat, &earlier.vmstat),
             device_read_bytes: sectors(|s| s.0),
@@ -180,7 +189,7 @@ mod tests {
         let before = Snapshot::take(root);
         write("cpu 20 0 10 160 0 0 0 10 0 0\n", "oom_kill 2\ncompact_stall 5\n", " 254 0 vda 1 0 104 0 2 0 200 0\n");
         let delta = Snapshot::take(root).delta(&before);
-        assert_eq!(delta.steal_share, 0.1);
+        assert_eq!((delta.steal_share, delta.busy_cpu_s), (0.1, 0.1));
         assert_eq!(delta.oom_kills(), 1);
         assert!(!delta.vmstat.contains_key("compact_stall"));
         assert_eq!((delta.device_read_bytes, delta.device_written_bytes), (2048, 0));

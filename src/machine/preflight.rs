@@ -47,12 +47,15 @@ pub fn look(root: &Path, milliseconds: u64) -> Result<Preflight> {
     let seconds = started.elapsed().as_secs_f64();
     let after = (Snapshot::take(root), Processes::take(root), frequencies(&cpus));
     let (mut busy, memory_threads) = after.1.since(&before.1, seconds, std::process::id());
-    let busy_cpus = busy.iter().map(|b| b.cpus).sum();
     busy.truncate(MOST_NAMED);
+    let counters = after.0.delta(&before.0);
+    // Processes that began or ended meanwhile have no name here, but the CPUs know of them.
+    let probes: f64 = gaps.iter().map(|g| 1.0 - g.lost_share()).sum();
+    let busy_cpus = (counters.busy_cpu_s / seconds - probes).max(0.0);
     Ok(Preflight {
         seconds,
         gaps,
-        counters: after.0.delta(&before.0),
+        counters,
         busy,
         busy_cpus,
         memory_threads,
