@@ -205,7 +205,12 @@ fn selected<'a>(
 }
 
 /// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
-fn matching_workers(patterns: &[String], experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
+fn matching_workers(
+    patterns: &[String],
+    experiment: &Experiment,
+    workers: &[Worker],
+    method: Option<&str>,
+) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for pattern in patterns {
         let matching = |w: &&Worker| match pattern.strip_suffix('*') {

@@ -342,7 +342,8 @@ impl<'a> Runner<'a> {
     /// Rounds that the workers of a unit need at the least before their code is compiled.
     fn least_warmup_rounds(&self, unit: usize) -> u32 {
         let first = self.plan.units[unit].cells.first().map(|&c| &self.plan.cells[c].cell);
-        let workers = first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
+        let workers =
+            first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
         workers.map(Worker::least_warmup_rounds).max().unwrap_or(0)
     }
 
@@ -369,7 +370,8 @@ impl<'a> Runner<'a> {
         let unit_plan = &self.plan.units[unit];
         let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
         let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
-        let heap = judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
+        let heap =
+            judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
         let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
         let selected: Vec<_> = told.iter().collect();
         let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
