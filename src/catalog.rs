@@ -93,6 +93,9 @@ pub struct Parameter {
     pub option: bool,
 }
 
+/// The budget of an experiment that does not say what it needs, in seconds.
+pub const USUAL_BUDGET_S: f64 = 60.0;
+
 fn default_workers() -> Vec<String> {
     vec!["c-O3".to_owned()]
 }
@@ -121,6 +124,10 @@ pub struct Experiment {
     /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
     #[serde(default = "default_workers")]
     pub workers: Vec<String>,
+    /// What a run of its default values needs, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
+    /// the first look's values are taken.
+    #[serde(default)]
+    pub budget_s: Option<f64>,
     /// Workers of the first look, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
@@ -156,6 +163,11 @@ impl Experiment {
     pub fn headline(&self) -> &str {
         let total = self.totals.iter().find(|t| t.headline).or(self.totals.first());
         total.map_or_else(|| self.phases[0].as_str(), |t| t.name.as_str())
+    }
+
+    /// What a run of its default values needs, in seconds.
+    pub fn needed_s(&self) -> f64 {
+        self.budget_s.unwrap_or(USUAL_BUDGET_S)
     }
 
     /// Phases, then totals: everything a figure can be given for.

@@ -280,6 +280,8 @@ fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary
         cpu_ns: distribution(launches, measure, Column::Cpu, 1.0)?,
         per_unit_ns: distribution(launches, measure, Column::Wall, ops.max(1.0))?,
         bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
+        user_ns: mean("user_ns"),
+        system_ns: mean("system_ns"),
         minor_faults: mean("minor_faults"),
         major_faults: mean("major_faults"),
         voluntary_switches: mean("voluntary_switches"),

@@ -71,12 +71,18 @@ pub struct Plan {
     pub precision: f64,
     /// Differences below this share are called equivalent.
     pub margin: f64,
+    /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
     /// Most launches of a unit.
     pub max_launches: u32,
     /// Whether this is the first look at everything.
     pub first_look: bool,
+    /// Whether the budget is less than the default values of its experiments need.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub short: bool,
     /// Whether the user allowed changes of the system.
     pub allow_system_changes: bool,
     /// Baseline method by experiment.
@@ -117,6 +123,8 @@ pub enum ParameterList {
     Look,
     /// `check`
     Check,
+    /// `default`, or `look` for experiments that say what their default values need: the budget is less.
+    Short,
 }
 
 impl Plan {
@@ -264,6 +272,7 @@ fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTr
         let usual = match wish.sizes {
             ParameterList::Look if !parameter.look.is_empty() => &parameter.look,
             ParameterList::Check if !parameter.check.is_empty() => &parameter.check,
+            ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => &parameter.look,
             _ => &parameter.default,
         };
         let words = match set {

@@ -74,6 +74,10 @@ pub struct PhaseSummary {
     pub wall_ns: Distribution,
     /// CPU time of one sample.
     pub cpu_ns: Distribution,
+    /// The kernel's split of CPU time: user mode, mean per sample.
+    pub user_ns: f64,
+    /// The kernel's split of CPU time: kernel mode, mean per sample.
+    pub system_ns: f64,
     /// Wall time divided by units.
     pub per_unit_ns: Distribution,
     /// Payload over wall time, where the phase has a payload.

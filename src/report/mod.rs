@@ -3,4 +3,5 @@
 pub mod doctor;
 pub mod explain;
 pub mod published;
+pub mod resources;
 pub mod terminal;

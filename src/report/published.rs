@@ -12,7 +12,7 @@ use crate::catalog::{self, Experiment};
 use crate::cell::Selector;
 use crate::plan::{self, PlannedCell, Wish};
 use crate::sizes::{did_you_mean, three_digits};
-use crate::summary::{CellSummary, Distribution, Summary};
+use crate::summary::{CellSummary, Distribution, PhaseSummary, Summary};
 use crate::workers::Worker;
 
 /// One write-up.
@@ -173,16 +173,26 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
             timed(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
         }
         "cpu_ns" => timed(&phase.cpu_ns, scale),
+        "user_ns" => counted(phase.user_ns * scale * per_unit(figure, phase)),
+        "system_ns" => counted(phase.system_ns * scale * per_unit(figure, phase)),
+        "cpu_percent" => counted(100.0 * phase.cpu_ns.median / phase.wall_ns.median),
         "minor_faults" => counted(phase.minor_faults),
         "major_faults" => counted(phase.major_faults),
         "voluntary_switches" => counted(phase.voluntary_switches),
         "involuntary_switches" => counted(phase.involuntary_switches),
         fact => match cell.proofs.get(fact)? {
             crate::summary::Proof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
+            crate::summary::Proof::Number { max, .. } if figure.unit == "sectors" => counted(*max as f64 / 512.0),
             crate::summary::Proof::Number { max, .. } => counted(*max as f64),
             crate::summary::Proof::Words(_) => None,
         },
     }
+}
+
+/// What a time of one of our samples is to be multiplied by to cover as many units as the figure.
+fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    if figure.ops > 0 && units.is_finite() && units > 0.0 { figure.ops as f64 / units } else { 1.0 }
 }
 
 type Value = (f64, Option<(f64, f64)>);

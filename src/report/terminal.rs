@@ -123,7 +123,8 @@ fn render_group(
     let headline = experiment.headline();
     let measured = |c: &&&CellSummary| compatible(group, &grouping(experiment, c)) && !c.phases.is_empty();
     let mut rows: Vec<&CellSummary> = cells.iter().filter(measured).copied().collect();
-    if rows.is_empty() {
+    // A floor or a limit by itself is no answer to anything.
+    if rows.iter().all(|c| ["null", "limit"].contains(&c.role.as_str())) {
         return;
     }
     let order = |c: &CellSummary| {
@@ -152,6 +153,7 @@ fn render_group(
     align(&mut table);
     indent(text, &table);
     phases_table(text, experiment, &rows);
+    text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
     for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
         let _ = writeln!(text, "    {}", best_sentence(best, summary));
     }

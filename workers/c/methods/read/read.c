@@ -243,6 +243,7 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
     fact(s, "resident_after_bytes", resident_bytes(s, in->descriptor, in->bytes));
     fact(s, "delivered_bytes", in->sink.delivered_bytes);
     fact(s, "step_bytes", in->step_bytes);
+    fact(s, "page_bytes", s->page_bytes);
     if (in->sink.kind == CONSUME_RECORDS) {
         fact(s, "records", in->sink.walk.records);
         fact(s, "record_bytes", in->sink.walk.record_bytes);

@@ -12,11 +12,15 @@
     "memory:text"
 #define CHUNK_KEYS READ_KEYS " chunk:size"
 
+/* Somebody else's use of the device makes a cold figure somebody else's too. */
+#define FOREIGN_LAW                                                                                                    \
+    "cache=cold & counted == 1: 8 * foreign_bytes <= bytes + 67108864; "                                               \
+    "cache=dropped & counted == 1: 8 * foreign_bytes <= bytes + 67108864"
 /* Every byte was delivered, and the cache was what `cache=` says when the pass began. */
 #define READ_LAWS                                                                                                      \
     "delivered_bytes == bytes; cache=hot: resident_before_bytes == bytes; cache=cold: resident_before_bytes == 0; "    \
     "cache=dropped: resident_before_bytes == 0; "                                                                      \
-    "consume=records: 24 + 16 * records + record_bytes + cut_bytes == bytes"
+    "consume=records: 24 + 16 * records + record_bytes + cut_bytes == bytes; " FOREIGN_LAW
 /* What is cold has to come from the device, and what is hot may not. */
 #define CACHE_LAWS                                                                                                     \
     READ_LAWS "; cache=hot: device_bytes == 0; cache=cold & counted == 1: device_bytes >= stored_bytes; "              \
