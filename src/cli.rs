@@ -13,12 +13,13 @@ use crate::folder::{RunFolder, runs_folder};
 use crate::input;
 use crate::judge;
 use crate::machine;
+use crate::machine::environment::Environment;
 use crate::outcome::Status;
 use crate::plan::{self, ParameterList, Plan, SCHEMA, Wish};
 use crate::progress::Progress;
 use crate::report;
-use crate::runner::{RunEnd, Runner};
-use crate::signals::Signals;
+use crate::runner::{self, RunEnd, Runner};
+use crate::signals::{Signals, survive_file_size_limit};
 use crate::sizes;
 use crate::summary::Summary;
 use crate::transcript::{self, LaunchKeys};
@@ -122,6 +123,9 @@ struct RunArgs {
     /// Exactly this many launches, budget permitting [default: 6 to 12].
     #[arg(long, value_name = "N")]
     launches: Option<u32>,
+    /// Longest time of one launch; a worker that takes longer is ended [default: 10 times what the pilot took, at least 60s].
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<String>,
     /// Seed of all orders and data [default: from the clock; it is kept in the plan].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -180,6 +184,7 @@ impl Laboratory {
 
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
+    survive_file_size_limit()?;
     let laboratory = Laboratory::open(cli)?;
     match &cli.verb {
         Verb::List { experiment } => {
@@ -228,7 +233,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
 }
 
 fn doctor(arguments: &DoctorArgs) -> Result<u8> {
-    let environment = machine::environment::Environment::capture(Path::new("/"));
+    let environment = Environment::capture(Path::new("/"));
     let obstacles = machine::obstacles::obstacles(&environment);
     if arguments.json {
         let value = serde_json::json!({ "environment": environment, "obstacles": obstacles });
@@ -270,9 +275,10 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
-        let state = match RunFolder::open(&name).and_then(|f| Ok((f.plan()?, f.file("summary.json").exists()))) {
-            Ok((plan, done)) => {
+        let state = match RunFolder::open(&name).and_then(|f| Ok((f.plan()?, f.read_json::<Summary>("summary.json").ok()))) {
+            Ok((plan, summary)) => {
                 let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
+                let done = summary.is_some_and(|s| !s.remarks.contains(&runner::interrupted(&plan.run)));
                 format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
             }
             Err(error) => format!("{error:#}"),
@@ -283,8 +289,7 @@ fn runs() -> Result<u8> {
 }
 
 /// What may be spent, and which values of the parameters that is enough for.
-fn budget(laboratory: &Laboratory, arguments: &RunArgs) -> Result<(f64, ParameterList)> {
-    let given = arguments.budget.as_ref().map(|text| sizes::parse_seconds(text).context("--budget")).transpose()?;
+fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> Result<(f64, ParameterList)> {
     let what: Vec<Selector> = arguments.select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
     let needed_s: f64 = laboratory.experiments.iter().filter(named).map(Experiment::needed_s).sum();
@@ -312,12 +317,36 @@ fn short_remarks(plan: &Plan) -> Vec<String> {
     short.map(words).collect()
 }
 
+/// The numbers that the command line gives for a whole run.
+struct Goal {
+    budget_s: Option<f64>,
+    precision: f64,
+    margin: f64,
+    time_limit_s: Option<f64>,
+}
+
+impl Goal {
+    fn of(arguments: &RunArgs) -> Result<Goal> {
+        let seconds = |text: &Option<String>, name| text.as_deref().map(sizes::parse_seconds).transpose().context(name);
+        if arguments.launches == Some(0) {
+            bail!("--launches 0 leaves nothing to measure");
+        }
+        Ok(Goal {
+            budget_s: seconds(&arguments.budget, "--budget")?,
+            precision: sizes::parse_share(&arguments.precision).context("--precision")?,
+            margin: sizes::parse_share(&arguments.margin).context("--margin")?,
+            time_limit_s: seconds(&arguments.time_limit, "--time-limit")?,
+        })
+    }
+}
+
 /// Makes the plan of a new run.
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
+    let goal = Goal::of(arguments)?;
     let published = arguments.published.as_deref().map(report::published::find).transpose()?;
     let look = select.what.is_empty() && published.is_none();
-    let (budget_s, list) = budget(laboratory, arguments)?;
+    let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
     let (mut cells, experiments) = match &published {
         Some(table) => {
             select.what = table.selectors();
@@ -336,9 +365,6 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let units = plan::units(&mut cells, &experiments, &baselines)?;
     let now = jiff::Timestamp::now();
     let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
-    if arguments.launches == Some(0) {
-        bail!("--launches 0 leaves nothing to measure");
-    }
     Ok(Plan {
         schema: SCHEMA,
         run: format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), seed & 0xFFFF),
@@ -346,8 +372,9 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,
         budget_s,
-        precision: sizes::parse_share(&arguments.precision).context("--precision")?,
-        margin: sizes::parse_share(&arguments.margin).context("--margin")?,
+        precision: goal.precision,
+        margin: goal.margin,
+        time_limit_s: goal.time_limit_s,
         min_launches: arguments.launches.unwrap_or(6),
         max_launches: arguments.launches.unwrap_or(12),
         first_look: look,
@@ -366,9 +393,10 @@ fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
         Some(name) => {
             let folder = RunFolder::open(name)?;
             let mut plan = folder.plan()?;
-            if let Some(text) = &arguments.budget {
-                plan.budget_s = sizes::parse_seconds(text).context("--budget")?;
-            }
+            same_workers(&plan, &laboratory.workers)?;
+            let goal = Goal::of(arguments)?;
+            plan.budget_s = goal.budget_s.unwrap_or(plan.budget_s);
+            plan.time_limit_s = goal.time_limit_s.or(plan.time_limit_s);
             (plan, folder)
         }
         None => {
@@ -377,18 +405,41 @@ fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
             (plan, RunFolder::create(&path)?)
         }
     };
-    let environment = machine::environment::Environment::capture(Path::new("/"));
+    let result = measure(laboratory, arguments, plan, &folder);
+    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.is_empty()) {
+        folder.discard();
+    }
+    result
+}
+
+/// A run is completed by the programs that began it.
+fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
+    for (name, hash) in &plan.workers {
+        let started = workers::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+        if started.hash != *hash {
+            bail!("the worker {name} is not the one that this run began with; make a new run");
+        }
+    }
+    Ok(())
+}
+
+fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
+    let _lock = folder.lock()?;
+    let environment: Environment = match arguments.resume {
+        Some(_) => folder.read_json("environment.json")?,
+        None => Environment::capture(Path::new("/")),
+    };
     if arguments.resume.is_none() {
-        folder.write_json("plan.json", &plan)?;
         folder.write_json("environment.json", &environment)?;
+        folder.write_json("plan.json", &plan)?;
     }
     let signals = Signals::watch()?;
-    let runner = Runner::new(plan, &folder, &laboratory.workers, &signals, Progress::new())?;
+    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
     let (plan, evidence, mut end) = runner.run()?;
     end.remarks.extend(short_remarks(&plan));
     let summary = judge::summarise(&plan, &evidence, environment.headline(), end.remarks.clone())?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&plan, &summary, &folder, arguments.json, arguments.published.as_deref())?;
+    print_run(&plan, &summary, folder, arguments.json, arguments.published.as_deref())?;
     Ok(exit_code(&summary, &end, arguments.strict))
 }
 
@@ -409,8 +460,13 @@ fn exit_code(summary: &Summary, end: &RunEnd, strict: bool) -> u8 {
     match end.stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
         None if strict && !(summary.trusted && summary.comparisons.iter().all(decided)) => 3,
-        None => 0,
+        None => nothing_measured(summary),
     }
+}
+
+/// 4 where no cell could be measured.
+fn nothing_measured(summary: &Summary) -> u8 {
+    u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
 }
 
 fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
@@ -418,11 +474,10 @@ fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
     let plan = folder.plan()?;
     let records = folder.launches()?;
     let evidence = Evidence::read(&plan, &folder, &records)?;
-    let environment: machine::environment::Environment = folder.read_json("environment.json")?;
+    let environment: Environment = folder.read_json("environment.json")?;
     let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let remarks = kept
-        .map_or_else(|| vec!["this run was interrupted; pagewise run --resume completes it".to_owned()], |s| s.remarks);
+    let remarks = kept.map_or_else(|| vec![runner::interrupted(&plan.run)], |s| s.remarks);
     let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
     print_run(&plan, &summary, &folder, json, published)?;
-    Ok(u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4)
+    Ok(nothing_measured(&summary))
 }

@@ -71,6 +71,9 @@ pub struct Plan {
     pub precision: f64,
     /// Differences below this share are called equivalent.
     pub margin: f64,
+    /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
     /// Most launches of a unit.

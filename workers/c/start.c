@@ -197,9 +197,16 @@ static void remove_directory(const char *path)
 
 static void undo(char *line)
 {
-    char *verb = strtok(line, " "), *path = strtok(NULL, " "), *text = strtok(NULL, "");
+    char *verb = strtok(line, " "), *path = strtok(NULL, ""), *text = NULL;
     if (!verb || !path)
         return;
+    /* The paths of `write` are the kernel's, whose text may have spaces; elsewhere it is the path that may have them. */
+    if (strcmp(verb, "write") == 0)
+        text = strchr(path, ' ');
+    else if (strcmp(verb, "remove-prefix") == 0)
+        text = strrchr(path, ' ');
+    if (text)
+        *text++ = 0;
     if (strcmp(verb, "write") == 0 && text)
         write_file(path, text, false);
     else if (strcmp(verb, "unlink") == 0)
