@@ -73,7 +73,7 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
                 "aligned-thp",
                 "limit",
             ] {
-                let transcript = run(Command::new(&worker), &request(method, bytes, 1));
+                let transcript = run(Command::new(worker), &request(method, bytes, 1));
                 if transcript.endings.is_empty() {
                     digests
                         .insert(format!("{method}@{}", transcript.worker), facts(&transcript, 0)["digest"].to_owned());
