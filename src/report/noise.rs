@@ -57,7 +57,11 @@ pub fn render(seen: &Preflight) -> String {
     let nobody = || "none".to_owned();
     line(
         "other busy processes, in CPUs",
-        if seen.busy.is_empty() { nobody() } else { format!("{:.2} in all; of those still there: {}", seen.busy_cpus, names(&seen.busy)) },
+        if seen.busy.is_empty() {
+            nobody()
+        } else {
+            format!("{:.2} in all; of those still there: {}", seen.busy_cpus, names(&seen.busy))
+        },
     );
     text.push_str(&verdict(seen));
     text

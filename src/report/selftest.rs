@@ -92,7 +92,7 @@ fn effects(text: &mut String, found: &SelfTest) {
     if found.effects.is_empty() {
         return;
     }
-    text.push_str("\nKnown effects: exactly so many more steps or pages; an interval should contain the true ratio in 95 % of the trials\n");
+    text.push_str("\nKnown effects: exactly so many more steps or pieces; an interval should contain the true ratio in 95 % of the trials\n");
     let mut rows =
         table(&["work", "extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"]);
     for one in &found.effects {

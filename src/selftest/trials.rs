@@ -112,7 +112,7 @@ impl<'a> Laboratory<'a> {
                 BATCH => batch.unwrap_or(1).to_string(),
                 "pair" => pair.to_string(),
                 "extra_permille" => extra_permille.to_string(),
-                "bytes" => crate::sizes::parse_size(&self.experiment.parameters["bytes"].default[0])?.to_string(),
+                "pieces" => self.experiment.parameters["pieces"].default[0].clone(),
                 other => bail!("{EXPERIMENT}/{method} has the key {other}, which the self-test does not know"),
             };
             parameters.insert(key.clone(), value);
