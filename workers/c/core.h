@@ -119,5 +119,8 @@ int load_main(const char *percent);
 /* capture.c */
 int make_capture_main(int argc, char **argv);
 
+/* prepare_file.c */
+int prepare_file_main(int argc, char **argv);
+
 const char *worker_name(void);
 #endif
