@@ -111,7 +111,8 @@ struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments named need, mostly 60s each].
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments
+    /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done.
