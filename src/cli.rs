@@ -130,7 +130,8 @@ struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments named need, mostly 60s each].
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments
+    /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done.
@@ -241,8 +242,10 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
         workers::find(&laboratory.workers, worker)?;
     }
     let of = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
-    let found = laboratory.workers.iter().filter(of).rev().find_map(|w| Some((w.method(&experiment.name, name)?, w)));
-    match found {
+    // The worker that is measured first is shown where none is named.
+    let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
+    let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
+    match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, worker)),
         None => {
             let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
@@ -293,16 +296,12 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     if experiments.len() > 1 {
         bail!("a request holds cells of one experiment");
     }
-    let mut plain: Vec<_> = Vec::new();
-    for planned in &cells {
-        // Workers do not matter to a request, so the same method and parameters stand in it once.
-        if !plain
-            .iter()
-            .any(|c: &&cell::Cell| c.method == planned.cell.method && c.parameters == planned.cell.parameters)
-        {
-            plain.push(&planned.cell);
-        }
+    // The same method may take other keys in another worker: a request is for one, by itself for the one measured first.
+    let worker = &cells[0].cell.worker;
+    if let Some(other) = wish.selectors.iter().filter_map(|s| s.worker.as_ref()).find(|w| *w != worker) {
+        bail!("a request is for one worker, not for {worker} and {other}");
     }
+    let plain: Vec<&cell::Cell> = cells.iter().map(|p| &p.cell).filter(|c| c.worker == *worker).collect();
     let order: Vec<usize> = (0..plain.len()).collect();
     let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
     print(&transcript::request(&keys, &plain, std::slice::from_ref(&order), std::slice::from_ref(&order)))
@@ -374,11 +373,15 @@ impl Goal {
         if arguments.launches == Some(0) {
             bail!("--launches 0 leaves nothing to measure");
         }
+        let time_limit_s = seconds(&arguments.time_limit, "--time-limit")?;
+        if time_limit_s.is_some_and(|limit| limit < 1.0) {
+            bail!("--time-limit must be at least 1s: a worker takes that long to start on a busy machine");
+        }
         Ok(Goal {
             budget_s: seconds(&arguments.budget, "--budget")?,
             precision: sizes::parse_share(&arguments.precision).context("--precision")?,
             margin: sizes::parse_share(&arguments.margin).context("--margin")?,
-            time_limit_s: seconds(&arguments.time_limit, "--time-limit")?,
+            time_limit_s,
         })
     }
 }

@@ -206,7 +206,8 @@ pub fn summarise(
     let mut cells = Vec::new();
     let disagreements: BTreeMap<usize, String> = crate::verify::disagreements(plan, evidence).into_iter().collect();
     for (index, planned) in plan.cells.iter().enumerate().filter(|(_, p)| !p.twin) {
-        cells.push(cell_summary(plan, evidence, index, planned, disagreements.get(&index))?);
+        let doubt = disagreements.get(&index).cloned().or_else(|| doubt_of_twin(plan, evidence, planned));
+        cells.push(cell_summary(plan, evidence, index, planned, doubt.as_ref())?);
     }
     let (mut comparisons, mut best, mut twins) = (Vec::new(), Vec::new(), Vec::new());
     for group in groups(plan, None) {
@@ -237,18 +238,25 @@ pub fn summarise(
     Ok(summary)
 }
 
+/// What is broken in the hidden twin of a cell: both are the same code, so neither can be believed then.
+fn doubt_of_twin(plan: &Plan, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
+    let twin = plan.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
+    let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
+    Some(format!("in its hidden twin: {}", outcome.reason))
+}
+
 fn cell_summary(
     plan: &Plan,
     evidence: &Evidence,
     index: usize,
     planned: &PlannedCell,
-    disagreement: Option<&String>,
+    doubt: Option<&String>,
 ) -> Result<CellSummary> {
     let method = Method::parse(&planned.method)?;
     let nothing = CellEvidence::default();
     let mine = evidence.cells.get(&index).unwrap_or(&nothing);
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
-    let outcome = outcome.or_else(|| disagreement.map(|reason| Outcome::of(Status::Untrusted, reason)));
+    let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, reason)));
     let outcome = outcome.or_else(|| distrust(mine).map(|reason| Outcome::of(Status::Untrusted, reason)));
     let outcome = outcome.unwrap_or_else(|| match mine.launches.is_empty() {
         true => Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget"),

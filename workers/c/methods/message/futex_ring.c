@@ -8,7 +8,8 @@ static long futex(uint32_t *word, int operation, uint32_t value)
     return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-/* The turn's low half is the futex word. The sleeper is woken by every message, for the sender cannot know whether it sleeps. */
+/* The turn's low half is the futex word. The sleeper is woken by every message, for the sender cannot know whether it
+ * sleeps. */
 static bool ring_send(struct link *l)
 {
     char *slot = ring_slot(l->ring_out, l->turn_out, l->bytes);
