@@ -116,6 +116,9 @@ pub fn cells(
             .filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
         let settings = own.chain(set.cloned()).collect();
         let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
+        if no_worker(workers, figure) {
+            continue; // The row then says that it is not in this run.
+        }
         let (found, of) = plan::cells(experiments, workers, &wish)?;
         for planned in found {
             if !cells.iter().any(|c| c.cell == planned.cell) {
@@ -131,16 +134,28 @@ pub fn cells(
     Ok((cells, involved))
 }
 
-fn matching<'a>(figure: &Figure, summary: &'a Summary) -> Option<&'a CellSummary> {
+/// Whether a figure names a family of workers, such as `java*`, of which there is none here.
+fn no_worker(workers: &[Worker], figure: &Figure) -> bool {
+    let family = figure.cell.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
+    family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start)))
+}
+
+/// Our cells that repeat a figure: one, or one of each worker of a family.
+fn matching<'a>(figure: &Figure, summary: &'a Summary) -> Vec<&'a CellSummary> {
     let sized = |text: &str| crate::sizes::parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
-    summary.cells.iter().find(|c| {
-        let worker_free = figure.cell.split('@').next() == c.cell.split('@').next() && !figure.cell.contains('@');
-        (c.cell == figure.cell || worker_free)
-            && figure
-                .parameters
-                .iter()
-                .all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
-    })
+    let named = |cell: &str| match (figure.cell.strip_suffix('*'), figure.cell.contains('@')) {
+        (Some(start), _) => cell.starts_with(start),
+        (None, true) => cell == figure.cell,
+        (None, false) => cell.split('@').next() == Some(&figure.cell),
+    };
+    let fits = |c: &&CellSummary| {
+        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
+    };
+    let mut found: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
+    if !figure.cell.ends_with('*') {
+        found.truncate(1);
+    }
+    found
 }
 
 /// Our figure in the published unit: value, and its interval where there is one.
@@ -181,18 +196,22 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
     let mut rows = Table::new();
     rows.load_style(presets::NOTHING).set_header(["figure", "job", "published", "here", "95 %", "ratio", "cell"]);
     for figure in &table.figures {
-        let cell = matching(figure, summary);
-        let mine = cell.and_then(|c| ours(figure, c));
-        let (here, interval, ratio) = match mine {
-            Some((value, limits)) => (
-                three_digits(value),
-                limits.map_or_else(String::new, |(l, h)| format!("{}–{}", three_digits(l), three_digits(h))),
-                if figure.value == 0.0 { String::new() } else { three_digits(value / figure.value) },
-            ),
-            None => (cell.map_or("not in this run", |c| c.status.word()).to_owned(), String::new(), String::new()),
-        };
         let published = format!("{} {}", figure.value, figure.unit);
-        rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &figure.cell]);
+        let cells = matching(figure, summary);
+        for cell in &cells {
+            let (here, interval, ratio) = match ours(figure, cell) {
+                Some((value, limits)) => (
+                    three_digits(value),
+                    limits.map_or_else(String::new, |(l, h)| format!("{}–{}", three_digits(l), three_digits(h))),
+                    if figure.value == 0.0 { String::new() } else { three_digits(value / figure.value) },
+                ),
+                None => (cell.status.word().to_owned(), String::new(), String::new()),
+            };
+            rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &cell.cell]);
+        }
+        if cells.is_empty() {
+            rows.add_row([&figure.label, &figure.job, &published, "not in this run", "", "", &figure.cell]);
+        }
     }
     for column in rows.column_iter_mut().skip(2).take(4) {
         column.set_cell_alignment(CellAlignment::Right);
