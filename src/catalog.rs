@@ -39,6 +39,17 @@ pub struct Total {
     /// Whether this one is compared first.
     #[serde(default)]
     pub headline: bool,
+    /// Whether its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
+    /// same time. Everything else is added up all the same.
+    #[serde(default)]
+    pub overlap: bool,
+}
+
+impl Total {
+    /// What it is made of: `send + receive`, or `send beside receive` where they overlap.
+    pub fn formula(&self) -> String {
+        self.phases.join(if self.overlap { " beside " } else { " + " })
+    }
 }
 
 /// What kind of values a parameter takes.
@@ -82,6 +93,9 @@ pub struct Parameter {
     pub option: bool,
 }
 
+/// The budget of an experiment that does not say what it needs, in seconds.
+pub const USUAL_BUDGET_S: f64 = 60.0;
+
 fn default_workers() -> Vec<String> {
     vec!["c-O3".to_owned()]
 }
@@ -94,6 +108,9 @@ pub struct Experiment {
     pub name: String,
     /// One line.
     pub title: String,
+    /// Left out of the first look and of `list`, unless it is named.
+    #[serde(default)]
+    pub hidden: bool,
     /// One or two sentences.
     pub question: String,
     /// Ids of the published tables it covers.
@@ -110,6 +127,10 @@ pub struct Experiment {
     /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
     #[serde(default = "default_workers")]
     pub workers: Vec<String>,
+    /// What a run of its default values needs, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
+    /// the first look's values are taken.
+    #[serde(default)]
+    pub budget_s: Option<f64>,
     /// Workers of the first look, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
@@ -145,6 +166,11 @@ impl Experiment {
     pub fn headline(&self) -> &str {
         let total = self.totals.iter().find(|t| t.headline).or(self.totals.first());
         total.map_or_else(|| self.phases[0].as_str(), |t| t.name.as_str())
+    }
+
+    /// What a run of its default values needs, in seconds.
+    pub fn needed_s(&self) -> f64 {
+        self.budget_s.unwrap_or(USUAL_BUDGET_S)
     }
 
     /// Phases, then totals: everything a figure can be given for.

@@ -10,14 +10,16 @@ use crate::catalog::{self, Experiment};
 use crate::cell::{self, Selector};
 use crate::evidence::Evidence;
 use crate::folder::{RunFolder, runs_folder};
+use crate::input;
 use crate::judge;
 use crate::machine;
+use crate::machine::environment::Environment;
 use crate::outcome::Status;
 use crate::plan::{self, ParameterList, Plan, SCHEMA, Wish};
 use crate::progress::Progress;
 use crate::report;
-use crate::runner::{RunEnd, Runner};
-use crate::signals::Signals;
+use crate::runner::{self, RunEnd, Runner};
+use crate::signals::{Signals, survive_file_size_limit};
 use crate::sizes;
 use crate::summary::Summary;
 use crate::transcript::{self, LaunchKeys};
@@ -25,8 +27,6 @@ use crate::workers::{self, Worker};
 
 /// The budget of the first look at everything, in seconds.
 const LOOK_BUDGET_S: f64 = 150.0;
-/// The budget of each experiment that is named, in seconds.
-const EXPERIMENT_BUDGET_S: f64 = 60.0;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -71,6 +71,8 @@ enum Verb {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
     },
+    /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
+    Selftest(SelftestArgs),
     /// Prints a request, to drive a worker by hand: pagewise request fault/touch | WORKER.
     Request(SelectArgs),
     /// Kept runs.
@@ -96,6 +98,19 @@ struct DoctorArgs {
 }
 
 #[derive(Debug, Args)]
+struct SelftestArgs {
+    /// Time to spend; half of it gives half the comparisons.
+    #[arg(long, value_name = "TIME", default_value = "2min")]
+    budget: String,
+    /// Seed of all orders [default: from the clock; it is printed].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Everything as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
 struct SelectArgs {
     /// EXPERIMENT[/METHOD[@WORKER]].
     what: Vec<String>,
@@ -111,7 +126,7 @@ struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 10min for --published, 60s for each experiment named].
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done.
@@ -120,9 +135,12 @@ struct RunArgs {
     /// Differences below this share are called equivalent.
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     margin: String,
-    /// Exactly this many launches, budget permitting [default: 6 to 12].
+    /// Exactly this many launches, budget permitting [default: 6 to 40].
     #[arg(long, value_name = "N")]
     launches: Option<u32>,
+    /// Longest time of one launch; a worker that takes longer is ended [default: 10 times what the pilot took, at least 60s].
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<String>,
     /// Seed of all orders and data [default: from the clock; it is kept in the plan].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -166,19 +184,22 @@ impl Laboratory {
     }
 
     fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
-        Ok(Wish {
+        let mut wish = Wish {
             selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
             settings: select.set.iter().map(|s| cell::parse_setting(s)).collect::<Result<_>>()?,
             baseline,
             sizes: list,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             page_bytes: rustix::param::page_size() as u64,
-        })
+        };
+        input::complete(&mut wish, &self.experiments)?;
+        Ok(wish)
     }
 }
 
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
+    survive_file_size_limit()?;
     let laboratory = Laboratory::open(cli)?;
     match &cli.verb {
         Verb::List { experiment } => {
@@ -193,6 +214,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run(&laboratory, arguments),
         Verb::Check { what } => crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker),
+        Verb::Selftest(arguments) => selftest(&laboratory, arguments),
         Verb::Request(select) => request(&laboratory, select),
         Verb::Runs => runs(),
         Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
@@ -227,13 +249,28 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
 }
 
 fn doctor(arguments: &DoctorArgs) -> Result<u8> {
-    let environment = machine::environment::Environment::capture(Path::new("/"));
+    let environment = Environment::capture(Path::new("/"));
     let obstacles = machine::obstacles::obstacles(&environment);
     if arguments.json {
         let value = serde_json::json!({ "environment": environment, "obstacles": obstacles });
         return print(&(serde_json::to_string_pretty(&value)? + "\n"));
     }
     print(&report::doctor::render(&environment, &obstacles))
+}
+
+fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
+    let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
+    let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
+    let place = std::env::temp_dir().join(format!("pagewise-selftest-{}", std::process::id()));
+    let found = crate::selftest::selftest(&place, &laboratory.experiments, &laboratory.workers, budget_s, seed);
+    let _ = std::fs::remove_dir_all(&place);
+    let found = found?;
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&found)? + "\n",
+        false => report::selftest::render(&found),
+    };
+    print(&text)?;
+    Ok(found.exit_code())
 }
 
 fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
@@ -269,24 +306,79 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
-        let state = match RunFolder::open(&name).and_then(|f| Ok((f.plan()?, f.file("summary.json").exists()))) {
-            Ok((plan, done)) => {
-                let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
-                format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
-            }
-            Err(error) => format!("{error:#}"),
-        };
+        let state =
+            match RunFolder::open(&name).and_then(|f| Ok((f.plan()?, f.read_json::<Summary>("summary.json").ok()))) {
+                Ok((plan, summary)) => {
+                    let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
+                    let done = summary.is_some_and(|s| !s.remarks.contains(&runner::interrupted(&plan.run)));
+                    format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
+                }
+                Err(error) => format!("{error:#}"),
+            };
         text += &format!("{name}  {state}\n");
     }
     print(&text)
 }
 
+/// What may be spent, and which values of the parameters that is enough for.
+fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> Result<(f64, ParameterList)> {
+    let what: Vec<Selector> = arguments.select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
+    let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
+    let needed_s: f64 = laboratory.experiments.iter().filter(named).map(Experiment::needed_s).sum();
+    Ok(match given {
+        None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
+        Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
+        None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
+        Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
+        Some(budget_s) if budget_s < needed_s => (budget_s, ParameterList::Short),
+        Some(budget_s) => (budget_s, ParameterList::Default),
+        None => (needed_s, ParameterList::Default),
+    })
+}
+
+/// Says which experiments were given less than their default values need.
+fn short_remarks(plan: &Plan) -> Vec<String> {
+    let needed_s: f64 = plan.experiments.iter().map(Experiment::needed_s).sum();
+    let short = plan.experiments.iter().filter(|e| plan.short && e.budget_s.is_some());
+    let words = |e: &Experiment| {
+        let (name, enough) = (&e.name, needed_s);
+        format!(
+            "{name}: its usual values need --budget {enough:.0}s; those of the first look were taken where --set says nothing"
+        )
+    };
+    short.map(words).collect()
+}
+
+/// The numbers that the command line gives for a whole run.
+struct Goal {
+    budget_s: Option<f64>,
+    precision: f64,
+    margin: f64,
+    time_limit_s: Option<f64>,
+}
+
+impl Goal {
+    fn of(arguments: &RunArgs) -> Result<Goal> {
+        let seconds = |text: &Option<String>, name| text.as_deref().map(sizes::parse_seconds).transpose().context(name);
+        if arguments.launches == Some(0) {
+            bail!("--launches 0 leaves nothing to measure");
+        }
+        Ok(Goal {
+            budget_s: seconds(&arguments.budget, "--budget")?,
+            precision: sizes::parse_share(&arguments.precision).context("--precision")?,
+            margin: sizes::parse_share(&arguments.margin).context("--margin")?,
+            time_limit_s: seconds(&arguments.time_limit, "--time-limit")?,
+        })
+    }
+}
+
 /// Makes the plan of a new run.
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
+    let goal = Goal::of(arguments)?;
     let published = arguments.published.as_deref().map(report::published::find).transpose()?;
     let look = select.what.is_empty() && published.is_none();
-    let list = if look { ParameterList::Look } else { ParameterList::Default };
+    let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
     let (mut cells, experiments) = match &published {
         Some(table) => {
             select.what = table.selectors();
@@ -300,19 +392,11 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     };
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     let workers = plan::settle_missing(&mut cells, &laboratory.workers)?;
+    input::settle(&mut cells, arguments.allow_system_changes);
     let baselines = plan::baselines(&experiments, &cells, &wish)?;
     let units = plan::units(&mut cells, &experiments, &baselines)?;
-    let budget_s = match &arguments.budget {
-        Some(text) => sizes::parse_seconds(text).context("--budget")?,
-        None if look => LOOK_BUDGET_S,
-        None if published.is_some() => PUBLISHED_BUDGET_S,
-        None => EXPERIMENT_BUDGET_S * experiments.len() as f64,
-    };
     let now = jiff::Timestamp::now();
     let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
-    if arguments.launches == Some(0) {
-        bail!("--launches 0 leaves nothing to measure");
-    }
     Ok(Plan {
         schema: SCHEMA,
         run: format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), seed & 0xFFFF),
@@ -320,11 +404,13 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,
         budget_s,
-        precision: sizes::parse_share(&arguments.precision).context("--precision")?,
-        margin: sizes::parse_share(&arguments.margin).context("--margin")?,
-        min_launches: arguments.launches.unwrap_or(6),
-        max_launches: arguments.launches.unwrap_or(12),
+        precision: goal.precision,
+        margin: goal.margin,
+        time_limit_s: goal.time_limit_s,
+        min_launches: arguments.launches.unwrap_or(plan::LAUNCHES.0),
+        max_launches: arguments.launches.unwrap_or(plan::LAUNCHES.1),
         first_look: look,
+        short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
         baselines,
         workers,
@@ -339,9 +425,10 @@ fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
         Some(name) => {
             let folder = RunFolder::open(name)?;
             let mut plan = folder.plan()?;
-            if let Some(text) = &arguments.budget {
-                plan.budget_s = sizes::parse_seconds(text).context("--budget")?;
-            }
+            same_workers(&plan, &laboratory.workers)?;
+            let goal = Goal::of(arguments)?;
+            plan.budget_s = goal.budget_s.unwrap_or(plan.budget_s);
+            plan.time_limit_s = goal.time_limit_s.or(plan.time_limit_s);
             (plan, folder)
         }
         None => {
@@ -350,17 +437,41 @@ fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
             (plan, RunFolder::create(&path)?)
         }
     };
-    let environment = machine::environment::Environment::capture(Path::new("/"));
+    let result = measure(laboratory, arguments, plan, &folder);
+    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.is_empty()) {
+        folder.discard();
+    }
+    result
+}
+
+/// A run is completed by the programs that began it.
+fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
+    for (name, hash) in &plan.workers {
+        let started = workers::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+        if started.hash != *hash {
+            bail!("the worker {name} is not the one that this run began with; make a new run");
+        }
+    }
+    Ok(())
+}
+
+fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
+    let _lock = folder.lock()?;
+    let environment: Environment = match arguments.resume {
+        Some(_) => folder.read_json("environment.json")?,
+        None => Environment::capture(Path::new("/")),
+    };
     if arguments.resume.is_none() {
-        folder.write_json("plan.json", &plan)?;
         folder.write_json("environment.json", &environment)?;
+        folder.write_json("plan.json", &plan)?;
     }
     let signals = Signals::watch()?;
-    let runner = Runner::new(plan, &folder, &laboratory.workers, &signals, Progress::new())?;
-    let (plan, evidence, end) = runner.run()?;
+    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
+    let (plan, evidence, mut end) = runner.run()?;
+    end.remarks.extend(short_remarks(&plan));
     let summary = judge::summarise(&plan, &evidence, environment.headline(), end.remarks.clone())?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&plan, &summary, &folder, arguments.json, arguments.published.as_deref())?;
+    print_run(&plan, &summary, folder, arguments.json, arguments.published.as_deref())?;
     Ok(exit_code(&summary, &end, arguments.strict))
 }
 
@@ -381,8 +492,13 @@ fn exit_code(summary: &Summary, end: &RunEnd, strict: bool) -> u8 {
     match end.stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
         None if strict && !(summary.trusted && summary.comparisons.iter().all(decided)) => 3,
-        None => 0,
+        None => nothing_measured(summary),
     }
+}
+
+/// 4 where no cell could be measured.
+fn nothing_measured(summary: &Summary) -> u8 {
+    u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
 }
 
 fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
@@ -390,11 +506,10 @@ fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
     let plan = folder.plan()?;
     let records = folder.launches()?;
     let evidence = Evidence::read(&plan, &folder, &records)?;
-    let environment: machine::environment::Environment = folder.read_json("environment.json")?;
+    let environment: Environment = folder.read_json("environment.json")?;
     let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let remarks = kept
-        .map_or_else(|| vec!["this run was interrupted; pagewise run --resume completes it".to_owned()], |s| s.remarks);
+    let remarks = kept.map_or_else(|| vec![runner::interrupted(&plan.run)], |s| s.remarks);
     let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
     print_run(&plan, &summary, &folder, json, published)?;
-    Ok(u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4)
+    Ok(nothing_measured(&summary))
 }

@@ -9,7 +9,8 @@ use anyhow::Result;
 use crate::catalog::{Content, Experiment};
 use crate::content;
 use crate::expression::Values;
-use crate::folder::{LaunchRecord, RunFolder};
+use crate::folder::{LaunchRecord, RunFolder, SideRecord};
+use crate::launch::End;
 use crate::method::{Method, Role};
 use crate::plan::Plan;
 use crate::transcript::{COLUMNS, Counts, Transcript};
@@ -63,6 +64,8 @@ pub struct Evidence {
     pub about: BTreeMap<String, BTreeMap<String, String>>,
     /// Columns that this machine cannot fill, with the reason.
     pub absent: BTreeMap<String, String>,
+    /// Wall time of each cell's very first pass, which is its pilot's, summed over phases, in nanoseconds.
+    pub first_pass_ns: BTreeMap<usize, f64>,
     seen: BTreeSet<(usize, i32)>,
     expected: HashMap<(usize, u64), Option<u64>>,
 }
@@ -73,16 +76,20 @@ struct Slot {
     round: i32,
     cell: usize,
     phases: BTreeMap<String, Counts>,
+    twice: Option<String>,
     facts: Vec<(String, String)>,
     latencies: Vec<(u64, u64, u64)>,
 }
+
+/// The transcripts of one launch, one per side; the reason where one cannot be read.
+pub type Read = Vec<Result<Transcript, String>>;
 
 impl Evidence {
     /// Reads the launches that a folder has.
     pub fn read(plan: &Plan, folder: &RunFolder, records: &[LaunchRecord]) -> Result<Evidence> {
         let mut evidence = Evidence::default();
         for record in records {
-            evidence.add(plan, folder, record)?;
+            evidence.add(plan, record, &transcripts(folder, record))?;
         }
         Ok(evidence)
     }
@@ -100,59 +107,75 @@ impl Evidence {
         self.cells.iter().filter_map(of).max().unwrap_or(0)
     }
 
-    /// Adds one launch. The transcripts are returned, `None` where one cannot be read; what is wrong with a transcript is
-    /// noted against its cells.
-    pub fn add(&mut self, plan: &Plan, folder: &RunFolder, record: &LaunchRecord) -> Result<Vec<Option<Transcript>>> {
-        let mut transcripts = Vec::new();
-        for side in &record.sides {
-            let read = File::open(folder.file(&side.transcript)).map_err(anyhow::Error::from);
-            let read = read.and_then(|file| Transcript::read(BufReader::new(file)));
-            if let Err(error) = &read
+    /// Adds one launch. What is wrong with a transcript is noted against its cells, unless they have been tried one by one.
+    pub fn add(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+        let tried_again = plan.units.get(record.unit).is_some_and(|unit| unit.cells.is_empty());
+        for (side, transcript) in record.sides.iter().zip(transcripts) {
+            if let Some(reason) = broken(transcript)
                 && side.end.is_clean()
+                && !tried_again
             {
                 for &cell in &record.cells {
                     self.cells
                         .entry(cell)
                         .or_default()
                         .checks
-                        .malformed(&format!("launch {}: {error:#}", record.launch));
+                        .malformed(&format!("launch {}: {reason}", record.launch));
                 }
             }
-            transcripts.push(read.ok());
         }
         for transcript in transcripts.iter().flatten() {
             self.about.entry(transcript.worker.clone()).or_insert_with(|| transcript.about.clone());
             self.absent.extend(transcript.absent.clone());
         }
-        if record.block >= 0 {
+        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
+        if record.block < 0 {
+            self.take_pilot(record, transcripts);
+        }
+        if record.block >= 0 && !stopped {
             self.seen.insert((record.unit, record.block));
-            let whole = transcripts.iter().all(|t| t.as_ref().is_some_and(|t| t.done));
+            let whole = transcripts.iter().all(|t| broken(t).is_none());
             if whole && record.sides.iter().all(|s| s.end.is_clean()) {
-                self.take_launch(plan, record, &transcripts)?;
+                self.take_launch(plan, record, transcripts)?;
             }
         }
-        Ok(transcripts)
+        Ok(())
     }
 
-    fn take_launch(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &[Option<Transcript>]) -> Result<()> {
+    fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {
+        for slot in slots(transcripts).values() {
+            let Some(&cell) = record.cells.get(slot.cell) else { continue };
+            let wall_ns: u64 = slot.phases.values().map(|c| c.wall_ns).sum();
+            self.first_pass_ns.entry(cell).or_insert(wall_ns as f64);
+        }
+    }
+
+    fn take_launch(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
         let slots = slots(transcripts);
         let mut by_cell: BTreeMap<usize, Vec<&Slot>> = BTreeMap::new();
         for slot in slots.values().filter(|s| s.round >= 0) {
-            if let Some(&cell) = record.cells.get(slot.cell) {
-                by_cell.entry(cell).or_default().push(slot);
-            }
+            by_cell.entry(slot.cell).or_default().push(slot);
         }
+        let endings = transcripts.iter().flatten().flat_map(|t| &t.endings);
+        let ended: BTreeSet<usize> = endings.filter_map(|e| e.cell()).map(|cell| cell as usize).collect();
         let about = transcripts.iter().flatten().next().map(|t| &t.about);
-        for (cell, mut slots) in by_cell {
+        for (number, &cell) in record.cells.iter().enumerate() {
+            let mut slots = by_cell.remove(&number).unwrap_or_default();
             slots.sort_by_key(|s| s.round);
             let planned = &plan.cells[cell];
             let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
             let method = Method::parse(&planned.method)?;
-            let launch = figures(experiment, &slots, record);
-            let expected =
-                slots.iter().map(|_| ()).next().and_then(|()| self.expected(plan, cell, experiment, &method, about));
+            let expected = self.expected(plan, cell, experiment, &method, about);
             let evidence = self.cells.entry(cell).or_default();
-            evidence.checks.phases(&method, &launch_phases(&slots), record.launch);
+            if !ended.contains(&number) {
+                evidence.checks.rounds(slots.len(), record.rounds, record.launch);
+                for slot in &slots {
+                    evidence.checks.phases(&method, &slot.phases, slot.twice.as_deref(), record.launch);
+                }
+            }
+            if slots.is_empty() {
+                continue;
+            }
             for slot in &slots {
                 let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
                 evidence.checks.laws(&method, &values, record.launch);
@@ -161,7 +184,7 @@ impl Evidence {
                     evidence.checks.digest(&slot.facts, expected, record.launch);
                 }
             }
-            evidence.launches.push(launch);
+            evidence.launches.push(figures(experiment, &slots, record));
         }
         Ok(())
     }
@@ -188,26 +211,43 @@ impl Evidence {
     }
 }
 
-fn launch_phases(slots: &[&Slot]) -> BTreeSet<String> {
-    slots.iter().flat_map(|s| s.phases.keys().cloned()).collect()
+/// Reads what the sides of a launch wrote.
+pub fn transcripts(folder: &RunFolder, record: &LaunchRecord) -> Read {
+    let read = |side: &SideRecord| {
+        let file = File::open(folder.file(&side.transcript)).map_err(anyhow::Error::from);
+        file.and_then(|file| Transcript::read(BufReader::new(file))).map_err(|error| format!("{error:#}"))
+    };
+    record.sides.iter().map(read).collect()
+}
+
+/// Why a transcript cannot be used, if it cannot.
+pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
+    match transcript {
+        Err(reason) => Some(reason.clone()),
+        Ok(transcript) if !transcript.done => {
+            Some("the transcript is truncated: it does not end with \"done\"".to_owned())
+        }
+        Ok(_) => None,
+    }
 }
 
 /// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`.
 /// Where two sides took part, `overall` runs from the earliest start to the latest end.
-fn slots(transcripts: &[Option<Transcript>]) -> BTreeMap<u32, Slot> {
+fn slots(transcripts: &Read) -> BTreeMap<u32, Slot> {
     let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
-    for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref()?))) {
+    for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?))) {
+        let mut timed = BTreeSet::new();
         for sample in &transcript.samples {
             let slot = slots.entry(sample.slot).or_default();
             slot.round = sample.round;
             slot.cell = sample.cell as usize;
             let mut name = transcript.phases[usize::from(sample.phase)].clone();
+            if !timed.insert((sample.slot, sample.phase)) {
+                slot.twice.get_or_insert(name);
+                continue;
+            }
             if side > 0 && slot.phases.contains_key(&name) {
                 name += ".b";
-            }
-            // A phase that one side timed twice in a slot is no phase that a method can declare.
-            while slot.phases.contains_key(&name) {
-                name += " again";
             }
             slot.phases.insert(name, sample.counts);
         }
@@ -264,7 +304,12 @@ fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> C
             let total = experiment.totals.iter().find(|t| t.name == *name);
             let counts = match total {
                 Some(total) => {
-                    let parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied();
+                    let mut parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied().peekable();
+                    if total.overlap && parts.peek().is_some() {
+                        let parts: Vec<Counts> = parts.collect();
+                        into.take(&overall(parts.iter()));
+                        continue;
+                    }
                     parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
                 }
                 None => slot.phases.get(*name).copied(),

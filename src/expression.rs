@@ -158,12 +158,12 @@ impl Law {
         text.split(';').filter(|l| !l.trim().is_empty()).map(Law::parse).collect()
     }
 
-    /// A law about a time is a level: noise may break it now and then.
+    /// A law about a time, or about what others did meanwhile, is a level: noise may break it now and then.
     pub fn is_level(&self) -> bool {
         let mut names = Vec::new();
         self.left.names(&mut names);
         self.right.names(&mut names);
-        names.iter().any(|n| n.ends_with("_ns"))
+        names.iter().any(|n| n.ends_with("_ns") || n.starts_with("foreign_"))
     }
 
     /// Holds the law against one slot's values. An operand without a value breaks it.
@@ -335,6 +335,7 @@ mod tests {
     #[test]
     fn laws_on_times_are_levels() {
         assert!(Law::parse("first-touch.wall_ns <= 3").unwrap().is_level());
+        assert!(Law::parse("8 * foreign_bytes <= bytes").unwrap().is_level());
         assert!(!Law::parse("bytes <= 3").unwrap().is_level());
     }
 

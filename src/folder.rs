@@ -1,10 +1,11 @@
 //! The run folder: what was planned, where, what was asked and answered, and what came out. Written as it happens.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use rustix::fs::FlockOperation;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,8 @@ pub struct SideRecord {
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    /// The folders that were made for it, the innermost first.
+    made: Vec<PathBuf>,
 }
 
 /// Where runs are kept: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
@@ -70,11 +73,35 @@ impl RunFolder {
         if path.exists() && fs::read_dir(path).with_context(|| cannot("read", path))?.next().is_some() {
             bail!("{} is not empty; a run needs a folder of its own", path.display());
         }
-        fs::create_dir_all(path).with_context(|| cannot("make", path))?;
-        let folder = RunFolder { path: fs::canonicalize(path).with_context(|| cannot("read", path))? };
-        folder.write_text("plan.json", "").with_context(|| cannot("write into", path))?;
-        fs::remove_file(folder.file("plan.json"))?;
-        Ok(folder)
+        let made: Vec<PathBuf> =
+            path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).map(Path::to_owned).collect();
+        let result = fs::create_dir_all(path).with_context(|| cannot("make", path));
+        let result = result.and_then(|()| fs::canonicalize(path).with_context(|| cannot("read", path)));
+        let folder = RunFolder { path: result.as_ref().map_or_else(|_| path.to_owned(), Clone::clone), made };
+        let tried = result.and_then(|_| folder.write_text("plan.json", "").with_context(|| cannot("write into", path)));
+        match tried {
+            Ok(()) => Ok(folder),
+            Err(error) => {
+                folder.discard();
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes back a run that has not brought anything: its files, and the folders that were made for it.
+    pub fn discard(&self) {
+        let ours = |name: &str| {
+            let launch = [".request", ".transcript", ".messages"].iter().any(|end| name.ends_with(end));
+            launch || ["plan.json", "environment.json", "launches.jsonl", "summary.json"].contains(&name)
+        };
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(ours) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        for folder in &self.made {
+            let _ = fs::remove_dir(folder);
+        }
     }
 
     /// Opens a kept run, named by its id or by a path.
@@ -87,7 +114,17 @@ impl RunFolder {
                 runs_folder().display()
             );
         }
-        Ok(RunFolder { path: fs::canonicalize(&path).with_context(|| cannot("read", &path))? })
+        Ok(RunFolder { path: fs::canonicalize(&path).with_context(|| cannot("read", &path))?, made: Vec::new() })
+    }
+
+    /// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.
+    pub fn lock(&self) -> Result<File> {
+        let folder = File::open(&self.path).with_context(|| cannot("open", &self.path))?;
+        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) => bail!("another process is measuring into {}", self.path.display()),
+            // A file system without locks, such as some network file systems, is no reason not to measure.
+            _ => Ok(folder),
+        }
     }
 
     /// Its absolute path.
@@ -100,7 +137,8 @@ impl RunFolder {
         self.path.join(name)
     }
 
-    fn write_text(&self, name: &str, text: &str) -> Result<()> {
+    /// Writes a file whole or not at all.
+    pub fn write_text(&self, name: &str, text: &str) -> Result<()> {
         let (path, temporary) = (self.file(name), self.file(&format!(".{name}.part")));
         let result = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
         if result.is_err() {
@@ -109,7 +147,7 @@ impl RunFolder {
         result.with_context(|| cannot("write", &path))
     }
 
-    /// Writes a file whole or not at all.
+    /// The same for JSON.
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
         self.write_text(name, &(serde_json::to_string_pretty(value)? + "\n"))
     }
@@ -135,13 +173,29 @@ impl RunFolder {
         self.read_json("plan.json")
     }
 
-    /// Appends one line for a launch that has ended.
+    /// Appends one line for a launch that has ended: the whole of it or, where there is no room, nothing.
     pub fn append_launch(&self, record: &LaunchRecord) -> Result<()> {
         let path = self.file("launches.jsonl");
-        let mut file =
-            OpenOptions::new().append(true).create(true).open(&path).with_context(|| cannot("write", &path))?;
         let line = serde_json::to_string(record)? + "\n";
-        file.write_all(line.as_bytes()).with_context(|| cannot("write", &path))
+        let append = || {
+            let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+            let whole = length_of_whole_lines(&mut file)?;
+            file.set_len(whole)?;
+            file.write_all(line.as_bytes()).inspect_err(|_| {
+                let _ = file.set_len(whole);
+            })
+        };
+        append().with_context(|| cannot("write", &path))
+    }
+
+    /// The number of the next launch. What a killed run left of one that was never recorded keeps its number.
+    pub fn next_launch(&self) -> Result<usize> {
+        let entries = fs::read_dir(&self.path).with_context(|| cannot("read", &self.path))?;
+        let number = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            name.ends_with(".request").then(|| name.split('.').next()?.parse::<usize>().ok()).flatten()
+        };
+        Ok(entries.flatten().filter_map(number).max().map_or(0, |last| last + 1))
     }
 
     /// All launches so far. A last line that was cut short by a killed run is left out.
@@ -162,6 +216,13 @@ impl RunFolder {
         }
         Ok(records)
     }
+}
+
+/// Where the last whole line ends; what a run that was killed while writing left behind it is no line.
+fn length_of_whole_lines(file: &mut File) -> std::io::Result<u64> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    Ok(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last as u64 + 1))
 }
 
 fn cannot(what: &str, path: &Path) -> String {

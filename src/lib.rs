@@ -2,6 +2,7 @@
 //! use. The laboratory plans, launches, verifies, judges, stores and reports; only workers touch measured memory.
 #![forbid(unsafe_code)]
 
+pub mod bound;
 pub mod carried;
 pub mod catalog;
 pub mod cell;
@@ -12,6 +13,7 @@ pub mod evidence;
 pub mod expression;
 pub mod folder;
 pub mod guard;
+pub mod input;
 pub mod judge;
 pub mod launch;
 pub mod machine;
@@ -21,6 +23,7 @@ pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod runner;
+pub mod selftest;
 pub mod signals;
 pub mod sizes;
 pub mod stats;

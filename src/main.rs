@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use pagewise::cli::{self, Cli};
 
 fn main() -> ExitCode {
@@ -12,7 +13,11 @@ fn main() -> ExitCode {
         Err(error) => {
             // clap ends with 2 on wrong use; here 2 means a confirmed regression, and wrong use is 1.
             let wrong_use = error.use_stderr();
-            let _ = error.print();
+            if wrong_use && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+                eprintln!("pagewise: {}", in_one_sentence(&error.render().to_string()));
+            } else {
+                let _ = error.print();
+            }
             return ExitCode::from(u8::from(wrong_use));
         }
     };
@@ -23,4 +28,15 @@ fn main() -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// clap's account of wrong use, which takes several paragraphs: what is wrong, and the tip where there is one.
+fn in_one_sentence(text: &str) -> String {
+    let mut paragraphs = text.split("\n\n");
+    let first = paragraphs.next().unwrap_or_default().trim_start_matches("error: ");
+    let mut sentence = first.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    if let Some(tip) = paragraphs.find_map(|p| p.trim().strip_prefix("tip: ")) {
+        sentence += &format!("; {}", tip.lines().next().unwrap_or_default());
+    }
+    sentence
 }

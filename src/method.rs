@@ -149,7 +149,10 @@ impl Method {
             two_sided: get("sides") == "2",
             preload: (!get("preload").is_empty()).then(|| (get("preload").to_owned(), get("package").to_owned())),
             needs: (!get("needs").is_empty()).then(|| get("needs").to_owned()),
-            heap: (!get("heap").is_empty()).then(|| Expression::parse(get("heap"))).transpose().with_context(|| method.clone())?,
+            heap: (!get("heap").is_empty())
+                .then(|| Expression::parse(get("heap")))
+                .transpose()
+                .with_context(|| method.clone())?,
             line: line.to_owned(),
         })
     }

@@ -15,6 +15,13 @@ use crate::workers::{self, Worker};
 /// Version of everything in a run folder; a reader refuses any other.
 pub const SCHEMA: u32 = 1;
 
+/// The fewest and the most launches of a unit unless the user says otherwise. The budget usually ends a run at about ten; the
+/// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
+pub const LAUNCHES: (u32, u32) = (6, 40);
+
+/// The key of methods that do their work several times in one sample, because once is too short to time.
+pub const BATCH: &str = "batch";
+
 /// One cell of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedCell {
@@ -25,6 +32,9 @@ pub struct PlannedCell {
     /// The hidden duplicate of the baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twin: bool,
+    /// Its `batch` is not the user's: the pilot chooses it and notes it here in the plan.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub free_batch: bool,
     /// Set where it cannot be measured at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -71,12 +81,18 @@ pub struct Plan {
     pub precision: f64,
     /// Differences below this share are called equivalent.
     pub margin: f64,
+    /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
     /// Most launches of a unit.
     pub max_launches: u32,
     /// Whether this is the first look at everything.
     pub first_look: bool,
+    /// Whether the budget is less than the default values of its experiments need.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub short: bool,
     /// Whether the user allowed changes of the system.
     pub allow_system_changes: bool,
     /// Baseline method by experiment.
@@ -117,6 +133,8 @@ pub enum ParameterList {
     Look,
     /// `check`
     Check,
+    /// `default`, or `look` for experiments that say what their default values need: the budget is less.
+    Short,
 }
 
 impl Plan {
@@ -130,7 +148,8 @@ impl Plan {
 pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut selectors = wish.selectors.clone();
     if selectors.is_empty() {
-        selectors = all.iter().map(|e| Selector { experiment: e.name.clone(), method: None, worker: None }).collect();
+        let shown = all.iter().filter(|e| !e.hidden);
+        selectors = shown.map(|e| Selector { experiment: e.name.clone(), method: None, worker: None }).collect();
     }
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut planned: Vec<PlannedCell> = Vec::new();
@@ -145,7 +164,11 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                     parameters,
                 };
                 if !planned.iter().any(|p| p.cell == cell) {
-                    planned.push(PlannedCell { cell, method: method.line.clone(), twin: false, outcome: None });
+                    let free_batch = cell.parameters.contains_key(BATCH)
+                        && wish.sizes != ParameterList::Check
+                        && !wish.settings.iter().any(|(key, _)| key == BATCH);
+                    let method = method.line.clone();
+                    planned.push(PlannedCell { cell, method, twin: false, free_batch, outcome: None });
                 }
             }
         }
@@ -205,7 +228,12 @@ fn selected<'a>(
 }
 
 /// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
-fn matching_workers(patterns: &[String], experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
+fn matching_workers(
+    patterns: &[String],
+    experiment: &Experiment,
+    workers: &[Worker],
+    method: Option<&str>,
+) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for pattern in patterns {
         let matching = |w: &&Worker| match pattern.strip_suffix('*') {
@@ -259,6 +287,7 @@ fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTr
         let usual = match wish.sizes {
             ParameterList::Look if !parameter.look.is_empty() => &parameter.look,
             ParameterList::Check if !parameter.check.is_empty() => &parameter.check,
+            ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => &parameter.look,
             _ => &parameter.default,
         };
         let words = match set {

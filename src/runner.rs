@@ -1,41 +1,37 @@
 //! Runs a plan: pilot, launches in random order, stopping. The only place that decides what happens next.
 
+mod launching;
+mod learning;
+mod sizing;
+
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use crate::bound::Bounds;
 use crate::evidence::Evidence;
-use crate::folder::{LaunchRecord, RunFolder, SideRecord};
+use crate::folder::RunFolder;
 use crate::guard::Guard;
+use crate::input::Inputs;
 use crate::judge;
-use crate::launch::{self, End, Side};
-use crate::machine::memory;
-use crate::machine::noise::Snapshot;
-use crate::method::Method;
-use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, Unit, compatible, group_of};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::stats::interval::LEAST_LAUNCHES;
-use crate::stats::orders;
 use crate::stats::rng::Seeded;
 use crate::stats::stopping::{Decision, Goal, Group, decide};
-use crate::transcript::{self, Ending, LaunchKeys, Transcript};
 use crate::workers::{self, Worker};
 
 /// Launches that the rounds of a launch are planned for; the budget and the precision decide how many there are.
 const PLANNED_LAUNCHES: f64 = 10.0;
 /// Most measured rounds in one launch.
 const MOST_ROUNDS: f64 = 400.0;
-/// A worker that takes this many times longer than the pilot promised is given up.
-const PATIENCE: f64 = 10.0;
-/// The least time limit of a launch.
-const LEAST_TIME_LIMIT: Duration = Duration::from_secs(60);
-/// Left free when a launch's need is compared with what is available, in bytes.
-const RESERVE_BYTES: u64 = 64 << 20;
+/// Launches of a cluster after which its rounds are chosen once more, from what was seen to vary; frozen from then on.
+const LAUNCHES_SEEN: u32 = 4;
+/// The block of launches that are kept but only show how long rounds take.
+const PILOT: i32 = -1;
 
 /// One run being made.
 pub struct Runner<'a> {
@@ -46,10 +42,14 @@ pub struct Runner<'a> {
     progress: Progress,
     guard: Guard,
     evidence: Evidence,
+    inputs: Inputs,
+    bounds: Bounds,
     started: Instant,
     next_launch: usize,
     spent_before_s: f64,
     root: PathBuf,
+    /// What a sample took in the last launch that is not judged, in nanoseconds by cell.
+    lengths_ns: BTreeMap<usize, f64>,
 }
 
 /// How a run ended.
@@ -64,12 +64,13 @@ pub struct RunEnd {
 impl<'a> Runner<'a> {
     /// Prepares a run in its folder; launches that the folder already has are taken over.
     pub fn new(
-        plan: Plan,
+        mut plan: Plan,
         folder: &'a RunFolder,
         workers: &'a [Worker],
         signals: &'a Signals,
         progress: Progress,
     ) -> Result<Runner<'a>> {
+        let started = Instant::now();
         let mut guard = Guard::start()?;
         let prefix = format!("pagewise-{}", plan.run);
         guard.undo(&format!("remove-prefix /dev/shm {prefix}"))?;
@@ -77,6 +78,8 @@ impl<'a> Runner<'a> {
         guard.undo(&format!("remove-prefix {} {prefix}", std::env::temp_dir().display()))?;
         guard.undo(&format!("remove-prefix {} scratch-{prefix}", folder.path().display()))?;
         crate::system::prepare(&plan, &mut guard)?;
+        let bounds = Bounds::make(&mut plan, &mut guard)?;
+        let inputs = Inputs::make(&mut plan, &mut guard, folder, signals)?;
         let records = folder.launches()?;
         let evidence = Evidence::read(&plan, folder, &records)?;
         Ok(Runner {
@@ -86,10 +89,13 @@ impl<'a> Runner<'a> {
             progress,
             guard,
             evidence,
-            started: Instant::now(),
-            next_launch: records.iter().map(|r| r.launch + 1).max().unwrap_or(0),
+            inputs,
+            bounds,
+            started,
+            next_launch: folder.next_launch()?,
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
+            lengths_ns: BTreeMap::new(),
             plan,
         })
     }
@@ -102,8 +108,13 @@ impl<'a> Runner<'a> {
     pub fn run(mut self) -> Result<(Plan, Evidence, RunEnd)> {
         let names: Vec<String> = self.plan.experiments.iter().map(|e| e.name.clone()).collect();
         let mut remarks = Vec::new();
+        // The first look gives everything the same time; otherwise an experiment that needs more gets more.
+        let first_look = self.plan.first_look;
+        let weights: Vec<f64> =
+            self.plan.experiments.iter().map(|e| if first_look { 1.0 } else { e.needed_s() }).collect();
         for (done, name) in names.iter().enumerate() {
-            let share_s = (self.plan.budget_s - self.spent_s()).max(0.0) / (names.len() - done) as f64;
+            let left: f64 = weights[done..].iter().sum();
+            let share_s = (self.plan.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;
             if let Some(remark) = self.experiment(name, until_s)? {
                 remarks.push(remark);
@@ -115,7 +126,9 @@ impl<'a> Runner<'a> {
         self.progress.finish();
         self.folder.write_json("plan.json", &self.plan)?;
         drop(self.guard);
-        let end = RunEnd { stopped_by: self.signals.arrived(), remarks };
+        let stopped_by = self.signals.arrived();
+        remarks.extend(stopped_by.map(|_| interrupted(&self.plan.run)));
+        let end = RunEnd { stopped_by, remarks };
         Ok((self.plan, self.evidence, end))
     }
 
@@ -130,8 +143,12 @@ impl<'a> Runner<'a> {
 
     fn experiment(&mut self, name: &str, until_s: f64) -> Result<Option<String>> {
         let start_s = self.spent_s();
-        self.pilot(name, until_s)?;
-        self.fix_rounds(name, until_s)?;
+        let piloted = self.pilot(name, until_s)?;
+        self.calibrate(name, &piloted, until_s)?;
+        if self.signals.arrived().is_some() {
+            return Ok(None);
+        }
+        self.fix_rounds(name, until_s);
         self.folder.write_json("plan.json", &self.plan)?;
         let goal = Goal { precision: self.plan.precision, budget_seconds: until_s - start_s };
         let mut clusters = self.clusters(name);
@@ -155,7 +172,14 @@ impl<'a> Runner<'a> {
                 }
                 Decision::BudgetSpent { .. } => return Ok(self.budget_remark(name, launches)),
             };
-            if !self.block(name, &mut clusters[next], until_s)? {
+            let goes_on = self.block(name, &mut clusters[next], until_s)?;
+            if goes_on {
+                if clusters[next].blocks == LAUNCHES_SEEN {
+                    self.choose_rounds(&clusters[next], until_s)?;
+                }
+                self.shorten(&clusters, until_s)?;
+            }
+            if !goes_on {
                 return Ok(self.signals.arrived().is_none().then(|| self.budget_remark(name, launches)).flatten());
             }
         }
@@ -176,14 +200,26 @@ impl<'a> Runner<'a> {
             if self.plan.units[unit].rounds == 0 {
                 continue; // The budget ended before its pilot.
             }
-            match found.iter_mut().find(|c| compatible(&c.parameters, &parameters)) {
+            match found.iter_mut().find(|c| c.holds(&parameters)) {
                 Some(cluster) => cluster.units.push(unit),
-                None => found.push(Cluster { parameters, units: vec![unit], blocks: 0, block_s: 0.0 }),
+                None => {
+                    found.push(Cluster { parameters: vec![parameters], units: vec![unit], blocks: 0, block_s: 0.0 })
+                }
             }
         }
         for cluster in &mut found {
-            while cluster.units.iter().any(|&u| self.evidence.has(u, cluster.blocks)) {
+            // A unit may hold the cells of several groups; the cluster is as wide as the widest of them.
+            let cells = cluster.units.iter().flat_map(|&u| self.plan.units[u].cells.iter());
+            let parameters = cells.map(|&c| group_of(experiment, &self.plan.cells[c].cell));
+            cluster.parameters = parameters.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+            let has = |unit: usize, block: u32| self.evidence.has(unit, block);
+            while cluster.units.iter().any(|&u| has(u, cluster.blocks)) {
                 cluster.blocks += 1;
+            }
+            // A run that was interrupted within a block completes that block first: its cells are compared with each other.
+            let last = cluster.blocks.saturating_sub(1);
+            if cluster.units.iter().any(|&u| !self.alive(u).is_empty() && !has(u, last)) {
+                cluster.blocks = last;
             }
         }
         found
@@ -203,30 +239,36 @@ impl<'a> Runner<'a> {
     }
 
     /// One launch of every unit that is kept but not judged: it shows what cannot run here and how long a round takes.
-    fn pilot(&mut self, name: &str, until_s: f64) -> Result<()> {
-        for unit in self.units_of(name) {
-            if self.plan.units[unit].rounds > 0 {
-                continue; // A resumed run: the pilot has spoken already.
+    /// The units that were launched are returned.
+    fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
+        let mut launched = Vec::new();
+        let mut unit = 0;
+        // Units whose pilot dies are split; the parts are appended and get a pilot of their own.
+        while unit < self.plan.units.len() {
+            let waiting = self.plan.units[unit].experiment == name && self.plan.units[unit].rounds == 0;
+            if waiting && self.signals.arrived().is_none() && self.spent_s() <= until_s {
+                let rounds = if self.compiles(unit) { 2 } else { 1 };
+                let warmup = if self.plan.units[unit].fresh { 0 } else { rounds };
+                self.plan.units[unit].rounds = 1;
+                self.plan.units[unit].warmup_rounds = warmup;
+                self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
+                self.launch(unit, PILOT)?;
+                launched.push(unit);
+                if self.signals.arrived().is_some() {
+                    self.plan.units[unit].rounds = 0;
+                }
             }
-            let rounds = if self.compiles(unit) { 2 } else { 1 };
-            let warmup = if self.plan.units[unit].fresh { 0 } else { rounds };
-            self.plan.units[unit].rounds = 1;
-            self.plan.units[unit].warmup_rounds = warmup;
-            self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
-            if self.signals.arrived().is_some() || self.spent_s() > until_s {
-                self.plan.units[unit].rounds = 0;
-                continue;
-            }
-            self.launch(unit, -1)?;
+            unit += 1;
         }
-        Ok(())
+        Ok(launched)
     }
 
     /// Shares what the budget leaves among the units, so that about ten launches of each fit.
-    fn fix_rounds(&mut self, name: &str, until_s: f64) -> Result<()> {
-        let units: Vec<usize> = self.units_of(name).into_iter().filter(|&u| !self.alive(u).is_empty()).collect();
+    fn fix_rounds(&mut self, name: &str, until_s: f64) {
+        let piloted = |u: &usize| !self.alive(*u).is_empty() && self.plan.units[*u].rounds > 0;
+        let units: Vec<usize> = self.units_of(name).into_iter().filter(piloted).collect();
         if units.iter().any(|&u| self.plan.units[u].rounds > 1) {
-            return Ok(());
+            return;
         }
         for &u in &units {
             let compiles = self.compiles(u);
@@ -240,7 +282,6 @@ impl<'a> Runner<'a> {
             let more = (spare_s / unit.round_s.max(1e-6)).clamp(0.0, MOST_ROUNDS - 1.0);
             unit.rounds = 1 + more as u32;
         }
-        Ok(())
     }
 
     /// One launch of every unit of a cluster in random order; false where the budget ended before.
@@ -250,7 +291,7 @@ impl<'a> Runner<'a> {
         let block = cluster.blocks;
         let mut random = Seeded::new(self.plan.seed ^ (u64::from(block) << 32) ^ ((cluster.units[0] as u64) << 16));
         random.shuffle(&mut order);
-        for unit in order {
+        while let Some(unit) = order.pop() {
             if self.alive(unit).is_empty() || self.evidence.has(unit, block) {
                 continue;
             }
@@ -259,234 +300,46 @@ impl<'a> Runner<'a> {
                 return Ok(false);
             }
             self.progress.step(&format!("{name}: launch {}", block + 1), until_s - self.spent_s());
+            let parts_from = self.plan.units.len();
             self.launch(unit, i32::try_from(block)?)?;
+            // Where the launch died, its cells are tried one by one, within the same block.
+            cluster.units.extend(parts_from..self.plan.units.len());
+            order.extend(parts_from..self.plan.units.len());
         }
-        // A unit whose launch died was split; its cells are tried one by one with the next block.
-        let known = cluster.units.clone();
-        let split = self.units_of(name).into_iter().filter(|u| !known.contains(u) && self.is_split_of(*u, &known));
-        cluster.units.extend(split.collect::<Vec<_>>());
         cluster.blocks += 1;
         cluster.block_s = self.spent_s() - begun_s;
         Ok(true)
     }
 
-    fn is_split_of(&self, unit: usize, of: &[usize]) -> bool {
-        self.plan.units[unit].split_from.is_some_and(|from| of.contains(&from))
-    }
-
-    /// Refuses the cells that would not fit into memory, with both figures.
-    fn admit(&mut self, unit: usize) -> Result<()> {
-        for cell in self.alive(unit) {
-            let planned = &self.plan.cells[cell];
-            let rounds = self.plan.units[unit].rounds + self.plan.units[unit].warmup_rounds;
-            let needed = judge::memory_needed(planned, rounds)?;
-            let sides = planned.cell.sides().count() as u64;
-            if let Err(refusal) = memory::fits(&self.root, needed.saturating_mul(sides), RESERVE_BYTES) {
-                self.plan.cells[cell].outcome = Some(Outcome::of(Status::Refused, refusal.to_string()));
-            }
-        }
-        Ok(())
-    }
-
-    fn launch(&mut self, unit: usize, block: i32) -> Result<()> {
-        self.admit(unit)?;
-        let cells = self.alive(unit);
-        if cells.is_empty() {
-            return Ok(());
-        }
-        let number = self.next_launch;
-        self.next_launch += 1;
-        let prepared = self.prepare(unit, block, number, &cells)?;
-        let before = Snapshot::take(&self.root);
-        let cpu_before = laboratory_cpu();
-        let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
-        let result = launch::launch(&sides, self.time_limit(unit), self.signals);
-        let _ = std::fs::remove_dir_all(self.scratch());
-        let ended = result?;
-        let noise = Snapshot::take(&self.root).delta(&before);
-        let sides = prepared.iter().zip(&ended.ends).map(|(p, end)| SideRecord {
-            worker: p.worker.clone(),
-            transcript: p.name.clone(),
-            end: end.clone(),
-            message: if end.is_clean() { String::new() } else { first_line(&p.messages) },
-        });
-        let record = LaunchRecord {
-            launch: number,
-            unit,
-            block,
-            cells: cells.clone(),
-            rounds: self.plan.units[unit].rounds,
-            wall_s: ended.wall.as_secs_f64(),
-            laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
-            sides: sides.collect(),
-            oom_killed: noise.oom_kills() > 0,
-            noise: Some(noise),
-        };
-        for p in &prepared {
-            if std::fs::metadata(&p.messages).is_ok_and(|m| m.len() == 0) {
-                let _ = std::fs::remove_file(&p.messages);
-            }
-        }
-        self.folder.append_launch(&record)?;
-        self.learn(&record)
-    }
-
     /// Whether a worker of this unit compiles its code while it runs.
     fn compiles(&self, unit: usize) -> bool {
         let first = self.plan.units[unit].cells.first().map(|&c| &self.plan.cells[c].cell);
-        let workers = first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
-        workers.into_iter().any(Worker::compiles)
+        let mut workers =
+            first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
+        workers.any(Worker::compiles)
     }
+}
 
-    fn time_limit(&self, unit: usize) -> Duration {
-        let unit = &self.plan.units[unit];
-        LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)))
-    }
-
-    fn scratch(&self) -> PathBuf {
-        self.folder.file(&format!("scratch-pagewise-{}", self.plan.run))
-    }
-
-    /// Writes the requests of a launch and says how its processes are to be started.
-    fn prepare(&mut self, unit: usize, block: i32, number: usize, cells: &[usize]) -> Result<Vec<Prepared>> {
-        let planned = &self.plan.cells[cells[0]];
-        let method = Method::parse(&planned.method)?;
-        let scratch = self.scratch();
-        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot make {}", scratch.display()))?;
-        let directory = scratch.to_string_lossy().into_owned();
-        let name = format!("pagewise-{}-{number}", self.plan.run);
-        let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.plan.run));
-        let rendezvous = rendezvous.to_string_lossy().into_owned();
-        let seed = self.plan.seed ^ ((unit as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
-        let unit_plan = &self.plan.units[unit];
-        let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
-        let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
-        let heap = judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
-        let selected: Vec<_> = cells.iter().map(|&c| &self.plan.cells[c].cell).collect();
-        let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
-        let mut sides = planned.cell.sides();
-        let mut prepared = Vec::new();
-        for role in roles {
-            let worker = sides.next().unwrap_or(&planned.cell.worker).to_owned();
-            let suffix = role.map_or_else(String::new, |r| format!(".{r}"));
-            let keys = LaunchKeys {
-                experiment: &unit_plan.experiment,
-                launch: number,
-                seed: self.plan.seed,
-                role,
-                rendezvous: role.map(|_| rendezvous.as_str()),
-                directory: Some(&directory),
-                name: Some(&name),
-                trace_marks: false,
-            };
-            let request = self.folder.file(&format!("{number:03}{suffix}.request"));
-            std::fs::write(&request, transcript::request(&keys, &selected, &warmup, &rounds))
-                .with_context(|| format!("cannot write {}", request.display()))?;
-            let started =
-                workers::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
-            let mut options = Vec::new();
-            if let Some((library, _)) = &method.preload
-                && let Some(path) = workers::find_library(library)?
-            {
-                options.extend([OsString::from("--preload"), path.into()]);
-            }
-            prepared.push(Prepared {
-                worker,
-                command: started.command_with_heap(heap),
-                options,
-                request,
-                name: format!("{number:03}{suffix}.transcript"),
-                transcript: self.folder.file(&format!("{number:03}{suffix}.transcript")),
-                messages: self.folder.file(&format!("{number:03}{suffix}.messages")),
-            });
-        }
-        Ok(prepared)
-    }
-
-    /// Takes what a launch brought: samples, endings, deaths; the pilot's times.
-    fn learn(&mut self, record: &LaunchRecord) -> Result<()> {
-        let transcripts = self.evidence.add(&self.plan, self.folder, record)?;
-        if record.block < 0 {
-            self.learn_times(record, &transcripts);
-        }
-        let mut named = false;
-        for (side, transcript) in record.sides.iter().zip(&transcripts) {
-            for ending in transcript.iter().flat_map(|t| &t.endings) {
-                let (cell, outcome) = match ending {
-                    Ending::Skip { cell, reason } => (Some(*cell), Outcome::of(Status::Skipped, reason)),
-                    Ending::Fail { cell, reason } => (Some(*cell), Outcome::of(Status::Failed, reason)),
-                    Ending::Crash { cell, phase, signal } => {
-                        let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
-                        let how = if signal == "SIGTERM" {
-                            side.end.words(record.oom_killed)
-                        } else {
-                            format!("{signal} in the worker")
-                        };
-                        (*cell, Outcome::of(Status::Failed, format!("{how}, {place}")))
-                    }
-                };
-                if let Some(index) = cell.and_then(|c| record.cells.get(c as usize)) {
-                    self.plan.cells[*index].outcome.get_or_insert(outcome);
-                    named = true;
-                }
-            }
-        }
-        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        let died = record.sides.iter().any(|s| !s.end.is_clean())
-            || transcripts.iter().any(|t| !t.as_ref().is_some_and(|t| t.done));
-        if died && !named && !stopped {
-            self.blame(record);
-        }
-        Ok(())
-    }
-
-    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &[Option<Transcript>]) {
-        let unit = &mut self.plan.units[record.unit];
-        let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
-        let measured = samples.filter(|s| s.round >= 0);
-        let (mut first, mut last) = (u64::MAX, 0);
-        for sample in measured {
-            first = first.min(sample.counts.start_ns);
-            last = last.max(sample.counts.start_ns + sample.counts.wall_ns);
-        }
-        if unit.fresh || first >= last {
-            unit.round_s = record.wall_s;
-        } else {
-            unit.round_s = (last - first) as f64 / 1e9;
-            unit.start_s = (record.wall_s - 2.0 * unit.round_s).max(0.0);
-        }
-    }
-
-    /// A launch died and named no cell. Where there was one cell, it is the one; else each is tried by itself from now on.
-    fn blame(&mut self, record: &LaunchRecord) {
-        if let [only] = record.cells[..] {
-            let side = record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
-            let how = side.map_or_else(|| "the transcript is truncated".to_owned(), |s| s.end.words(record.oom_killed));
-            let message = side.map(|s| s.message.as_str()).filter(|m| !m.is_empty());
-            let reason = message.map_or_else(|| how.clone(), |m| format!("{how}: {m}"));
-            self.plan.cells[only].outcome.get_or_insert(Outcome::of(Status::Failed, reason));
-            return;
-        }
-        let unit = self.plan.units[record.unit].clone();
-        self.plan.units[record.unit].cells.clear();
-        for &cell in &record.cells {
-            let split_from = Some(record.unit);
-            self.plan.units.push(Unit { cells: vec![cell], rounds: unit.rounds.max(1), split_from, ..unit.clone() });
-        }
-    }
+/// The remark of a run that did not come to its end.
+pub fn interrupted(run: &str) -> String {
+    format!("this run was interrupted; pagewise run --resume {run} completes it")
 }
 
 /// Units whose cells are compared with each other; a block is one launch of each.
 struct Cluster {
-    parameters: BTreeMap<String, String>,
+    parameters: Vec<BTreeMap<String, String>>,
     units: Vec<usize>,
     blocks: u32,
     block_s: f64,
 }
 
 impl Cluster {
+    fn holds(&self, parameters: &BTreeMap<String, String>) -> bool {
+        self.parameters.iter().any(|own| compatible(own, parameters))
+    }
+
     fn group(&self, half_widths: &[(BTreeMap<String, String>, f64)]) -> Group {
-        let mine = half_widths.iter().filter(|(parameters, _)| compatible(parameters, &self.parameters));
+        let mine = half_widths.iter().filter(|(parameters, _)| self.holds(parameters));
         let half_width = mine.map(|(_, width)| *width).reduce(f64::max);
         Group { launches: self.blocks as usize, half_width, launch_seconds: self.block_s }
     }
@@ -516,36 +369,4 @@ fn warmup_rounds(unit: &Unit, compiles: bool) -> u32 {
         _ => (0, 2),
     };
     if compiles { compiled } else { native }
-}
-
-fn laboratory_cpu() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
-}
-
-fn first_line(path: &std::path::Path) -> String {
-    let text = std::fs::read(path).unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().next().unwrap_or_default().chars().take(300).collect()
-}
-
-struct Prepared {
-    worker: String,
-    command: Vec<OsString>,
-    options: Vec<OsString>,
-    request: PathBuf,
-    name: String,
-    transcript: PathBuf,
-    messages: PathBuf,
-}
-
-impl Prepared {
-    fn side(&self) -> Side<'_> {
-        Side {
-            command: &self.command,
-            options: self.options.clone(),
-            request: &self.request,
-            transcript: &self.transcript,
-            messages: &self.messages,
-        }
-    }
 }

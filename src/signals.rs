@@ -3,10 +3,16 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+
+/// Has a write beyond the limit on file sizes (`ulimit -f`) fail with an error, where it would end the process.
+pub fn survive_file_size_limit() -> Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).context("cannot watch for SIGXFSZ")?;
+    Ok(())
+}
 
 /// Watches for the signals that end a run early.
 #[derive(Debug)]

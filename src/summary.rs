@@ -74,6 +74,10 @@ pub struct PhaseSummary {
     pub wall_ns: Distribution,
     /// CPU time of one sample.
     pub cpu_ns: Distribution,
+    /// The kernel's split of CPU time: user mode, mean per sample.
+    pub user_ns: f64,
+    /// The kernel's split of CPU time: kernel mode, mean per sample.
+    pub system_ns: f64,
     /// Wall time divided by units.
     pub per_unit_ns: Distribution,
     /// Payload over wall time, where the phase has a payload.
@@ -103,6 +107,9 @@ pub struct Distribution {
     pub low: Option<f64>,
     /// Upper limit.
     pub high: Option<f64>,
+    /// 90th percentile, where a launch has at least ten samples.
+    #[serde(default)]
+    pub p90: Option<f64>,
     /// 99th percentile, where a launch has at least a hundred samples.
     pub p99: Option<f64>,
     /// Smallest sample.

@@ -137,6 +137,16 @@ pub enum Ending {
     },
 }
 
+impl Ending {
+    /// The cell within the request that did not run through.
+    pub fn cell(&self) -> Option<u32> {
+        match self {
+            Ending::Skip { cell, .. } | Ending::Fail { cell, .. } => Some(*cell),
+            Ending::Crash { cell, .. } => *cell,
+        }
+    }
+}
+
 /// Everything one worker wrote in one launch.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {

@@ -8,6 +8,7 @@ use crate::expression::{Holding, Values};
 use crate::method::{Method, Role};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, compatible, group_of};
+use crate::transcript::Counts;
 
 /// The share of samples that may break a level (a law about a time) before the cell is untrusted.
 const LEVEL_TOLERANCE: f64 = 0.25;
@@ -57,17 +58,27 @@ impl Checks {
         self.wrong(reason.to_owned());
     }
 
-    /// The phases of a launch must be the method's own, all of them (`overall` is the laboratory's).
-    pub fn phases(&mut self, method: &Method, seen: &BTreeSet<String>, launch: usize) {
+    /// Each cell of a launch must have had as many turns as were asked for.
+    pub fn rounds(&mut self, seen: usize, asked: u32, launch: usize) {
+        if seen != asked as usize {
+            self.wrong(format!("launch {launch} has samples of {seen} rounds where {asked} were asked for"));
+        }
+    }
+
+    /// The phases of a slot must be the method's own, all of them, each timed once (`overall` is the laboratory's).
+    pub fn phases(&mut self, method: &Method, seen: &BTreeMap<String, Counts>, twice: Option<&str>, launch: usize) {
         let own = |name: &String| {
             let base = name.strip_suffix(".b").unwrap_or(name);
             name == "overall" || method.phases.iter().any(|p| p == base)
         };
-        if let Some(unknown) = seen.iter().find(|name| !own(name)) {
+        if let Some(unknown) = seen.keys().find(|name| !own(name)) {
             self.wrong(format!("launch {launch} timed the phase {unknown:?}, which the method does not declare"));
         }
-        if let Some(missing) = method.phases.iter().find(|p| *p != "overall" && !seen.contains(*p)) {
-            self.wrong(format!("launch {launch} did not time the declared phase {missing:?}"));
+        if let Some(missing) = method.phases.iter().find(|p| *p != "overall" && !seen.contains_key(*p)) {
+            self.wrong(format!("launch {launch} has a slot that lacks the phase {missing:?}"));
+        }
+        if let Some(name) = twice {
+            self.wrong(format!("launch {launch} timed the phase {name:?} twice in one slot"));
         }
     }
 
@@ -141,16 +152,17 @@ impl Checks {
 
     /// What is broken, if anything is.
     pub fn outcome(&self) -> Option<Outcome> {
-        if let Some(reason) = &self.wrong {
-            return Some(Outcome::of(Status::Untrusted, reason));
-        }
         // Exact laws speak before levels.
         let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);
         let off = |seen: &&LawSeen| seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.asked as f64;
-        exact.or_else(|| self.laws.values().find(off)).map(|seen| {
-            let reason = format!("{} ({} of {} samples)", seen.first, seen.broken, seen.asked);
-            Outcome::of(Status::Untrusted, reason)
-        })
+        let broken = exact.or_else(|| self.laws.values().find(off));
+        let broken = broken.map(|seen| format!("{} ({} of {} samples)", seen.first, seen.broken, seen.asked));
+        // A wrong digest says that content is wrong; the law on the first wrong byte says where.
+        let reason = match (&self.wrong, broken) {
+            (Some(wrong), Some(broken)) => Some(format!("{wrong}; {broken}")),
+            (wrong, broken) => broken.or_else(|| wrong.clone()),
+        };
+        reason.map(|reason| Outcome::of(Status::Untrusted, reason))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::evidence::Evidence;
 use crate::outcome::Status;
 use crate::plan::Plan;
+use crate::sizes::format_ns;
 use crate::stats::verdict::Twin;
 use crate::summary::{Summary, Warning};
 
@@ -14,7 +15,7 @@ const LABORATORY_SHARE: f64 = 0.01;
 type Test = fn(&Plan, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 5] = [twin_differs, below_floor, interrupted, levels, absent_counters];
+const TESTS: [Test; 6] = [twin_differs, below_floor, interrupted, levels, first_pass, absent_counters];
 
 /// Runs every test.
 pub fn all(plan: &Plan, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
@@ -81,6 +82,36 @@ fn levels(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
                     format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
                 found.push(warning("level", &plan.cells[*index].cell.name(), advice));
             }
+        }
+    }
+    found
+}
+
+/// A first pass that is so many times slower than the next ones found a cache cold that the next ones found warm.
+const FIRST_PASS_FACTOR: f64 = 2.0;
+
+/// Where the page cache is emptied before every pass, a cache below it (the hypervisor's, the device's) may stay warm. The
+/// first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
+fn first_pass(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, first) in &evidence.first_pass_ns {
+        let planned = &plan.cells[*index];
+        let cold = planned.cell.parameters.get("cache").is_some_and(|c| c == "cold" || c == "dropped");
+        let Some(experiment) = plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
+            continue;
+        };
+        let Some(measure) = experiment.measures().position(|m| m == experiment.headline()) else { continue };
+        let launches = evidence.cells.get(index).map_or(&[][..], |c| &c.launches);
+        let mut later: Vec<f64> = launches.iter().flat_map(|l| l.measures[measure].wall_ns.iter().copied()).collect();
+        if let Some(usual) = crate::stats::quantile::median(&mut later)
+            && *first > FIRST_PASS_FACTOR * usual
+        {
+            let advice = format!(
+                "its first pass took {}, the later ones {}: a cache below the page cache (hypervisor, device) stays warm; the figures are those of the later passes",
+                format_ns(*first),
+                format_ns(usual)
+            );
+            found.push(warning("first-pass", &planned.cell.name(), advice));
         }
     }
     found

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::cell::Cell;
+use crate::input;
 use crate::launch::{Side, launch};
 use crate::method::Method;
-use crate::plan::{Plan, PlannedCell};
+use crate::plan::Plan;
 use crate::signals::Signals;
 use crate::transcript::{self, LaunchKeys};
 use crate::workers::{self, Worker};
@@ -35,9 +37,10 @@ pub(super) fn check(place: &Path, plan: &Plan, workers: &[Worker], signals: &Sig
     let mut wrong = Vec::new();
     for planned in plan.cells.iter().filter(|p| p.outcome.is_none()) {
         let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
+        let Some(told) = input::kept(&planned.cell) else { continue };
         if single("threads") && single("processes") && seen.insert(planned.cell.name()) && signals.arrived().is_none() {
             let method = Method::parse(&planned.method)?;
-            match trace_cell(place, plan, planned, &method, workers, signals)? {
+            match trace_cell(place, plan, &told, &method, workers, signals)? {
                 Err(reason) => return Ok(Traced::Missing(reason)),
                 Ok(calls) => wrong.extend(compare(&method, &calls).map(|reason| (planned.cell.name(), reason))),
             }
@@ -52,20 +55,20 @@ type Calls = BTreeMap<String, BTreeSet<String>>;
 fn trace_cell(
     place: &Path,
     plan: &Plan,
-    planned: &PlannedCell,
+    cell: &Cell,
     method: &Method,
     workers: &[Worker],
     signals: &Signals,
 ) -> Result<Result<Calls, String>> {
     let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
-    let names: Vec<&str> = planned.cell.sides().collect();
+    let names: Vec<&str> = cell.sides().collect();
     let directory = place.to_string_lossy().into_owned();
     let rendezvous = place.join("meet").to_string_lossy().into_owned();
     let name = format!("pagewise-{}-trace", plan.run);
     let mut files = Vec::new();
     for (i, role) in roles.iter().enumerate() {
         let keys = LaunchKeys {
-            experiment: &planned.cell.experiment,
+            experiment: &cell.experiment,
             seed: plan.seed,
             role: *role,
             rendezvous: role.map(|_| rendezvous.as_str()),
@@ -75,7 +78,7 @@ fn trace_cell(
             launch: 0,
         };
         let request = place.join(format!("{i}.request"));
-        std::fs::write(&request, transcript::request(&keys, &[&planned.cell], &[vec![0]], &[vec![0]]))?;
+        std::fs::write(&request, transcript::request(&keys, &[cell], &[vec![0]], &[vec![0]]))?;
         let trace = place.join(format!("{i}.trace"));
         let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();
         command.push(trace.clone().into());
@@ -110,7 +113,7 @@ fn trace_cell(
         let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
         return Ok(Err(format!(
             "strace could not trace {}: {}",
-            planned.cell.name(),
+            cell.name(),
             words.lines().next().unwrap_or("it ended early")
         )));
     }

@@ -90,7 +90,8 @@ fn memory_group(files: Files<'_>, place: &Place) -> Option<MemoryGroup> {
     // The root group of version 2 has no such file; it accounts for memory if it may hand the controller on.
     let controllers = files.text(&format!("{}/cgroup.controllers", place.mount.display())).unwrap_or_default();
     let hands_on = controllers.split_whitespace().any(|c| c == "memory");
-    if !files.exists(&format!("{own}/{accounts}")) && !hands_on {
+    let has_account = place.levels().any(|level| files.exists(&format!("{}/{accounts}", level.display())));
+    if !has_account && !hands_on {
         return None;
     }
     let least = |name: &str| {
@@ -124,8 +125,8 @@ fn quotas(files: Files<'_>, place: &Place) -> Vec<Quota> {
     place.levels().filter_map(one).filter(|quota| quota.period_us > 0).collect()
 }
 
-/// Where this process is in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the mount.
-/// On a hybrid machine both versions are mounted, and only one of them has the controller.
+/// Where this process is in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the
+/// mount. On a hybrid machine both versions are mounted, and only one of them has the controller.
 fn places(files: Files<'_>, controller: &str) -> Vec<Place> {
     let mounts = files.text("/proc/self/mountinfo").unwrap_or_default();
     let own = files.text("/proc/self/cgroup").unwrap_or_default();

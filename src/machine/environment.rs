@@ -13,8 +13,8 @@ use super::system::{Clock, Hypervisor, Kernel, Limits, Rights};
 use super::tools::Tools;
 use super::words::{size, unknown};
 
-/// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did not
-/// know is absent as well when its runs are read, so that runs stay comparable.
+/// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did
+/// not know is absent as well when its runs are read, so that runs stay comparable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
@@ -43,8 +43,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the files below `root`, which is `/` or a tree that stands for another machine. Starts no process and takes
-    /// few milliseconds, so that every run can afford it.
+    /// Reads the files below `root`, which is `/` or a tree that stands for another machine. Starts no process and
+    /// takes few milliseconds, so that every run can afford it.
     pub fn capture(root: &Path) -> Environment {
         let files = Files::new(root);
         Environment {
@@ -62,8 +62,8 @@ impl Environment {
         }
     }
 
-    /// The facts that stand in every summary, in words. All keys are always there, so that two summaries can be laid side by
-    /// side; what is not known is called `unknown`.
+    /// The facts that stand in every summary, in words. All keys are always there, so that two summaries can be laid
+    /// side by side; what is not known is called `unknown`.
     pub fn headline(&self) -> BTreeMap<String, String> {
         let cgroup_limit = match (self.cgroups.memory.is_empty(), self.cgroups.memory_limit()) {
             (true, _) => "unknown".to_owned(),
@@ -82,7 +82,7 @@ impl Environment {
                 unknown(self.memory.swap_bytes.map(|bytes| if bytes == 0 { "none".to_owned() } else { size(bytes) })),
             ),
             ("page", unknown(self.memory.page_bytes.map(size))),
-            ("thp", unknown(self.huge_pages.transparent().map(str::to_owned))),
+            ("thp", unknown(self.huge_pages.transparent().map(|(word, _)| word.to_owned()))),
             ("hugetlb_pages", unknown(self.huge_pages.main_pool().and_then(|p| p.pages).map(|n| n.to_string()))),
             ("cgroup_limit", cgroup_limit),
             ("clocksource", unknown(self.clock.current.clone())),

@@ -67,7 +67,8 @@ impl<'a> Files<'a> {
         names
     }
 
-    /// The numbers that follow `prefix` in the names of a folder (`cpu7`, `node0`, `hugepages-2048kB`), in rising order.
+    /// The numbers that follow `prefix` in the names of a folder (`cpu7`, `node0`, `hugepages-2048kB`), in rising
+    /// order.
     pub(super) fn numbered(&self, folder: &str, prefix: &str, suffix: &str) -> Vec<u64> {
         let number = |name: &String| name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok();
         let mut numbers: Vec<u64> = self.names(folder).iter().filter_map(number).collect();

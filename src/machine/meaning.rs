@@ -29,8 +29,8 @@ pub fn meanings(environment: &Environment) -> Vec<String> {
 
 fn hypervisor(e: &Environment) -> Option<String> {
     Some(if e.hypervisor.is_virtual()? {
-        "This is a virtual machine: faults and page tables can cost more than on bare metal, and time that other guests take \
-         may show in no counter. Figures hold for this kind of machine."
+        "This is a virtual machine: faults and page tables can cost more than on bare metal, and time that other \
+         guests take may show in no counter. Figures hold for this kind of machine."
             .to_owned()
     } else {
         "This is bare metal: nothing below the kernel takes part in the figures.".to_owned()
@@ -45,22 +45,24 @@ fn free_page_reporting(e: &Environment) -> Option<String> {
     let block = e.reclaim.page_reporting_order.and_then(|order| page_bytes.checked_shl(u32::try_from(order).ok()?));
     let blocks = block.map_or(String::new(), |bytes| format!(" in blocks from {}", size(bytes)));
     Some(format!(
-        "Free pages go back to the host{blocks}, so the first touch after a pause costs several times more. That is why \
-         backing is a parameter: recycled unless asked otherwise."
+        "Free pages go back to the host{blocks}, so the first touch after a pause costs several times more. That is \
+         why backing is a parameter: recycled unless asked otherwise."
     ))
 }
 
 fn huge_pages(e: &Environment) -> Option<String> {
-    let words = match e.huge_pages.transparent()? {
+    let words = match e.huge_pages.transparent()?.0 {
         "always" => {
-            "Transparent huge pages come unasked (always): a program that does nothing about them gets them, so its figures \
-             are those of the methods with thp."
+            "Transparent huge pages come unasked (always): a program that does nothing about them gets them, so its \
+             figures are those of the methods with thp."
         }
         "madvise" => {
-            "Transparent huge pages come to those who ask (madvise): a program that does nothing about them has the figures of \
-             the methods without."
+            "Transparent huge pages come to those who ask (madvise): a program that does nothing about them has the \
+             figures of the methods without."
         }
-        _ => "Transparent huge pages never come, so every page of anonymous memory costs a fault of its own.",
+        _ => {
+            "Transparent huge pages never come: anonymous memory is mapped in smaller pieces, whatever a program asks for."
+        }
     };
     Some(words.to_owned())
 }
@@ -69,13 +71,13 @@ fn room(e: &Environment) -> Option<String> {
     let total = e.memory.total_bytes?;
     Some(match e.cgroups.memory_limit() {
         Some((limit, folder)) if limit < total => format!(
-            "All launches together fit into {}, the limit of the cgroup {folder}; the page cache counts against it. A launch \
-             that needs more than is free is refused before it starts.",
+            "All launches together fit into {}, the limit at or above the cgroup {folder}; the page cache counts \
+             against it. A launch that needs more than is available is refused before it starts.",
             size(limit)
         ),
         _ => format!(
-            "No cgroup limits memory below the {} of the machine. A launch that needs more than is free is refused before it \
-             starts.",
+            "No cgroup limits memory below the {} of the machine. A launch that needs more than is available is \
+             refused before it starts.",
             size(total)
         ),
     })
@@ -102,7 +104,7 @@ fn nodes(e: &Environment) -> Option<String> {
     let nodes = e.memory.nodes.len() as u64;
     (nodes > 1).then(|| {
         format!(
-            "Memory is in {}: the same work costs more where it is far, and processes may start on either.",
+            "Memory is in {}: the same work costs more where it is far, and processes may start on any of them.",
             count(nodes, "NUMA node")
         )
     })
@@ -139,8 +141,8 @@ fn clock(e: &Environment) -> Option<String> {
 fn frequency(e: &Environment) -> Option<String> {
     let nobody_tells = e.cpu.frequency.governors.is_empty() && e.cpu.model.is_some();
     nobody_tells.then(|| {
-        "The clock rate can be neither seen nor set here, so it may differ between launches; that is one reason why ratios \
-         are taken within a launch."
+        "The clock rate can be neither seen nor set here, so it may differ between launches; that is one reason why \
+         ratios are taken within a launch."
             .to_owned()
     })
 }

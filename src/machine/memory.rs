@@ -89,7 +89,7 @@ fn left_in(level: &Path, version: u8) -> Option<u64> {
 }
 
 /// The memory cgroups of this process with their version: cgroup(5), and mount points from proc_pid_mountinfo(5).
-fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
+pub(crate) fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! What this machine is, what it has left, and what else it does.
 
 pub mod cgroup;
+pub mod compare;
 pub mod cpu;
 pub mod environment;
 mod files;

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{Files, field_bytes, list_length};
 
+/// Where the kernel keeps the settings of transparent huge pages.
+const THP_FOLDER: &str = "/sys/kernel/mm/transparent_hugepage";
+
 /// Memory and the rules for handing it out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -62,12 +65,15 @@ pub struct HugePages {
     pub thp_bytes: Option<u64>,
     /// Whether a first read gets a huge zero page: /sys/kernel/mm/transparent_hugepage/use_zero_page.
     pub thp_zero_page: Option<bool>,
-    /// Whether khugepaged moves pages to make room for a huge one: /sys/kernel/mm/transparent_hugepage/khugepaged/defrag.
+    /// Whether khugepaged moves pages to make room for a huge one:
+    /// /sys/kernel/mm/transparent_hugepage/khugepaged/defrag.
     pub khugepaged_defrag: Option<bool>,
     /// Who gets pages of the other sizes, by size: /sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled.
     pub thp_by_size: BTreeMap<String, String>,
     /// The same in shared memory: /sys/kernel/mm/transparent_hugepage/hugepages-*kB/shmem_enabled.
     pub thp_shmem_by_size: BTreeMap<String, String>,
+    /// The size of the pages that `vm.nr_hugepages` counts: `Hugepagesize` in /proc/meminfo.
+    pub default_pool_page_bytes: Option<u64>,
     /// The pools of reserved huge pages: /sys/kernel/mm/hugepages/hugepages-*kB.
     pub pools: Vec<Pool>,
 }
@@ -143,7 +149,7 @@ impl Memory {
 
 impl HugePages {
     pub(super) fn capture(files: Files<'_>) -> HugePages {
-        let folder = "/sys/kernel/mm/transparent_hugepage";
+        let folder = THP_FOLDER;
         let sizes = files.numbered(folder, "hugepages-", "kB");
         let by_size = |name: &str| {
             let one =
@@ -159,27 +165,33 @@ impl HugePages {
             khugepaged_defrag: files.switch(&format!("{folder}/khugepaged/defrag")),
             thp_by_size: by_size("enabled"),
             thp_shmem_by_size: by_size("shmem_enabled"),
+            default_pool_page_bytes: files.text("/proc/meminfo").and_then(|info| field_bytes(&info, "Hugepagesize")),
             pools: pools(files),
         }
     }
 
-    /// Who gets transparent huge pages of the processor's size: their own setting counts unless it inherits the common one.
-    pub fn transparent(&self) -> Option<&str> {
-        HugePages::decides(&self.thp_by_size, self.thp_bytes, self.thp_enabled.as_deref())
+    /// Who gets transparent huge pages of the processor's size, and the file that says so.
+    pub fn transparent(&self) -> Option<(&str, String)> {
+        self.deciding("enabled", &self.thp_by_size, self.thp_enabled.as_deref())
     }
 
-    /// Who gets them in shared memory.
-    pub fn transparent_shared(&self) -> Option<&str> {
-        HugePages::decides(&self.thp_shmem_by_size, self.thp_bytes, self.thp_shmem_enabled.as_deref())
+    /// Who gets them in shared memory, and the file that says so.
+    pub fn transparent_shared(&self) -> Option<(&str, String)> {
+        self.deciding("shmem_enabled", &self.thp_shmem_by_size, self.thp_shmem_enabled.as_deref())
     }
 
-    fn decides<'s>(
+    /// The setting of this size counts, unless it inherits the common one, or the kernel is older than it.
+    fn deciding<'s>(
+        &self,
+        name: &str,
         by_size: &'s BTreeMap<String, String>,
-        bytes: Option<u64>,
         common: Option<&'s str>,
-    ) -> Option<&'s str> {
-        let own = bytes.and_then(|bytes| by_size.get(&format!("{}kB", bytes / 1024))).map(String::as_str);
-        own.filter(|word| *word != "inherit").or(common)
+    ) -> Option<(&'s str, String)> {
+        let own_name = self.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024)).unwrap_or_default();
+        match by_size.get(&own_name) {
+            Some(own) if own != "inherit" => Some((own.as_str(), format!("{THP_FOLDER}/hugepages-{own_name}/{name}"))),
+            _ => Some((common?, format!("{THP_FOLDER}/{name}"))),
+        }
     }
 
     /// The pool whose pages have the size of a transparent huge page, which is the one measured beside them.
@@ -203,7 +215,8 @@ impl Reclaim {
         }
     }
 
-    /// Whether free pages go back to the host. The balloon's word counts most: the order alone may be set without effect.
+    /// Whether free pages go back to the host. The balloon's word counts most: the order alone may be set without
+    /// effect.
     pub fn reports_free_pages(&self) -> bool {
         self.balloon_reporting.unwrap_or(self.page_reporting_order.is_some())
     }

@@ -27,8 +27,8 @@ pub struct Kernel {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hypervisor {
-    /// Whether the processor says that it is a virtual one: flag `hypervisor` in /proc/cpuinfo; `None` where there are no
-    /// such flags.
+    /// Whether the processor says that it is a virtual one: flag `hypervisor` in /proc/cpuinfo; `None` where there are
+    /// no such flags.
     pub flag: Option<bool>,
     /// Who made the machine: /sys/class/dmi/id/sys_vendor.
     pub dmi_vendor: Option<String>,
@@ -38,7 +38,8 @@ pub struct Hypervisor {
     pub dmi_firmware_vendor: Option<String>,
     /// The hypervisor where the kernel talks to it: /sys/hypervisor/type.
     pub kind: Option<String>,
-    /// A clock that only one hypervisor offers, among /sys/devices/system/clocksource/clocksource0/available_clocksource.
+    /// A clock that only one hypervisor offers, among
+    /// /sys/devices/system/clocksource/clocksource0/available_clocksource.
     pub clock: Option<String>,
 }
 
@@ -138,8 +139,8 @@ impl Hypervisor {
         }
     }
 
-    /// Whether this is a virtual machine; `None` if nothing tells. Processors without the flag are judged by what only a
-    /// hypervisor offers, or by the name of the machine.
+    /// Whether this is a virtual machine; `None` if nothing tells. Processors without the flag are judged by what only
+    /// a hypervisor offers, or by the name of the machine.
     pub fn is_virtual(&self) -> Option<bool> {
         if self.flag.is_some() {
             return self.flag;
@@ -163,13 +164,15 @@ impl Hypervisor {
         }
         let known =
             self.kind.clone().or_else(|| self.clock.as_deref().and_then(hypervisor_of_clock).map(str::to_owned));
-        let machine: Vec<&str> =
-            [&self.dmi_vendor, &self.dmi_product].into_iter().filter_map(|m| m.as_deref()).collect();
-        match (known, machine.is_empty()) {
-            (Some(known), true) => known,
-            (Some(known), false) => format!("{known} ({})", machine.join(" ")),
-            (None, false) => machine.join(" "),
-            (None, true) => "a hypervisor without a name".to_owned(),
+        let part = |fact: &Option<String>| fact.clone().unwrap_or_default();
+        let (vendor, product) = (part(&self.dmi_vendor), part(&self.dmi_product));
+        // Some products carry their maker's name already.
+        let machine = if product.starts_with(&vendor) { product } else { format!("{vendor} {product}") };
+        match (known, machine.trim()) {
+            (Some(known), "") => known,
+            (Some(known), machine) => format!("{known} ({machine})"),
+            (None, machine) if !machine.is_empty() => machine.to_owned(),
+            (None, _) => "a hypervisor without a name".to_owned(),
         }
     }
 }
@@ -199,11 +202,9 @@ impl Clock {
             .map(|clock| matches!(clock, "tsc" | "arch_sys_counter" | "timebase" | "riscv_clocksource"))
     }
 
-    /// Whether the clock is read without entering the kernel; those of KVM and Hyper-V are, through a page that the
-    /// hypervisor writes.
-    pub fn is_read_in_user_space(&self) -> Option<bool> {
-        let shared = |clock: &str| clock == "kvm-clock" || clock == "hyperv_clocksource_tsc_page";
-        self.current.as_deref().map(|clock| shared(clock) || self.is_counter() == Some(true))
+    /// Whether the clock is a counter that the hypervisor scales through a page it shares with the kernel.
+    pub fn is_shared_page(&self) -> Option<bool> {
+        self.current.as_deref().map(|clock| matches!(clock, "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Facts in words.
 
-/// A size in the largest unit that leaves at most one decimal worth reading.
+/// A size in the largest unit that fits, with three digits that count.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;
@@ -10,8 +10,8 @@ pub(crate) fn size(bytes: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    let number = format!("{value:.1}");
-    format!("{} {}", number.strip_suffix(".0").unwrap_or(&number), UNITS[unit])
+    let number = if value < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
+    format!("{} {}", number.trim_end_matches('0').trim_end_matches('.'), UNITS[unit])
 }
 
 /// What is not known is said, never left out.
@@ -33,6 +33,8 @@ mod tests {
         assert_eq!(size(0), "0 B");
         assert_eq!(size(4096), "4 KiB");
         assert_eq!(size(64 << 20), "64 MiB");
+        assert_eq!(size(1280 << 10), "1.25 MiB");
+        assert_eq!(size(100), "100 B");
         assert_eq!(size(24_684_084 * 1024), "23.5 GiB");
         assert_eq!(size((1 << 30) - 1), "1 GiB");
     }

@@ -123,7 +123,8 @@ fn render_group(
     let headline = experiment.headline();
     let measured = |c: &&&CellSummary| compatible(group, &grouping(experiment, c)) && !c.phases.is_empty();
     let mut rows: Vec<&CellSummary> = cells.iter().filter(measured).copied().collect();
-    if rows.is_empty() {
+    // A floor or a limit by itself is no answer to anything.
+    if rows.iter().all(|c| ["null", "limit"].contains(&c.role.as_str())) {
         return;
     }
     let order = |c: &CellSummary| {
@@ -152,6 +153,8 @@ fn render_group(
     align(&mut table);
     indent(text, &table);
     phases_table(text, experiment, &rows);
+    latency_table(text, experiment, &rows);
+    text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
     for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
         let _ = writeln!(text, "    {}", best_sentence(best, summary));
     }
@@ -159,7 +162,7 @@ fn render_group(
 
 fn meaning(experiment: &Experiment) -> String {
     let total = experiment.totals.iter().find(|t| t.name == experiment.headline());
-    total.map_or_else(String::new, |t| format!("{} ({})", t.meaning, t.phases.join(" + ")))
+    total.map_or_else(String::new, |t| format!("{} ({})", t.meaning, t.formula()))
 }
 
 fn row(
@@ -212,6 +215,28 @@ fn phases_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummary
         let mut row = vec![label(experiment, cell)];
         row.extend(shown.iter().map(|p| cell.phases.get(*p).map_or_else(String::new, |f| format_ns(f.wall_ns.median))));
         table.add_row(row);
+    }
+    align(&mut table);
+    text.push('\n');
+    indent(text, &table);
+}
+
+/// Quantiles of single latencies, and what a unit costs each side in CPU time, where methods record them.
+fn latency_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummary]) {
+    if rows.iter().all(|c| c.latency_ns.is_none()) {
+        return;
+    }
+    let first = experiment.phases[0].as_str();
+    let header = ["latency", "median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(str::to_owned).to_vec();
+    let mut table = new_table(header);
+    for cell in rows {
+        let Some(latency) = &cell.latency_ns else { continue };
+        let cpu = |phase: &str| {
+            let found = cell.phases.get(phase).filter(|p| p.wall_ns.median > 0.0);
+            found.map_or_else(String::new, |p| format_ns(p.cpu_ns.median * p.per_unit_ns.median / p.wall_ns.median))
+        };
+        let [median, p99, p999, max] = [latency.median, latency.p99, latency.p999, latency.max].map(format_ns);
+        table.add_row([label(experiment, cell), median, p99, p999, max, cpu(first), cpu(&format!("{first}.b"))]);
     }
     align(&mut table);
     text.push('\n');

@@ -91,7 +91,10 @@ fn jdk(path: &Path) -> Result<Jdk> {
 
 /// The version by Java's own word, for an installation without a `release` file.
 fn asked(program: &Path) -> Result<String> {
-    let output = Command::new(program).arg("-version").output().with_context(|| format!("cannot start {}", program.display()))?;
+    let output = Command::new(program)
+        .arg("-version")
+        .output()
+        .with_context(|| format!("cannot start {}", program.display()))?;
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     let version = words.split('"').nth(1).map(str::to_owned);
     version.with_context(|| format!("{} -version gives no version", program.display()))
@@ -107,13 +110,16 @@ pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
 
 pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     let Some(jdk) = jdk else {
-        bail!("no Java in JAVA_HOME or PATH; install a JDK (the package default-jdk, or https://adoptium.net) or name one by --java");
+        bail!(
+            "no Java in JAVA_HOME or PATH; install a JDK (the package default-jdk, or https://adoptium.net) or name one by --java"
+        );
     };
     if jdk.feature < 17 {
         bail!("the Java worker needs JDK 17 or newer, and this is {}", jdk.version);
     }
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
-    let text: Vec<u8> = sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+    let text: Vec<u8> =
+        sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
     let home = jdk.home.to_string_lossy();
     let hash = hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()]);
     let classes = cache_folder().join("workers").join(&hash[..16]).join("classes");
@@ -132,7 +138,11 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
 fn compile(jdk: &Jdk, classes: &Path, list: &str) -> Result<()> {
     let compiler = jdk.home.join("bin/javac");
     if !compiler.is_file() {
-        bail!("{} has no javac; install the JDK of version {} (the package openjdk-{0}-jdk)", jdk.home.display(), jdk.feature);
+        bail!(
+            "{} has no javac; install the JDK of version {} (the package openjdk-{0}-jdk)",
+            jdk.home.display(),
+            jdk.feature
+        );
     }
     let folder = classes.parent().unwrap_or(classes);
     let work = folder.join(format!("source-{}", std::process::id()));
@@ -171,7 +181,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join("bin")).unwrap();
         std::fs::write(home.path().join("bin/java"), "").unwrap();
-        std::fs::write(home.path().join("release"), format!("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"{version}\"\n")).unwrap();
+        std::fs::write(home.path().join("release"), format!("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"{version}\"\n"))
+            .unwrap();
         home
     }
 

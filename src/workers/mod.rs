@@ -82,7 +82,9 @@ impl Worker {
                 Maker::Native(bytes) => native::place(&self.name, bytes),
                 Maker::Go => go::build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
-                Maker::External(path) => Ok(Started { command: vec![path.into()], hash: String::new(), heap_options: false }),
+                Maker::External(path) => {
+                    Ok(Started { command: vec![path.into()], hash: String::new(), heap_options: false })
+                }
             };
             made.map_err(|error| format!("{error:#}"))
         });

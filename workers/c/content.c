@@ -26,7 +26,11 @@ uint64_t digest_of(const void *start, size_t bytes)
 
 void fact_digest(struct slot *s, const void *start, size_t bytes)
 {
-    uint64_t digest = digest_of(start, bytes);
+    fact_digest_value(s, digest_of(start, bytes));
+}
+
+void fact_digest_value(struct slot *s, uint64_t digest)
+{
     if (in_child())
         child_fact("digest", digest, NULL);
     else
@@ -44,16 +48,25 @@ uint64_t pattern_word(uint64_t seed, uint64_t index)
 void pattern_fill(void *start, size_t bytes, uint64_t seed)
 {
     unsigned char *p = start;
-    for (size_t i = 0; i < bytes; i += 8) {
+    size_t whole = bytes & ~(size_t)7;
+    for (size_t i = 0; i < whole; i += 8) {
         uint64_t word = pattern_word(seed, i / 8);
-        memcpy(p + i, &word, bytes - i < 8 ? bytes - i : 8);
+        memcpy(p + i, &word, 8);
     }
+    uint64_t last = pattern_word(seed, whole / 8);
+    memcpy(p + whole, &last, bytes - whole);
 }
 
 size_t pattern_first_wrong(const void *start, size_t bytes, uint64_t seed)
 {
     const unsigned char *p = start;
-    for (size_t i = 0; i < bytes; i += 8) {
+    size_t whole = bytes & ~(size_t)7, same = 0;
+    for (uint64_t word; same < whole; same += 8) {
+        memcpy(&word, p + same, 8);
+        if (word != pattern_word(seed, same / 8))
+            break;
+    }
+    for (size_t i = same; i < bytes; i += 8) {
         uint64_t expected = pattern_word(seed, i / 8);
         size_t left = bytes - i < 8 ? bytes - i : 8;
         if (memcmp(p + i, &expected, left) != 0) {

@@ -100,8 +100,15 @@ void transcript_write(bool whole);
 void signals_watch(void);
 extern volatile int current_slot, current_cell;
 
+/* code.c */
+void code_touch(void);
+
 /* sides.c */
 void sides_open(void);
+extern bool sides_agree; /* the slot ends on both sides alike */
+
+/* gaps.c */
+int probe_gaps_main(const char *milliseconds);
 
 /* start.c */
 int exec_main(int argc, char **argv);
@@ -111,6 +118,12 @@ int pin_main(const char *thread, const char *list);
 
 /* load.c */
 int load_main(const char *percent);
+
+/* capture.c */
+int make_capture_main(int argc, char **argv);
+
+/* prepare_file.c */
+int prepare_file_main(int argc, char **argv);
 
 const char *worker_name(void);
 #endif

@@ -69,6 +69,8 @@ static void smaps_line(char *line, void *context)
     } else if (search->inside) {
         if (sscanf(line, "Rss: %lu kB", &kib) == 1)
             search->found.rss_bytes += kib * 1024;
+        else if (sscanf(line, "Pss: %lu kB", &kib) == 1)
+            search->found.pss_bytes += kib * 1024;
         else if (sscanf(line, "AnonHugePages: %lu kB", &kib) == 1 || sscanf(line, "ShmemPmdMapped: %lu kB", &kib) == 1 ||
                  sscanf(line, "FilePmdMapped: %lu kB", &kib) == 1 || sscanf(line, "Private_Hugetlb: %lu kB", &kib) == 1 ||
                  sscanf(line, "Shared_Hugetlb: %lu kB", &kib) == 1)
@@ -109,7 +111,7 @@ void reset_peak_rss(void)
     }
 }
 
-/* CPU time of this thread: a host's page comes at its cost, another process's turn on this CPU does not. */
+/* CPU time of this thread: other processes' turns are not in it, a host that must find a page first is. */
 static uint64_t thread_cpu_ns(void)
 {
     struct timespec t;

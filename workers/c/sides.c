@@ -2,12 +2,14 @@
  * between phases, never payload of a measured one. */
 #include "core.h"
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 
 static int peer = -1;
+bool sides_agree;
 
 __attribute__((noreturn)) static void lost(const char *call, const char *message)
 {
@@ -86,13 +88,58 @@ void hear(struct slot *s, void *data, size_t bytes)
     }
 }
 
+/* Moves to another processor at once; afterwards the kernel may choose again. */
+static void leave_cpu(int cpu)
+{
+    cpu_set_t all, others;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    others = all;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof all, &all);
+}
+
+/* Whoever is woken by a message tends to be put on the waker's processor and would begin its phase late. So the sides meet
+ * twice: asleep, where b then steps aside, and awake, so that both run when they leave. */
 void meet(struct slot *s)
 {
-    char mine = 'm', theirs = 0;
-    tell(s, &mine, 1);
-    hear(s, &theirs, 1);
-    if (theirs != 'm')
+    struct {
+        int mark, cpu;
+    } mine = {'m', sched_getcpu()}, theirs = {0, 0};
+    tell(s, &mine, sizeof mine);
+    hear(s, &theirs, sizeof theirs);
+    if (theirs.mark != 'm')
         lost("recv", "the two sides are not at the same place");
+    if (s->role == 'b' && theirs.cpu == sched_getcpu())
+        leave_cpu(theirs.cpu);
+    char here = 'h';
+    tell(s, &here, 1);
+    ssize_t got;
+    while ((got = recv(peer, &here, 1, MSG_DONTWAIT)) < 0 && (errno == EAGAIN || errno == EINTR))
+        sched_yield();
+    if (got != 1)
+        lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+}
+
+void agree(struct slot *s, const char *obstacle)
+{
+    uint32_t mine = obstacle ? (uint32_t)strlen(obstacle) + 1 : 0, theirs;
+    tell(s, &mine, sizeof mine);
+    tell(s, obstacle, mine);
+    hear(s, &theirs, sizeof theirs);
+    char *reason = arena(theirs + 1);
+    hear(s, reason, theirs);
+    if (!mine && !theirs)
+        return;
+    sides_agree = true;
+    skip(s, mine ? arena_text("%s", obstacle) : reason);
+}
+
+bool peer_gone(void)
+{
+    struct pollfd watched = {peer, POLLRDHUP, 0};
+    return poll(&watched, 1, 0) != 0;
 }
 
 void tell_descriptor(struct slot *s, int descriptor)

@@ -2,7 +2,6 @@
  * so that the laboratory itself needs no unsafe code. */
 #include "core.h"
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <link.h>
@@ -12,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <sys/stat.h>
 
 __attribute__((noreturn)) static void stop(const char *what, const char *why)
@@ -126,17 +126,34 @@ int pin_main(const char *thread, const char *list)
     return 0;
 }
 
+static int print_if_named(struct dl_phdr_info *object, size_t size, void *name)
+{
+    (void)size;
+    const char *slash = strrchr(object->dlpi_name, '/');
+    if (!slash || strcmp(slash + 1, name) != 0)
+        return 0;
+    printf("%s\n", object->dlpi_name);
+    fflush(stdout);
+    return 1;
+}
+
+/* Looks for the library in the way in which it will be used: preloaded into this very program. dlopen() would not do, as
+ * libraries that need thread-local storage from the start (jemalloc) can only be loaded with the program. */
 int find_library_main(int argc, char **argv)
 {
     (void)argc;
-    void *handle = dlopen(argv[0], RTLD_LAZY | RTLD_LOCAL);
-    struct link_map *map;
-    if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
-        return 1;
-    printf("%s\n", map->l_name);
-    fflush(stdout);
-    /* Allocators may not survive being unloaded or finalised, so the process ends here and now. */
-    _exit(0);
+    static const char second_try[] = "PAGEWISE_FIND_LIBRARY";
+    if (getenv(second_try))
+        /* Allocators may not survive being finalised, so the process ends here and now. */
+        _exit(dl_iterate_phdr(print_if_named, argv[0]) ? 0 : 1);
+    preload(argv[0]);
+    setenv(second_try, argv[0], 1);
+    /* The loader complains of what it does not find; the exit status says it. */
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, 2);
+    execl("/proc/self/exe", worker_name(), "find-library", argv[0], (char *)NULL);
+    return 1;
 }
 
 /* ---- guard ---- */
@@ -169,17 +186,33 @@ static void remove_prefixed(const char *directory, const char *prefix)
         closedir(open_directory);
 }
 
+/* A cgroup can be removed once its last process is gone, and a worker that is being killed may take a moment to go. */
+static void remove_directory(const char *path)
+{
+    for (int tries = 0; rmdir(path) != 0 && errno == EBUSY && tries < 300; tries++) {
+        struct timespec pause = {0, 10000000};
+        nanosleep(&pause, NULL);
+    }
+}
+
 static void undo(char *line)
 {
-    char *verb = strtok(line, " "), *path = strtok(NULL, " "), *text = strtok(NULL, "");
+    char *verb = strtok(line, " "), *path = strtok(NULL, ""), *text = NULL;
     if (!verb || !path)
         return;
+    /* The paths of `write` are the kernel's, whose text may have spaces; elsewhere it is the path that may have them. */
+    if (strcmp(verb, "write") == 0)
+        text = strchr(path, ' ');
+    else if (strcmp(verb, "remove-prefix") == 0)
+        text = strrchr(path, ' ');
+    if (text)
+        *text++ = 0;
     if (strcmp(verb, "write") == 0 && text)
         write_file(path, text, false);
     else if (strcmp(verb, "unlink") == 0)
         unlink(path);
     else if (strcmp(verb, "rmdir") == 0)
-        rmdir(path);
+        remove_directory(path);
     else if (strcmp(verb, "remove-prefix") == 0 && text)
         remove_prefixed(path, text);
     else if (strcmp(verb, "kill-group") == 0 && atoi(path) > 1)

@@ -96,6 +96,7 @@ static void run(void)
     out_flush();
     transcript_open(samples, slots * 24);
     signals_watch();
+    code_touch();
     warm_stopwatch();
     if (request.role)
         sides_open();
@@ -116,10 +117,11 @@ static void end_slot(struct slot *s, const char *line)
     ((struct cell *)s->cell)->ended = true;
     record_end(line);
     /* A side that stopped in the middle must not leave its peer waiting: ending the process closes all it holds. */
-    if (request.role) {
+    if (request.role && !sides_agree) {
         transcript_write(false);
         _exit(4);
     }
+    sides_agree = false;
     siglongjmp(slot_exit, 1);
 }
 
@@ -176,8 +178,15 @@ int main(int argc, char **argv)
         return load_main(argv[2]);
     if (argc == 4 && strcmp(argv[1], "pin") == 0)
         return pin_main(argv[2], argv[3]);
+    if (argc >= 2 && strcmp(argv[1], "make-capture") == 0)
+        return make_capture_main(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "prepare-file") == 0)
+        return prepare_file_main(argc - 2, argv + 2);
+    if (argc == 3 && strcmp(argv[1], "probe-gaps") == 0)
+        return probe_gaps_main(argv[2]);
     if (argc > 1) {
-        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS], or a request on standard input\n", argv[0]);
+        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | make-capture PATH "
+                   "BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request on standard input\n", argv[0]);
         return 2;
     }
     request_read();

@@ -100,6 +100,7 @@ void fact_word(struct slot *s, const char *name, const char *value);
 /* Content (content.c): the protocol's digest, pattern and index sequence. */
 uint64_t digest_of(const void *start, size_t bytes);
 void fact_digest(struct slot *s, const void *start, size_t bytes);
+void fact_digest_value(struct slot *s, uint64_t digest); /* where a method folds its content in a way of its own */
 uint64_t pattern_word(uint64_t seed, uint64_t index);
 void pattern_fill(void *start, size_t bytes, uint64_t seed);
 /* Offset in bytes of the first word that differs from the pattern, or `bytes` where none does. */
@@ -111,6 +112,7 @@ void *free_range(struct slot *s, size_t bytes);
 void check_map(struct slot *s, const void *mapped);
 struct resident {
     uint64_t rss_bytes, huge_bytes, lazyfree_bytes;
+    uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */
 };
 struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
 uint64_t peak_rss_bytes(void);                                                /* VmHWM */
@@ -127,6 +129,10 @@ void tell(struct slot *s, const void *data, size_t bytes);
 void hear(struct slot *s, void *data, size_t bytes);
 void tell_descriptor(struct slot *s, int descriptor);
 int hear_descriptor(struct slot *s);
+/* Both sides say what keeps them from doing this cell (NULL: nothing). If one has an obstacle, both skip the cell with its
+ * reason and go on together; skip() alone would end the launch. */
+void agree(struct slot *s, const char *obstacle);
+bool peer_gone(void); /* whether the other side has ended; for the slow path of whoever waits on shared memory */
 const char *launch_name(void);      /* `name` of the request */
 const char *launch_directory(void); /* `directory` of the request */
 

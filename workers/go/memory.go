@@ -182,7 +182,8 @@ func resetPeakRss() {
 	}
 }
 
-// touchAndGiveBack returns what a touch cost, in picoseconds per base page.
+// touchAndGiveBack returns what a touch cost, in picoseconds of the thread's CPU time per base page: other processes' turns
+// are not in it, a host that must find a page first is.
 func (s *slot) touchAndGiveBack(length int, huge bool) uint64 {
 	at, errno := mapAt(s.freeRange(length), length, readWrite, privateAnonymous|mapFixedNoReplace)
 	if errno != 0 {
@@ -193,9 +194,9 @@ func (s *slot) touchAndGiveBack(length int, huge bool) uint64 {
 		advice = adviceHugePage
 	}
 	advise(at, length, advice)
-	start := nanotime()
+	start := clockNs(clockThreadCPUTimeID)
 	touchPages(memoryAt(at, length), s.pageBytes, 1)
-	spent := uint64(nanotime() - start)
+	spent := clockNs(clockThreadCPUTimeID) - start
 	unmap(at, length)
 	return spent * 1000 / uint64(length/s.pageBytes)
 }

@@ -16,6 +16,7 @@ type counters struct {
 const (
 	clockMonotonic        = 1
 	clockProcessCPUTimeID = 2
+	clockThreadCPUTimeID  = 3
 )
 
 // nanotime is the runtime's own clock read. On Linux it is CLOCK_MONOTONIC through the vDSO, as checkClock() proves; a

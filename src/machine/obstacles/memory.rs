@@ -8,20 +8,18 @@ const LARGEST_BYTES: u64 = 1 << 30;
 
 pub(super) fn transparent_huge_pages(e: &Environment) -> Option<Obstacle> {
     let what = "transparent huge pages: fault/thp and thp-populate, allocate/aligned-thp";
-    let file = "/sys/kernel/mm/transparent_hugepage/enabled";
-    match e.huge_pages.transparent() {
-        None => Some(Obstacle::new(what, format!("{file} is not there: the kernel has none, or does not show them"))),
-        Some("never") => {
-            let remedy = format!("echo madvise | sudo tee {file}");
-            Some(Obstacle::new(what, format!("{file} says never")).remedy(remedy))
-        }
-        Some(_) => None,
-    }
+    let Some((setting, file)) = e.huge_pages.transparent() else {
+        return Some(Obstacle::new(
+            what,
+            "the kernel shows none: there is no /sys/kernel/mm/transparent_hugepage/enabled",
+        ));
+    };
+    let never = setting == "never";
+    never.then(|| Obstacle::new(what, format!("{file} says never")).remedy(format!("echo madvise | sudo tee {file}")))
 }
 
 pub(super) fn shared_huge_pages(e: &Environment) -> Option<Obstacle> {
-    let setting = e.huge_pages.transparent_shared()?;
-    let file = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+    let (setting, file) = e.huge_pages.transparent_shared()?;
     matches!(setting, "never" | "deny").then(|| {
         let what = "transparent huge pages in shared memory: share/memfd-huge";
         Obstacle::new(what, format!("{file} says {setting}")).remedy(format!("echo advise | sudo tee {file}"))
@@ -46,14 +44,21 @@ pub(super) fn pool(e: &Environment) -> Option<Obstacle> {
     } else {
         format!("all {pages} pages of {page} in the pool are in use or promised")
     };
-    Some(Obstacle::new(what, why).remedy(format!("sudo sysctl vm.nr_hugepages={}", pages + more)))
+    let wanted = pages + more;
+    // sysctl speaks of the default size only, which the kernel's parameters may have set to another one.
+    let remedy = if e.huge_pages.default_pool_page_bytes == Some(pool.page_bytes) {
+        format!("sudo sysctl vm.nr_hugepages={wanted}")
+    } else {
+        let folder = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", pool.page_bytes / 1024);
+        format!("echo {wanted} | sudo tee {folder}/nr_hugepages")
+    };
+    Some(Obstacle::new(what, why).remedy(remedy))
 }
 
 pub(super) fn swap(e: &Environment) -> Option<Obstacle> {
     let what = "anonymous memory that was paged out: fault with release=pageout";
     if e.memory.swap_bytes? == 0 {
-        let remedy =
-            "sudo sh -c 'fallocate -l 2G /swapfile && chmod 600 /swapfile && mkswap /swapfile && swapon /swapfile'";
+        let remedy = "sudo sh -c 'umask 77; cd / && fallocate -l2G swapfile && mkswap swapfile && swapon swapfile'";
         return Some(Obstacle::new(what, "there is no swap, so MADV_PAGEOUT leaves it where it is").remedy(remedy));
     }
     let group = e.cgroups.memory.iter().find(|group| group.swap_limit_bytes == Some(0))?;
@@ -73,8 +78,11 @@ pub(super) fn dev_shm(e: &Environment) -> Option<Obstacle> {
     (bytes < LARGEST_BYTES).then(|| {
         let limit = size(bytes);
         let what = format!("objects of more than {limit} in /dev/shm: share/posix-shm and file-tmpfs");
-        let why = format!("/dev/shm is mounted with a size of {limit}, as containers have it");
-        Obstacle::new(what, why).remedy("sudo mount -o remount,size=2G /dev/shm")
+        let why = format!("/dev/shm is mounted with a size of {limit}");
+        // The signature of a container, which may not mount.
+        let inside = e.rights.sysctl_read_only;
+        let remedy = if inside { "docker run --shm-size=2g …" } else { "sudo mount -o remount,size=2G /dev/shm" };
+        Obstacle::new(what, why).remedy(remedy)
     })
 }
 
@@ -94,7 +102,7 @@ pub(super) fn damon(e: &Environment) -> Option<Obstacle> {
         return Some(Obstacle::new(what, "DAMON's reclaim pages out what is idle").remedy(remedy));
     }
     let number = e.reclaim.kdamonds.iter().position(|kdamond| kdamond.takes_pages())?;
-    let why = format!("kdamond {number} runs with the action pageout, which takes idle pages away");
+    let why = format!("kdamond {number} runs with the action pageout, which takes idle pages that its filters allow");
     Some(
         Obstacle::new(what, why)
             .remedy(format!("echo off | sudo tee /sys/kernel/mm/damon/admin/kdamonds/{number}/state")),

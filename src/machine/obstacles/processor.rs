@@ -32,6 +32,10 @@ pub(super) fn affinity(e: &Environment) -> Option<Obstacle> {
 
 pub(super) fn quota(e: &Environment) -> Option<Obstacle> {
     let quota = e.cgroups.cpu_quota.as_ref()?;
+    // More than all CPUs can use never stops anything.
+    if e.cpu.usable().is_some_and(|cpus| quota.cpus() >= cpus as f64) {
+        return None;
+    }
     let why = format!(
         "the cgroup grants {} ms of CPU time in each {} ms and then stops all threads; ask for a group without",
         quota.quota_us / 1000,
@@ -45,10 +49,9 @@ pub(super) fn clock(e: &Environment) -> Option<Obstacle> {
     if e.clock.is_counter()? {
         return None;
     }
-    let (what, why) = if e.clock.is_read_in_user_space()? {
-        let why =
-            format!("the clock is {current}: read without a system call, but slower than the processor's own counter");
-        ("the shortest samples as well as with a plain counter", why)
+    let (what, why) = if e.clock.is_shared_page()? {
+        let why = format!("the clock is {current}, which the hypervisor scales: slower to read than a plain counter");
+        ("the shortest samples as sharply as elsewhere", why)
     } else {
         let why = format!("the clock is {current}: each reading enters the kernel and takes longer than what is timed");
         ("samples below some ten microseconds", why)

@@ -25,10 +25,12 @@ pub(super) fn kernel_age(e: &Environment) -> Option<Obstacle> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     let running: (u64, u64) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
     let missing: Vec<_> = SINCE.iter().filter(|(needed, _)| running < *needed).collect();
-    let ((major, minor), _) = missing.last()?;
-    let methods: Vec<&str> = missing.iter().map(|(_, methods)| *methods).collect();
-    let why = format!("this is Linux {}.{}; all of them need {major}.{minor}", running.0, running.1);
-    Some(Obstacle::new(methods.join(", "), why))
+    if missing.is_empty() {
+        return None;
+    }
+    let named = missing.iter().map(|((major, minor), methods)| format!("{methods} (since {major}.{minor})"));
+    let what = format!("what newer kernels brought: {}", named.collect::<Vec<_>>().join(", "));
+    Some(Obstacle::new(what, format!("this is Linux {}.{}", running.0, running.1)))
 }
 
 pub(super) fn io_uring(e: &Environment) -> Option<Obstacle> {

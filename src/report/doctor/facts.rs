@@ -52,8 +52,12 @@ fn processor(e: &Environment) -> String {
         parts.push(format!("{vendor} family {family} model {model}"));
     }
     let cpus = e.cpus();
-    parts.push(if cpus == "1" { "1 CPU".to_owned() } else { format!("{cpus} CPUs") });
-    parts.push(format!("hardware threads {}", on_off(cpu.smt_active)));
+    parts.push(match cpus.as_str() {
+        "1" => "1 CPU".to_owned(),
+        "unknown" => "CPUs unknown".to_owned(),
+        _ => format!("{cpus} CPUs"),
+    });
+    parts.push(format!("SMT {}", on_off(cpu.smt_active)));
     parts.join(", ")
 }
 
@@ -109,7 +113,7 @@ fn memory(e: &Environment) -> String {
         Some(0) => "no swap".to_owned(),
         swap => format!("swap {}", unknown(swap.map(size))),
     };
-    let page = format!("pages of {}", unknown(memory.page_bytes.map(size)));
+    let page = format!("page {}", unknown(memory.page_bytes.map(size)));
     let overcommit = format!("overcommit {}", unknown(memory.overcommit_memory.map(|rule| rule.to_string())));
     let mut parts = vec![unknown(memory.total_bytes.map(size)), swap, page, overcommit];
     parts.push(match memory.nodes.len() {
@@ -139,13 +143,13 @@ fn cgroups(e: &Environment) -> String {
 
 fn huge_pages(e: &Environment) -> String {
     let huge = &e.huge_pages;
-    let transparent = huge.transparent().unwrap_or("unknown");
-    let shared = huge.transparent_shared().unwrap_or("unknown");
+    let transparent = huge.transparent().map_or("unknown", |(word, _)| word);
+    let shared = huge.transparent_shared().map_or("unknown", |(word, _)| word);
     let mut parts =
         vec![format!("transparent {transparent} (defrag {}), in shared memory {shared}", word(&huge.thp_defrag))];
     let own = huge.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024));
     let others = huge.thp_by_size.iter().filter(|(name, word)| Some(*name) != own.as_ref() && *word != "never");
-    parts.extend(others.map(|(name, word)| format!("{name} {word}")));
+    parts.extend(others.map(|(name, word)| format!("pages of {name} {word}")));
     for pool in &huge.pools {
         let (page, pages) = (size(pool.page_bytes), unknown(pool.pages.map(|pages| pages.to_string())));
         let free = unknown(pool.free_pages.map(|pages| pages.to_string()));
@@ -165,6 +169,9 @@ fn reclaim(e: &Environment) -> String {
         "DAMON pages out"
     } else if reclaim.kdamonds.iter().any(|kdamond| kdamond.running == Some(true)) {
         "DAMON watches"
+    } else if reclaim.kdamonds.iter().any(|kdamond| kdamond.running.is_none()) {
+        // Only root may read its state.
+        "DAMON hidden from this user"
     } else {
         "DAMON off"
     };
@@ -180,11 +187,7 @@ fn reclaim(e: &Environment) -> String {
 
 fn counters(e: &Environment) -> String {
     let counters = &e.rights.hardware_counters;
-    let hardware = if counters.is_empty() {
-        "none of the hardware's".to_owned()
-    } else {
-        format!("hardware's: {}", counters.join(", "))
-    };
+    let hardware = if counters.is_empty() { "none in hardware".to_owned() } else { counters.join(", ") };
     let paranoid = unknown(e.rights.perf_event_paranoid.map(|level| level.to_string()));
     format!("{hardware}; perf_event_paranoid {paranoid}")
 }

@@ -14,8 +14,8 @@
 /* The block is really there after `fill`, holds what the method's name says, and is not faulted in again. */
 #define FILLED_LAWS                                                                                                    \
     "filled_right == 1; refill.minor_faults == 0; fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES
-/* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory.
- * A few pages are too short a time to be held against a level. */
+/* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory;
+ * in CPU time, so that a busy machine does not count. A few pages are too short a time to be held against a level. */
 #define BACKING_LAWS(phase)                                                                                            \
     "backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES                    \
     " + 2000 * refill.cpu_ns; "                                                                                       \

@@ -20,5 +20,5 @@ static void run(struct slot *s)
 
 METHOD(allocate_limit, .experiment = "allocate", .name = "limit", .role = "limit",
        .summary = "memset of the same bytes in resident memory: no way to get memory filled can cost less.",
-       .phases = "fill refill", .keys = "bytes:size", .memory = "bytes + page_bytes", .isolation = "fresh",
+       .phases = "fill refill", .keys = "bytes:size", .memory = "bytes", .isolation = "fresh",
        .laws = "fill.minor_faults == 0; refill.minor_faults == 0; cleared == 1", .calls = "", .run = run);

@@ -21,7 +21,7 @@ static void run(struct slot *s)
 
 METHOD(allocate_mmap_populate, .experiment = "allocate", .name = "mmap-populate",
        .summary = "An anonymous private mapping, faulted in within the call by MAP_POPULATE, then set to 0.",
-       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + page_bytes", .isolation = "fresh",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " "fill.minor_faults == 0; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: "
                GIVEN_BACK "; " BACKING_LAWS("allocate"),
        .calls = "allocate:mmap free:munmap", .run = run);

@@ -20,6 +20,6 @@ static void run(struct slot *s)
 
 METHOD(allocate_mmap_touch, .experiment = "allocate", .name = "mmap-touch",
        .summary = "An anonymous private mapping, every byte set to 1: the second half of P4 as published.",
-       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + page_bytes", .isolation = "fresh",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " MMAP_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
        .calls = "allocate:mmap free:munmap", .run = run);

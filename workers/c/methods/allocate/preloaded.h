@@ -6,6 +6,10 @@
 #define PRELOADED_LAWS                                                                                                 \
     FILLED_LAWS "; malloc_is_preloaded == 1; fill.minor_faults <= " PAGES " + 1; " BACKING_LAWS("fill")
 
+/* What these libraries ask of the kernel depends on size, settings and version. */
+#define PRELOADED_CALLS                                                                                                \
+    "allocate:brk?,mmap?,munmap?,mprotect?,madvise?,access? free:brk?,mmap?,munmap?,mprotect?,madvise?"
+
 static inline void preloaded_run(struct slot *s, const char *library, const char *package)
 {
     allocate_malloc(s, library, package);

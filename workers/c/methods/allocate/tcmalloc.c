@@ -9,6 +9,6 @@ static void run(struct slot *s)
 
 METHOD(allocate_tcmalloc, .experiment = "allocate", .name = "tcmalloc",
        .summary = "malloc of tcmalloc, then memset to zero.",
-       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + 4 * huge_page_bytes", .isolation = "fresh",
+       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes + 8 * 1024 * 1024", .isolation = "fresh",
        .preload = library, .package = package, .laws = PRELOADED_LAWS,
-       .calls = "allocate:brk,mmap,munmap,madvise free:mmap,munmap,madvise", .run = run);
+       .calls = PRELOADED_CALLS, .run = run);

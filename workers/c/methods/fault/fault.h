@@ -13,8 +13,12 @@
     "processes * (" SHARE " / huge_page_bytes + " SHARE " % huge_page_bytes / page_bytes)"
 #define HUGE_LAWS                                                                                                      \
     "huge_bytes == processes * (" SHARE " / huge_page_bytes) * huge_page_bytes; " RE_TOUCH_LAW
-#define RECYCLED_LAW(phase) "backing=recycled: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
-#define COLD_LAW(phase) "backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
+/* Levels are held against CPU time, so that a busy machine is not taken for one whose host has to find the pages first.
+ * Several threads' CPU time also counts their waiting for each other. */
+#define RECYCLED_LAW(phase)                                                                                            \
+    "threads=1 & backing=recycled: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
+#define COLD_LAW(phase)                                                                                                \
+    "threads=1 & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
 #define BACKING_LAWS(phase) RECYCLED_LAW(phase) "; " COLD_LAW(phase)
 
 static inline char page_mark(const struct slot *s)

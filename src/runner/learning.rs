@@ -1,0 +1,98 @@
+//! What a launch teaches: cells that are settled, how long a round takes, whom a death is blamed on.
+
+use anyhow::Result;
+
+use super::Runner;
+use crate::evidence::{self, Read};
+use crate::folder::{LaunchRecord, SideRecord};
+use crate::launch::End;
+use crate::outcome::{Outcome, Status};
+use crate::plan::Unit;
+use crate::transcript::Ending;
+
+impl Runner<'_> {
+    /// A cell that will not be launched again. The plan is written at once, so that a killed run knows it too.
+    pub(super) fn settle(&mut self, cell: usize, outcome: Outcome) -> Result<()> {
+        self.plan.cells[cell].outcome.get_or_insert(outcome);
+        self.folder.write_json("plan.json", &self.plan)
+    }
+
+    /// Takes what a launch brought: samples, endings, deaths; the pilot's times.
+    pub(super) fn learn(&mut self, record: &LaunchRecord) -> Result<()> {
+        let transcripts = evidence::transcripts(self.folder, record);
+        if record.block < 0 {
+            self.learn_times(record, &transcripts);
+        }
+        let mut named = false;
+        for (side, transcript) in record.sides.iter().zip(&transcripts) {
+            for ending in transcript.iter().flat_map(|t| &t.endings) {
+                let outcome = outcome_of(ending, side, record.oom_killed);
+                if let Some(&cell) = ending.cell().and_then(|c| record.cells.get(c as usize)) {
+                    // A skip explains the end of a pair, whose other side cannot go on, but not that of a single process.
+                    named |= record.sides.len() > 1 || !matches!(ending, Ending::Skip { .. });
+                    self.settle(cell, outcome)?;
+                }
+            }
+        }
+        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
+        let died = record.sides.iter().any(|s| !s.end.is_clean());
+        let broken = transcripts.iter().find_map(evidence::broken);
+        if (died && !named || broken.is_some() && !died) && !stopped {
+            self.blame(record, broken.as_deref())?;
+        }
+        self.evidence.add(&self.plan, record, &transcripts)
+    }
+
+    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &Read) {
+        let unit = &mut self.plan.units[record.unit];
+        let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
+        let measured = samples.filter(|s| s.round >= 0);
+        let (mut first, mut last) = (u64::MAX, 0);
+        for sample in measured {
+            first = first.min(sample.counts.start_ns);
+            last = last.max(sample.counts.start_ns + sample.counts.wall_ns);
+        }
+        if unit.fresh || first >= last {
+            unit.round_s = record.wall_s;
+        } else {
+            unit.round_s = (last - first) as f64 / 1e9 / f64::from(unit.rounds.max(1));
+            unit.start_s = (record.wall_s - unit.round_s * f64::from(unit.rounds + unit.warmup_rounds)).max(0.0);
+        }
+        self.learn_lengths(record, transcripts);
+    }
+
+    /// A launch died or broke the protocol and named no cell. Where there was one cell, it is the one; else each is tried by
+    /// itself from now on.
+    fn blame(&mut self, record: &LaunchRecord, broken: Option<&str>) -> Result<()> {
+        if let [only] = record.cells[..] {
+            let side = record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
+            let outcome = match side.map(|s| (s.end.words(record.oom_killed), s.message.as_str())) {
+                Some((how, "")) => Outcome::of(Status::Failed, how),
+                Some((how, message)) => Outcome::of(Status::Failed, format!("{how}: {message}")),
+                None => Outcome::of(Status::Untrusted, broken.unwrap_or("the launch ended early")),
+            };
+            return self.settle(only, outcome);
+        }
+        let unit = self.plan.units[record.unit].clone();
+        self.plan.units[record.unit].cells.clear();
+        let rounds = if record.block < 0 { 0 } else { unit.rounds };
+        for &cell in &record.cells {
+            let split_from = Some(record.unit);
+            self.plan.units.push(Unit { cells: vec![cell], rounds, split_from, ..unit.clone() });
+        }
+        self.folder.write_json("plan.json", &self.plan)
+    }
+}
+
+/// What a worker's own account of a cell means for it.
+fn outcome_of(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
+    match ending {
+        Ending::Skip { reason, .. } => Outcome::of(Status::Skipped, reason),
+        Ending::Fail { reason, .. } => Outcome::of(Status::Failed, reason),
+        Ending::Crash { phase, signal, .. } => {
+            let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
+            let how = if signal == "SIGTERM" { side.end.words(oom_killed) } else { format!("{signal} in the worker") };
+            Outcome::of(Status::Failed, format!("{how}, {place}"))
+        }
+    }
+}

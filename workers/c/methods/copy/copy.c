@@ -1,0 +1,34 @@
+/* The parts that the `copy` methods share. */
+#include "copy.h"
+
+struct copy copy_begin(struct slot *s)
+{
+    struct copy c = {0};
+    size_t bytes = s->bytes, at_least = key_size(s, "batch_bytes");
+    bool fresh = key_is(s, "destination", "first-touch");
+    if (fresh && bytes < s->page_bytes)
+        skip(s, "a first touch is counted in pages, so destination=first-touch needs at least one");
+    c.batch = at_least > bytes ? (at_least + bytes - 1) / bytes : 1;
+    if (fresh)
+        c.stride = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+    s->ops = s->phase_bytes = bytes * c.batch;
+    fact(s, "batch", c.batch);
+    c.from = block_filled(s, bytes);
+    c.to = fresh ? block_untouched(s, c.stride * c.batch) : block_resident(s, bytes);
+    return c;
+}
+
+void copy_end(struct slot *s, const struct copy *c)
+{
+    size_t bytes = s->bytes, wrong_at = bytes;
+    uint64_t copies = c->stride ? c->batch : 1;
+    block_spoil(c->to, bytes);
+    for (uint64_t i = 0; i < copies && wrong_at == bytes; i++)
+        wrong_at = pattern_first_wrong(c->to + i * c->stride, bytes, s->seed);
+    fact(s, "wrong_at", wrong_at);
+    fact(s, "source_wrong_at", pattern_first_wrong(c->from, bytes, s->seed));
+    fact_digest(s, c->to, bytes);
+    block_spoil(c->to, bytes);
+    block_free(s, c->from, bytes);
+    block_free(s, c->to, c->stride ? c->stride * copies : bytes);
+}

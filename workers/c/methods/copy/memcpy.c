@@ -1,0 +1,18 @@
+#include "copy.h"
+
+static void run(struct slot *s)
+{
+    struct copy c = copy_begin(s);
+    char *from = c.from, *to = c.to;
+    size_t bytes = s->bytes, stride = c.stride;
+    uint64_t batch = c.batch;
+    PHASE(s, "copy") {
+        for (uint64_t i = 0; i < batch; i++)
+            memcpy(to + i * stride, from, bytes);
+    }
+    copy_end(s, &c);
+}
+
+METHOD(copy_memcpy, .experiment = "copy", .name = "memcpy",
+       .summary = "The C library's memcpy over the whole block.",
+       .phases = "copy", .keys = COPY_KEYS, .memory = COPY_MEMORY, .laws = COPY_LAWS, .calls = "", .run = run);

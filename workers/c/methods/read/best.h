@@ -1,0 +1,16 @@
+/* How many O_DIRECT reads in flight, and how large ones, are the fastest on this device. */
+#ifndef PAGEWISE_READ_BEST_H
+#define PAGEWISE_READ_BEST_H
+#include "read.h"
+
+struct best {
+    unsigned depth;
+    size_t chunk;
+};
+/* Never timed as a phase: short tries at the beginning of the file, once a process for each cell. */
+struct best best_requests(struct slot *s);
+/* direct_begin() with buffers in huge pages, and in sequential order whatever the cell asks for: sums do not depend on the
+ * order, and a method that reads around what it is asked for beats every one that does not. A device is told of each separate piece of memory that it shall write to, and of
+ * far fewer where they are contiguous. */
+void best_begin(struct slot *s, struct input *in, const struct best *best);
+#endif

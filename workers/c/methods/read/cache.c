@@ -1,0 +1,144 @@
+/* What the page cache holds of a file: asked, emptied and filled before the clock, and always proved. */
+#include "read.h"
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* cachestat(2) has one number on every architecture; older headers lack it. */
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+struct cache_range {
+    uint64_t offset, bytes;
+};
+struct cache_status {
+    uint64_t cached, dirty, writeback, evicted, recently_evicted; /* pages */
+};
+
+static const char nobody_tells[] = "the kernel tells which pages of a file are cached only to its owner and to those who may "
+                                   "write it, so neither cold nor hot can be proved: copy the file, or be its owner";
+
+/* Kernels without cachestat (before 6.5): mincore(2), which tells all others that everything is resident. */
+static size_t resident_by_mincore(struct slot *s, int descriptor, size_t bytes)
+{
+    struct stat status;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (fstat(descriptor, &status) != 0)
+        fail(s, "fstat");
+    if (status.st_uid != geteuid() && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+        skip(s, nobody_tells);
+    size_t page = s->page_bytes, pages = (bytes + page - 1) / page, resident = 0;
+    void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    check_map(s, map);
+    unsigned char *seen = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check_map(s, seen);
+    if (mincore(map, bytes, seen) != 0)
+        fail(s, "mincore");
+    for (size_t i = 0; i < pages; i++)
+        resident += seen[i] & 1;
+    munmap(seen, pages);
+    munmap(map, bytes);
+    return resident * page;
+}
+
+size_t resident_bytes(struct slot *s, int descriptor, size_t bytes)
+{
+    struct cache_range range = {0, bytes};
+    struct cache_status status = {0};
+    size_t resident;
+    if (syscall(SYS_cachestat, descriptor, &range, &status, 0) == 0)
+        resident = status.cached * s->page_bytes;
+    else if (errno == EPERM)
+        skip(s, nobody_tells);
+    else
+        resident = resident_by_mincore(s, descriptor, bytes);
+    return resident < bytes ? resident : bytes;
+}
+
+/* Files whose pages are as make_hot() left them. */
+enum { MAX_LOADED = 16 };
+static struct {
+    dev_t device;
+    ino_t inode;
+} loaded[MAX_LOADED];
+static int loaded_count;
+
+static int loaded_index(struct slot *s, int descriptor)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        fail(s, "fstat");
+    for (int i = 0; i < loaded_count; i++)
+        if (loaded[i].device == status.st_dev && loaded[i].inode == status.st_ino)
+            return i;
+    if (loaded_count < MAX_LOADED) {
+        loaded[loaded_count].device = status.st_dev;
+        loaded[loaded_count].inode = status.st_ino;
+    }
+    return -1;
+}
+
+static void evict(struct slot *s, int descriptor)
+{
+    int i = loaded_index(s, descriptor);
+    if (i >= 0)
+        loaded[i] = loaded[--loaded_count];
+    /* Dirty, mapped and locked pages stay; so do pages that another CPU is about to add to its list. */
+    (void)fdatasync(descriptor);
+    if ((errno = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)) != 0)
+        fail(s, "posix_fadvise");
+}
+
+size_t make_cold(struct slot *s, int descriptor, size_t bytes)
+{
+    for (int tries = 0;; tries++) {
+        evict(s, descriptor);
+        size_t resident = resident_bytes(s, descriptor, bytes);
+        if (!resident || tries == 8)
+            return resident;
+        struct timespec pause = {0, 1000000L << tries};
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Hot pages are always those that one sequential pass of reads left: a pass that found the file cold and went through it in
+ * its own way (mapped, at random, in small chunks) leaves folios of other sizes, which the next pass would be measured by. */
+size_t make_hot(struct slot *s, int descriptor, size_t bytes)
+{
+    static char buffer[1 << 17];
+    bool kept = key_is(s, "kept", "yes"); /* another process's word (prepare-file) */
+    bool as_left = kept || loaded_index(s, descriptor) >= 0 || key_is(s, "place", "tmpfs");
+    if (!as_left)
+        evict(s, descriptor);
+    size_t resident = resident_bytes(s, descriptor, bytes);
+    for (int tries = 0; tries < 3 && resident < bytes; tries++) {
+        for (size_t at = 0; at < bytes;) {
+            ssize_t got = pread(descriptor, buffer, sizeof buffer, (off_t)at);
+            if (got < 0)
+                fail(s, "pread");
+            if (got == 0)
+                break;
+            at += (size_t)got;
+        }
+        resident = resident_bytes(s, descriptor, bytes);
+    }
+    if (!as_left && loaded_index(s, descriptor) < 0 && loaded_count < MAX_LOADED)
+        loaded_count++;
+    return resident;
+}
+
+/* As published: everybody's clean pages, dentries and inodes. The laboratory asks for it only where that was allowed. */
+void drop_caches(struct slot *s)
+{
+    loaded_count = 0;
+    sync();
+    int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 && (errno == EACCES || errno == EPERM || errno == EROFS))
+        skip(s, "only root may write /proc/sys/vm/drop_caches; cache=cold needs no privilege");
+    if (fd < 0 || write(fd, "3", 1) != 1)
+        fail(s, "write /proc/sys/vm/drop_caches");
+    close(fd);
+}

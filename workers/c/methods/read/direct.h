@@ -1,0 +1,29 @@
+/* What the O_DIRECT methods share: their laws, the refusal where there is no device, and what alignment asks for. */
+#ifndef PAGEWISE_READ_DIRECT_H
+#define PAGEWISE_READ_DIRECT_H
+#include "read.h"
+
+/* Every byte comes from the device, also when the cache has it, and none is left in the cache. */
+#define DIRECT_LAWS                                                                                                    \
+    READ_LAWS "; counted == 1: device_bytes >= stored_bytes; cache=cold: resident_after_bytes == 0"
+
+/* The last request is for whole blocks too: the kernel brings what there is of them. */
+static inline size_t whole_blocks(size_t bytes)
+{
+    return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+}
+
+static inline void direct_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)
+{
+    if (key_is(s, "place", "tmpfs"))
+        skip(s, "tmpfs has no device that O_DIRECT could read from");
+    read_begin(s, in, chunk, buffers);
+}
+
+static inline void direct_check(struct slot *s, int descriptor)
+{
+    if (descriptor < 0 && errno == EINVAL)
+        skip(s, "this file system refuses O_DIRECT");
+    check_open(s, descriptor, "open");
+}
+#endif

@@ -1,0 +1,31 @@
+#include "ring.h"
+
+static void run(struct slot *s)
+{
+    struct input in;
+    struct ring ring;
+    ring_begin(s, &ring, (unsigned)key_size(s, "queue_depth"));
+    read_begin(s, &in, key_size(s, "chunk"), ring.depth);
+    const char *path = in.path;
+    int fd = -1, error = 0;
+    PHASE(s, "open") {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        error = uring_open(&ring);
+    }
+    check_open(s, fd, "open");
+    ring_check(s, error);
+    PHASE(s, "read") { ring_pass(&ring, &in, fd, false); }
+    check_pass(s, &in, "io_uring_enter");
+    PHASE(s, "close") {
+        uring_close(&ring);
+        close(fd);
+    }
+    ring_end(s, &ring);
+    read_end(s, &in, ring.enters);
+}
+
+METHOD(read_io_uring, .experiment = "read", .name = "io_uring",
+       .summary = "io_uring through the page cache, with `queue_depth` reads of `chunk` bytes in flight.",
+       .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
+       .laws = CACHE_LAWS "; " RING_LAWS, .calls = "open:openat,io_uring_setup,mmap read:io_uring_enter close:munmap,close",
+       .run = run);

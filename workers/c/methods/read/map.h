@@ -1,0 +1,27 @@
+/* What the mapped methods share: one pass over the mapping, and the laws of a file whose pages were all mapped in. */
+#ifndef PAGEWISE_READ_MAP_H
+#define PAGEWISE_READ_MAP_H
+#include "read.h"
+
+/* No read call brought the bytes. Under a memory bound pages are taken away again while the pass goes on. A walk that jumps over large packets need not touch every page. */
+#define MAP_LAWS                                                                                                       \
+    READ_LAWS "; cache=hot: device_bytes == 0; calls_counted == 1: read_calls == 0; "                                  \
+              "consume=sum & memory=unbounded: mapped_bytes >= bytes; consume=none & memory=unbounded: mapped_bytes >= bytes; "    \
+              "consume=sum & cache=cold & counted == 1: device_bytes >= stored_bytes; "                                \
+              "consume=sum & cache=dropped & counted == 1: device_bytes >= stored_bytes"
+/* The faults are taken in the call that maps, none is left to the pass. */
+#define POPULATE_LAWS                                                                                                  \
+    MAP_LAWS "; memory=unbounded: read.minor_faults == 0; memory=unbounded: read.major_faults == 0; memory=unbounded: mapped_bytes >= bytes"
+
+/* Goes through the mapping in the order of the steps: one step in sequential order, one a block in random order. */
+static inline void map_pass(struct input *in, const char *p)
+{
+    for (size_t i = 0; i < in->steps; i++) {
+        size_t offset = step_offset(in, i);
+        consume(&in->sink, p + offset, bytes_at(in, offset));
+    }
+}
+
+/* The bytes that are mapped in, as /proc/self/smaps has it. */
+void map_proofs(struct slot *s, const struct input *in, const void *mapped);
+#endif

@@ -1,0 +1,30 @@
+#include "map.h"
+
+static void run(struct slot *s)
+{
+    struct input in;
+    read_begin(s, &in, WHOLE, 0);
+    const char *path = in.path;
+    size_t bytes = in.bytes;
+    char *at = free_range(s, bytes), *p = MAP_FAILED;
+    int fd = -1;
+    PHASE(s, "open") {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        p = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE | MAP_FIXED_NOREPLACE, fd, 0);
+    }
+    check_open(s, fd, "open");
+    check_map(s, p);
+    PHASE(s, "read") { map_pass(&in, p); }
+    check_pass(s, &in, "mmap");
+    map_proofs(s, &in, p);
+    PHASE(s, "close") {
+        munmap(p, bytes);
+        close(fd);
+    }
+    read_end(s, &in, 0);
+}
+
+METHOD(read_mmap_populate, .experiment = "read", .name = "mmap-populate",
+       .summary = "Map privately with MAP_POPULATE: everything is read and mapped within the one call.",
+       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024", .laws = POPULATE_LAWS,
+       .calls = "open:openat,mmap close:munmap,close", .run = run);

@@ -1,0 +1,99 @@
+/* What the `read` methods share: the file and the state of its cached pages before the clock, the steps of a pass, the one
+ * consumer of all methods, and the proofs after the clock. */
+#ifndef PAGEWISE_READ_H
+#define PAGEWISE_READ_H
+#include "walk.h"
+#include "worker.h"
+#include <fcntl.h>
+
+#define READ_PHASES "open read close"
+#define READ_KEYS                                                                                                      \
+    "file:text bytes:size place:disk|tmpfs consume:records|sum|none order:sequential|random cache:hot|cold|dropped "   \
+    "memory:text"
+#define CHUNK_KEYS READ_KEYS " chunk:size"
+
+/* Somebody else's use of the device makes a cold figure somebody else's too. */
+#define FOREIGN_LAW                                                                                                    \
+    "cache=cold & counted == 1: 8 * foreign_bytes <= bytes + 67108864; "                                               \
+    "cache=dropped & counted == 1: 8 * foreign_bytes <= bytes + 67108864"
+/* Every byte was delivered, and the cache was what `cache=` says when the pass began. */
+#define READ_LAWS                                                                                                      \
+    "delivered_bytes == bytes; cache=hot: resident_before_bytes == bytes; cache=cold: resident_before_bytes == 0; "    \
+    "cache=dropped: resident_before_bytes == 0; "                                                                      \
+    "consume=records: 24 + 16 * records + record_bytes + cut_bytes == bytes; " FOREIGN_LAW
+/* What is cold has to come from the device, and what is hot may not. */
+#define CACHE_LAWS                                                                                                     \
+    READ_LAWS "; cache=hot: device_bytes == 0; cache=cold & counted == 1: device_bytes >= stored_bytes; "              \
+              "cache=dropped & counted == 1: device_bytes >= stored_bytes"
+/* The bytes came by read calls, at least one a chunk. */
+#define CALL_LAWS                                                                                                      \
+    CACHE_LAWS "; order=sequential & calls_counted == 1: read_calls >= (bytes + chunk - 1) / chunk; "                                       \
+               "order=random & calls_counted == 1: read_calls >= (bytes + 4095) / 4096"
+
+enum { BLOCK_BYTES = 4096 }; /* a step of order=random; also what O_DIRECT is aligned to */
+
+enum consume { CONSUME_RECORDS, CONSUME_SUM, CONSUME_NONE, CONSUME_TOUCH };
+
+/* Where the bytes go: the same code for every method. */
+struct sink {
+    enum consume kind;
+    uint64_t sum, delivered_bytes;
+    struct walk walk;
+};
+/* Takes the next bytes: walks their records, adds up their 8-byte words, or counts them. Mapped bytes that nobody consumes
+ * (CONSUME_TOUCH) are made available by reading one byte of each page. */
+void consume(struct sink *sink, const void *data, size_t bytes);
+
+/* What the process and the file's device have counted. */
+struct io_counts {
+    uint64_t read_calls, own_bytes, device_bytes;
+};
+
+struct input {
+    const char *path;
+    size_t bytes, step_bytes, steps;
+    const uint32_t *blocks;     /* order=random: the number of each step's block; NULL in sequential order */
+    char *buffer;               /* aligned for O_DIRECT, resident, `buffer_bytes` long; NULL where none was asked for */
+    size_t buffer_bytes;
+    struct sink sink;
+    int error;                  /* errno of the pass: a method's loop leaves it here and stops */
+    /* the proofs' own */
+    int descriptor;
+    bool calls_counted;         /* the kernel counts this process's read calls and device bytes */
+    bool counted;               /* and the file lies on a block device, whose own counts are there too */
+    size_t resident_before, stored_bytes, blocks_map_bytes;
+    struct io_counts before, after;
+    uint64_t peak_rss_bytes;
+};
+
+enum { WHOLE = 0 }; /* instead of a chunk: a sequential pass takes all in one step (mapped files) */
+
+/* Before the clock: checks the file, makes the steps (of `chunk` bytes in sequential order) and a buffer for `buffers` of
+ * them, puts the cache into its state. */
+void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers);
+/* For a method that reads before the clock too: what is counted begins here. */
+void read_count_from_here(struct slot *s, struct input *in);
+/* After the clock: the digest and the proofs; `calls` is how many calls phase `read` made besides the read family. */
+void read_end(struct slot *s, struct input *in, uint64_t calls);
+void read_free(struct input *in); /* read_end() without facts */
+/* After the phases: stops at the error that the open call or the pass left. check_pass() also takes the counts and the peak
+ * of resident memory, before any proof that would add to them. */
+void check_open(struct slot *s, int descriptor, const char *call);
+void check_pass(struct slot *s, struct input *in, const char *call);
+
+static inline size_t step_offset(const struct input *in, size_t step)
+{
+    return (in->blocks ? in->blocks[step] : step) * in->step_bytes;
+}
+
+static inline size_t bytes_at(const struct input *in, size_t offset)
+{
+    return in->bytes - offset < in->step_bytes ? in->bytes - offset : in->step_bytes;
+}
+
+/* The page cache (cache.c). */
+size_t resident_bytes(struct slot *s, int descriptor, size_t bytes);
+size_t make_cold(struct slot *s, int descriptor, size_t bytes);
+size_t make_hot(struct slot *s, int descriptor, size_t bytes);
+void drop_caches(struct slot *s);
+#endif

@@ -1,0 +1,137 @@
+/* The parts that the `relay` methods share. Never timed. */
+#include "relay.h"
+#include <stdio.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+enum { MAX_FILES = 16, TRIES = 50, TMPFS = 0x01021994 };
+static struct {
+    size_t bytes;
+    bool on_tmpfs;
+    int file;
+} files[MAX_FILES];
+
+static int open_unnamed(const char *folder)
+{
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return file;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s-relay", folder, launch_name());
+    file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    unlink(path);
+    return file;
+}
+
+static const char *make_file(struct slot *s, bool on_tmpfs, int *file)
+{
+    struct statfs system;
+    *file = open_unnamed(on_tmpfs ? "/dev/shm" : launch_directory());
+    if (*file < 0)
+        fail(s, "open");
+    if (fstatfs(*file, &system) != 0)
+        fail(s, "fstatfs");
+    if (on_tmpfs != (system.f_type == TMPFS))
+        return on_tmpfs ? "/dev/shm is no tmpfs here"
+                        : "the folder for files lies on tmpfs, which is memory and no disk";
+    if ((errno = posix_fallocate(*file, 0, (off_t)s->bytes)) != 0)
+        return "the file system has no room for the file";
+    char *p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+    check_map(s, p);
+    pattern_fill(p, s->bytes, s->seed);
+    munmap(p, s->bytes);
+    return NULL;
+}
+
+int relay_file(struct slot *s, const char *obstacle)
+{
+    bool on_tmpfs = key_is(s, "place", "tmpfs");
+    int i = 0;
+    if (!obstacle && on_tmpfs && key_is(s, "cache", "cold"))
+        obstacle = "tmpfs cannot be cold: its pages are not a cache of the file, they are the file";
+    while (i < MAX_FILES && files[i].bytes && (files[i].bytes != s->bytes || files[i].on_tmpfs != on_tmpfs))
+        i++;
+    if (!obstacle && i == MAX_FILES)
+        obstacle = "more than 16 different files in one launch";
+    if (!obstacle && !files[i].bytes && !(obstacle = make_file(s, on_tmpfs, &files[i].file))) {
+        files[i].bytes = s->bytes;
+        files[i].on_tmpfs = on_tmpfs;
+    }
+    agree(s, obstacle);
+    return files[i].file;
+}
+
+/* Pages of the file that the page cache holds; a mapping that is not touched adds none. */
+static uint64_t cached_pages(struct slot *s, int file)
+{
+    size_t pages = (s->bytes + s->page_bytes - 1) / s->page_bytes;
+    unsigned char *present = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p = mmap(NULL, s->bytes, PROT_READ, MAP_SHARED, file, 0);
+    check_map(s, present);
+    check_map(s, p);
+    if (mincore(p, s->bytes, present) != 0)
+        fail(s, "mincore");
+    uint64_t found = 0;
+    for (size_t i = 0; i < pages; i++)
+        found += present[i] & 1;
+    munmap(p, s->bytes);
+    munmap(present, pages);
+    return found;
+}
+
+static void read_once(struct slot *s, int file)
+{
+    static char scratch[1 << 16];
+    for (size_t at = 0; at < s->bytes; at += sizeof scratch)
+        if (pread(file, scratch, sizeof scratch, (off_t)at) < 0)
+            fail(s, "pread");
+}
+
+void relay_ready(struct slot *s, int file)
+{
+    bool cold = key_is(s, "cache", "cold");
+    uint64_t wanted = cold ? 0 : (s->bytes + s->page_bytes - 1) / s->page_bytes, found = 0;
+    struct timespec pause = {0, 10000000};
+    s->ops = s->bytes;
+    /* The kernel drops only clean pages that nobody uses at this moment, so the first try need not succeed. */
+    for (int tries = 0; tries < TRIES && (tries == 0 || found != wanted); tries++) {
+        if (tries)
+            nanosleep(&pause, NULL);
+        if (!cold)
+            read_once(s, file);
+        else if (fdatasync(file) != 0 || posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0)
+            fail(s, "posix_fadvise");
+        found = cached_pages(s, file);
+    }
+    fact(s, "cached_pages_before", found);
+    meet(s);
+}
+
+char *relay_target(struct slot *s)
+{
+    agree(s, NULL);
+    s->ops = s->bytes;
+    return block_resident(s, s->bytes);
+}
+
+void relay_sent(struct slot *s, uint64_t calls)
+{
+    fact(s, "send.calls", calls);
+    meet(s); /* b has received */
+}
+
+void relay_received(struct slot *s, char *p, uint64_t calls)
+{
+    meet(s);
+    fact(s, "receive.calls", calls);
+    block_prove(s, p, s->bytes);
+    block_free(s, p, s->bytes);
+}
+
+void relay_prove_file(struct slot *s, int file)
+{
+    char *p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    check_map(s, p);
+    block_prove(s, p, s->bytes);
+    munmap(p, s->bytes);
+}

@@ -1,0 +1,23 @@
+#include "transfer.h"
+
+static void run(struct slot *s)
+{
+    s->ops = s->bytes;
+    meet(s);
+    PHASE(s, "send") { }
+    meet(s);
+}
+
+static void run_b(struct slot *s)
+{
+    s->ops = s->bytes;
+    meet(s);
+    PHASE(s, "receive") { }
+    PHASE(s, "read-through") { }
+    meet(s);
+}
+
+METHOD(transfer_null, .experiment = "transfer", .name = "null", .role = "null",
+       .summary = "Both sides meet and do nothing: the floor of the phases and of how well the two starts coincide.",
+       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "0", .laws = "send.minor_faults == 0", .calls = "",
+       .run = run, .run_b = run_b);

@@ -1,0 +1,72 @@
+/* The parts that the `transfer` methods share. */
+#include "transfer.h"
+
+char *transfer_source(struct slot *s)
+{
+    s->ops = s->bytes;
+    return block_filled(s, s->bytes);
+}
+
+char *transfer_target(struct slot *s)
+{
+    s->ops = s->bytes;
+    return block_resident(s, s->bytes);
+}
+
+void transfer_check(struct slot *s, const char *call, struct moved moved)
+{
+    if (moved.bytes != s->bytes)
+        fail_because(s, call, came_so_far(errno == EPIPE ? "the other side ended" : strerror(errno), moved.bytes, s->bytes));
+}
+
+static size_t mapped_bytes(const struct slot *s)
+{
+    return (s->bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+}
+
+void transfer_sent(struct slot *s, char *p, uint64_t calls, uint64_t channel_bytes)
+{
+    meet(s); /* b has received */
+    meet(s); /* b has read it through */
+    uint64_t memory_bytes = resident_in(s, p, mapped_bytes(s)).pss_bytes + channel_bytes;
+    fact(s, "send.calls", calls);
+    fact(s, "source_wrong_at", pattern_first_wrong(p, s->bytes, s->seed));
+    tell(s, &memory_bytes, sizeof memory_bytes);
+    meet(s); /* b has proved its block, and both have measured it */
+    p[0] = (char)~p[0];
+    meet(s); /* a has changed its own */
+    meet(s); /* b has looked */
+    p[0] = (char)~p[0];
+    block_free(s, p, s->bytes);
+}
+
+/* What any reader of the block pays: on pages that are only mapped, the faults come here. */
+static inline uint64_t sum_words(const char *p, size_t bytes)
+{
+    const uint64_t *words = (const uint64_t *)p;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < bytes / 8; i++)
+        sum += words[i];
+    return sum;
+}
+
+void transfer_received(struct slot *s, char *p, uint64_t calls, uint64_t channel_bytes)
+{
+    volatile uint64_t sum;
+    size_t bytes = s->bytes;
+    uint64_t theirs;
+    meet(s);
+    PHASE(s, "read-through") { sum = sum_words(p, bytes); }
+    (void)sum;
+    meet(s);
+    fact(s, "receive.calls", calls);
+    hear(s, &theirs, sizeof theirs);
+    fact(s, "memory_bytes", theirs + resident_in(s, p, mapped_bytes(s)).pss_bytes + channel_bytes);
+    block_prove(s, p, bytes);
+    char first = p[0];
+    meet(s);
+    meet(s);
+    fact(s, "sees_later_change", ((volatile char *)p)[0] != first);
+    meet(s);
+    block_free(s, p, bytes);
+}
