@@ -154,6 +154,7 @@ fn render_group(
     align(&mut table);
     indent(text, &table);
     phases_table(text, experiment, &rows);
+    latency_table(text, experiment, &rows);
     text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
     steadiness(text, experiment, &rows);
     for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
@@ -241,6 +242,28 @@ fn steadiness(text: &mut String, experiment: &Experiment, rows: &[&CellSummary])
     if !words.is_empty() {
         let _ = writeln!(text, "    From round to round: {}", words.join("; "));
     }
+}
+
+/// Quantiles of single latencies, and what a unit costs each side in CPU time, where methods record them.
+fn latency_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummary]) {
+    if rows.iter().all(|c| c.latency_ns.is_none()) {
+        return;
+    }
+    let first = experiment.phases[0].as_str();
+    let header = ["latency", "median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(str::to_owned).to_vec();
+    let mut table = new_table(header);
+    for cell in rows {
+        let Some(latency) = &cell.latency_ns else { continue };
+        let cpu = |phase: &str| {
+            let found = cell.phases.get(phase).filter(|p| p.wall_ns.median > 0.0);
+            found.map_or_else(String::new, |p| format_ns(p.cpu_ns.median * p.per_unit_ns.median / p.wall_ns.median))
+        };
+        let [median, p99, p999, max] = [latency.median, latency.p99, latency.p999, latency.max].map(format_ns);
+        table.add_row([label(experiment, cell), median, p99, p999, max, cpu(first), cpu(&format!("{first}.b"))]);
+    }
+    align(&mut table);
+    text.push('\n');
+    indent(text, &table);
 }
 
 fn indent(text: &mut String, table: &Table) {
