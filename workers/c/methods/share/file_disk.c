@@ -45,6 +45,5 @@ METHOD(share_file_disk, .experiment = "share", .name = "file-disk",
        .laws = "in_memory == 0; shared == 1; backed_as_named == 1; " SHARE_CONTENT_LAWS
                "; first-touch.minor_faults + first-touch.major_faults >= 1"
                "; first-touch.minor_faults + first-touch.major_faults <= bytes / page_bytes"
-              
-               "; writeback=periodic: syncs >= 1; writeback=periodic: random-write.minor_faults >= 1",
+               "; writeback=periodic: random-write.minor_faults >= 1",
        .calls = "map:openat,ftruncate,mmap unmap:munmap,close", .run = run);
