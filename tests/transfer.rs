@@ -90,8 +90,10 @@ fn a_side_whose_peer_dies_ends_without_a_figure_for_what_was_cut() {
             let parameters = parameters("33554432");
             let cells: [(_, &[_]); 1] = [(worker.method("transfer", method), &parameters)];
             let a = launch.start(&worker, &launch.request(&cells, Some('a'), 100_000));
+            launch.wait_for_meeting_place(true);
             let b = launch.start(&worker, &launch.request(&cells, Some('b'), 100_000));
-            std::thread::sleep(Duration::from_millis(150));
+            launch.wait_for_meeting_place(false);
+            std::thread::sleep(Duration::from_millis(100));
             let (mut killed, survivor) = if victim == 'a' { (a, b) } else { (b, a) };
             killed.child.kill().unwrap();
             killed.child.wait().unwrap();

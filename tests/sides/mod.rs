@@ -119,6 +119,14 @@ impl Launch {
         ended
     }
 
+    /// Waits until side a has made the meeting place, or has removed it because b has come.
+    pub fn wait_for_meeting_place(&self, there: bool) {
+        let patience = Instant::now() + Duration::from_secs(30);
+        while self.folder.path().join("meet").exists() != there && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// What is left of the launch in its folder and in shared memory.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let name = self.name();

@@ -107,6 +107,9 @@ void code_touch(void);
 void sides_open(void);
 extern bool sides_agree; /* the slot ends on both sides alike */
 
+/* gaps.c */
+int probe_gaps_main(const char *milliseconds);
+
 /* start.c */
 int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);

@@ -102,7 +102,7 @@ pub(super) fn damon(e: &Environment) -> Option<Obstacle> {
         return Some(Obstacle::new(what, "DAMON's reclaim pages out what is idle").remedy(remedy));
     }
     let number = e.reclaim.kdamonds.iter().position(|kdamond| kdamond.takes_pages())?;
-    let why = format!("kdamond {number} runs with the action pageout, which takes idle pages away");
+    let why = format!("kdamond {number} runs with the action pageout, which takes idle pages that its filters allow");
     Some(
         Obstacle::new(what, why)
             .remedy(format!("echo off | sudo tee /sys/kernel/mm/damon/admin/kdamonds/{number}/state")),

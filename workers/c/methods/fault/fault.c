@@ -23,8 +23,8 @@ void fault_begin(struct slot *s)
     if (wants_huge_pages(s) && s->threads > 1 && s->bytes < s->threads * s->huge_page_bytes)
         skip(s, "less than one huge page per thread: several threads would race for the same fault");
     s->ops = s->bytes / s->page_bytes;
-    reset_peak_rss();
     backing_before(s, s->bytes);
+    reset_peak_rss();
 }
 
 void fault_proofs(struct slot *s, const char *p)
