@@ -1,4 +1,4 @@
-/* See series.h. The series is the fact `series`: MS,BYTES,MAJOR_FAULTS,MEMORY_STALL_US,IO_STALL_US for each second, joined by
+/* See series.h. The fact `series` has it: MS,BYTES,MAJOR_FAULTS,MEMORY_STALL_US,IO_STALL_US for each second, joined by
  * semicolons; a stall is -1 where the kernel keeps no pressure (proc_pressure(5)). */
 #include "series.h"
 #include <fcntl.h>
