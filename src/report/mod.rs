@@ -4,4 +4,5 @@ pub mod doctor;
 pub mod explain;
 pub mod published;
 pub mod resources;
+pub mod sides;
 pub mod terminal;

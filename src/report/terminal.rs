@@ -154,6 +154,7 @@ fn render_group(
     indent(text, &table);
     phases_table(text, experiment, &rows);
     text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
+    text.push_str(&super::sides::render(&rows, |cell| label(experiment, cell)));
     for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
         let _ = writeln!(text, "    {}", best_sentence(best, summary));
     }
