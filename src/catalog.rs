@@ -108,6 +108,9 @@ pub struct Experiment {
     pub name: String,
     /// One line.
     pub title: String,
+    /// Left out of the first look and of `list`, unless it is named.
+    #[serde(default)]
+    pub hidden: bool,
     /// One or two sentences.
     pub question: String,
     /// Ids of the published tables it covers.

@@ -71,6 +71,8 @@ enum Verb {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
     },
+    /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
+    Selftest(SelftestArgs),
     /// Prints a request, to drive a worker by hand: pagewise request fault/touch | WORKER.
     Request(SelectArgs),
     /// Kept runs.
@@ -90,6 +92,19 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct DoctorArgs {
+    /// Everything as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct SelftestArgs {
+    /// Time to spend; half of it gives half the comparisons.
+    #[arg(long, value_name = "TIME", default_value = "2min")]
+    budget: String,
+    /// Seed of all orders [default: from the clock; it is printed].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Everything as JSON.
     #[arg(long)]
     json: bool,
@@ -120,7 +135,7 @@ struct RunArgs {
     /// Differences below this share are called equivalent.
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     margin: String,
-    /// Exactly this many launches, budget permitting [default: 6 to 12].
+    /// Exactly this many launches, budget permitting [default: 6 to 40].
     #[arg(long, value_name = "N")]
     launches: Option<u32>,
     /// Longest time of one launch; a worker that takes longer is ended [default: 10 times what the pilot took, at least 60s].
@@ -199,6 +214,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run(&laboratory, arguments),
         Verb::Check { what } => crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker),
+        Verb::Selftest(arguments) => selftest(&laboratory, arguments),
         Verb::Request(select) => request(&laboratory, select),
         Verb::Runs => runs(),
         Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
@@ -242,6 +258,21 @@ fn doctor(arguments: &DoctorArgs) -> Result<u8> {
     print(&report::doctor::render(&environment, &obstacles))
 }
 
+fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
+    let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
+    let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
+    let place = std::env::temp_dir().join(format!("pagewise-selftest-{}", std::process::id()));
+    let found = crate::selftest::selftest(&place, &laboratory.experiments, &laboratory.workers, budget_s, seed);
+    let _ = std::fs::remove_dir_all(&place);
+    let found = found?;
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&found)? + "\n",
+        false => report::selftest::render(&found),
+    };
+    print(&text)?;
+    Ok(found.exit_code())
+}
+
 fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     if select.what.is_empty() {
         bail!("request takes at least one EXPERIMENT/METHOD");
@@ -275,14 +306,15 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
-        let state = match RunFolder::open(&name).and_then(|f| Ok((f.plan()?, f.read_json::<Summary>("summary.json").ok()))) {
-            Ok((plan, summary)) => {
-                let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
-                let done = summary.is_some_and(|s| !s.remarks.contains(&runner::interrupted(&plan.run)));
-                format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
-            }
-            Err(error) => format!("{error:#}"),
-        };
+        let state =
+            match RunFolder::open(&name).and_then(|f| Ok((f.plan()?, f.read_json::<Summary>("summary.json").ok()))) {
+                Ok((plan, summary)) => {
+                    let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
+                    let done = summary.is_some_and(|s| !s.remarks.contains(&runner::interrupted(&plan.run)));
+                    format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
+                }
+                Err(error) => format!("{error:#}"),
+            };
         text += &format!("{name}  {state}\n");
     }
     print(&text)
@@ -375,8 +407,8 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         precision: goal.precision,
         margin: goal.margin,
         time_limit_s: goal.time_limit_s,
-        min_launches: arguments.launches.unwrap_or(6),
-        max_launches: arguments.launches.unwrap_or(12),
+        min_launches: arguments.launches.unwrap_or(plan::LAUNCHES.0),
+        max_launches: arguments.launches.unwrap_or(plan::LAUNCHES.1),
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,

@@ -116,7 +116,11 @@ impl Evidence {
                 && !tried_again
             {
                 for &cell in &record.cells {
-                    self.cells.entry(cell).or_default().checks.malformed(&format!("launch {}: {reason}", record.launch));
+                    self.cells
+                        .entry(cell)
+                        .or_default()
+                        .checks
+                        .malformed(&format!("launch {}: {reason}", record.launch));
                 }
             }
         }
@@ -220,7 +224,9 @@ pub fn transcripts(folder: &RunFolder, record: &LaunchRecord) -> Read {
 pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
     match transcript {
         Err(reason) => Some(reason.clone()),
-        Ok(transcript) if !transcript.done => Some("the transcript is truncated: it does not end with \"done\"".to_owned()),
+        Ok(transcript) if !transcript.done => {
+            Some("the transcript is truncated: it does not end with \"done\"".to_owned())
+        }
         Ok(_) => None,
     }
 }

@@ -73,7 +73,8 @@ impl RunFolder {
         if path.exists() && fs::read_dir(path).with_context(|| cannot("read", path))?.next().is_some() {
             bail!("{} is not empty; a run needs a folder of its own", path.display());
         }
-        let made: Vec<PathBuf> = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).map(Path::to_owned).collect();
+        let made: Vec<PathBuf> =
+            path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).map(Path::to_owned).collect();
         let result = fs::create_dir_all(path).with_context(|| cannot("make", path));
         let result = result.and_then(|()| fs::canonicalize(path).with_context(|| cannot("read", path)));
         let folder = RunFolder { path: result.as_ref().map_or_else(|_| path.to_owned(), Clone::clone), made };

@@ -16,6 +16,7 @@ use crate::stats::interval::CONFIDENCE;
 use crate::stats::quantile::median;
 use crate::stats::ratio::{Paired, Ratio, log_ratios, ratio_of_logs};
 use crate::stats::stopping::STOPPED_CONFIDENCE;
+use crate::stats::variance::{Components, components};
 use crate::stats::verdict::{Twin, Verdict, effective_margin, twin, verdict};
 use crate::summary::{
     BestSet, CellSummary, Comparison, Distribution, LatencySummary, LawSummary, PhaseSummary, Proof, Summary,
@@ -149,7 +150,10 @@ pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(B
             continue;
         };
         let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
-        for cell in group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline) {
+        // How wide the floor's ratio is does not matter: nobody chooses it.
+        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let others = group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline);
+        for cell in others.filter(|c| !is_null(c)) {
             if let Some(mine) = evidence.cells.get(&cell)
                 && let Some(ratio) = ratio(base, mine, measure, Column::Wall)
             {
@@ -158,6 +162,36 @@ pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(B
         }
     }
     widths
+}
+
+/// The two components of variance of the comparison that varies most among cells of one process, by the headline.
+pub fn components_within(plan: &Plan, evidence: &Evidence, cells: &[usize]) -> Option<Components> {
+    let experiment = plan.experiment(&plan.cells[*cells.first()?].cell.experiment)?;
+    let measure = experiment.measures().position(|m| m == experiment.headline())?;
+    let mut found = Vec::new();
+    for group in groups(plan, Some(&experiment.name)) {
+        let Some(base) = group.baseline.filter(|b| cells.contains(b)).and_then(|b| evidence.cells.get(&b)) else {
+            continue;
+        };
+        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let others = group.cells.iter().copied().chain(group.twin);
+        for cell in others.filter(|c| cells.contains(c) && Some(*c) != group.baseline && !is_null(c)) {
+            let Some(mine) = evidence.cells.get(&cell) else { continue };
+            let rounds: Vec<Vec<f64>> = mine.launches.iter().filter_map(|l| round_logs(base, l, measure)).collect();
+            let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
+            found.extend(components(&slices).ok());
+        }
+    }
+    let variance = |c: &Components| c.variance_of(1, 10);
+    found.into_iter().max_by(|a, b| variance(a).total_cmp(&variance(b)))
+}
+
+/// The log ratio of each round of one launch, where the baseline took turns with it in the same process.
+fn round_logs(base: &CellEvidence, launch: &CellLaunch, measure: usize) -> Option<Vec<f64>> {
+    let other = base.launches.iter().find(|l| l.launch == launch.launch)?;
+    let (x, y) = (&other.measures[measure].wall_ns, &launch.measures[measure].wall_ns);
+    let all = x.len() == y.len() && x.iter().chain(y).all(|ns| *ns > 0.0);
+    all.then(|| x.iter().zip(y).map(|(x, y)| (y / x).ln()).collect())
 }
 
 /// Judges a whole run.
@@ -265,6 +299,7 @@ fn distribution(launches: &[CellLaunch], measure: usize, which: Column, divide: 
         median: figures.median.estimate,
         low: figures.median.interval.map(|i| i.low),
         high: figures.median.interval.map(|i| i.high),
+        p90: figures.p90.map(|q| q.estimate),
         p99: figures.p99.map(|q| q.estimate),
         min: figures.min,
     })
@@ -350,6 +385,21 @@ fn headline_twin(plan: &Plan, evidence: &Evidence, group: &Group) -> Option<Twin
         ratio,
         verdict: twin(&ratio, plan.margin),
     })
+}
+
+/// Every group's baseline against its twin, and the logarithm of each launch's ratio.
+pub fn twins(plan: &Plan, evidence: &Evidence) -> Vec<(TwinSummary, Vec<f64>)> {
+    let mut found = Vec::new();
+    for group in groups(plan, None) {
+        let Some(summary) = headline_twin(plan, evidence, &group) else { continue };
+        let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
+        let cells = group.baseline.zip(group.twin).zip(measure);
+        let launches = cells.and_then(|((base, twin), measure)| {
+            logs(evidence.cells.get(&base)?, evidence.cells.get(&twin)?, measure, Column::Wall)
+        });
+        found.push((summary, launches.map_or_else(Vec::new, |(logs, _, _)| logs)));
+    }
+    found
 }
 
 /// A difference must reach beyond what the twin shows; sameness must lie within what was asked for, however coarse the run.

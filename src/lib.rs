@@ -23,6 +23,7 @@ pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod runner;
+pub mod selftest;
 pub mod signals;
 pub mod sizes;
 pub mod stats;

@@ -15,6 +15,13 @@ use crate::workers::{self, Worker};
 /// Version of everything in a run folder; a reader refuses any other.
 pub const SCHEMA: u32 = 1;
 
+/// The fewest and the most launches of a unit unless the user says otherwise. The budget usually ends a run at about ten; the
+/// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
+pub const LAUNCHES: (u32, u32) = (6, 40);
+
+/// The key of methods that do their work several times in one sample, because once is too short to time.
+pub const BATCH: &str = "batch";
+
 /// One cell of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedCell {
@@ -25,6 +32,9 @@ pub struct PlannedCell {
     /// The hidden duplicate of the baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twin: bool,
+    /// Its `batch` is not the user's: the pilot chooses it and notes it here in the plan.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub free_batch: bool,
     /// Set where it cannot be measured at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -138,7 +148,8 @@ impl Plan {
 pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut selectors = wish.selectors.clone();
     if selectors.is_empty() {
-        selectors = all.iter().map(|e| Selector { experiment: e.name.clone(), method: None, worker: None }).collect();
+        let shown = all.iter().filter(|e| !e.hidden);
+        selectors = shown.map(|e| Selector { experiment: e.name.clone(), method: None, worker: None }).collect();
     }
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut planned: Vec<PlannedCell> = Vec::new();
@@ -153,7 +164,11 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                     parameters,
                 };
                 if !planned.iter().any(|p| p.cell == cell) {
-                    planned.push(PlannedCell { cell, method: method.line.clone(), twin: false, outcome: None });
+                    let free_batch = cell.parameters.contains_key(BATCH)
+                        && wish.sizes != ParameterList::Check
+                        && !wish.settings.iter().any(|(key, _)| key == BATCH);
+                    let method = method.line.clone();
+                    planned.push(PlannedCell { cell, method, twin: false, free_batch, outcome: None });
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 mod launching;
 mod learning;
+mod sizing;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,6 +28,11 @@ use crate::workers::{self, Worker};
 const PLANNED_LAUNCHES: f64 = 10.0;
 /// Most measured rounds in one launch.
 const MOST_ROUNDS: f64 = 400.0;
+/// Launches of a cluster after which its rounds are chosen once more, from what was seen to vary; frozen from then on.
+const LAUNCHES_SEEN: u32 = 4;
+/// The block of launches that are kept but only show how long rounds take.
+const PILOT: i32 = -1;
+
 /// One run being made.
 pub struct Runner<'a> {
     plan: Plan,
@@ -42,6 +48,8 @@ pub struct Runner<'a> {
     next_launch: usize,
     spent_before_s: f64,
     root: PathBuf,
+    /// What a sample took in the last launch that is not judged, in nanoseconds by cell.
+    lengths_ns: BTreeMap<usize, f64>,
 }
 
 /// How a run ended.
@@ -87,6 +95,7 @@ impl<'a> Runner<'a> {
             next_launch: folder.next_launch()?,
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
+            lengths_ns: BTreeMap::new(),
             plan,
         })
     }
@@ -134,7 +143,8 @@ impl<'a> Runner<'a> {
 
     fn experiment(&mut self, name: &str, until_s: f64) -> Result<Option<String>> {
         let start_s = self.spent_s();
-        self.pilot(name, until_s)?;
+        let piloted = self.pilot(name, until_s)?;
+        self.calibrate(name, &piloted, until_s)?;
         if self.signals.arrived().is_some() {
             return Ok(None);
         }
@@ -162,7 +172,14 @@ impl<'a> Runner<'a> {
                 }
                 Decision::BudgetSpent { .. } => return Ok(self.budget_remark(name, launches)),
             };
-            if !self.block(name, &mut clusters[next], until_s)? {
+            let goes_on = self.block(name, &mut clusters[next], until_s)?;
+            if goes_on {
+                if clusters[next].blocks == LAUNCHES_SEEN {
+                    self.choose_rounds(&clusters[next], until_s)?;
+                }
+                self.shorten(&clusters, until_s)?;
+            }
+            if !goes_on {
                 return Ok(self.signals.arrived().is_none().then(|| self.budget_remark(name, launches)).flatten());
             }
         }
@@ -183,12 +200,18 @@ impl<'a> Runner<'a> {
             if self.plan.units[unit].rounds == 0 {
                 continue; // The budget ended before its pilot.
             }
-            match found.iter_mut().find(|c| compatible(&c.parameters, &parameters)) {
+            match found.iter_mut().find(|c| c.holds(&parameters)) {
                 Some(cluster) => cluster.units.push(unit),
-                None => found.push(Cluster { parameters, units: vec![unit], blocks: 0, block_s: 0.0 }),
+                None => {
+                    found.push(Cluster { parameters: vec![parameters], units: vec![unit], blocks: 0, block_s: 0.0 })
+                }
             }
         }
         for cluster in &mut found {
+            // A unit may hold the cells of several groups; the cluster is as wide as the widest of them.
+            let cells = cluster.units.iter().flat_map(|&u| self.plan.units[u].cells.iter());
+            let parameters = cells.map(|&c| group_of(experiment, &self.plan.cells[c].cell));
+            cluster.parameters = parameters.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
             let has = |unit: usize, block: u32| self.evidence.has(unit, block);
             while cluster.units.iter().any(|&u| has(u, cluster.blocks)) {
                 cluster.blocks += 1;
@@ -216,7 +239,9 @@ impl<'a> Runner<'a> {
     }
 
     /// One launch of every unit that is kept but not judged: it shows what cannot run here and how long a round takes.
-    fn pilot(&mut self, name: &str, until_s: f64) -> Result<()> {
+    /// The units that were launched are returned.
+    fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
+        let mut launched = Vec::new();
         let mut unit = 0;
         // Units whose pilot dies are split; the parts are appended and get a pilot of their own.
         while unit < self.plan.units.len() {
@@ -226,14 +251,15 @@ impl<'a> Runner<'a> {
                 self.plan.units[unit].rounds = 1;
                 self.plan.units[unit].warmup_rounds = warmup;
                 self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
-                self.launch(unit, -1)?;
+                self.launch(unit, PILOT)?;
+                launched.push(unit);
                 if self.signals.arrived().is_some() {
                     self.plan.units[unit].rounds = 0;
                 }
             }
             unit += 1;
         }
-        Ok(())
+        Ok(launched)
     }
 
     /// Shares what the budget leaves among the units, so that about ten launches of each fit.
@@ -300,15 +326,19 @@ pub fn interrupted(run: &str) -> String {
 
 /// Units whose cells are compared with each other; a block is one launch of each.
 struct Cluster {
-    parameters: BTreeMap<String, String>,
+    parameters: Vec<BTreeMap<String, String>>,
     units: Vec<usize>,
     blocks: u32,
     block_s: f64,
 }
 
 impl Cluster {
+    fn holds(&self, parameters: &BTreeMap<String, String>) -> bool {
+        self.parameters.iter().any(|own| compatible(own, parameters))
+    }
+
     fn group(&self, half_widths: &[(BTreeMap<String, String>, f64)]) -> Group {
-        let mine = half_widths.iter().filter(|(parameters, _)| compatible(parameters, &self.parameters));
+        let mine = half_widths.iter().filter(|(parameters, _)| self.holds(parameters));
         let half_width = mine.map(|(_, width)| *width).reduce(f64::max);
         Group { launches: self.blocks as usize, half_width, launch_seconds: self.block_s }
     }

@@ -107,6 +107,9 @@ pub struct Distribution {
     pub low: Option<f64>,
     /// Upper limit.
     pub high: Option<f64>,
+    /// 90th percentile, where a launch has at least ten samples.
+    #[serde(default)]
+    pub p90: Option<f64>,
     /// 99th percentile, where a launch has at least a hundred samples.
     pub p99: Option<f64>,
     /// Smallest sample.

@@ -32,7 +32,7 @@ fn methods<'a>(experiment: &Experiment, workers: &'a [Worker]) -> BTreeMap<&'a s
 /// All experiments, or the methods of one.
 pub fn list(experiments: &[Experiment], only: Option<&Experiment>, workers: &[Worker]) -> String {
     let mut text = String::new();
-    for experiment in experiments.iter().filter(|e| only.is_none_or(|o| o.name == e.name)) {
+    for experiment in experiments.iter().filter(|e| only.map_or(!e.hidden, |o| o.name == e.name)) {
         let _ = writeln!(text, "{}: {}", experiment.name, experiment.title);
         for (name, (method, names)) in methods(experiment, workers) {
             let _ = writeln!(

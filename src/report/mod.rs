@@ -5,4 +5,5 @@ pub mod explain;
 pub mod published;
 pub mod resources;
 pub mod sides;
+pub mod selftest;
 pub mod terminal;

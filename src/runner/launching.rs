@@ -107,7 +107,8 @@ impl Runner<'_> {
         let unit_plan = &self.plan.units[unit];
         let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
         let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
-        let heap = judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
+        let heap =
+            judge::heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
         let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
         let selected: Vec<_> = told.iter().collect();
         let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };

@@ -55,9 +55,10 @@ impl Runner<'_> {
         if unit.fresh || first >= last {
             unit.round_s = record.wall_s;
         } else {
-            unit.round_s = (last - first) as f64 / 1e9;
-            unit.start_s = (record.wall_s - 2.0 * unit.round_s).max(0.0);
+            unit.round_s = (last - first) as f64 / 1e9 / f64::from(unit.rounds.max(1));
+            unit.start_s = (record.wall_s - unit.round_s * f64::from(unit.rounds + unit.warmup_rounds)).max(0.0);
         }
+        self.learn_lengths(record, transcripts);
     }
 
     /// A launch died or broke the protocol and named no cell. Where there was one cell, it is the one; else each is tried by

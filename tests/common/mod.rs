@@ -89,7 +89,8 @@ impl Place {
     pub fn leftovers(&self, run: &Path) -> Vec<PathBuf> {
         let id = std::fs::read_to_string(run.join("plan.json")).ok();
         let id = id.and_then(|text| Some(serde_json::from_str::<Value>(&text).ok()?["run"].as_str()?.to_owned()));
-        let of_run = |path: &Path| id.as_ref().is_some_and(|id| path.to_string_lossy().contains(&format!("pagewise-{id}")));
+        let of_run =
+            |path: &Path| id.as_ref().is_some_and(|id| path.to_string_lossy().contains(&format!("pagewise-{id}")));
         let mut found = entries(&self.file("tmp"));
         found.extend(entries(Path::new("/dev/shm")).into_iter().filter(|p| of_run(p)));
         found.extend(entries(Path::new("/dev/mqueue")).into_iter().filter(|p| of_run(p)));

@@ -107,6 +107,9 @@ void code_touch(void);
 void sides_open(void);
 extern bool sides_agree; /* the slot ends on both sides alike */
 
+/* gaps.c */
+int probe_gaps_main(const char *milliseconds);
+
 /* start.c */
 int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
@@ -118,6 +121,9 @@ int load_main(const char *percent);
 
 /* capture.c */
 int make_capture_main(int argc, char **argv);
+
+/* prepare_file.c */
+int prepare_file_main(int argc, char **argv);
 
 const char *worker_name(void);
 #endif

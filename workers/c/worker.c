@@ -180,9 +180,13 @@ int main(int argc, char **argv)
         return pin_main(argv[2], argv[3]);
     if (argc >= 2 && strcmp(argv[1], "make-capture") == 0)
         return make_capture_main(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "prepare-file") == 0)
+        return prepare_file_main(argc - 2, argv + 2);
+    if (argc == 3 && strcmp(argv[1], "probe-gaps") == 0)
+        return probe_gaps_main(argv[2]);
     if (argc > 1) {
         dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | make-capture PATH "
-                   "BYTES SEED [PART]], or a request on standard input\n", argv[0]);
+                   "BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request on standard input\n", argv[0]);
         return 2;
     }
     request_read();

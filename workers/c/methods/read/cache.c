@@ -109,7 +109,8 @@ size_t make_cold(struct slot *s, int descriptor, size_t bytes)
 size_t make_hot(struct slot *s, int descriptor, size_t bytes)
 {
     static char buffer[1 << 17];
-    bool as_left = loaded_index(s, descriptor) >= 0 || key_is(s, "place", "tmpfs");
+    bool kept = key_is(s, "kept", "yes"); /* another process's word (prepare-file) */
+    bool as_left = kept || loaded_index(s, descriptor) >= 0 || key_is(s, "place", "tmpfs");
     if (!as_left)
         evict(s, descriptor);
     size_t resident = resident_bytes(s, descriptor, bytes);

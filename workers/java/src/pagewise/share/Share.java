@@ -3,9 +3,6 @@ package pagewise.share;
 import java.io.BufferedReader;
 import java.io.FileReader;
 import java.io.IOException;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -15,10 +12,10 @@ import java.util.Random;
 import pagewise.Content;
 import pagewise.Native;
 import pagewise.Slot;
+import pagewise.Unmap;
 
 /** What the Java methods of `share` have in common: the file, the load, and how each step is checked outside the clock. */
 final class Share {
-    private static final MethodHandle UNMAP = unmapper();
     private static Process load; // of this slot, or of one that ended early
     private static long loadStartNs, loadStartCpuNs;
 
@@ -41,8 +38,7 @@ final class Share {
         path = Path.of(folder, s.launchName() + "-share-java");
         if (Files.isDirectory(Path.of(folder)) && Files.getFileStore(Path.of(folder)).getUsableSpace() < bytes)
             throw s.fail("map " + path, new IOException("No space left on device for " + bytes + " bytes"));
-        if (UNMAP == null)
-            throw s.skip("this JDK leaves no way open to unmap a buffer; use an older one, or memory-segment");
+        Unmap.need(s);
         startLoad();
     }
 
@@ -161,24 +157,7 @@ final class Share {
         return FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
-    /** Java has no call that unmaps a MappedByteBuffer; this is the one that the JDK leaves open for it. */
-    private static MethodHandle unmapper() {
-        try {
-            Class<?> type = Class.forName("sun.misc.Unsafe");
-            var field = type.getDeclaredField("theUnsafe");
-            field.setAccessible(true);
-            return MethodHandles.lookup()
-                .findVirtual(type, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class)).bindTo(field.get(null));
-        } catch (ReflectiveOperationException e) {
-            return null;
-        }
-    }
-
     static void unmap(ByteBuffer buffer) throws IOException {
-        try {
-            UNMAP.invoke(buffer);
-        } catch (Throwable e) {
-            throw new IOException("unmap: " + e.getMessage(), e);
-        }
+        Unmap.unmap(buffer);
     }
 }

@@ -1,0 +1,209 @@
+//! One run of the self-test: a plan like any other, carried out by the same runner and judged by the same judge.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use super::{EXPERIMENT, EXTRAS, PAIRS, WORKER, Work};
+use crate::catalog::{self, Experiment};
+use crate::cell::Cell;
+use crate::folder::RunFolder;
+use crate::judge;
+use crate::outcome::Status;
+use crate::plan::{self, BATCH, LAUNCHES, Plan, PlannedCell, SCHEMA, Unit};
+use crate::progress::Progress;
+use crate::runner::Runner;
+use crate::signals::Signals;
+use crate::stats::ratio::Ratio;
+use crate::stats::verdict::{MARGIN, Verdict};
+use crate::summary::Summary;
+use crate::workers::{self, Worker};
+
+/// The half-width at which a run is done: the default of `pagewise run`.
+pub const PRECISION: f64 = 0.01;
+
+/// What every run needs.
+pub struct Laboratory<'a> {
+    experiment: &'a Experiment,
+    workers: &'a [Worker],
+    worker: &'a Worker,
+    /// What stops a run.
+    pub signals: &'a Signals,
+}
+
+/// A cell with extra work, judged.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Thousandths of extra work.
+    pub extra_permille: u64,
+    /// `None` where the judge withheld it.
+    pub ratio: Option<Ratio>,
+    /// In a word.
+    pub verdict: Verdict,
+}
+
+/// What one run brought.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What its cells did.
+    pub work: Work,
+    /// Every baseline against its twin: the ratio, and the logarithm of each launch.
+    pub twins: Vec<(Ratio, Vec<f64>)>,
+    /// Pairs that were planned.
+    pub planned: usize,
+    /// Every cell with extra work against its baseline.
+    pub effects: Vec<Effect>,
+    /// Launches judged.
+    pub launches: usize,
+    /// Rounds in a launch at the end.
+    pub rounds: u32,
+    /// Samples of each cell in all.
+    pub samples_each: usize,
+    /// The median sample in nanoseconds.
+    pub sample_ns: f64,
+    /// The median sample of the null cell: what the stopwatch itself takes, in nanoseconds.
+    pub floor_ns: f64,
+    /// What one slot took, its preparation and proofs included, in seconds.
+    pub slot_s: f64,
+    /// The batch that was chosen or given.
+    pub batch: Option<u64>,
+    /// Cells in the run.
+    pub cells: usize,
+    /// From the first to the last launch, in seconds.
+    pub seconds: f64,
+    /// Names of warnings, with the number of cells.
+    pub warnings: BTreeMap<String, usize>,
+}
+
+impl<'a> Laboratory<'a> {
+    /// Finds experiment and worker.
+    pub fn new(experiments: &'a [Experiment], workers: &'a [Worker], signals: &'a Signals) -> Result<Laboratory<'a>> {
+        let experiment = catalog::find(experiments, EXPERIMENT)?;
+        Ok(Laboratory { experiment, workers, worker: workers::find(workers, WORKER)?, signals })
+    }
+
+    /// The program of the worker.
+    pub fn command(&self) -> Result<&[std::ffi::OsString]> {
+        Ok(&self.worker.start().map_err(|reason| anyhow::anyhow!("{reason}"))?.command)
+    }
+
+    /// One cell of a group.
+    pub fn cell(&self, method: &str, pair: usize, batch: Option<u64>, extra_permille: u64) -> Result<PlannedCell> {
+        let described = self.worker.method(EXPERIMENT, method);
+        let described = described.with_context(|| format!("worker {WORKER} has no {EXPERIMENT}/{method}"))?;
+        let mut parameters = BTreeMap::new();
+        for (key, _) in &described.keys {
+            let value = match key.as_str() {
+                BATCH => batch.unwrap_or(1).to_string(),
+                "pair" => pair.to_string(),
+                "extra_permille" => extra_permille.to_string(),
+                "bytes" => crate::sizes::parse_size(&self.experiment.parameters["bytes"].default[0])?.to_string(),
+                other => bail!("{EXPERIMENT}/{method} has the key {other}, which the self-test does not know"),
+            };
+            parameters.insert(key.clone(), value);
+        }
+        let free_batch = batch.is_none() && parameters.contains_key(BATCH);
+        let cell = Cell {
+            experiment: EXPERIMENT.to_owned(),
+            method: method.to_owned(),
+            worker: self.worker.name.clone(),
+            parameters,
+        };
+        Ok(PlannedCell { cell, method: described.line.clone(), twin: false, free_batch, outcome: None })
+    }
+
+    fn plan(&self, work: Work, batch: Option<u64>, budget_s: f64, seed: u64) -> Result<Plan> {
+        let mut cells = Vec::new();
+        for pair in 1..=PAIRS {
+            let base = self.cell(work.method(), pair, batch, 0)?;
+            cells.push(PlannedCell { twin: true, ..base.clone() });
+            cells.push(base);
+            if work == Work::Steps {
+                cells.push(self.cell("steps-extra", pair, batch, EXTRAS[pair % EXTRAS.len()])?);
+            }
+        }
+        cells.push(self.cell("null", 1, batch, 0)?);
+        let unit = Unit {
+            experiment: EXPERIMENT.to_owned(),
+            cells: (0..cells.len()).collect(),
+            rounds: 0,
+            warmup_rounds: 0,
+            fresh: false,
+            round_s: 0.0,
+            start_s: 0.0,
+            split_from: None,
+        };
+        Ok(Plan {
+            schema: SCHEMA,
+            run: format!("selftest-{}-{seed:x}", std::process::id()),
+            created: String::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed,
+            budget_s,
+            precision: PRECISION,
+            margin: MARGIN,
+            time_limit_s: None,
+            short: false,
+            min_launches: LAUNCHES.0,
+            max_launches: LAUNCHES.1,
+            first_look: false,
+            allow_system_changes: false,
+            baselines: BTreeMap::from([(EXPERIMENT.to_owned(), work.method().to_owned())]),
+            workers: plan::settle_missing(&mut cells, self.workers)?,
+            experiments: vec![self.experiment.clone()],
+            cells,
+            units: vec![unit],
+        })
+    }
+
+    /// Plans, measures and judges one run in a folder of its own.
+    pub fn run(&self, folder: &Path, work: Work, batch: Option<u64>, budget_s: f64, seed: u64) -> Result<Done> {
+        let folder = RunFolder::create(folder)?;
+        let plan = self.plan(work, batch, budget_s, seed)?;
+        folder.write_json("plan.json", &plan)?;
+        let started = Instant::now();
+        let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
+        let (plan, evidence, _) = runner.run()?;
+        let seconds = started.elapsed().as_secs_f64();
+        let summary = judge::summarise(&plan, &evidence, BTreeMap::new(), Vec::new())?;
+        let dead = summary.cells.iter().find(|c| matches!(c.status, Status::Failed | Status::Skipped));
+        if let Some(cell) = dead {
+            bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), cell.reason);
+        }
+        let twins = judge::twins(&plan, &evidence).into_iter().map(|(twin, logs)| (twin.ratio, logs)).collect();
+        let first = &summary.cells[0];
+        let phase = first.phases.values().next();
+        let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
+        let unit = &plan.units[0];
+        Ok(Done {
+            work,
+            twins,
+            planned: PAIRS,
+            effects: effects(&summary),
+            launches: first.launches,
+            rounds: unit.rounds,
+            samples_each: phase.map_or(0, |p| p.samples),
+            sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
+            floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
+            slot_s: unit.round_s / plan.cells.len() as f64,
+            batch: plan.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
+            cells: plan.cells.len() - 1,
+            seconds,
+            warnings: summary.warnings.iter().fold(BTreeMap::new(), |mut counts, w| {
+                *counts.entry(w.name.clone()).or_insert(0) += 1;
+                counts
+            }),
+        })
+    }
+}
+
+fn effects(summary: &Summary) -> Vec<Effect> {
+    let extra = |c: &crate::summary::Comparison| c.options.get("extra_permille")?.parse().ok();
+    let judged = summary
+        .comparisons
+        .iter()
+        .filter_map(|c| Some(Effect { extra_permille: extra(c)?, ratio: c.ratio, verdict: c.verdict }));
+    judged.collect()
+}
