@@ -4,6 +4,6 @@ pub mod doctor;
 pub mod explain;
 pub mod published;
 pub mod resources;
-pub mod sides;
 pub mod selftest;
+pub mod sides;
 pub mod terminal;
