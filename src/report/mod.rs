@@ -6,4 +6,5 @@ pub mod noise;
 pub mod published;
 pub mod resources;
 pub mod selftest;
+pub mod sides;
 pub mod terminal;

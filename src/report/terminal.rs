@@ -157,6 +157,7 @@ fn render_group(
     latency_table(text, experiment, &rows);
     text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
     steadiness(text, experiment, &rows);
+    text.push_str(&super::sides::render(&rows, |cell| label(experiment, cell)));
     for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
         let _ = writeln!(text, "    {}", best_sentence(best, summary));
     }
@@ -250,7 +251,8 @@ fn latency_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummar
         return;
     }
     let first = experiment.phases[0].as_str();
-    let header = ["latency", "median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(str::to_owned).to_vec();
+    let header =
+        ["latency", "median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(str::to_owned).to_vec();
     let mut table = new_table(header);
     for cell in rows {
         let Some(latency) = &cell.latency_ns else { continue };
