@@ -1,6 +1,6 @@
 /* `WORKER make-capture PATH BYTES SEED [PART]`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums,
- * mixed packet sizes) of exactly BYTES bytes, the same for the same seed on every machine. A file that is there already is kept when its
- * digest is the one that was noted when it was made. Standard output says what was done:
+ * mixed packet sizes) of exactly BYTES bytes, the same for the same seed on every machine. A file that is there already
+ * is kept when its digest is the one that was noted when it was made. Standard output says what was done:
  * `made|kept BYTES bytes RECORDS records digest DIGEST`; standard error says why it was not: exit status 3, or 4 where
  * there is no room. PART is its name until it is whole, where the file system has no files without one. */
 #include "core.h"
