@@ -2,7 +2,9 @@
 
 pub mod doctor;
 pub mod explain;
+pub mod noise;
 pub mod published;
 pub mod resources;
 pub mod selftest;
+pub mod sides;
 pub mod terminal;

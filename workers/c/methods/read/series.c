@@ -119,7 +119,8 @@ void series_fact(struct slot *s)
     for (int i = 0; i < series.row_count; i++) {
         const struct notes *now = &series.rows[i];
         used += (size_t)snprintf(text + used, room - used, "%s%llu,%llu,%llu,%lld,%lld", i ? ";" : "",
-                                 (unsigned long long)(now->ns - last->ns) / 1000000, (unsigned long long)(now->bytes - last->bytes),
+                                 (unsigned long long)(now->ns - last->ns) / 1000000,
+                                 (unsigned long long)(now->bytes - last->bytes),
                                  (unsigned long long)(now->major_faults - last->major_faults),
                                  (long long)since(now->memory_us, last->memory_us), (long long)since(now->io_us, last->io_us));
         last = now;
