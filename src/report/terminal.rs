@@ -227,7 +227,8 @@ fn latency_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummar
         return;
     }
     let first = experiment.phases[0].as_str();
-    let header = ["latency", "median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(str::to_owned).to_vec();
+    let header =
+        ["latency", "median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(str::to_owned).to_vec();
     let mut table = new_table(header);
     for cell in rows {
         let Some(latency) = &cell.latency_ns else { continue };

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -26,10 +25,11 @@ impl Worker {
     pub fn native(name: &str) -> Worker {
         let (name, bytes) = carried::NATIVE_WORKERS.iter().find(|(n, _)| *n == name).unwrap();
         let place = tempfile::tempdir().unwrap();
-        let path = place.path().join(name);
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(&path).unwrap();
-        file.write_all(bytes).unwrap();
-        drop(file);
+        // Another program writes the copy: a file that this process had open for writing could still be open in a child that
+        // another test starts just then, and could not be executed.
+        let (carried, path) = (place.path().join("carried"), place.path().join(name));
+        std::fs::write(&carried, bytes).unwrap();
+        assert!(Command::new("install").args(["-m", "755"]).args([&carried, &path]).status().unwrap().success());
         let list = Command::new(&path).arg("--list").output().unwrap();
         let list = String::from_utf8(list.stdout).unwrap();
         let lines = list.lines().filter(|line| line.starts_with("method\t"));
