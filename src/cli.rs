@@ -249,9 +249,12 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
         bail!("a request is for one worker, not for {worker} and {other}");
     }
     let plain: Vec<&cell::Cell> = cells.iter().map(|p| &p.cell).filter(|c| c.worker == *worker).collect();
+    let (told, how_to_make) = input::by_hand(&plain)?;
     let order: Vec<usize> = (0..plain.len()).collect();
     let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
-    print(&transcript::request(&keys, &plain, std::slice::from_ref(&order), std::slice::from_ref(&order)))
+    let told: Vec<&cell::Cell> = told.iter().collect();
+    let request = transcript::request(&keys, &told, std::slice::from_ref(&order), std::slice::from_ref(&order));
+    print(&(how_to_make + &request))
 }
 
 fn runs() -> Result<u8> {

@@ -1,7 +1,8 @@
 //! Launches and rounds that something disturbed. A flag changes no figure and drops no sample; where the median itself must
 //! be a disturbed one, the cell is untrusted.
 
-use crate::evidence::{CellEvidence, CellLaunch};
+use crate::evidence::{CellEvidence, CellLaunch, Figures};
+use crate::stats::quantile::median;
 use crate::verify::FactSeen;
 
 /// Steal above this share of all CPU time disturbs a launch.
@@ -89,7 +90,9 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch) -> Vec<Flag> {
 /// The share of a cell's rounds in which its process was switched out, where all of them are short; `None` for long ones,
 /// which meet other processes on any machine.
 pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
-    let short = cell.launches.iter().flat_map(|l| &l.measures).all(|m| m.wall_ns.iter().all(|ns| *ns < SHORT_NS));
+    // By CPU time, because a round that was switched out is long by the clock.
+    let is_short = |m: &Figures| median(&mut m.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS);
+    let short = cell.launches.iter().flat_map(|l| &l.measures).all(is_short);
     let launches = cell.launches.len() as f64;
     (short && launches > 0.0).then(|| cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches)
 }
@@ -120,11 +123,11 @@ pub fn distrust(cell: &CellEvidence) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Figures;
     use crate::machine::noise::NoiseDelta;
 
-    fn launch(noise: NoiseDelta, wall_ns: f64, interrupted: f64) -> CellLaunch {
-        let figures = Figures { wall_ns: vec![wall_ns; 10], ..Figures::default() };
+    fn launch(noise: NoiseDelta, cpu_ns: f64, interrupted: f64) -> CellLaunch {
+        // A switched out round is long by the clock, whatever it does.
+        let figures = Figures { wall_ns: vec![2e7; 10], cpu_ns: vec![cpu_ns; 10], ..Figures::default() };
         CellLaunch {
             launch: 0,
             block: 0,
@@ -158,7 +161,7 @@ mod tests {
 
     #[test]
     fn being_switched_out_counts_for_short_rounds_only() {
-        let often = |wall_ns| cell(vec![launch(NoiseDelta::default(), wall_ns, 0.8)]);
+        let often = |cpu_ns| cell(vec![launch(NoiseDelta::default(), cpu_ns, 0.8)]);
         assert!(distrust(&often(1e5)).is_some());
         assert_eq!((distrust(&often(1e8)), interrupted_share(&often(1e8))), (None, None));
     }

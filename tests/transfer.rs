@@ -7,7 +7,8 @@ use std::time::Duration;
 use pagewise::transcript::Ending;
 use sides::{Launch, Worker, conforms, pagewise, spoiled_cell};
 
-const OPTIONS: [(&str, &str); 3] = [("chunk", "4096"), ("ring_chunks", "3"), ("pipe_bytes", "65536")];
+const OPTIONS: [(&str, &str); 4] =
+    [("chunk", "4096"), ("ring_chunks", "3"), ("pipe_bytes", "65536"), ("segment", "touched")];
 
 fn parameters(bytes: &str) -> Vec<(&str, &str)> {
     let mut all = vec![("bytes", bytes)];

@@ -47,10 +47,10 @@ pub struct Figure {
     pub ops: u64,
     /// `fault/touch@c-O3`.
     pub cell: String,
-    /// Where the figure is a ratio (unit `times`): the cell that it is divided by, with the same parameters where it has them.
+    /// Where the figure is a ratio (unit `times`): the cell that it is divided by, with the same parameters.
     #[serde(default)]
     pub against: Option<String>,
-    /// Parameters that our cell must have; sizes with their units.
+    /// Parameters that our cells must have where their methods take them; sizes with their units.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
     /// Phase or total.
@@ -159,7 +159,7 @@ fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Vec<&'a C
         (None, false) => cell.split('@').next() == Some(words),
     };
     let fits = |c: &&CellSummary| {
-        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_some_and(|own| own == v || *own == sized(v)))
+        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| own == v || *own == sized(v)))
     };
     let mut found: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
     if !words.ends_with('*') {
