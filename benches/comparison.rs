@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench comparison` takes about two minutes and prints, for each tool: seconds to a ratio known to ±1 %, the
 //! share of right answers about the 5 %, and the share of false alarms about the identical pair. The tools take turns, trial by
-//! trial, so that both meet the same machine. Pagewise judges cells of `selftest/steps`; hyperfine times this very program, which
+//! trial, so that both meet the same machine. Pagewise judges cells of `selftest/steps`; hyperfine times this very
+//! program, which
 //! does the same work and ends. hyperfine itself gives no verdict; its own script `welch_ttest.py` is a t test at 5 %, which is
 //! repeated here.
 

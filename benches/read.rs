@@ -26,7 +26,11 @@ const PLAIN: &str = r#"
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-static uint64_t now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000ull + t.tv_nsec; }
+static uint64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
 __attribute__((noinline)) static uint64_t sum_words(const char *p, size_t bytes) {
     uint64_t sum = 0, word;
     for (size_t i = 0; i < bytes; i += 8) { memcpy(&word, p + i, 8); sum += word; }

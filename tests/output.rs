@@ -62,7 +62,7 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
     let summary = json(&result.out);
     conforms(&summary);
     let touch = cell(&summary, "fault/touch@c-O3", &[]);
-    assert_eq!(touch["status"], "ok", "{touch:#}");
+    assert!(common::is_measured(touch), "{touch:#}");
     assert_eq!(touch["phases"]["first-touch"]["minor_faults"], 512.0, "{touch:#}");
     let go = cell(&summary, "fault/touch@go", &[]);
     assert_eq!(
@@ -92,7 +92,7 @@ fn the_schema_refuses_what_is_not_a_summary() {
         ("/cells/0/status", Value::from("fine")),
         ("/cells/0/parameters/bytes", Value::from(4096)),
         ("/cells/0/phases/map/wall_ns/median", Value::Null),
-        ("/cells/0/reason", Value::from("but")),
+        ("/cells/0/reason", Value::from(1)),
         ("/trusted", Value::Null),
     ] {
         let mut other = summary.clone();
@@ -161,7 +161,7 @@ fn a_transcript_that_was_tampered_with_is_not_believed() {
     let place = Place::new();
     let summary = short_run(&place, "1", &place.file("run"));
     let touch = |summary: &Value| cell(summary, "fault/touch@c-O3", &[]).clone();
-    assert_eq!(touch(&summary)["status"], "ok", "{summary:#}");
+    assert!(common::is_measured(touch(&summary)), "{summary:#}");
     assert_eq!(tampered(&place, |text| Some(text.to_owned())), summary);
     let first_touch = |f: &[String]| f[0] == "sample" && f[4] == "first-touch" && f[5] == "256";
     let digest = |f: &[String]| f[0] == "fact" && f[3] == "digest";

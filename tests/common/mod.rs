@@ -142,3 +142,10 @@ pub fn cell<'a>(summary: &'a Value, name: &str, parameters: &[(&str, &str)]) -> 
     let found = summary["cells"].as_array().expect("a summary has cells").iter().find(fits);
     found.unwrap_or_else(|| panic!("no cell {name} {parameters:?} in {summary:#}"))
 }
+
+/// Whether a cell has figures: trusted, or untrusted for nothing but a level (a law about a time), which noise may break.
+pub fn is_measured(cell: &Value) -> bool {
+    let reason = cell["reason"].as_str().unwrap_or_default();
+    cell["status"] == "ok"
+        || (cell["status"] == "untrusted" && (reason.contains("_ns ") || reason.contains("switched out")))
+}

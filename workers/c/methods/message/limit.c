@@ -57,4 +57,5 @@ static void run_b(struct slot *s)
 METHOD(message_limit, .experiment = "message", .name = "limit", .role = "limit",
        .summary = "One cache line bounced between two CPUs: the least that any message can cost.", .phases = "round-trips",
        .keys = "bytes:size ops:count pin:none|same|apart", .memory = "8 * ops",
-       .laws = "turns == 2 * ops; pin=apart: cpus == 2", .calls = "round-trips:sched_yield?,poll?", .isolation = "own", .run = run, .run_b = run_b);
+       .laws = "turns == 2 * ops; pin=apart: cpus == 2", .calls = "round-trips:sched_yield?,poll?", .isolation = "own",
+       .run = run, .run_b = run_b);

@@ -1,5 +1,7 @@
 /* The untimed half of `message`: preparing, checking every byte at both ends, keeping the two sides in step. */
 #include "message.h"
+#include <sys/socket.h>
+#include <sys/time.h>
 #include "latency.h"
 #include <stdio.h>
 
@@ -118,4 +120,10 @@ void message_answer(struct slot *s, struct link *l, const struct trips *trips, c
         fail_because(s, call, "a message of the timed trips was lost, repeated or old");
     fact_digest(s, l->message, l->bytes); /* the last message */
     pin_fact(s);
+}
+
+void accept_for_a_while(int listener)
+{
+    struct timeval limit = {.tv_sec = 10};
+    setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 }

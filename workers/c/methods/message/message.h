@@ -119,4 +119,6 @@ void message_end(struct slot *s, struct link *l);
 void pin_begin(struct slot *s);
 void pin_end(struct slot *s);
 void pin_fact(struct slot *s); /* both sides tell each other where they ran */
+/* accept4() gives up after ten seconds: a peer that died before it connected will never come. */
+void accept_for_a_while(int listener);
 #endif

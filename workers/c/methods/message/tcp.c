@@ -21,6 +21,7 @@ static void run(struct slot *s)
         getsockname(listener, (struct sockaddr *)&address, &length) != 0)
         fail(s, "bind");
     tell(s, &address.sin_port, sizeof address.sin_port);
+    accept_for_a_while(listener);
     l.in = l.out = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (l.in < 0)
         fail(s, "accept4");

@@ -1,3 +1,4 @@
+/* The countable memory work of the self-test, in a file of its own so that both cells run the same machine code. */
 #include "touch.h"
 
 void touch_and_give_back(char *p, size_t page, uint64_t pieces)
