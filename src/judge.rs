@@ -11,20 +11,14 @@ use crate::flags::distrust;
 use crate::method::{Method, Role};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, PlannedCell, compatible, group_of};
-use crate::stats::absolute::absolute;
 use crate::stats::best::best_set;
-use crate::stats::interval::CONFIDENCE;
 use crate::stats::quantile::median;
 use crate::stats::ratio::{Paired, Ratio, log_ratios, ratio_of_logs};
 use crate::stats::steady::{Label, TOLERANCE, steadiness};
 use crate::stats::stopping::STOPPED_CONFIDENCE;
 use crate::stats::variance::{Components, components};
 use crate::stats::verdict::{Twin, Verdict, effective_margin, twin, verdict};
-use crate::summary::{
-    BestSet, CellSummary, Comparison, Distribution, LatencySummary, LawSummary, PhaseSummary, Proof, SteadySummary,
-    Summary, TwinSummary,
-};
-use crate::verify::FactSeen;
+use crate::summary::{BestSet, CellSummary, Comparison, LawSummary, SteadySummary, Summary, TwinSummary};
 use crate::warnings;
 
 mod figures;
