@@ -22,7 +22,11 @@ const PLAIN: &str = r#"
 #include <stdint.h>
 #include <sys/mman.h>
 #include <time.h>
-static uint64_t now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000ull + t.tv_nsec; }
+static uint64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
 static char *fresh(size_t bytes) {
     size_t huge = 2 << 20;
     char *area = mmap(NULL, bytes + 3 * huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -42,7 +42,8 @@ static void same(const char *what, uint64_t found, uint64_t expected)
 {
     if (found == expected)
         return;
-    fprintf(stderr, "%s: the walk says %llu, and %llu is right\n", what, (unsigned long long)found, (unsigned long long)expected);
+    fprintf(stderr, "%s: the walk says %llu, and %llu is right\n", what, (unsigned long long)found,
+            (unsigned long long)expected);
     abort();
 }
 

@@ -124,3 +124,72 @@ fn offer_memory(level: &Path, guard: &mut Guard) -> Result<std::result::Result<(
     guard.undo(&format!("write {} -memory", control.display()))?;
     Ok(fs::write(&control, "+memory").map_err(|error| format!("{}: {error}", control.display())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        place
+    }
+
+    fn made(root: &Path) -> std::result::Result<PathBuf, String> {
+        make_one(root, "pagewise-x-memory-5", "5", &mut Guard::start().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn version_1_bounds_below_the_own_cgroup() {
+        let place = tree(&[
+            (
+                "proc/self/mountinfo",
+                "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n32 1 0:28 / /sys/fs/cgroup/unified rw - cgroup2 x rw\n",
+            ),
+            ("proc/self/cgroup", "4:memory:/job\n0::/\n"),
+            ("sys/fs/cgroup/memory/job/cgroup.procs", ""),
+            ("sys/fs/cgroup/unified/cgroup.controllers", ""),
+        ]);
+        let path = made(place.path()).unwrap();
+        assert_eq!(path, place.path().join("sys/fs/cgroup/memory/job/pagewise-x-memory-5"));
+        assert_eq!(fs::read_to_string(path.join("memory.limit_in_bytes")).unwrap(), "5");
+    }
+
+    #[test]
+    fn version_2_asks_the_level_to_pass_its_controller_on_and_takes_that_back() {
+        let place = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/cgroup.controllers", "cpu memory io\n"),
+            ("sys/fs/cgroup/cgroup.subtree_control", "cpu\n"),
+            ("sys/fs/cgroup/a/cgroup.controllers", "cpu\n"),
+            ("sys/fs/cgroup/a/b/cgroup.controllers", "cpu\n"),
+        ]);
+        let path = made(place.path()).unwrap();
+        assert_eq!(
+            path,
+            place.path().join("sys/fs/cgroup/pagewise-x-memory-5"),
+            "the lowest level that has the controller"
+        );
+        assert_eq!(fs::read_to_string(path.join("memory.max")).unwrap(), "5");
+        // The guard has been dropped: what it was told to write back is there.
+        assert_eq!(fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap(), "-memory");
+    }
+
+    #[test]
+    fn where_no_cgroup_can_be_made_the_reason_is_told() {
+        let reason = made(tree(&[("proc/self/mountinfo", ""), ("proc/self/cgroup", "0::/\n")]).path()).unwrap_err();
+        assert!(reason.contains("no memory controller is mounted"), "{reason}");
+        let place = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a\n"),
+            ("sys/fs/cgroup/a/cgroup.controllers", "cpu\n"),
+        ]);
+        let reason = made(place.path()).unwrap_err();
+        assert!(reason.contains("has no memory controller") && reason.contains("run as root"), "{reason}");
+    }
+}

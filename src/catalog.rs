@@ -150,7 +150,10 @@ pub struct Experiment {
 
 impl Experiment {
     fn parse(path: &str, text: &str) -> Result<Experiment> {
-        let experiment: Experiment = toml::from_str(text).with_context(|| format!("{path} is not an experiment"))?;
+        let experiment: Experiment = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count()) + 1;
+            anyhow::anyhow!("{path} is not an experiment: line {line}: {}", error.message().replace('\n', "; "))
+        })?;
         for total in &experiment.totals {
             if let Some(unknown) = total.phases.iter().find(|p| !experiment.phases.contains(p)) {
                 bail!("{path}: total {} names the phase {unknown:?}, which the experiment has not", total.name);

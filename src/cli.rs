@@ -8,12 +8,13 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::catalog::{self, Experiment};
 use crate::cell::{self, Selector};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, PREFLIGHT};
 use crate::folder::{RunFolder, runs_folder};
 use crate::input;
 use crate::judge;
 use crate::machine;
 use crate::machine::environment::Environment;
+use crate::machine::preflight;
 use crate::outcome::Status;
 use crate::plan::{self, ParameterList, Plan, SCHEMA, Wish};
 use crate::progress::Progress;
@@ -92,6 +93,9 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct DoctorArgs {
+    /// What disturbs the machine at the moment instead: a look of three seconds.
+    #[arg(long)]
+    noise: bool,
     /// Everything as JSON.
     #[arg(long)]
     json: bool,
@@ -126,7 +130,8 @@ struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments named need, mostly 60s each].
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments
+    /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done.
@@ -237,8 +242,10 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
         workers::find(&laboratory.workers, worker)?;
     }
     let of = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
-    let found = laboratory.workers.iter().filter(of).rev().find_map(|w| Some((w.method(&experiment.name, name)?, w)));
-    match found {
+    // The worker that is measured first is shown where none is named.
+    let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
+    let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
+    match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, worker)),
         None => {
             let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
@@ -249,6 +256,13 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
 }
 
 fn doctor(arguments: &DoctorArgs) -> Result<u8> {
+    if arguments.noise {
+        let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
+        return match arguments.json {
+            true => print(&(serde_json::to_string_pretty(&seen)? + "\n")),
+            false => print(&report::noise::render(&seen)),
+        };
+    }
     let environment = Environment::capture(Path::new("/"));
     let obstacles = machine::obstacles::obstacles(&environment);
     if arguments.json {
@@ -282,19 +296,18 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     if experiments.len() > 1 {
         bail!("a request holds cells of one experiment");
     }
-    let mut plain: Vec<_> = Vec::new();
-    for planned in &cells {
-        // Workers do not matter to a request, so the same method and parameters stand in it once.
-        if !plain
-            .iter()
-            .any(|c: &&cell::Cell| c.method == planned.cell.method && c.parameters == planned.cell.parameters)
-        {
-            plain.push(&planned.cell);
-        }
+    // The same method may take other keys in another worker: a request is for one, by itself for the one measured first.
+    let worker = &cells[0].cell.worker;
+    if let Some(other) = wish.selectors.iter().filter_map(|s| s.worker.as_ref()).find(|w| *w != worker) {
+        bail!("a request is for one worker, not for {worker} and {other}");
     }
+    let plain: Vec<&cell::Cell> = cells.iter().map(|p| &p.cell).filter(|c| c.worker == *worker).collect();
+    let (told, how_to_make) = input::by_hand(&plain)?;
     let order: Vec<usize> = (0..plain.len()).collect();
     let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
-    print(&transcript::request(&keys, &plain, std::slice::from_ref(&order), std::slice::from_ref(&order)))
+    let told: Vec<&cell::Cell> = told.iter().collect();
+    let request = transcript::request(&keys, &told, std::slice::from_ref(&order), std::slice::from_ref(&order));
+    print(&(how_to_make + &request))
 }
 
 fn runs() -> Result<u8> {
@@ -363,11 +376,15 @@ impl Goal {
         if arguments.launches == Some(0) {
             bail!("--launches 0 leaves nothing to measure");
         }
+        let time_limit_s = seconds(&arguments.time_limit, "--time-limit")?;
+        if time_limit_s.is_some_and(|limit| limit < 1.0) {
+            bail!("--time-limit must be at least 1s: a worker takes that long to start on a busy machine");
+        }
         Ok(Goal {
             budget_s: seconds(&arguments.budget, "--budget")?,
             precision: sizes::parse_share(&arguments.precision).context("--precision")?,
             margin: sizes::parse_share(&arguments.margin).context("--margin")?,
-            time_limit_s: seconds(&arguments.time_limit, "--time-limit")?,
+            time_limit_s,
         })
     }
 }
@@ -464,6 +481,10 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     if arguments.resume.is_none() {
         folder.write_json("environment.json", &environment)?;
         folder.write_json("plan.json", &plan)?;
+        // A look that fails says nothing of the run; its absence from the folder says that it failed.
+        if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
+            folder.write_json(PREFLIGHT, &seen)?;
+        }
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;

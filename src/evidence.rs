@@ -11,6 +11,8 @@ use crate::content;
 use crate::expression::Values;
 use crate::folder::{LaunchRecord, RunFolder, SideRecord};
 use crate::launch::End;
+use crate::machine::noise::NoiseDelta;
+use crate::machine::preflight::Preflight;
 use crate::method::{Method, Role};
 use crate::plan::Plan;
 use crate::transcript::{COLUMNS, Counts, Transcript};
@@ -44,6 +46,10 @@ pub struct CellLaunch {
     pub latencies: BTreeMap<(u64, u64), u64>,
     /// Share of the launch's rounds in which the process was switched out against its will.
     pub interrupted: f64,
+    /// What the machine did besides.
+    pub noise: Option<NoiseDelta>,
+    /// From the start of the launch to its end, in seconds.
+    pub wall_s: f64,
 }
 
 /// Everything known of one cell.
@@ -66,6 +72,8 @@ pub struct Evidence {
     pub absent: BTreeMap<String, String>,
     /// Wall time of each cell's very first pass, which is its pilot's, summed over phases, in nanoseconds.
     pub first_pass_ns: BTreeMap<usize, f64>,
+    /// What disturbed the machine before the run.
+    pub preflight: Option<Preflight>,
     seen: BTreeSet<(usize, i32)>,
     expected: HashMap<(usize, u64), Option<u64>>,
 }
@@ -81,13 +89,16 @@ struct Slot {
     latencies: Vec<(u64, u64, u64)>,
 }
 
+/// The file in which a run folder keeps the look that was taken before the run.
+pub const PREFLIGHT: &str = "preflight.json";
+
 /// The transcripts of one launch, one per side; the reason where one cannot be read.
 pub type Read = Vec<Result<Transcript, String>>;
 
 impl Evidence {
     /// Reads the launches that a folder has.
     pub fn read(plan: &Plan, folder: &RunFolder, records: &[LaunchRecord]) -> Result<Evidence> {
-        let mut evidence = Evidence::default();
+        let mut evidence = Evidence { preflight: folder.read_json(PREFLIGHT).ok(), ..Evidence::default() };
         for record in records {
             evidence.add(plan, record, &transcripts(folder, record))?;
         }
@@ -330,6 +341,8 @@ fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> C
         rounds: slots.iter().map(|s| s.round).collect(),
         latencies,
         interrupted: f64::from(interrupted) / slots.len().max(1) as f64,
+        noise: record.noise.clone(),
+        wall_s: record.wall_s,
     }
 }
 

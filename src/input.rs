@@ -222,6 +222,24 @@ pub fn kept(cell: &Cell) -> Option<Cell> {
     (place == "disk" && path.is_file()).then_some(told)
 }
 
+/// Cells as a worker is to be told by hand, and comments that say how to make the captures that are not in the cache yet.
+pub fn by_hand(cells: &[&Cell]) -> Result<(Vec<Cell>, String)> {
+    let mut missing = BTreeSet::new();
+    let mut told = Vec::new();
+    for cell in cells {
+        let mut one = (*cell).clone();
+        if let Some((_, bytes)) = wanted(cell) {
+            let path = captures_folder()?.join(capture_name(&bytes));
+            if !path.is_file() {
+                missing.insert(format!("# first: WORKER make-capture {} {bytes} {CAPTURE_SEED}\n", path.display()));
+            }
+            one.parameters.insert("file".to_owned(), path.to_string_lossy().into_owned());
+        }
+        told.push(one);
+    }
+    Ok((told, missing.into_iter().collect()))
+}
+
 /// `None` where the file is there now; otherwise why not.
 fn make_one(
     path: &Path,

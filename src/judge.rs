@@ -7,6 +7,7 @@ use anyhow::Result;
 use crate::catalog::Experiment;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
 use crate::expression::{Expression, Values};
+use crate::flags::distrust;
 use crate::method::{Method, Role};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, PlannedCell, compatible, group_of};
@@ -15,12 +16,13 @@ use crate::stats::best::best_set;
 use crate::stats::interval::CONFIDENCE;
 use crate::stats::quantile::median;
 use crate::stats::ratio::{Paired, Ratio, log_ratios, ratio_of_logs};
+use crate::stats::steady::{Label, TOLERANCE, steadiness};
 use crate::stats::stopping::STOPPED_CONFIDENCE;
 use crate::stats::variance::{Components, components};
 use crate::stats::verdict::{Twin, Verdict, effective_margin, twin, verdict};
 use crate::summary::{
-    BestSet, CellSummary, Comparison, Distribution, LatencySummary, LawSummary, PhaseSummary, Proof, Summary,
-    TwinSummary,
+    BestSet, CellSummary, Comparison, Distribution, LatencySummary, LawSummary, PhaseSummary, Proof, SteadySummary,
+    Summary, TwinSummary,
 };
 use crate::verify::FactSeen;
 use crate::warnings;
@@ -204,7 +206,8 @@ pub fn summarise(
     let mut cells = Vec::new();
     let disagreements: BTreeMap<usize, String> = crate::verify::disagreements(plan, evidence).into_iter().collect();
     for (index, planned) in plan.cells.iter().enumerate().filter(|(_, p)| !p.twin) {
-        cells.push(cell_summary(plan, evidence, index, planned, disagreements.get(&index))?);
+        let doubt = disagreements.get(&index).cloned().or_else(|| doubt_of_twin(plan, evidence, planned));
+        cells.push(cell_summary(plan, evidence, index, planned, doubt.as_ref())?);
     }
     let (mut comparisons, mut best, mut twins) = (Vec::new(), Vec::new(), Vec::new());
     for group in groups(plan, None) {
@@ -235,18 +238,26 @@ pub fn summarise(
     Ok(summary)
 }
 
+/// What is broken in the hidden twin of a cell: both are the same code, so neither can be believed then.
+fn doubt_of_twin(plan: &Plan, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
+    let twin = plan.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
+    let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
+    Some(format!("in its hidden twin: {}", outcome.reason))
+}
+
 fn cell_summary(
     plan: &Plan,
     evidence: &Evidence,
     index: usize,
     planned: &PlannedCell,
-    disagreement: Option<&String>,
+    doubt: Option<&String>,
 ) -> Result<CellSummary> {
     let method = Method::parse(&planned.method)?;
     let nothing = CellEvidence::default();
     let mine = evidence.cells.get(&index).unwrap_or(&nothing);
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
-    let outcome = outcome.or_else(|| disagreement.map(|reason| Outcome::of(Status::Untrusted, reason)));
+    let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, reason)));
+    let outcome = outcome.or_else(|| distrust(mine).map(|reason| Outcome::of(Status::Untrusted, reason)));
     let outcome = outcome.unwrap_or_else(|| match mine.launches.is_empty() {
         true => Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget"),
         false => Outcome::of(Status::Ok, ""),
@@ -277,10 +288,27 @@ fn cell_summary(
         status: outcome.status,
         reason: outcome.reason,
         launches: mine.launches.len(),
+        steady: steady(plan, &planned.cell.experiment, &mine.launches),
         phases,
         proofs: mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect(),
         laws: laws.collect(),
         latency_ns: latency(&mine.launches),
+    })
+}
+
+/// What most launches were like from round to round; where two labels are as frequent, the worse one.
+fn steady(plan: &Plan, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
+    let experiment = plan.experiment(experiment)?;
+    let measure = experiment.measures().position(|m| m == experiment.headline())?;
+    let rounds = launches.iter().map(|l| &l.measures[measure].wall_ns).filter(|rounds| !rounds.is_empty());
+    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, plan.seed).ok()).collect();
+    let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
+    judged.iter().for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
+    let (&label, _) = counts.iter().max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;
+    Some(SteadySummary {
+        label,
+        launches: counts.iter().map(|(label, count)| (label.word().to_owned(), *count)).collect(),
+        shift: median(&mut judged.iter().filter_map(|s| s.shift).collect::<Vec<_>>()),
     })
 }
 
@@ -418,7 +446,8 @@ fn comparisons_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) 
     for &cell in group.cells.iter().filter(|c| **c != baseline) {
         let Some(mine) = evidence.cells.get(&cell) else { continue };
         let planned = &plan.cells[cell].cell;
-        let believable = mine.checks.outcome().is_none() && base.checks.outcome().is_none();
+        let sound = |e: &CellEvidence| e.checks.outcome().is_none() && distrust(e).is_none();
+        let believable = sound(mine) && sound(base);
         for (measure, name) in group.experiment.measures().enumerate() {
             let has = |e: &CellEvidence| e.launches.iter().any(|l| !l.measures[measure].wall_ns.is_empty());
             if !has(base) || !has(mine) {

@@ -11,6 +11,7 @@ pub mod cli;
 pub mod content;
 pub mod evidence;
 pub mod expression;
+pub mod flags;
 pub mod folder;
 pub mod guard;
 pub mod input;

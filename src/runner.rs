@@ -247,7 +247,8 @@ impl<'a> Runner<'a> {
         while unit < self.plan.units.len() {
             let waiting = self.plan.units[unit].experiment == name && self.plan.units[unit].rounds == 0;
             if waiting && self.signals.arrived().is_none() && self.spent_s() <= until_s {
-                let warmup = self.least_warmup_rounds(unit).max(1) * u32::from(!self.plan.units[unit].fresh);
+                let rounds = if self.compiles(unit) { 2 } else { 1 };
+                let warmup = if self.plan.units[unit].fresh { 0 } else { rounds };
                 self.plan.units[unit].rounds = 1;
                 self.plan.units[unit].warmup_rounds = warmup;
                 self.progress.step(&format!("{name}: pilot"), until_s - self.spent_s());
@@ -270,8 +271,8 @@ impl<'a> Runner<'a> {
             return;
         }
         for &u in &units {
-            let least = self.least_warmup_rounds(u);
-            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u], least);
+            let compiles = self.compiles(u);
+            self.plan.units[u].warmup_rounds = warmup_rounds(&self.plan.units[u], compiles);
         }
         let least_s: f64 = units.iter().map(|&u| launch_s(&self.plan.units[u], 1)).sum();
         let adjustable: Vec<usize> = units.iter().copied().filter(|&u| !self.plan.units[u].fresh).collect();
@@ -310,12 +311,12 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    /// Rounds that the workers of a unit need at the least before their code is compiled.
-    fn least_warmup_rounds(&self, unit: usize) -> u32 {
+    /// Whether a worker of this unit compiles its code while it runs.
+    fn compiles(&self, unit: usize) -> bool {
         let first = self.plan.units[unit].cells.first().map(|&c| &self.plan.cells[c].cell);
-        let workers =
+        let mut workers =
             first.into_iter().flat_map(|cell| cell.sides()).filter_map(|name| workers::find(self.workers, name).ok());
-        workers.map(Worker::least_warmup_rounds).max().unwrap_or(0)
+        workers.any(Worker::compiles)
     }
 }
 
@@ -357,14 +358,15 @@ fn launch_s(unit: &Unit, rounds: u32) -> f64 {
 }
 
 /// The fixed rule for warm-up: the shorter a round, the more of them are discarded; a round of a second or more that prepares
-/// its own backing has nothing left to warm.
-fn warmup_rounds(unit: &Unit, least: u32) -> u32 {
-    let by_length = match unit.round_s {
-        _ if unit.fresh => return 0,
-        s if s < 0.02 => 5,
-        s if s < 0.2 => 2,
-        s if s < 1.0 => 1,
-        _ => 0,
+/// its own backing has nothing left to warm. A virtual machine compiles a measured loop within its first few rounds, and what
+/// is around it by the tenth.
+fn warmup_rounds(unit: &Unit, compiles: bool) -> u32 {
+    let (native, compiled) = match unit.round_s {
+        _ if unit.fresh => (0, 0),
+        s if s < 0.02 => (5, 10),
+        s if s < 0.2 => (2, 10),
+        s if s < 1.0 => (1, 5),
+        _ => (0, 2),
     };
-    least.max(by_length)
+    if compiles { compiled } else { native }
 }

@@ -43,7 +43,8 @@ pub fn parse_size(text: &str) -> Result<u64> {
     }
 }
 
-/// Bytes in the largest binary unit that divides them evenly, else in the decimal one, else plainly: `64KiB`, `100MB`, `12345B`.
+/// Bytes in the largest binary unit that divides them evenly, else in the decimal one, else plainly: `64KiB`, `100MB`,
+/// `12345B`.
 pub fn format_size(bytes: u64) -> String {
     let even = UNITS.iter().find(|(name, scale)| !name.is_empty() && bytes >= *scale && bytes.is_multiple_of(*scale));
     let (name, scale) = even.copied().unwrap_or(("B", 1));

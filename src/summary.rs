@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::Status;
 use crate::stats::ratio::Ratio;
+use crate::stats::steady::Label;
 use crate::stats::verdict::Verdict;
 
 /// A whole run, judged.
@@ -56,6 +57,9 @@ pub struct CellSummary {
     pub reason: String,
     /// Launches judged.
     pub launches: usize,
+    /// Whether its launches had settled, by the headline; absent where there is nothing to judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadySummary>,
     /// Phases and totals by name.
     pub phases: BTreeMap<String, PhaseSummary>,
     /// Facts: a word, or the smallest and largest number.
@@ -65,6 +69,17 @@ pub struct CellSummary {
     /// Round-trip latency, where the method records one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencySummary>,
+}
+
+/// How the cost behaved from round to round within launches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadySummary {
+    /// What most launches were.
+    pub label: Label,
+    /// Launches by label.
+    pub launches: BTreeMap<String, usize>,
+    /// Median over launches of last third / first third.
+    pub shift: Option<f64>,
 }
 
 /// One phase or total of one cell.

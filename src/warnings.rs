@@ -1,21 +1,46 @@
 //! Every doubt has a name, a test and advice. They flag; they never correct a figure.
 
-use crate::evidence::Evidence;
+use std::collections::BTreeMap;
+
+use crate::evidence::{CellLaunch, Evidence};
+use crate::flags::{self, Flag, interrupted_share};
 use crate::outcome::Status;
 use crate::plan::Plan;
 use crate::sizes::format_ns;
+use crate::stats::steady::Label;
 use crate::stats::verdict::Twin;
 use crate::summary::{Summary, Warning};
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
+/// The share of a busy process's time that may be taken from it before it is told.
+const TAKEN_SHARE: f64 = 0.02;
+/// A clock read above this cost, in nanoseconds, asks the kernel or the hypervisor each time.
+const SLOW_CLOCK_NS: f64 = 200.0;
+/// CPUs that other processes may use before it is told.
+const BUSY_CPUS: f64 = 0.2;
+/// CPUs that the kernel's memory threads may use before it is told.
+const MEMORY_THREAD_CPUS: f64 = 0.02;
+/// The share of a launch in which something waited for memory.
+const PRESSURE_SHARE: f64 = 0.02;
 /// The laboratory itself should take no more of a launch than this share.
 const LABORATORY_SHARE: f64 = 0.01;
 
 type Test = fn(&Plan, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 6] = [twin_differs, below_floor, interrupted, levels, first_pass, absent_counters];
+const TESTS: [Test; 10] = [
+    twin_differs,
+    below_floor,
+    interrupted,
+    disturbed,
+    memory_pressure,
+    unsteady,
+    levels,
+    first_pass,
+    before_the_run,
+    absent_counters,
+];
 
 /// Runs every test.
 pub fn all(plan: &Plan, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
@@ -60,15 +85,108 @@ fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 fn interrupted(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in &evidence.cells {
-        let launches = cell.launches.len().max(1) as f64;
-        let share = cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches;
         // A long round meets other processes on any machine; a short one only on a crowded one.
-        let short = cell.launches.iter().flat_map(|l| &l.measures).all(|m| m.wall_ns.iter().all(|ns| *ns < 4e6));
-        if short && share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
+        let share = interrupted_share(cell).unwrap_or(0.0);
+        if share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
             let advice =
                 format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
             found.push(warning("interrupted", &plan.cells[*index].cell.name(), advice));
         }
+    }
+    found
+}
+
+/// Launches that a counter flags, by what it shows.
+fn disturbed(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+        let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch));
+        let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
+        flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
+        for (flag, count) in counts {
+            let advice = format!("in {count} of {} launches {}", cell.launches.len(), flag.advice());
+            found.push(warning(flag.word(), &plan.cells[*index].cell.name(), advice));
+        }
+    }
+    found
+}
+
+fn memory_pressure(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+        let waited = |l: &&CellLaunch| {
+            let waited_us = l.noise.as_ref().and_then(|n| n.pressure_us.get("memory_some")).copied().unwrap_or(0);
+            waited_us as f64 / 1e6 > PRESSURE_SHARE * l.wall_s
+        };
+        let count = cell.launches.iter().filter(waited).count();
+        if 2 * count > cell.launches.len() {
+            let advice = format!(
+                "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure); free some, or take smaller sizes",
+                cell.launches.len()
+            );
+            found.push(warning("memory-pressure", &plan.cells[*index].cell.name(), advice));
+        }
+    }
+    found
+}
+
+fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for cell in &summary.cells {
+        let Some(steady) = &cell.steady else { continue };
+        let how = match steady.label {
+            Label::Drifting => "its level moved during most launches",
+            Label::TwoLevel => "it jumped between two levels during most launches",
+            Label::Steady | Label::Short => continue,
+        };
+        let shift = steady.shift.map_or_else(String::new, |s| format!(" (last third / first third: {s:.2})"));
+        let advice =
+            format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
+        found.push(warning("unsteady", &cell.cell, advice));
+    }
+    found
+}
+
+/// What the look before the run saw.
+fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let Some(seen) = &evidence.preflight else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut doubt = |name: &str, advice: String| found.push(warning(name, "this machine", advice));
+    if seen.lost_share() > TAKEN_SHARE {
+        doubt(
+            "cpu-taken",
+            format!(
+                "{:.1} % of a busy process's time was taken from it before the run, at most {} at a time; ratios are paired and hold, tails (p99) are the machine's: stop other work, see pagewise doctor --noise",
+                seen.lost_share() * 100.0,
+                format_ns(seen.largest_gap_ns() as f64)
+            ),
+        );
+    }
+    if seen.clock_read_ns() > SLOW_CLOCK_NS {
+        doubt(
+            "slow-clock",
+            format!(
+                "one clock read costs {}, so short phases are mostly that; choose a faster clocksource, such as tsc",
+                format_ns(seen.clock_read_ns())
+            ),
+        );
+    }
+    if seen.busy_cpus > BUSY_CPUS {
+        let names: Vec<String> = seen.busy.iter().take(3).map(|b| format!("{} {:.1}", b.name, b.cpus)).collect();
+        doubt(
+            "busy-processes",
+            format!("other processes used {:.1} CPUs before the run ({}); stop them", seen.busy_cpus, names.join(", ")),
+        );
+    }
+    if seen.memory_thread_cpus() > MEMORY_THREAD_CPUS {
+        let names: Vec<String> = seen.memory_threads.iter().map(|t| format!("{} {:.2}", t.name, t.cpus)).collect();
+        doubt(
+            "memory-threads",
+            format!(
+                "the kernel's own memory threads ran before the run ({} CPUs); they move or take back pages that are measured",
+                names.join(", ")
+            ),
+        );
     }
     found
 }

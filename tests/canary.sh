@@ -32,6 +32,12 @@ give-up)
     exit 9
     ;;
 address-space) ulimit -v 400000 ;;
+out-of-memory)
+    echo $$ >"$CANARY_CGROUP/cgroup.procs"
+    exec "$CANARY_WORKER" <<END
+$request
+END
+    ;;
 crash-in-phase)
     # The real worker is shot in the middle of a phase; it can still say where.
     printf '%s\n' "$request" >"$CANARY_PLACE/request.$$"

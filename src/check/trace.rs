@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::cell::Cell;
 use crate::input;
 use crate::launch::{Side, launch};
-use crate::method::Method;
+use crate::method::{Isolation, Method};
 use crate::plan::Plan;
 use crate::signals::Signals;
 use crate::transcript::{self, LaunchKeys};
@@ -78,7 +78,9 @@ fn trace_cell(
             launch: 0,
         };
         let request = place.join(format!("{i}.request"));
-        std::fs::write(&request, transcript::request(&keys, &[cell], &[vec![0]], &[vec![0]]))?;
+        // What a method does first in a fresh process it may not do again.
+        let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh { &[] } else { &[vec![0]] };
+        std::fs::write(&request, transcript::request(&keys, &[cell], warmup, &[vec![0]]))?;
         let trace = place.join(format!("{i}.trace"));
         let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();
         command.push(trace.clone().into());

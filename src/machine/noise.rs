@@ -6,13 +6,16 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::busy::TICKS_PER_SECOND;
+
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
-const VMSTAT: [&str; 12] = [
+const VMSTAT: [&str; 13] = [
     "thp_fault_alloc",
     "thp_fault_fallback",
     "thp_collapse_alloc",
     "compact_stall",
     "allocstall_normal",
+    "allocstall_movable",
     "pgscan_kswapd",
     "pgscan_direct",
     "pgsteal_kswapd",
@@ -27,9 +30,11 @@ const VMSTAT: [&str; 12] = [
 pub struct Snapshot {
     steal: u64,
     all_cpu: u64,
+    busy: u64,
     pressure_us: BTreeMap<String, u64>,
     vmstat: BTreeMap<String, u64>,
     sectors: BTreeMap<String, (u64, u64)>,
+    own_bytes: (u64, u64),
 }
 
 /// What two snapshots differ by.
@@ -37,6 +42,9 @@ pub struct Snapshot {
 pub struct NoiseDelta {
     /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
     pub steal_share: f64,
+    /// CPU time of everything that ran, in seconds.
+    #[serde(default)]
+    pub busy_cpu_s: f64,
     /// Microseconds in which something waited, by resource and severity (`/proc/pressure`).
     pub pressure_us: BTreeMap<String, u64>,
     /// Counters of `/proc/vmstat` that moved.
@@ -45,12 +53,30 @@ pub struct NoiseDelta {
     pub device_read_bytes: u64,
     /// Bytes written to block devices by anybody.
     pub device_written_bytes: u64,
+    /// Bytes of these that the laboratory and the workers that have ended caused to be read.
+    #[serde(default)]
+    pub own_read_bytes: u64,
+    /// Bytes that they caused to be written, now or later.
+    #[serde(default)]
+    pub own_written_bytes: u64,
 }
 
 impl NoiseDelta {
     /// Processes that the kernel's OOM killer ended meanwhile.
     pub fn oom_kills(&self) -> u64 {
-        self.vmstat.get("oom_kill").copied().unwrap_or(0)
+        self.counter("oom_kill")
+    }
+
+    /// By how much a counter of `/proc/vmstat` moved.
+    pub fn counter(&self, name: &str) -> u64 {
+        self.vmstat.get(name).copied().unwrap_or(0)
+    }
+
+    /// Device bytes that the laboratory and its workers did not cause. Their own writes may reach the device later than they
+    /// are made, so only what exceeds them is foreign.
+    pub fn foreign_bytes(&self) -> u64 {
+        let read = self.device_read_bytes.saturating_sub(self.own_read_bytes);
+        read + self.device_written_bytes.saturating_sub(self.own_written_bytes)
     }
 }
 
@@ -67,6 +93,8 @@ impl Snapshot {
             // The eighth column is steal; guest time, after it, is contained in user time already.
             snapshot.steal = ticks.get(7).copied().unwrap_or(0);
             snapshot.all_cpu = ticks.iter().take(8).sum();
+            // The fourth and fifth are idle and waiting for I/O.
+            snapshot.busy = snapshot.all_cpu - ticks.iter().skip(3).take(2).sum::<u64>() - snapshot.steal;
         }
         for resource in ["cpu", "memory", "io"] {
             for line in read(root, &format!("proc/pressure/{resource}")).lines() {
@@ -82,6 +110,14 @@ impl Snapshot {
                 && VMSTAT.contains(&name)
             {
                 snapshot.vmstat.insert(name.to_owned(), value.parse().unwrap_or(0));
+            }
+        }
+        // The I/O of processes that have been waited for is added to their parent's (proc_pid_io(5)).
+        for line in read(root, "proc/self/io").lines() {
+            match line.split_once(": ") {
+                Some(("read_bytes", bytes)) => snapshot.own_bytes.0 = bytes.parse().unwrap_or(0),
+                Some(("write_bytes", bytes)) => snapshot.own_bytes.1 = bytes.parse().unwrap_or(0),
+                _ => {}
             }
         }
         for line in read(root, "proc/diskstats").lines() {
@@ -111,10 +147,13 @@ impl Snapshot {
         };
         NoiseDelta {
             steal_share: if all == 0 { 0.0 } else { self.steal.saturating_sub(earlier.steal) as f64 / all as f64 },
+            busy_cpu_s: self.busy.saturating_sub(earlier.busy) as f64 / TICKS_PER_SECOND,
             pressure_us: moved(&self.pressure_us, &earlier.pressure_us),
             vmstat: moved(&self.vmstat, &earlier.vmstat),
             device_read_bytes: sectors(|s| s.0),
             device_written_bytes: sectors(|s| s.1),
+            own_read_bytes: self.own_bytes.0.saturating_sub(earlier.own_bytes.0),
+            own_written_bytes: self.own_bytes.1.saturating_sub(earlier.own_bytes.1),
         }
     }
 }
@@ -122,6 +161,18 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_others_did_is_foreign() {
+        let delta = NoiseDelta {
+            device_read_bytes: 100,
+            own_read_bytes: 60,
+            device_written_bytes: 10,
+            own_written_bytes: 500,
+            ..NoiseDelta::default()
+        };
+        assert_eq!(delta.foreign_bytes(), 40);
+    }
 
     #[test]
     fn only_what_moved_is_told() {
@@ -138,7 +189,7 @@ mod tests {
         let before = Snapshot::take(root);
         write("cpu 20 0 10 160 0 0 0 10 0 0\n", "oom_kill 2\ncompact_stall 5\n", " 254 0 vda 1 0 104 0 2 0 200 0\n");
         let delta = Snapshot::take(root).delta(&before);
-        assert_eq!(delta.steal_share, 0.1);
+        assert_eq!((delta.steal_share, delta.busy_cpu_s), (0.1, 0.1));
         assert_eq!(delta.oom_kills(), 1);
         assert!(!delta.vmstat.contains_key("compact_stall"));
         assert_eq!((delta.device_read_bytes, delta.device_written_bytes), (2048, 0));

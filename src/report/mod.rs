@@ -2,6 +2,7 @@
 
 pub mod doctor;
 pub mod explain;
+pub mod noise;
 pub mod published;
 pub mod resources;
 pub mod selftest;

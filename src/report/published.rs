@@ -126,6 +126,9 @@ pub fn cells(
             .filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
         let settings = own.chain(set.cloned()).collect();
         let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
+        if no_worker(workers, words) {
+            continue; // The row then says that it is not in this run.
+        }
         let (found, of) = plan::cells(experiments, workers, &wish)?;
         for planned in found {
             if !cells.iter().any(|c| c.cell == planned.cell) {
@@ -141,13 +144,28 @@ pub fn cells(
     Ok((cells, involved))
 }
 
-fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Option<&'a CellSummary> {
+/// Whether a figure names a family of workers, such as `java*`, of which there is none here.
+fn no_worker(workers: &[Worker], words: &str) -> bool {
+    let family = words.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
+    family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start)))
+}
+
+/// Our cells that these words and a figure's parameters stand for: one, or one of each worker of a family.
+fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Vec<&'a CellSummary> {
     let sized = |text: &str| crate::sizes::parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
-    summary.cells.iter().find(|c| {
-        let worker_free = words.split('@').next() == c.cell.split('@').next() && !words.contains('@');
-        (c.cell == words || worker_free)
-            && figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| own == v || *own == sized(v)))
-    })
+    let named = |cell: &str| match (words.strip_suffix('*'), words.contains('@')) {
+        (Some(start), _) => cell.starts_with(start),
+        (None, true) => cell == words,
+        (None, false) => cell.split('@').next() == Some(words),
+    };
+    let fits = |c: &&CellSummary| {
+        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| own == v || *own == sized(v)))
+    };
+    let mut found: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
+    if !words.ends_with('*') {
+        found.truncate(1);
+    }
+    found
 }
 
 /// Our figure in the published unit: value, and its interval where there is one.
@@ -205,23 +223,31 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
     let mut rows = Table::new();
     rows.load_style(presets::NOTHING).set_header(["figure", "job", "published", "here", "95 %", "ratio", "cell"]);
     for figure in &table.figures {
-        let cell = matching(figure, &figure.cell, summary);
-        let mine = cell.and_then(|c| ours(figure, c));
-        let mine = match &figure.against {
-            Some(words) => mine.zip(matching(figure, words, summary).and_then(|c| ours(figure, c))).map(divided),
-            None => mine,
-        };
-        let (here, interval, ratio) = match mine {
-            Some((value, limits)) => (
-                three_digits(value),
-                limits.map_or_else(String::new, |(l, h)| format!("{}–{}", three_digits(l), three_digits(h))),
-                if figure.value == 0.0 { String::new() } else { three_digits(value / figure.value) },
-            ),
-            None => (cell.map_or("not in this run", |c| c.status.word()).to_owned(), String::new(), String::new()),
-        };
         let published = format!("{} {}", figure.value, figure.unit);
-        let cell_words = figure.cells().collect::<Vec<_>>().join(" / ");
-        rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &cell_words]);
+        let cells = matching(figure, &figure.cell, summary);
+        for cell in &cells {
+            let mine = match &figure.against {
+                Some(words) => {
+                    let other = matching(figure, words, summary).first().and_then(|c| ours(figure, c));
+                    ours(figure, cell).zip(other).map(divided)
+                }
+                None => ours(figure, cell),
+            };
+            let (here, interval, ratio) = match mine {
+                Some((value, limits)) => (
+                    three_digits(value),
+                    limits.map_or_else(String::new, |(l, h)| format!("{}–{}", three_digits(l), three_digits(h))),
+                    if figure.value == 0.0 { String::new() } else { three_digits(value / figure.value) },
+                ),
+                None => (cell.status.word().to_owned(), String::new(), String::new()),
+            };
+            let against = figure.against.as_ref().map_or_else(String::new, |words| format!(" / {words}"));
+            let words = format!("{}{against}", cell.cell);
+            rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &words]);
+        }
+        if cells.is_empty() {
+            rows.add_row([&figure.label, &figure.job, &published, "not in this run", "", "", &figure.cell]);
+        }
     }
     for column in rows.column_iter_mut().skip(2).take(4) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -92,11 +92,13 @@ fn effects(text: &mut String, found: &SelfTest) {
     if found.effects.is_empty() {
         return;
     }
-    text.push_str("\nKnown effects: exactly so many more steps; an interval should contain the true ratio in 95 % of the trials\n");
-    let mut rows = table(&["extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"]);
+    text.push_str("\nKnown effects: exactly so many more steps or pieces; an interval should contain the true ratio in 95 % of the trials\n");
+    let mut rows =
+        table(&["work", "extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"]);
     for one in &found.effects {
         let words: Vec<String> = one.verdicts.iter().map(|(word, count)| format!("{count} {word}")).collect();
         rows.add_row([
+            one.work.clone(),
             format!("{} %", one.extra_permille as f64 / 10.0),
             format!("{:.3}", one.truth),
             one.trials.to_string(),
@@ -108,10 +110,10 @@ fn effects(text: &mut String, found: &SelfTest) {
         ]);
     }
     indent(text, rows);
-    let stopwatch = found.effects.iter().map(|e| e.truth - e.truth_of_samples).fold(0.0, f64::max) * 100.0;
+    let known = found.effects.iter().map(|e| e.truth - e.truth_of_samples + e.resolution).fold(0.0, f64::max) * 100.0;
     let _ = writeln!(
         text,
-        "   Samples contain the stopwatch too, which extra work does not lengthen: the truth is known to {stopwatch:.3} %."
+        "   Nothing is known more exactly than to one read of the clock, and samples contain the stopwatch, which extra work does\n   not lengthen: together {known:.3} % at most. An interval that comes so near to the truth counts as holding it."
     );
 }
 

@@ -11,6 +11,7 @@ use crate::outcome::Status;
 use crate::plan::{Plan, compatible};
 use crate::sizes::{format_ns, three_digits};
 use crate::stats::ratio::Ratio;
+use crate::stats::steady::Label;
 use crate::stats::verdict::{Twin, Verdict};
 use crate::summary::{BestSet, CellSummary, Comparison, Distribution, Summary};
 
@@ -153,7 +154,9 @@ fn render_group(
     align(&mut table);
     indent(text, &table);
     phases_table(text, experiment, &rows);
+    latency_table(text, experiment, &rows);
     text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
+    steadiness(text, experiment, &rows);
     text.push_str(&super::sides::render(&rows, |cell| label(experiment, cell)));
     for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
         let _ = writeln!(text, "    {}", best_sentence(best, summary));
@@ -215,6 +218,50 @@ fn phases_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummary
         let mut row = vec![label(experiment, cell)];
         row.extend(shown.iter().map(|p| cell.phases.get(*p).map_or_else(String::new, |f| format_ns(f.wall_ns.median))));
         table.add_row(row);
+    }
+    align(&mut table);
+    text.push('\n');
+    indent(text, &table);
+}
+
+/// Which cells had not settled within their launches, and of which nothing can be said.
+fn steadiness(text: &mut String, experiment: &Experiment, rows: &[&CellSummary]) {
+    let of = |wanted: Label| -> Vec<String> {
+        let mine = rows.iter().filter(|c| c.role != "null" && c.steady.as_ref().is_some_and(|s| s.label == wanted));
+        mine.map(|c| label(experiment, c)).collect()
+    };
+    let mut words = Vec::new();
+    for wanted in [Label::Steady, Label::Drifting, Label::TwoLevel, Label::Short] {
+        let names = of(wanted);
+        let name = if wanted == Label::Short { "too few rounds to tell" } else { wanted.word() };
+        match names.len() {
+            0 => {}
+            count if wanted == Label::Steady || count == rows.len() => words.push(format!("{count} {name}")),
+            _ => words.push(format!("{name}: {}", names.join(", "))),
+        }
+    }
+    if !words.is_empty() {
+        let _ = writeln!(text, "    From round to round: {}", words.join("; "));
+    }
+}
+
+/// Quantiles of single latencies, and what a unit costs each side in CPU time, where methods record them.
+fn latency_table(text: &mut String, experiment: &Experiment, rows: &[&CellSummary]) {
+    if rows.iter().all(|c| c.latency_ns.is_none()) {
+        return;
+    }
+    let first = experiment.phases[0].as_str();
+    let header =
+        ["latency", "median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(str::to_owned).to_vec();
+    let mut table = new_table(header);
+    for cell in rows {
+        let Some(latency) = &cell.latency_ns else { continue };
+        let cpu = |phase: &str| {
+            let found = cell.phases.get(phase).filter(|p| p.wall_ns.median > 0.0);
+            found.map_or_else(String::new, |p| format_ns(p.cpu_ns.median * p.per_unit_ns.median / p.wall_ns.median))
+        };
+        let [median, p99, p999, max] = [latency.median, latency.p99, latency.p999, latency.max].map(format_ns);
+        table.add_row([label(experiment, cell), median, p99, p999, max, cpu(first), cpu(&format!("{first}.b"))]);
     }
     align(&mut table);
     text.push('\n');

@@ -7,13 +7,19 @@ use crate::evidence::{self, Read};
 use crate::folder::{LaunchRecord, SideRecord};
 use crate::launch::End;
 use crate::outcome::{Outcome, Status};
-use crate::plan::Unit;
+use crate::plan::{PlannedCell, Unit};
 use crate::transcript::Ending;
 
 impl Runner<'_> {
     /// A cell that will not be launched again. The plan is written at once, so that a killed run knows it too.
     pub(super) fn settle(&mut self, cell: usize, outcome: Outcome) -> Result<()> {
-        self.plan.cells[cell].outcome.get_or_insert(outcome);
+        // The hidden twin would only meet the same end; a hang would cost its time limit once more.
+        let settled = self.plan.cells[cell].cell.clone();
+        let same =
+            |(index, planned): &(usize, &mut PlannedCell)| *index == cell || planned.twin && planned.cell == settled;
+        for (_, planned) in self.plan.cells.iter_mut().enumerate().filter(same) {
+            planned.outcome.get_or_insert_with(|| outcome.clone());
+        }
         self.folder.write_json("plan.json", &self.plan)
     }
 

@@ -2,7 +2,7 @@
 
 pub mod result;
 mod sequential;
-mod trials;
+pub mod trials;
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::catalog::Experiment;
 use crate::signals::Signals;
 use crate::workers::Worker;
 use result::SelfTest;
-use trials::{Done, Laboratory};
+use trials::{Done, Laboratory, Trial};
 
 /// The experiment whose cells are used.
 pub const EXPERIMENT: &str = "selftest";
@@ -21,7 +21,7 @@ pub const EXPERIMENT: &str = "selftest";
 const WORKER: &str = "c-O3";
 /// Runs of their own plan, launches and seed: what one run has in common cannot mislead the others.
 const RUNS: usize = 12;
-/// Groups in a run: each has a baseline, its identical twin and, with steps, one cell with extra work.
+/// Groups in a run: each has a baseline, its identical twin and one cell with extra work.
 const PAIRS: usize = 12;
 /// The work of successive runs.
 const WORKS: [Work; 3] = [Work::Steps, Work::Pages, Work::Steps];
@@ -54,6 +54,14 @@ impl Work {
         match self {
             Work::Steps => "steps",
             Work::Pages => "pages",
+        }
+    }
+
+    /// The method that does more of it.
+    pub fn extra_method(self) -> &'static str {
+        match self {
+            Work::Steps => "steps-extra",
+            Work::Pages => "pages-extra",
         }
     }
 }
@@ -90,10 +98,12 @@ pub fn selftest(
     let (runs, run_s) = share_out(budget_s);
     let mut done: Vec<Done> = Vec::new();
     let mut batch = None;
+    let extras: Vec<u64> = (0..PAIRS).map(|pair| EXTRAS[pair % EXTRAS.len()]).collect();
     for number in 0..runs {
         let work = WORKS[number % WORKS.len()];
         let folder = place.join(format!("run-{number}"));
-        let one = laboratory.run(&folder, work, batch, run_s, seed.wrapping_add(number as u64))?;
+        let trial = Trial { work, batch, extras: &extras };
+        let one = laboratory.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
         let _ = std::fs::remove_dir_all(&folder);
         batch = batch.or(one.batch);
         done.push(one);

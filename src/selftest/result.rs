@@ -54,6 +54,8 @@ pub struct Identical {
 /// Trials of one known effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownEffect {
+    /// `steps` or `pages`.
+    pub work: String,
     /// Thousandths of extra work.
     pub extra_permille: u64,
     /// The true ratio of the work.
@@ -61,6 +63,8 @@ pub struct KnownEffect {
     /// The true ratio of the samples lies between this and `truth`: each contains the stopwatch too, which no extra work
     /// lengthens.
     pub truth_of_samples: f64,
+    /// One read of the clock as a share of a sample: nothing is known more exactly.
+    pub resolution: f64,
     /// Ratios judged.
     pub trials: usize,
     /// Cells that got no ratio.
@@ -202,17 +206,18 @@ fn truth_of_samples(extra: f64, sample_ns: f64, floor_ns: f64) -> f64 {
     1.0 + extra * (1.0 - 2.0 * floor_ns / sample_ns.max(1.0)).max(0.0)
 }
 
-/// Whether an interval holds the truth, which lies between two values; the clock counts whole nanoseconds, so the limits
-/// are not known more exactly than to one of a sample.
-fn holds(ratio: &Ratio, low: f64, high: f64, sample_ns: f64) -> bool {
-    let unit = 1.0 / sample_ns.max(1.0);
-    ratio.low - unit <= high && ratio.high + unit >= low
+/// Whether an interval holds the truth, which lies between two values. When within its read the clock is taken cannot be
+/// known, so nothing is known more exactly than to one read of a sample: `resolution`.
+fn holds(ratio: &Ratio, low: f64, high: f64, resolution: f64) -> bool {
+    ratio.low - resolution <= high && ratio.high + resolution >= low
 }
 
-fn known_effect(extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
-    let steps: Vec<&Done> = all.iter().filter(|d| d.work == Work::Steps).collect();
-    let (sample_ns, floor_ns) = (middle(steps.iter().map(|d| d.sample_ns)), middle(steps.iter().map(|d| d.floor_ns)));
-    let mine = all.iter().flat_map(|d| &d.effects).filter(|e| e.extra_permille == extra_permille);
+fn known_effect(work: Work, extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
+    let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
+    let of = |what: fn(&Done) -> f64| middle(runs.iter().map(|d| what(d)));
+    let (sample_ns, floor_ns) = (of(|d| d.sample_ns), of(|d| d.floor_ns));
+    let resolution = of(|d| d.clock_read_ns.max(1.0)) / sample_ns.max(1.0);
+    let mine = runs.iter().flat_map(|d| &d.effects).filter(|e| e.extra_permille == extra_permille);
     let mine: Vec<&Effect> = mine.collect();
     let ratios: Vec<&Ratio> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
     let truth = 1.0 + extra_permille as f64 / 1000.0;
@@ -228,12 +233,14 @@ fn known_effect(extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
         *verdicts.entry(word.to_owned()).or_insert(0) += 1;
     }
     (!mine.is_empty()).then(|| KnownEffect {
+        work: work.method().to_owned(),
+        resolution,
         extra_permille,
         truth,
         truth_of_samples: least,
         trials: ratios.len(),
         withheld: mine.len() - ratios.len(),
-        covered: ratios.iter().filter(|r| holds(r, least, truth, sample_ns)).count(),
+        covered: ratios.iter().filter(|r| holds(r, least, truth, resolution)).count(),
         seen: ratios.iter().filter(|r| r.low > 1.0).count(),
         estimate: middle(ratios.iter().map(|r| r.estimate)),
         half_width: middle(ratios.iter().map(|r| r.half_width())),
@@ -257,7 +264,10 @@ impl SelfTest {
     /// Counts what the runs brought.
     pub fn from_trials(done: &[Done], naive: Vec<NaiveTrials>, seed: u64, budget_s: f64, elapsed_s: f64) -> SelfTest {
         let identical: Vec<Identical> = [Work::Steps, Work::Pages].iter().filter_map(|w| identical(*w, done)).collect();
-        let effects: Vec<KnownEffect> = EXTRAS.iter().filter_map(|extra| known_effect(*extra, done)).collect();
+        let effects: Vec<KnownEffect> = [Work::Steps, Work::Pages]
+            .iter()
+            .flat_map(|work| EXTRAS.iter().filter_map(|extra| known_effect(*work, *extra, done)))
+            .collect();
         let trials: usize = effects.iter().map(|e| e.trials).sum();
         let missed = trials - effects.iter().map(|e| e.covered).sum::<usize>();
         let false_alarm_chance = false_alarm_chance(&identical);
@@ -339,6 +349,7 @@ mod tests {
             samples_each: 120,
             sample_ns: 1e5,
             floor_ns: 50.0,
+            clock_read_ns: 25.0,
             slot_s: 1.1e-4,
             batch: Some(80),
             cells: 3 * pairs,
@@ -371,8 +382,8 @@ mod tests {
     #[test]
     fn the_stopwatch_is_part_of_the_truth() {
         assert!((truth_of_samples(0.1, 1e5, 50.0) - 1.0999).abs() < 1e-12);
-        assert!(holds(&ratio(1.099_91, 1.099_95), 1.0999, 1.1, 1e5));
-        assert!(!holds(&ratio(1.1001, 1.1002), 1.0999, 1.1, 1e5));
+        assert!(holds(&ratio(1.099_91, 1.099_95), 1.0999, 1.1, 0.000_02));
+        assert!(!holds(&ratio(1.1001, 1.1002), 1.0999, 1.1, 0.000_02));
     }
 
     #[test]

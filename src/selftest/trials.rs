@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::{EXPERIMENT, EXTRAS, PAIRS, WORKER, Work};
+use super::{EXPERIMENT, WORKER, Work};
 use crate::catalog::{self, Experiment};
 use crate::cell::Cell;
 use crate::folder::RunFolder;
@@ -31,6 +31,17 @@ pub struct Laboratory<'a> {
     worker: &'a Worker,
     /// What stops a run.
     pub signals: &'a Signals,
+}
+
+/// What one run tries.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// What its cells do.
+    pub work: Work,
+    /// Their batch; `None` where the pilot is to choose it.
+    pub batch: Option<u64>,
+    /// One group for each: thousandths of extra work of its third cell.
+    pub extras: &'a [u64],
 }
 
 /// A cell with extra work, judged.
@@ -65,6 +76,8 @@ pub struct Done {
     pub sample_ns: f64,
     /// The median sample of the null cell: what the stopwatch itself takes, in nanoseconds.
     pub floor_ns: f64,
+    /// What one read of the clock takes, in nanoseconds.
+    pub clock_read_ns: f64,
     /// What one slot took, its preparation and proofs included, in seconds.
     pub slot_s: f64,
     /// The batch that was chosen or given.
@@ -99,7 +112,7 @@ impl<'a> Laboratory<'a> {
                 BATCH => batch.unwrap_or(1).to_string(),
                 "pair" => pair.to_string(),
                 "extra_permille" => extra_permille.to_string(),
-                "bytes" => crate::sizes::parse_size(&self.experiment.parameters["bytes"].default[0])?.to_string(),
+                "pieces" => self.experiment.parameters["pieces"].default[0].clone(),
                 other => bail!("{EXPERIMENT}/{method} has the key {other}, which the self-test does not know"),
             };
             parameters.insert(key.clone(), value);
@@ -114,15 +127,14 @@ impl<'a> Laboratory<'a> {
         Ok(PlannedCell { cell, method: described.line.clone(), twin: false, free_batch, outcome: None })
     }
 
-    fn plan(&self, work: Work, batch: Option<u64>, budget_s: f64, seed: u64) -> Result<Plan> {
+    fn plan(&self, trial: &Trial, budget_s: f64, seed: u64) -> Result<Plan> {
+        let Trial { work, batch, .. } = *trial;
         let mut cells = Vec::new();
-        for pair in 1..=PAIRS {
+        for (pair, &extra_permille) in (1..).zip(trial.extras) {
             let base = self.cell(work.method(), pair, batch, 0)?;
             cells.push(PlannedCell { twin: true, ..base.clone() });
             cells.push(base);
-            if work == Work::Steps {
-                cells.push(self.cell("steps-extra", pair, batch, EXTRAS[pair % EXTRAS.len()])?);
-            }
+            cells.push(self.cell(work.extra_method(), pair, batch, extra_permille)?);
         }
         cells.push(self.cell("null", 1, batch, 0)?);
         let unit = Unit {
@@ -159,9 +171,9 @@ impl<'a> Laboratory<'a> {
     }
 
     /// Plans, measures and judges one run in a folder of its own.
-    pub fn run(&self, folder: &Path, work: Work, batch: Option<u64>, budget_s: f64, seed: u64) -> Result<Done> {
+    pub fn run(&self, folder: &Path, trial: &Trial, budget_s: f64, seed: u64) -> Result<Done> {
         let folder = RunFolder::create(folder)?;
-        let plan = self.plan(work, batch, budget_s, seed)?;
+        let plan = self.plan(trial, budget_s, seed)?;
         folder.write_json("plan.json", &plan)?;
         let started = Instant::now();
         let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
@@ -178,15 +190,20 @@ impl<'a> Laboratory<'a> {
         let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
         let unit = &plan.units[0];
         Ok(Done {
-            work,
+            work: trial.work,
             twins,
-            planned: PAIRS,
+            planned: trial.extras.len(),
             effects: effects(&summary),
             launches: first.launches,
             rounds: unit.rounds,
             samples_each: phase.map_or(0, |p| p.samples),
             sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
+            clock_read_ns: evidence
+                .about
+                .get(WORKER)
+                .and_then(|about| about.get("clock_read_ns")?.parse().ok())
+                .unwrap_or(0.0),
             slot_s: unit.round_s / plan.cells.len() as f64,
             batch: plan.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
             cells: plan.cells.len() - 1,

@@ -121,8 +121,8 @@ pub fn ratio_of_logs(logs: &[f64], basis: Basis, confidence: f64) -> Result<Rati
 ///
 /// Each launch counts as the logarithm of its median sample, or of its mean where any launch's median is zero. The
 /// interval is Mann & Whitney's for the shift of these logarithms, with Welch's beside it. What differs between the runs
-/// as a whole (time of day, kernel, neighbours) is not in this interval and cannot be. `TooFew` below four launches a side at 95 %; `OneSideZero`
-/// where a launch cost nothing at all.
+/// as a whole (time of day, kernel, neighbours) is not in this interval and cannot be. `TooFew` below four launches a
+/// side at 95 %; `OneSideZero` where a launch cost nothing at all.
 pub fn unpaired_ratio(baseline: &[&[f64]], method: &[&[f64]], confidence: f64) -> Result<Ratio, Undefined> {
     let (baseline, method, basis) = launch_logs(baseline, method)?;
     let exact = shift_interval(&baseline, &method, confidence)?;

@@ -16,7 +16,7 @@ pub const LEAST_ROUNDS: usize = 30;
 const BLOCKS: usize = 60;
 
 /// How the cost behaved during one launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
     /// One level throughout.
@@ -27,6 +27,18 @@ pub enum Label {
     TwoLevel,
     /// Fewer than [`LEAST_ROUNDS`] rounds: nothing can be said.
     Short,
+}
+
+impl Label {
+    /// The word used everywhere.
+    pub fn word(self) -> &'static str {
+        match self {
+            Label::Steady => "steady",
+            Label::Drifting => "drifting",
+            Label::TwoLevel => "two-level",
+            Label::Short => "short",
+        }
+    }
 }
 
 /// The finding for one launch.

@@ -12,9 +12,6 @@ use super::native::hash;
 use super::{Maker, Started, Worker, cache_folder};
 use crate::carried;
 
-/// Rounds that are discarded at the least: measured loops are compiled within the first few, what is around them by the tenth.
-pub(super) const LEAST_WARMUP_ROUNDS: u32 = 10;
-
 /// One Java installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Jdk {

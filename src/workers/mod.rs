@@ -101,12 +101,9 @@ impl Worker {
         self.name.split('-').next().unwrap_or(&self.name)
     }
 
-    /// Rounds after which its code is compiled; a virtual machine compiles while it runs.
-    pub fn least_warmup_rounds(&self) -> u32 {
-        match self.maker {
-            Maker::Java(_) => java::LEAST_WARMUP_ROUNDS,
-            _ => 0,
-        }
+    /// Whether it compiles its code while it runs.
+    pub fn compiles(&self) -> bool {
+        matches!(self.maker, Maker::Java(_))
     }
 
     /// Why it cannot do what needs this, where it cannot: its toolchain is too old.

@@ -5,13 +5,24 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use pagewise::carried;
 use pagewise::method::Method;
 use pagewise::transcript::Transcript;
+
+/// Starts a program that was just written. Another test's fork may still hold the file open for writing for a moment, and
+/// the kernel runs no program that somebody writes to (ETXTBSY, execve(2)).
+fn first_start(path: &Path) -> Output {
+    loop {
+        match Command::new(path).arg("--list").output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            other => return other.unwrap(),
+        }
+    }
+}
 
 /// A worker's own word for each method.
 pub struct Worker {
@@ -30,8 +41,7 @@ impl Worker {
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(&path).unwrap();
         file.write_all(bytes).unwrap();
         drop(file);
-        let list = Command::new(&path).arg("--list").output().unwrap();
-        let list = String::from_utf8(list.stdout).unwrap();
+        let list = String::from_utf8(first_start(&path).stdout).unwrap();
         let lines = list.lines().filter(|line| line.starts_with("method\t"));
         Worker { name, path, methods: lines.map(|line| Method::parse(line).unwrap()).collect(), place }
     }

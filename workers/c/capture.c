@@ -1,6 +1,6 @@
-/* `WORKER make-capture PATH BYTES SEED [PART]`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums, mixed packet
- * sizes) of exactly BYTES bytes, the same for the same seed on every machine. A file that is there already is kept when its
- * digest is the one that was noted when it was made. Standard output says what was done:
+/* `WORKER make-capture PATH BYTES SEED [PART]`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums,
+ * mixed packet sizes) of exactly BYTES bytes, the same for the same seed on every machine. A file that is there already
+ * is kept when its digest is the one that was noted when it was made. Standard output says what was done:
  * `made|kept BYTES bytes RECORDS records digest DIGEST`; standard error says why it was not: exit status 3, or 4 where
  * there is no room. PART is its name until it is whole, where the file system has no files without one. */
 #include "core.h"
@@ -236,7 +236,8 @@ static bool noted(const char *note, uint64_t bytes, uint64_t seed, unsigned long
 {
     unsigned long long note_bytes = 0, note_seed = 0;
     FILE *file = fopen(note, "re");
-    int fields = file ? fscanf(file, "%llu bytes seed %llu %llu records digest %llx", &note_bytes, &note_seed, records, digest) : 0;
+    const char *form = "%llu bytes seed %llu %llu records digest %llx";
+    int fields = file ? fscanf(file, form, &note_bytes, &note_seed, records, digest) : 0;
     if (file)
         fclose(file);
     return fields == 4 && note_bytes == bytes && note_seed == seed;

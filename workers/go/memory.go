@@ -58,6 +58,11 @@ func memoryAt(at uintptr, length int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), length)
 }
 
+// addressOf is where a mapping lies.
+func addressOf(mapping []byte) uintptr {
+	return uintptr(unsafe.Pointer(unsafe.SliceData(mapping)))
+}
+
 // freeRange finds an address range that nothing maps, aligned to huge pages, with unmapped guards on both sides; mapping it
 // with MAP_FIXED_NOREPLACE gives every method the same alignment.
 func (s *slot) freeRange(length int) uintptr {
@@ -153,7 +158,9 @@ func (s *slot) residentIn(at uintptr, length int) resident {
 			inside = from >= uint64(at) && to <= uint64(at)+uint64(length)
 		} else if inside {
 			found.rssBytes += kibibytes(line, "Rss:")
-			found.hugeBytes += kibibytes(line, "AnonHugePages:")
+			for _, kind := range [...]string{"AnonHugePages:", "ShmemPmdMapped:", "FilePmdMapped:"} {
+				found.hugeBytes += kibibytes(line, kind)
+			}
 			found.lazyFreeBytes += kibibytes(line, "LazyFree:")
 		}
 	}

@@ -171,11 +171,20 @@ func spin() {
 	}
 }
 
+// Where a method may make files, and the prefix of what it names.
+var launchDirectory, launchName string
+
 func runRequest(r *request) {
 	runtime.LockOSThread()
 	debug.SetGCPercent(-1)
 	debug.SetPanicOnFault(true)
 	traceMarks = r.traceMarks
+	if launchDirectory, launchName = r.directory, r.name; launchDirectory == "" {
+		launchDirectory = "/tmp"
+	}
+	if launchName == "" {
+		launchName = "pagewise-by-hand"
+	}
 	slots, sampleCount := 0, 0
 	for _, turn := range r.rounds {
 		for _, c := range turn.cells {

@@ -15,7 +15,8 @@ static bool event_receive(struct link *l)
     ssize_t got;
     unsigned tries = 0;
     while ((got = read(l->in, &count, sizeof count)) < 0 && (errno == EAGAIN || errno == EINTR))
-        tried(&tries, TRIES_IN_KERNEL);
+        if (!tried(&tries, TRIES_IN_KERNEL))
+            return false;
     memcpy(l->message, ring_slot(l->ring_in, l->turn_in++, l->bytes) + RING_TURN_BYTES, l->bytes);
     return got == sizeof count;
 }
@@ -59,4 +60,4 @@ static void run_b(struct slot *s)
 METHOD(message_eventfd, .experiment = "message", .name = "eventfd",
        .summary = "A ring in shared memory; an eventfd each way says that something is in it.", .phases = MESSAGE_PHASES,
        .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:read,write timed-trips:read,write", .isolation = "own", .run = run, .run_b = run_b);
+       .calls = "round-trips:read,write,sched_yield?,poll? timed-trips:read,write,sched_yield?,poll?", .isolation = "own", .run = run, .run_b = run_b);

@@ -8,7 +8,8 @@ static long futex(uint32_t *word, int operation, uint32_t value)
     return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-/* The turn's low half is the futex word. The sleeper is woken by every message, for the sender cannot know whether it sleeps. */
+/* The turn's low half is the futex word. The sleeper is woken by every message, for the sender cannot know whether it
+ * sleeps. */
 static bool ring_send(struct link *l)
 {
     char *slot = ring_slot(l->ring_out, l->turn_out, l->bytes);
@@ -60,4 +61,4 @@ static void run_b(struct slot *s)
 METHOD(message_futex_ring, .experiment = "message", .name = "futex-ring",
        .summary = "A ring in shared memory; who waits sleeps on the turn (futex).", .phases = MESSAGE_PHASES,
        .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:futex timed-trips:futex", .isolation = "own", .run = run, .run_b = run_b);
+       .calls = "round-trips:futex,sched_yield?,poll? timed-trips:futex,sched_yield?,poll?", .isolation = "own", .run = run, .run_b = run_b);

@@ -54,13 +54,19 @@ static inline __attribute__((always_inline)) uint64_t stamp_of(const struct link
 }
 
 /* Who spins gives its turn of the CPU away after this many fruitless tries, some 100 us: were the other side waiting for this
- * very CPU, both would wait for the scheduler's tick. While the other side runs, that many are never made. */
+ * very CPU, both would wait for the scheduler's tick. While the other side runs, that many are never made. Then is also the
+ * time to look whether it is still there; false where it has ended. */
 enum { TRIES_IN_MEMORY = 20000, TRIES_IN_KERNEL = 200 };
 
-static inline __attribute__((always_inline)) void tried(unsigned *tries, unsigned patience)
+static inline __attribute__((always_inline)) bool tried(unsigned *tries, unsigned patience)
 {
-    if (++*tries % patience == 0)
-        sched_yield();
+    if (++*tries % patience != 0)
+        return true;
+    sched_yield();
+    if (!peer_gone())
+        return true;
+    errno = EPIPE;
+    return false;
 }
 
 #define TRIPS(variable, send_one, receive_one)                                                                         \

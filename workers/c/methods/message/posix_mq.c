@@ -7,7 +7,8 @@ static bool mq_send_one(struct link *l)
     int sent;
     unsigned tries = 0;
     while ((sent = mq_send(l->out, (const char *)l->message, l->bytes, 0)) != 0 && (errno == EAGAIN || errno == EINTR))
-        tried(&tries, TRIES_IN_KERNEL);
+        if (!tried(&tries, TRIES_IN_KERNEL))
+            return false;
     return sent == 0;
 }
 
@@ -16,7 +17,8 @@ static bool mq_receive_one(struct link *l)
     ssize_t got;
     unsigned tries = 0;
     while ((got = mq_receive(l->in, (char *)l->message, l->bytes, NULL)) < 0 && (errno == EAGAIN || errno == EINTR))
-        tried(&tries, TRIES_IN_KERNEL);
+        if (!tried(&tries, TRIES_IN_KERNEL))
+            return false;
     return got == (ssize_t)l->bytes;
 }
 
@@ -71,5 +73,5 @@ static void run_b(struct slot *s)
 
 METHOD(message_posix_mq, .experiment = "message", .name = "posix-mq", .summary = "Two POSIX message queues, one each way.",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "6 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:mq_timedsend,mq_timedreceive timed-trips:mq_timedsend,mq_timedreceive", .isolation = "own",
+       .calls = "round-trips:mq_timedsend,mq_timedreceive,sched_yield?,poll? timed-trips:mq_timedsend,mq_timedreceive,sched_yield?,poll?", .isolation = "own",
        .run = run, .run_b = run_b);

@@ -16,7 +16,8 @@ static bool ring_receive(struct link *l)
     char *slot = ring_slot(l->ring_in, l->turn_in++, l->bytes);
     unsigned tries = 0;
     while (__atomic_load_n((uint64_t *)slot, __ATOMIC_ACQUIRE) != l->turn_in)
-        tried(&tries, TRIES_IN_MEMORY);
+        if (!tried(&tries, TRIES_IN_MEMORY))
+            return false;
     memcpy(l->message, slot + RING_TURN_BYTES, l->bytes);
     return true;
 }
@@ -78,5 +79,5 @@ static void run_b(struct slot *s)
 
 METHOD(message_spin_ring, .experiment = "message", .name = "spin-ring",
        .summary = "A ring in shared memory (a file on /dev/shm); who waits reads its turn again and again.",
-       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = MESSAGE_LAWS, .calls = "",
+       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = MESSAGE_LAWS, .calls = "round-trips:sched_yield?,poll? timed-trips:sched_yield?,poll?",
        .isolation = "own", .run = run, .run_b = run_b);

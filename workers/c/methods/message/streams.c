@@ -1,3 +1,4 @@
+/* Descriptors as the message methods use them: waiting by spinning or blocking, and memory that both sides map. */
 #include "streams.h"
 #include <fcntl.h>
 

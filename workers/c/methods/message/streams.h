@@ -15,7 +15,8 @@ static inline bool stream_send(struct link *l)
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return false;
         if (sent < 0) {
-            tried(&tries, TRIES_IN_KERNEL);
+            if (!tried(&tries, TRIES_IN_KERNEL))
+                return false;
             continue;
         }
         p += sent;
@@ -36,7 +37,8 @@ static inline bool stream_receive(struct link *l)
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
             return false;
         if (got < 0) {
-            tried(&tries, TRIES_IN_KERNEL);
+            if (!tried(&tries, TRIES_IN_KERNEL))
+                return false;
             continue;
         }
         p += got;
@@ -51,7 +53,8 @@ static inline bool datagram_send(struct link *l)
     ssize_t sent;
     unsigned tries = 0;
     while ((sent = send(l->out, l->message, l->bytes, 0)) < 0 && (errno == EAGAIN || errno == EINTR))
-        tried(&tries, TRIES_IN_KERNEL);
+        if (!tried(&tries, TRIES_IN_KERNEL))
+            return false;
     return sent == (ssize_t)l->bytes;
 }
 
@@ -60,7 +63,8 @@ static inline bool datagram_receive(struct link *l)
     ssize_t got;
     unsigned tries = 0;
     while ((got = recv(l->in, l->message, l->bytes, 0)) < 0 && (errno == EAGAIN || errno == EINTR))
-        tried(&tries, TRIES_IN_KERNEL);
+        if (!tried(&tries, TRIES_IN_KERNEL))
+            return false;
     if (got >= 0 && got != (ssize_t)l->bytes)
         errno = EMSGSIZE;
     return got == (ssize_t)l->bytes;

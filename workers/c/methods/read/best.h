@@ -10,7 +10,7 @@ struct best {
 /* Never timed as a phase: short tries at the beginning of the file, once a process for each cell. */
 struct best best_requests(struct slot *s);
 /* direct_begin() with buffers in huge pages, and in sequential order whatever the cell asks for: sums do not depend on the
- * order, and a method that reads around what it is asked for beats every one that does not. A device is told of each separate piece of memory that it shall write to, and of
- * far fewer where they are contiguous. */
+ * order, and a method that reads around what it is asked for beats every one that does not. A device is told of each
+ * separate piece of memory that it shall write to, and of far fewer where they are contiguous. */
 void best_begin(struct slot *s, struct input *in, const struct best *best);
 #endif

@@ -19,7 +19,8 @@ static void run_hot(struct slot *s)
     read_begin(s, &in, key_is(s, "consume", "records") ? PIECE : WHOLE, 0);
     size_t bytes = in.bytes;
     bool records = in.sink.kind == CONSUME_RECORDS;
-    char *copy = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    char *copy = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     check_map(s, copy);
     madvise(copy, bytes, MADV_HUGEPAGE);
     for (size_t have = 0; have < bytes;) {

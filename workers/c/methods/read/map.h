@@ -3,7 +3,8 @@
 #define PAGEWISE_READ_MAP_H
 #include "read.h"
 
-/* No read call brought the bytes. Under a memory bound pages are taken away again while the pass goes on. A walk that jumps over large packets need not touch every page. */
+/* No read call brought the bytes. Under a memory bound pages are taken away again while the pass goes on. A walk that
+ * jumps over large packets need not touch every page. */
 #define MAP_LAWS                                                                                                       \
     READ_LAWS "; cache=hot: device_bytes == 0; calls_counted == 1: read_calls == 0; "                                  \
               "consume=sum & memory=unbounded: mapped_bytes >= bytes; consume=none & memory=unbounded: mapped_bytes >= bytes; "    \

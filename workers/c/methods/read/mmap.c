@@ -25,6 +25,6 @@ static void run(struct slot *s)
 }
 
 METHOD(read_mmap, .experiment = "read", .name = "mmap",
-       .summary = "Map the file and go through it: the kernel reads ahead and maps up to 16 cached pages a fault.",
+       .summary = "Map the file and go through it: the kernel reads ahead, and one fault maps the cached pages around it.",
        .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024", .laws = MAP_LAWS,
        .calls = "open:openat,mmap close:munmap,close", .run = run);

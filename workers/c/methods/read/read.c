@@ -71,7 +71,8 @@ static void open_file(struct slot *s, struct input *in)
     if (status.st_size == 0)
         refuse(s, ENODATA, "the file is empty: there is nothing to read");
     if ((uint64_t)status.st_size < in->bytes) {
-        snprintf(message, sizeof message, "the file has %lld bytes and the cell asks for %zu", (long long)status.st_size, in->bytes);
+        snprintf(message, sizeof message, "the file has %lld bytes and the cell asks for %zu",
+                 (long long)status.st_size, in->bytes);
         refuse(s, ENODATA, message);
     }
     if ((in->descriptor = open(in->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)

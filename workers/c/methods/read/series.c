@@ -1,4 +1,4 @@
-/* See series.h. The series is the fact `series`: MS,BYTES,MAJOR_FAULTS,MEMORY_STALL_US,IO_STALL_US for each second, joined by
+/* See series.h. The fact `series` has it: MS,BYTES,MAJOR_FAULTS,MEMORY_STALL_US,IO_STALL_US for each second, joined by
  * semicolons; a stall is -1 where the kernel keeps no pressure (proc_pressure(5)). */
 #include "series.h"
 #include <fcntl.h>
@@ -119,7 +119,8 @@ void series_fact(struct slot *s)
     for (int i = 0; i < series.row_count; i++) {
         const struct notes *now = &series.rows[i];
         used += (size_t)snprintf(text + used, room - used, "%s%llu,%llu,%llu,%lld,%lld", i ? ";" : "",
-                                 (unsigned long long)(now->ns - last->ns) / 1000000, (unsigned long long)(now->bytes - last->bytes),
+                                 (unsigned long long)(now->ns - last->ns) / 1000000,
+                                 (unsigned long long)(now->bytes - last->bytes),
                                  (unsigned long long)(now->major_faults - last->major_faults),
                                  (long long)since(now->memory_us, last->memory_us), (long long)since(now->io_us, last->io_us));
         last = now;

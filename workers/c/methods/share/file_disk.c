@@ -37,8 +37,9 @@ static void run(struct slot *s)
     }
 }
 
-/* File systems with large folios map many pages by one fault, so only the most is a law. The kernel may write dirty pages back at any time and protects them again; a later store then faults. So no law forbids
- * such faults here; with writeback=periodic they must be there. */
+/* File systems with large folios map many pages by one fault, so only the most is a law. The kernel may write dirty pages
+ * back at any time and protects them again; a later store then faults. So no law forbids such faults here; with
+ * writeback=periodic they must be there. */
 METHOD(share_file_disk, .experiment = "share", .name = "file-disk",
        .summary = "A file on a disk's file system: open, ftruncate, mmap(MAP_SHARED); its dirty pages are written back.",
        .phases = SHARE_PHASES, .keys = SHARE_KEYS " writeback:none|periodic", .memory = "bytes",

@@ -1,3 +1,4 @@
+/* The measured loops of `share`: stores, loads and clearing, with each kind of index. */
 #ifndef PAGEWISE_SHARE_LOOPS_H
 #define PAGEWISE_SHARE_LOOPS_H
 #include "worker.h"

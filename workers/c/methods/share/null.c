@@ -17,5 +17,6 @@ static void run(struct slot *s)
 
 METHOD(share_null, .experiment = "share", .name = "null", .role = "null",
        .summary = "Every phase with an empty body: the floor below which nothing is resolved.",
-       .phases = SHARE_PHASES, .keys = "bytes:size ops:count clear_bytes:size", .memory = "0", .laws = "first-touch.minor_faults == 0",
+       .phases = SHARE_PHASES, .keys = "bytes:size ops:count clear_bytes:size", .memory = "0",
+       .laws = "first-touch.minor_faults == 0",
        .calls = "", .run = run);

@@ -4,7 +4,8 @@
 static inline struct moved pull(pid_t pid, char *from, char *p, size_t bytes)
 {
     size_t chunk = bytes;
-    EACH_PIECE(process_vm_readv(pid, &(struct iovec){p + moved.bytes, piece}, 1, &(struct iovec){from + moved.bytes, piece}, 1, 0));
+    EACH_PIECE(process_vm_readv(pid, &(struct iovec){p + moved.bytes, piece}, 1,
+                                &(struct iovec){from + moved.bytes, piece}, 1, 0));
 }
 
 static void run(struct slot *s)

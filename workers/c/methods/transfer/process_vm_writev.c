@@ -4,7 +4,8 @@
 static inline struct moved push(pid_t pid, char *to, char *p, size_t bytes)
 {
     size_t chunk = bytes;
-    EACH_PIECE(process_vm_writev(pid, &(struct iovec){p + moved.bytes, piece}, 1, &(struct iovec){to + moved.bytes, piece}, 1, 0));
+    EACH_PIECE(process_vm_writev(pid, &(struct iovec){p + moved.bytes, piece}, 1,
+                                &(struct iovec){to + moved.bytes, piece}, 1, 0));
 }
 
 static void run(struct slot *s)

@@ -1,4 +1,5 @@
-/* Shared memory of both sides without a name, so that none can be left behind: side a makes it and hands the descriptor over. */
+/* Shared memory of both sides without a name, so that none can be left behind: side a makes it and hands the descriptor
+ * over. */
 #ifndef PAGEWISE_SHARED_H
 #define PAGEWISE_SHARED_H
 #include "worker.h"

@@ -35,7 +35,7 @@ final class Counters {
     private static int length, at;
     private static final Map<String, Task> others = new HashMap<>();
     private static Task[] polled = new Task[0];
-    private static RandomAccessFile stat, status;
+    private static RandomAccessFile stat, status, threadStat;
     private static String own;
     private static final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private static final List<GarbageCollectorMXBean> collectors = ManagementFactory.getGarbageCollectorMXBeans();
@@ -45,6 +45,7 @@ final class Counters {
     static void open() throws IOException {
         stat = new RandomAccessFile("/proc/self/stat", "r");
         status = new RandomAccessFile("/proc/thread-self/status", "r");
+        threadStat = new RandomAccessFile("/proc/thread-self/stat", "r");
         own = new File("/proc/thread-self").getCanonicalFile().getName();
         findThreads();
     }
@@ -52,6 +53,19 @@ final class Counters {
     /** The number by which the kernel knows the measuring thread. */
     static String ownThread() {
         return own;
+    }
+
+    /** The CPU of the measuring thread; -1 where it cannot be read. It is the 39th field of the thread's stat line. */
+    static int cpu() {
+        try {
+            load(threadStat);
+        } catch (IOException e) {
+            return -1;
+        }
+        for (at = length; at > 0 && text[at - 1] != ')'; at--)
+            continue;
+        skipWords(36);
+        return (int) nextNumber();
     }
 
     /** Takes threads in that were started since; called before a slot. */

@@ -76,7 +76,8 @@ final class Request {
             if (experiment == null)
                 throw new BadRequest(line, "cell before experiment");
             if (number(line, key, value) != cells.size())
-                throw new BadRequest(line, "cell=" + value + ", but cells are numbered in order and " + cells.size() + " is next");
+                throw new BadRequest(line,
+                    "cell=" + value + ", but cells are numbered in order and " + cells.size() + " is next");
             cells.add(new Cell(cells.size(), line));
         } else if (key.equals("round") || key.equals("warmup")) {
             addRound(line, key, value);
@@ -113,7 +114,8 @@ final class Request {
             if (cell.declared != null)
                 throw new BadRequest(line, "cell " + cell.number + " has two methods");
             cell.declared = known.stream().filter(m -> m.experiment.equals(experiment) && m.name.equals(value)).findFirst()
-                .orElseThrow(() -> new BadRequest(line, "unknown method \"" + value + "\" of experiment \"" + experiment + "\""));
+                .orElseThrow(() -> new BadRequest(line,
+                    "unknown method \"" + value + "\" of experiment \"" + experiment + "\""));
             return;
         }
         if (cell.declared == null)

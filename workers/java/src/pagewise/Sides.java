@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -87,9 +88,16 @@ public final class Sides {
         return buffer.array();
     }
 
+    /**
+     * A rendezvous of both sides: each says its mark and its CPU, then that it is here. The native worker's side b steps aside
+     * where both ran on one CPU; Java cannot, so its own side b says nothing of its CPU.
+     */
     public void meet() {
-        tell(new byte[] {'m'});
-        if (hear(1)[0] != 'm')
+        ByteBuffer mine = ByteBuffer.allocate(8).order(ByteOrder.nativeOrder()).putInt('m').putInt(Counters.cpu());
+        tell(mine.array());
+        if (ByteBuffer.wrap(hear(8)).order(ByteOrder.nativeOrder()).getInt() != 'm')
             throw lost(transcript, "recv", "the two sides are not at the same place");
+        tell(new byte[] {'h'});
+        hear(1);
     }
 }

@@ -59,6 +59,11 @@ public final class Slot {
         return Counters.ownThread();
     }
 
+    /** The CPU that it runs on. */
+    public int cpu() {
+        return Counters.cpu();
+    }
+
     public Sides sides() {
         return worker.sides;
     }

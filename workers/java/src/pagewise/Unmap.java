@@ -19,7 +19,8 @@ public final class Unmap {
             var field = type.getDeclaredField("theUnsafe");
             field.setAccessible(true);
             return MethodHandles.lookup()
-                .findVirtual(type, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class)).bindTo(field.get(null));
+                .findVirtual(type, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class))
+                .bindTo(field.get(null));
         } catch (ReflectiveOperationException e) {
             return null;
         }

@@ -43,7 +43,8 @@ public final class Worker {
         String collectors = ManagementFactory.getGarbageCollectorMXBeans().stream().map(GarbageCollectorMXBean::getName)
             .collect(Collectors.joining(", "));
         return "pagewise\t1\tjava-" + FEATURE
-            + "\nabout\tvirtual_machine\t" + runtime.getVmName() + " " + runtime.getVmVersion() + " (" + runtime.getVmVendor() + ")"
+            + "\nabout\tvirtual_machine\t" + runtime.getVmName() + " " + runtime.getVmVersion()
+            + " (" + runtime.getVmVendor() + ")"
             + "\nabout\tflags\t" + String.join(" ", runtime.getInputArguments())
             + "\nabout\tcollectors\t" + collectors
             + "\nabout\theap_bytes\t" + Runtime.getRuntime().maxMemory()

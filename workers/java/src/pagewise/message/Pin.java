@@ -40,7 +40,7 @@ final class Pin {
 
     /** Both sides tell each other where they ran. */
     void fact() throws IOException {
-        int mine = cpu();
+        int mine = s.cpu();
         s.sides().tell(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(mine).array());
         int theirs = ByteBuffer.wrap(s.sides().hear(4)).order(ByteOrder.LITTLE_ENDIAN).getInt();
         s.fact(s.role() == 'b' ? "b.cpu" : "cpu", mine);
@@ -86,11 +86,5 @@ final class Pin {
         } catch (InterruptedException e) {
             throw new IOException(e);
         }
-    }
-
-    /** The CPU of this thread: the 39th field of its stat line, counted behind the name in parentheses. */
-    private static int cpu() throws IOException {
-        String line = Files.readString(Path.of("/proc/thread-self/stat"));
-        return Integer.parseInt(line.substring(line.lastIndexOf(')') + 2).split(" ")[36]);
     }
 }

@@ -32,7 +32,7 @@ public final class Reading {
     final Walk walk;
     long sum, deliveredBytes;
 
-    /** Before the clock. A mapped file is one step in sequential order, otherwise a step is a chunk; in random order a block. */
+    /** Before the clock. A mapped file is one step in sequential order, otherwise a chunk; in random order a block. */
     public Reading(Slot s, boolean mapped) throws IOException {
         this.s = s;
         this.mapped = mapped;

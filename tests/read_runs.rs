@@ -1,0 +1,160 @@
+//! Runs of the `read` experiment: a user's own file, captures in tmpfs, memory bounds, and what a killed one leaves behind.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The laboratory in a home of its own, so that no test touches the user's runs or captures.
+fn laboratory(home: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
+    command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_DATA_HOME", home.join("data"));
+    command.args(arguments).output().unwrap()
+}
+
+fn run_json(home: &Path, arguments: &[&str]) -> Value {
+    let usual = ["run", "--json", "--launches", "1", "--budget", "40s"];
+    let output = laboratory(home, &[&usual[..], arguments].concat());
+    // 4 where nothing could be measured: each test says itself which outcome it wants.
+    assert!([Some(0), Some(4)].contains(&output.status.code()), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_users_own_file_is_measured_and_stays_as_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let own = home.path().join("own, with a comma.log");
+    fs::write(&own, b"a line that is no packet\n".repeat(8_000)).unwrap();
+    let before = (fs::read(&own).unwrap(), fs::metadata(&own).unwrap().mtime_nsec());
+    let set = format!("file={}", own.display());
+    let summary = run_json(home.path(), &["read/read", "read/mmap", "read/direct", "--set", &set]);
+    for cell in summary["cells"].as_array().unwrap() {
+        assert!(["ok", "skipped"].contains(&cell["status"].as_str().unwrap()), "{cell:#}");
+        assert_eq!(
+            (cell["parameters"]["bytes"].as_str(), cell["parameters"]["consume"].as_str()),
+            (Some("200000"), Some("sum"))
+        );
+        assert_eq!(cell["parameters"]["file"].as_str(), own.canonicalize().unwrap().to_str());
+    }
+    assert_eq!(before, (fs::read(&own).unwrap(), fs::metadata(&own).unwrap().mtime_nsec()));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_twice_alike_is_wrong_use() {
+    let home = tempfile::tempdir().unwrap();
+    for (file, words) in [("/dev/null", "is a device"), ("/", "is a directory"), ("/nowhere/at/all", "No such file")] {
+        let output = laboratory(home.path(), &["run", "read", "--set", &format!("file={file}")]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    }
+    let output = laboratory(home.path(), &["run", "fault", "--set", "file=/etc/passwd"]);
+    assert!(text(&output.stderr).contains("name an experiment that reads a file"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn tmpfs_cannot_be_cold_and_nothing_is_left_in_it() {
+    let home = tempfile::tempdir().unwrap();
+    let set = ["--set", "place=tmpfs", "--set", "bytes=1MiB", "--set", "cache=cold,hot"];
+    let summary = run_json(home.path(), &[&["read/read", "read/mmap"][..], &set].concat());
+    for cell in summary["cells"].as_array().unwrap() {
+        match cell["parameters"]["cache"].as_str().unwrap() {
+            "cold" => {
+                assert_eq!(cell["status"], "refused");
+                assert!(cell["reason"].as_str().unwrap().contains("tmpfs cannot be cold"));
+            }
+            _ => assert_eq!(cell["status"], "ok", "{cell:#}"),
+        }
+    }
+    let run = summary["run"].as_str().unwrap();
+    let left = fs::read_dir("/dev/shm").unwrap().flatten().any(|e| e.file_name().to_string_lossy().contains(run));
+    assert!(!left, "the capture in tmpfs is gone");
+}
+
+#[test]
+fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
+    let home = tempfile::tempdir().unwrap();
+    let set =
+        ["read/read", "--set", "bytes=48MiB", "--set", "memory=32MiB", "--set", "cache=cold", "--set", "place=disk"];
+    let summary = run_json(home.path(), &set);
+    assert_eq!(summary["cells"][0]["status"], "refused");
+    assert!(summary["cells"][0]["reason"].as_str().unwrap().contains("--allow-system-changes"));
+    let allowed = run_json(home.path(), &[&set[..], &["--allow-system-changes"]].concat());
+    let cell = &allowed["cells"][0];
+    match cell["status"].as_str().unwrap() {
+        "skipped" => assert!(cell["reason"].as_str().unwrap().contains("no memory cgroup"), "{cell:#}"),
+        "ok" => {
+            assert!(cell["proofs"]["resident_after_bytes"]["max"].as_u64().unwrap() <= 32 << 20, "{cell:#}");
+            assert!(!cell["proofs"]["series"].as_array().unwrap().is_empty());
+        }
+        other => panic!("{other}: {cell:#}"),
+    }
+    let small = run_json(
+        home.path(),
+        &[
+            "read/read",
+            "--set",
+            "bytes=48MiB",
+            "--set",
+            "memory=1MiB",
+            "--set",
+            "cache=cold",
+            "--set",
+            "place=disk",
+            "--allow-system-changes",
+        ],
+    );
+    assert_eq!(small["cells"][0]["status"], "refused", "the worker itself would not fit");
+    assert_eq!(cgroups_of(allowed["run"].as_str().unwrap()), Vec::<PathBuf>::new());
+}
+
+fn cgroups_of(run: &str) -> Vec<PathBuf> {
+    fn below(folder: &Path, run: &str, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|t| t.is_dir()) {
+                if entry.file_name().to_string_lossy().contains(run) {
+                    found.push(entry.path());
+                }
+                below(&entry.path(), run, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    below(Path::new("/sys/fs/cgroup"), run, &mut found);
+    found
+}
+
+#[test]
+fn a_killed_laboratory_leaves_no_capture_in_tmpfs_and_no_cgroup() {
+    let home = tempfile::tempdir().unwrap();
+    let out = home.path().join("run");
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
+    command.env("XDG_CACHE_HOME", home.path().join("cache")).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(["run", "read/read", "read/mmap", "--budget", "60s", "--allow-system-changes", "--out"]).arg(&out);
+    command.args(["--set", "bytes=32MiB", "--set", "memory=unbounded,24MiB", "--set", "place=disk,tmpfs"]);
+    let mut child = command.spawn().unwrap();
+    let measuring = || out.join("launches.jsonl").exists();
+    let patience = std::time::Instant::now();
+    while !measuring() && patience.elapsed().as_secs() < 50 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(measuring(), "the run has begun to measure");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let plan: Value = serde_json::from_slice(&fs::read(out.join("plan.json")).unwrap()).unwrap();
+    let run = plan["run"].as_str().unwrap();
+    let left = || {
+        let shm = fs::read_dir("/dev/shm").unwrap().flatten().filter(|e| e.file_name().to_string_lossy().contains(run));
+        shm.map(|e| e.path()).chain(cgroups_of(run)).collect::<Vec<_>>()
+    };
+    let patience = std::time::Instant::now();
+    while !left().is_empty() && patience.elapsed().as_secs() < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(left(), Vec::<PathBuf>::new());
+}

@@ -1,0 +1,62 @@
+//! A short self-test through the real pipeline: its numbers must fit together. No time is asserted, and neither is how many
+//! alarms there are: chance has its share in them.
+
+use assert_cmd::Command;
+use pagewise::selftest::result::SelfTest;
+
+fn pagewise(arguments: &[&str]) -> std::process::Output {
+    Command::cargo_bin("pagewise").expect("the program").args(arguments).output().expect("it runs")
+}
+
+#[test]
+fn a_short_self_test_adds_up() {
+    let output = pagewise(&["selftest", "--budget", "6s", "--seed", "7", "--json"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{message}");
+    let found: SelfTest = serde_json::from_slice(&output.stdout).expect("the self-test's shape");
+    assert_eq!(found.seed, 7);
+    let works: Vec<&str> = found.identical.iter().map(|i| i.work.as_str()).collect();
+    assert_eq!(works, ["steps", "pages"]);
+    for one in &found.identical {
+        assert_eq!((one.comparisons + one.withheld) % one.runs, 0);
+        assert!(one.false_alarms <= one.comparisons && one.beyond_margin <= one.false_alarms, "{one:?}");
+        assert!((-1.0..=1.0).contains(&one.correlation) && one.half_width <= one.widest, "{one:?}");
+    }
+    for effect in &found.effects {
+        assert_eq!(effect.truth, 1.0 + effect.extra_permille as f64 / 1000.0);
+        assert!(effect.truth_of_samples <= effect.truth && effect.covered <= effect.trials);
+        assert_eq!(effect.verdicts.values().sum::<usize>(), effect.trials);
+    }
+    // An effect of 10 % in an exact loop is seen on any machine that can be measured on at all.
+    let largest = found.effects.iter().filter(|e| e.work == "steps" && e.extra_permille == 100);
+    assert!(largest.clone().all(|e| e.seen == e.trials), "{largest:?}", largest = largest.collect::<Vec<_>>());
+    for usual in &found.naive {
+        assert!(usual.beyond_margin <= usual.announced && usual.announced <= usual.comparisons, "{usual:?}");
+    }
+    assert_eq!(output.status.code(), Some(i32::from(found.exit_code())));
+}
+
+#[test]
+fn a_budget_that_is_no_time_is_wrong_use() {
+    assert_eq!(pagewise(&["selftest", "--budget", "soon"]).status.code(), Some(1));
+}
+
+#[test]
+fn the_self_test_s_experiment_is_hidden_unless_named() {
+    let all = String::from_utf8(pagewise(&["list"]).stdout).expect("text");
+    assert!(!all.contains("\nselftest:"), "{all}");
+    let named = String::from_utf8(pagewise(&["list", "selftest"]).stdout).expect("text");
+    assert!(named.contains("steps-extra") && named.contains("pages-extra"), "{named}");
+}
+
+#[test]
+fn the_gap_probe_answers_by_its_protocol() {
+    let output = pagewise(&["doctor", "--noise", "--json"]);
+    let seen: pagewise::machine::preflight::Preflight = serde_json::from_slice(&output.stdout).expect("its shape");
+    assert!(!seen.gaps.is_empty());
+    for gaps in &seen.gaps {
+        assert!(gaps.lost_ns <= gaps.elapsed_ns && gaps.largest_gap_ns <= gaps.lost_ns, "{gaps:?}");
+        let counts: Vec<u64> = gaps.over.iter().map(|(_, count)| *count).collect();
+        assert!(counts.is_sorted_by(|a, b| a >= b), "a gap above a threshold is above the lower ones: {gaps:?}");
+    }
+}

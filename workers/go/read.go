@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const blockBytes = 4096
+
+// reading is what the Go methods of `read` have in common: the file and its cache before the clock, the steps, the consumer
+// and the proofs.
+type reading struct {
+	s                          *slot
+	path                       string
+	stepBytes, steps           int
+	blocks                     []uint32
+	sums, walks, mapped        bool
+	found                      map[string]uint64
+	readCalls, deviceBytes     uint64
+	walk                       walk
+	sum, deliveredBytes, touch uint64
+}
+
+var madeHot = map[string]bool{}
+
+// readBegin stands before the clock. A mapped file is one step in sequential order, otherwise a step is a chunk; in random
+// order it is a block.
+func (s *slot) readBegin(mapped bool) *reading {
+	in := &reading{s: s, path: s.key("file"), mapped: mapped, sums: s.key("consume") == "sum",
+		walks: s.key("consume") == "records"}
+	in.found = s.prepareFile()
+	in.walk = walk{skip: walkFileHeader, swapped: in.found["walk_swapped"] != 0, limit: uint32(in.found["walk_limit"]),
+		held: make([]byte, 0, walkRecordHeader)}
+	in.stepBytes = s.bytes
+	random := s.key("order") == "random"
+	if random {
+		in.stepBytes = blockBytes
+	} else if !mapped {
+		in.stepBytes = s.keySize("chunk")
+	}
+	in.steps = (s.bytes + in.stepBytes - 1) / in.stepBytes
+	if random {
+		in.shuffle()
+	}
+	s.ops = uint64(s.bytes)
+	resetPeakRss()
+	in.readCalls, in.deviceBytes = ownCounts()
+	return in
+}
+
+// prepareFile has the native worker look at the file and put its cached pages into the asked-for state.
+func (s *slot) prepareFile() map[string]uint64 {
+	program := os.Getenv("PAGEWISE_NATIVE_WORKER")
+	if program == "" {
+		s.skip("the state of the page cache needs the native worker's path in PAGEWISE_NATIVE_WORKER")
+	}
+	file, hot, words := s.key("file"), s.key("cache") == "hot", []string{"prepare-file", "memory=unbounded", "kept=no"}
+	if hot && madeHot[file] {
+		words[2] = "kept=yes"
+	}
+	for _, key := range []string{"file", "bytes", "place", "consume", "order", "cache"} {
+		words = append(words, key+"="+s.key(key))
+	}
+	said, err := exec.Command(program, words...).Output()
+	if err != nil {
+		s.fail("prepare-file "+err.Error(), syscall.EIO)
+	}
+	found := map[string]uint64{}
+	for _, line := range strings.Split(strings.TrimSpace(string(said)), "\n") {
+		switch fields := strings.Split(line, "\t"); fields[0] {
+		case "skip":
+			s.skip(fields[2])
+		case "fail":
+			panic(slotEnd{fmt.Sprintf("fail\t%d\t%d\t-\t%s\n", s.number, s.cell.number, strings.Join(fields[4:], "\t"))})
+		}
+		name, value, _ := strings.Cut(line, " ")
+		found[name], _ = strconv.ParseUint(value, 10, 64)
+	}
+	madeHot[file] = hot
+	return found
+}
+
+// shuffle is Fisher and Yates with the protocol's index sequence, the same as every worker's.
+func (in *reading) shuffle() {
+	in.blocks = make([]uint32, in.steps)
+	x := in.s.seed | 1
+	for i := range in.blocks {
+		x ^= x >> 12
+		x ^= x << 25
+		x ^= x >> 27
+		j := (x * 0x2545F4914F6CDD1D >> 32) % uint64(i+1)
+		in.blocks[i] = in.blocks[j]
+		in.blocks[j] = uint32(i)
+	}
+}
+
+func (in *reading) offset(step int) int {
+	if in.blocks != nil {
+		step = int(in.blocks[step])
+	}
+	return step * in.stepBytes
+}
+
+func (in *reading) length(offset int) int {
+	return min(in.stepBytes, in.s.bytes-offset)
+}
+
+func (in *reading) consume(p []byte) {
+	in.deliveredBytes += uint64(len(p))
+	switch {
+	case in.sums:
+		in.sum += sumWords(p)
+	case in.walks:
+		in.walk.piece(p)
+	case in.mapped:
+		in.touch += touchBlocks(p)
+	}
+}
+
+func sumWords(p []byte) uint64 {
+	var sum uint64
+	for len(p) >= 8 {
+		sum += binary.LittleEndian.Uint64(p)
+		p = p[8:]
+	}
+	var tail [8]byte
+	copy(tail[:], p)
+	return sum + binary.LittleEndian.Uint64(tail[:])
+}
+
+func touchBlocks(p []byte) (sum uint64) {
+	for i := 0; i < len(p); i += blockBytes {
+		sum += uint64(p[i])
+	}
+	return sum
+}
+
+func ownCounts() (readCalls, deviceBytes uint64) {
+	text := readFile("/proc/self/io")
+	number := func(name string) uint64 {
+		at := bytes.Index(text, []byte(name))
+		if at < 0 {
+			return 0
+		}
+		value, _ := parse(text[at+len(name):], 10)
+		return value
+	}
+	return number("syscr: "), number("\nread_bytes: ")
+}
+
+// readCount stands after the read phase and before anything that would add to its counts.
+func (in *reading) readCount(err error) {
+	s := in.s
+	readCalls, deviceBytes := ownCounts()
+	s.fact("read_calls", readCalls-in.readCalls)
+	s.fact("device_bytes", deviceBytes-in.deviceBytes)
+	s.fact("peak_rss_bytes", peakRssBytes())
+	words := ""
+	if err != nil {
+		words = err.Error()
+	} else if in.walks && in.walk.damaged {
+		words = fmt.Sprintf("record %d claims %d bytes, more than any record of this file may have (%d): it is damaged",
+			in.walk.records, in.walk.wrongBytes, in.walk.limit)
+	}
+	if words != "" {
+		panic(slotEnd{fmt.Sprintf("fail\t%d\t%d\tread\tread\t0\t%s\n", s.number, s.cell.number, words)})
+	}
+}
+
+func (in *reading) readEnd() {
+	s := in.s
+	for _, name := range []string{"resident_before_bytes", "stored_bytes", "counted"} {
+		s.fact(name, in.found[name])
+	}
+	s.fact("delivered_bytes", in.deliveredBytes)
+	s.fact("step_bytes", uint64(in.stepBytes))
+	s.fact("page_bytes", uint64(s.pageBytes))
+	digest := in.deliveredBytes
+	if in.sums {
+		digest = in.sum
+	}
+	if in.walks {
+		s.fact("records", in.walk.records)
+		s.fact("record_bytes", in.walk.recordBytes)
+		digest = in.walk.fold ^ in.walk.records*0x9E3779B97F4A7C15 ^ in.walk.recordBytes
+	}
+	s.factWord("digest", fmt.Sprintf("%016x", digest))
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"syscall"
+)
+
+// An os.File through a bufio.Reader of `chunk` bytes: each record's header and packet, or 4 KiB at a time; in random order
+// each block by ReadAt.
+var _ = register("read", "bufio", func(s *slot) {
+	in := s.readBegin(false)
+	reader := bufio.NewReaderSize(nil, in.stepBytes)
+	room := make([]byte, max(in.stepBytes, blockBytes))
+
+	s.begin("open")
+	file, err := os.Open(in.path)
+	reader.Reset(file)
+	s.end()
+	if err != nil {
+		s.fail("open "+err.Error(), syscall.EIO)
+	}
+
+	s.begin("read")
+	switch {
+	case in.blocks != nil:
+		err = in.readBlocks(file, room)
+	case in.walks:
+		err = in.readRecords(reader, room)
+	default:
+		err = in.readAll(reader, room[:blockBytes])
+	}
+	s.end()
+	in.readCount(err)
+
+	s.begin("close")
+	file.Close()
+	s.end()
+	in.readEnd()
+})
+
+func (in *reading) readBlocks(file *os.File, room []byte) error {
+	for i := 0; i < in.steps; i++ {
+		offset := in.offset(i)
+		block := room[:in.length(offset)]
+		if _, err := file.ReadAt(block, int64(offset)); err != nil {
+			return err
+		}
+		in.consume(block)
+	}
+	return nil
+}
+
+func (in *reading) readRecords(reader *bufio.Reader, room []byte) error {
+	want := walkFileHeader
+	for left := in.s.bytes; left > 0 && !in.walk.damaged; {
+		take := room[:min(want, left, len(room))]
+		if _, err := io.ReadFull(reader, take); err != nil {
+			return err
+		}
+		in.consume(take)
+		left -= len(take)
+		if want = in.walk.skip; want == 0 {
+			want = walkRecordHeader
+		}
+	}
+	return nil
+}
+
+func (in *reading) readAll(reader *bufio.Reader, room []byte) error {
+	for left := in.s.bytes; left > 0; {
+		take := room[:min(left, len(room))]
+		if _, err := io.ReadFull(reader, take); err != nil {
+			return err
+		}
+		in.consume(take)
+		left -= len(take)
+	}
+	return nil
+}

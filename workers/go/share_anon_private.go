@@ -1,0 +1,18 @@
+package main
+
+// What sharing is held against: the same memory, shared with nobody.
+var _ = register("share", "anon-private", func(s *slot) {
+	s.shareBegin()
+	address, length := s.freeRange(s.bytes), s.bytes
+	s.begin("map")
+	at, errno := mapAt(address, length, readWrite, privateAnonymous|mapFixedNoReplace)
+	s.end()
+	if errno != 0 {
+		s.fail("mmap", errno)
+	}
+	s.shareProof(at, "")
+	s.shareUse(at)
+	s.begin("unmap")
+	unmap(at, length)
+	s.end()
+})
