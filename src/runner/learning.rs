@@ -29,6 +29,12 @@ impl Runner<'_> {
         if record.block < 0 {
             self.learn_times(record, &transcripts);
         }
+        // What the survivor of a pair complains of is not why the pair ended.
+        if let ([_], [_, _]) = (&record.cells[..], &record.sides[..])
+            && record.sides.iter().any(killed)
+        {
+            self.blame(record, None)?;
+        }
         let mut named = false;
         for (side, transcript) in record.sides.iter().zip(&transcripts) {
             for ending in transcript.iter().flat_map(|t| &t.endings) {
@@ -71,7 +77,8 @@ impl Runner<'_> {
     /// itself from now on.
     fn blame(&mut self, record: &LaunchRecord, broken: Option<&str>) -> Result<()> {
         if let [only] = record.cells[..] {
-            let side = record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
+            let other = || record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
+            let side = record.sides.iter().find(|s| killed(s)).or_else(other);
             let outcome = match side.map(|s| (s.end.words(record.oom_killed), s.message.as_str())) {
                 Some((how, "")) => Outcome::of(Status::Failed, how),
                 Some((how, message)) => Outcome::of(Status::Failed, format!("{how}: {message}")),
@@ -88,6 +95,10 @@ impl Runner<'_> {
         }
         self.folder.write_json("plan.json", &self.plan)
     }
+}
+
+fn killed(side: &SideRecord) -> bool {
+    matches!(side.end, End::Signal(_))
 }
 
 /// What a worker's own account of a cell means for it.

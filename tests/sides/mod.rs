@@ -4,25 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pagewise::carried;
 use pagewise::method::Method;
 use pagewise::transcript::Transcript;
-
-/// Starts a program that was just written. Another test's fork may still hold the file open for writing for a moment, and
-/// the kernel runs no program that somebody writes to (ETXTBSY, execve(2)).
-fn first_start(path: &Path) -> Output {
-    loop {
-        match Command::new(path).arg("--list").output() {
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
-            other => return other.unwrap(),
-        }
-    }
-}
 
 /// A worker's own word for each method.
 pub struct Worker {
@@ -37,11 +25,13 @@ impl Worker {
     pub fn native(name: &str) -> Worker {
         let (name, bytes) = carried::NATIVE_WORKERS.iter().find(|(n, _)| *n == name).unwrap();
         let place = tempfile::tempdir().unwrap();
-        let path = place.path().join(name);
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(&path).unwrap();
-        file.write_all(bytes).unwrap();
-        drop(file);
-        let list = String::from_utf8(first_start(&path).stdout).unwrap();
+        // Another program writes the copy: a file that this process had open for writing could still be open in a child that
+        // another test starts just then, and could not be executed.
+        let (carried, path) = (place.path().join("carried"), place.path().join(name));
+        std::fs::write(&carried, bytes).unwrap();
+        assert!(Command::new("install").args(["-m", "755"]).args([&carried, &path]).status().unwrap().success());
+        let list = Command::new(&path).arg("--list").output().unwrap();
+        let list = String::from_utf8(list.stdout).unwrap();
         let lines = list.lines().filter(|line| line.starts_with("method\t"));
         Worker { name, path, methods: lines.map(|line| Method::parse(line).unwrap()).collect(), place }
     }

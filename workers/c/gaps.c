@@ -5,7 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* A gap counts under every threshold that it exceeds. The first is far above what a read can cost and below what a tick does. */
+/* A gap counts under every threshold that it exceeds. The first is far above what a read can cost and below what a tick
+ * does. */
 static const uint64_t thresholds_ns[] = {5000, 20000, 100000, 1000000, 10000000};
 enum { THRESHOLDS = sizeof thresholds_ns / sizeof *thresholds_ns };
 

@@ -1,3 +1,4 @@
+/* The work of the self-test: steps of a generator whose number is known. */
 #include "selftest.h"
 
 /* Knuth's MMIX generator. Each step needs the result of the one before, so none can be skipped, merged or overlapped. */

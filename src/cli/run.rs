@@ -1,0 +1,280 @@
+//! The verbs that make a run and print one again.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use super::{Laboratory, SelectArgs, print};
+use crate::catalog::Experiment;
+use crate::cell::Selector;
+use crate::evidence::{Evidence, PREFLIGHT};
+use crate::folder::{RunFolder, runs_folder};
+use crate::input;
+use crate::judge;
+use crate::machine::environment::Environment;
+use crate::machine::preflight;
+use crate::outcome::Status;
+use crate::plan::{self, ParameterList, Plan, SCHEMA};
+use crate::progress::Progress;
+use crate::report;
+use crate::runner::{self, RunEnd, Runner};
+use crate::signals::Signals;
+use crate::sizes;
+use crate::summary::Summary;
+use crate::workers::{self, Worker};
+
+/// The budget of the first look at everything, in seconds.
+const LOOK_BUDGET_S: f64 = 150.0;
+
+/// The budget of a published write-up, whose grids of sizes are long, in seconds.
+const PUBLISHED_BUDGET_S: f64 = 600.0;
+
+/// The words after `run`.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+    /// The method that others are compared with.
+    #[arg(long, value_name = "METHOD")]
+    baseline: Option<String>,
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments
+    /// named need, mostly 60s each].
+    #[arg(long, value_name = "TIME")]
+    budget: Option<String>,
+    /// Half-width of a ratio's interval at which an experiment is done.
+    #[arg(long, value_name = "SHARE", default_value = "1%")]
+    precision: String,
+    /// Differences below this share are called equivalent.
+    #[arg(long, value_name = "SHARE", default_value = "2%")]
+    margin: String,
+    /// Exactly this many launches, budget permitting [default: 6 to 40].
+    #[arg(long, value_name = "N")]
+    launches: Option<u32>,
+    /// Longest time of one launch; a worker that takes longer is ended [default: 10 times what the pilot took, at least 60s].
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<String>,
+    /// Seed of all orders and data [default: from the clock; it is kept in the plan].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// The run folder itself [default: a new one among the kept runs].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Completes a run that was interrupted, by id or path.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["out", "seed", "launches", "baseline"])]
+    resume: Option<String>,
+    /// Measure the cells of one published write-up (P1 … P5) and print its figures beside.
+    #[arg(long, value_name = "ID")]
+    published: Option<String>,
+    /// Print summary.json to standard output instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// Exit with 3 where anything is undecided or untrusted.
+    #[arg(long)]
+    strict: bool,
+    /// Allow changes such as a larger huge page pool; everything is put back.
+    #[arg(long)]
+    allow_system_changes: bool,
+}
+
+/// What may be spent, and which values of the parameters that is enough for.
+fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> Result<(f64, ParameterList)> {
+    let what: Vec<Selector> = arguments.select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
+    let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
+    let needed_s: f64 = laboratory.experiments.iter().filter(named).map(Experiment::needed_s).sum();
+    Ok(match given {
+        None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
+        Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
+        None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
+        Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
+        Some(budget_s) if budget_s < needed_s => (budget_s, ParameterList::Short),
+        Some(budget_s) => (budget_s, ParameterList::Default),
+        None => (needed_s, ParameterList::Default),
+    })
+}
+
+/// Says which experiments were given less than their default values need.
+fn short_remarks(plan: &Plan) -> Vec<String> {
+    let needed_s: f64 = plan.experiments.iter().map(Experiment::needed_s).sum();
+    let short = plan.experiments.iter().filter(|e| plan.short && e.budget_s.is_some());
+    let words = |e: &Experiment| {
+        let (name, enough) = (&e.name, needed_s);
+        format!(
+            "{name}: its usual values need --budget {enough:.0}s; those of the first look were taken where --set says nothing"
+        )
+    };
+    short.map(words).collect()
+}
+
+/// The numbers that the command line gives for a whole run.
+struct Goal {
+    budget_s: Option<f64>,
+    precision: f64,
+    margin: f64,
+    time_limit_s: Option<f64>,
+}
+
+impl Goal {
+    fn of(arguments: &RunArgs) -> Result<Goal> {
+        let seconds = |text: &Option<String>, name| text.as_deref().map(sizes::parse_seconds).transpose().context(name);
+        if arguments.launches == Some(0) {
+            bail!("--launches 0 leaves nothing to measure");
+        }
+        let time_limit_s = seconds(&arguments.time_limit, "--time-limit")?;
+        if time_limit_s.is_some_and(|limit| limit < 1.0) {
+            bail!("--time-limit must be at least 1s: a worker takes that long to start on a busy machine");
+        }
+        Ok(Goal {
+            budget_s: seconds(&arguments.budget, "--budget")?,
+            precision: sizes::parse_share(&arguments.precision).context("--precision")?,
+            margin: sizes::parse_share(&arguments.margin).context("--margin")?,
+            time_limit_s,
+        })
+    }
+}
+
+/// Makes the plan of a new run.
+fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
+    let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
+    let goal = Goal::of(arguments)?;
+    let published = arguments.published.as_deref().map(report::published::find).transpose()?;
+    let look = select.what.is_empty() && published.is_none();
+    let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
+    let (mut cells, experiments) = match &published {
+        Some(table) => {
+            select.what = table.selectors();
+            let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
+            report::published::cells(table, &laboratory.experiments, &laboratory.workers, &wish)?
+        }
+        None => {
+            let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
+            plan::cells(&laboratory.experiments, &laboratory.workers, &wish)?
+        }
+    };
+    let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
+    let workers = plan::settle_missing(&mut cells, &laboratory.workers)?;
+    input::settle(&mut cells, arguments.allow_system_changes);
+    let baselines = plan::baselines(&experiments, &cells, &wish)?;
+    let units = plan::units(&mut cells, &experiments, &baselines)?;
+    let now = jiff::Timestamp::now();
+    let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+    Ok(Plan {
+        schema: SCHEMA,
+        run: format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), seed & 0xFFFF),
+        created: now.to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed,
+        budget_s,
+        precision: goal.precision,
+        margin: goal.margin,
+        time_limit_s: goal.time_limit_s,
+        min_launches: arguments.launches.unwrap_or(plan::LAUNCHES.0),
+        max_launches: arguments.launches.unwrap_or(plan::LAUNCHES.1),
+        first_look: look,
+        short: list == ParameterList::Short,
+        allow_system_changes: arguments.allow_system_changes,
+        baselines,
+        workers,
+        experiments,
+        cells,
+        units,
+    })
+}
+
+pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+    let (plan, folder) = match &arguments.resume {
+        Some(name) => {
+            let folder = RunFolder::open(name)?;
+            let mut plan = folder.plan()?;
+            same_workers(&plan, &laboratory.workers)?;
+            let goal = Goal::of(arguments)?;
+            plan.budget_s = goal.budget_s.unwrap_or(plan.budget_s);
+            plan.time_limit_s = goal.time_limit_s.or(plan.time_limit_s);
+            (plan, folder)
+        }
+        None => {
+            let plan = new_plan(laboratory, arguments)?;
+            let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
+            (plan, RunFolder::create(&path)?)
+        }
+    };
+    let result = measure(laboratory, arguments, plan, &folder);
+    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.is_empty()) {
+        folder.discard();
+    }
+    result
+}
+
+/// A run is completed by the programs that began it.
+fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
+    for (name, hash) in &plan.workers {
+        let started = workers::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+        if started.hash != *hash {
+            bail!("the worker {name} is not the one that this run began with; make a new run");
+        }
+    }
+    Ok(())
+}
+
+fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
+    let _lock = folder.lock()?;
+    let environment: Environment = match arguments.resume {
+        Some(_) => folder.read_json("environment.json")?,
+        None => Environment::capture(Path::new("/")),
+    };
+    if arguments.resume.is_none() {
+        folder.write_json("environment.json", &environment)?;
+        folder.write_json("plan.json", &plan)?;
+        // A look that fails says nothing of the run; its absence from the folder says that it failed.
+        if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
+            folder.write_json(PREFLIGHT, &seen)?;
+        }
+    }
+    let signals = Signals::watch()?;
+    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
+    let (plan, evidence, mut end) = runner.run()?;
+    end.remarks.extend(short_remarks(&plan));
+    let summary = judge::summarise(&plan, &evidence, environment.headline(), end.remarks.clone())?;
+    folder.write_json("summary.json", &summary)?;
+    print_run(&plan, &summary, folder, arguments.json, arguments.published.as_deref())?;
+    Ok(exit_code(&summary, &end, arguments.strict))
+}
+
+fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
+    if json {
+        return print(&(serde_json::to_string_pretty(summary)? + "\n"));
+    }
+    let mut text = report::terminal::render(plan, summary);
+    if let Some(id) = published {
+        text += &report::published::render(report::published::find(id)?, summary)?;
+    }
+    text += &format!("\nThe run is kept in {}\n", folder.path().display());
+    print(&text)
+}
+
+fn exit_code(summary: &Summary, end: &RunEnd, strict: bool) -> u8 {
+    let decided = |c: &crate::summary::Comparison| c.verdict != crate::stats::verdict::Verdict::Undecided;
+    match end.stopped_by {
+        Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
+        None if strict && !(summary.trusted && summary.comparisons.iter().all(decided)) => 3,
+        None => nothing_measured(summary),
+    }
+}
+
+/// 4 where no cell could be measured.
+fn nothing_measured(summary: &Summary) -> u8 {
+    u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
+}
+
+pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
+    let folder = RunFolder::open(name)?;
+    let plan = folder.plan()?;
+    let records = folder.launches()?;
+    let evidence = Evidence::read(&plan, &folder, &records)?;
+    let environment: Environment = folder.read_json("environment.json")?;
+    let kept: Option<Summary> = folder.read_json("summary.json").ok();
+    let remarks = kept.map_or_else(|| vec![runner::interrupted(&plan.run)], |s| s.remarks);
+    let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
+    print_run(&plan, &summary, &folder, json, published)?;
+    Ok(nothing_measured(&summary))
+}
