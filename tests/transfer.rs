@@ -136,7 +136,9 @@ fn the_overlap_of_both_sides_is_what_stands_first() {
     let output = pagewise(&place, &what).args(["--launches", "1", "--budget", "5s", "--json"]).output().unwrap();
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let cell = &summary["cells"][0];
-    assert_eq!(cell["status"], "ok", "{cell:#}");
+    // Other guests of a busy host may disturb a launch; that is said of it, and no fault of the overlap.
+    let disturbed = cell["reason"].as_str().is_some_and(|r| r.contains("disturbed"));
+    assert!(cell["status"] == "ok" || disturbed, "{cell:#}");
     let median = |name: &str, column: &str| cell["phases"][name][column]["median"].as_f64().unwrap();
     for side in ["send", "receive"] {
         assert!(median("overall", "wall_ns") >= median(side, "wall_ns"), "{cell:#}");
