@@ -161,7 +161,7 @@ fn a_transcript_that_was_tampered_with_is_not_believed() {
     let place = Place::new();
     let summary = short_run(&place, "1", &place.file("run"));
     let touch = |summary: &Value| cell(summary, "fault/touch@c-O3", &[]).clone();
-    assert!(common::is_measured(touch(&summary)), "{summary:#}");
+    assert!(common::is_measured(&touch(&summary)), "{summary:#}");
     assert_eq!(tampered(&place, |text| Some(text.to_owned())), summary);
     let first_touch = |f: &[String]| f[0] == "sample" && f[4] == "first-touch" && f[5] == "256";
     let digest = |f: &[String]| f[0] == "fact" && f[3] == "digest";

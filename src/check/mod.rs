@@ -126,7 +126,11 @@ fn all_selectors(
             }
         }
     }
-    for selector in named {
+    let stands = |s: &Selector| {
+        let same = |a: &Selector| a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method);
+        all.iter().any(same)
+    };
+    for selector in named.iter().filter(|s| !stands(s)) {
         // A name that stands for nothing gets the same answer as everywhere else.
         let wish = Wish {
             selectors: vec![selector.clone()],
