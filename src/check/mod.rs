@@ -127,7 +127,8 @@ fn all_selectors(
         }
     }
     let stands = |s: &Selector| {
-        let same = |a: &Selector| a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method);
+        let same =
+            |a: &Selector| a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method);
         all.iter().any(same)
     };
     for selector in named.iter().filter(|s| !stands(s)) {
