@@ -97,6 +97,9 @@ pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
     (short && launches > 0.0).then(|| cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches)
 }
 
+/// With fewer launches than this, a disturbed one says nothing of the cell: no ratio is decided then, and the flag is told.
+const LEAST_JUDGED: usize = 3;
+
 /// Why a cell cannot be trusted for what disturbed it, if it cannot.
 pub fn distrust(cell: &CellEvidence) -> Option<String> {
     if let Some(share) = interrupted_share(cell).filter(|share| *share > MOST_DISTURBED) {
@@ -113,7 +116,7 @@ pub fn distrust(cell: &CellEvidence) -> Option<String> {
     words.sort_unstable();
     words.dedup();
     let most = disturbed as f64 > MOST_DISTURBED * cell.launches.len() as f64;
-    most.then(|| {
+    (most && cell.launches.len() >= LEAST_JUDGED).then(|| {
         let launches = cell.launches.len();
         let words = words.join(", ");
         format!("{disturbed} of its {launches} launches were disturbed ({words}), so the median is a disturbed one")

@@ -94,12 +94,7 @@ fn trace_cell(
             place.join(format!("{i}.messages")),
         ));
     }
-    let mut options = Vec::new();
-    if let Some((library, _)) = &method.preload
-        && let Some(path) = workers::find_library(library)?
-    {
-        options.extend([OsString::from("--preload"), path.into()]);
-    }
+    let options = preload_options(method)?;
     let sides: Vec<Side> = files
         .iter()
         .map(|(request, _, command, transcript, messages)| Side {
@@ -119,14 +114,26 @@ fn trace_cell(
             words.lines().next().unwrap_or("it ended early")
         )));
     }
+    calls_in(files.iter().map(|(_, trace, ..)| trace.as_path())).map(Ok)
+}
+
+/// How a method's library gets into its worker.
+fn preload_options(method: &Method) -> Result<Vec<OsString>> {
+    let Some((library, _)) = &method.preload else { return Ok(Vec::new()) };
+    let path = workers::find_library(library)?;
+    Ok(path.map_or_else(Vec::new, |path| vec![OsString::from("--preload"), path.into()]))
+}
+
+/// The calls of all sides together.
+fn calls_in<'a>(traces: impl Iterator<Item = &'a Path>) -> Result<Calls> {
     let mut calls = Calls::new();
-    for (_, trace, ..) in &files {
+    for trace in traces {
         let text = std::fs::read_to_string(trace).with_context(|| format!("cannot read {}", trace.display()))?;
         for (phase, set) in parse(&text) {
             calls.entry(phase).or_default().extend(set);
         }
     }
-    Ok(Ok(calls))
+    Ok(calls)
 }
 
 /// The word of a mark, where a line is one: what was written to descriptor -1, or looked up in the folder that is not there.
