@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -162,15 +164,36 @@ func (in *reading) readCount(err error) {
 	s.fact("device_bytes", deviceBytes-in.deviceBytes)
 	s.fact("peak_rss_bytes", peakRssBytes())
 	words := ""
-	if err != nil {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		words = "the file ended before its bytes were read: it has become shorter"
+	} else if err != nil {
 		words = err.Error()
 	} else if in.walks && in.walk.damaged {
 		words = fmt.Sprintf("record %d claims %d bytes, more than any record of this file may have (%d): it is damaged",
 			in.walk.records, in.walk.wrongBytes, in.walk.limit)
 	}
 	if words != "" {
-		panic(slotEnd{fmt.Sprintf("fail\t%d\t%d\tread\tread\t0\t%s\n", s.number, s.cell.number, words)})
+		s.failReading("read", 0, words)
 	}
+}
+
+func (s *slot) failReading(call string, errno syscall.Errno, words string) {
+	panic(slotEnd{fmt.Sprintf("fail\t%d\t%d\tread\t%s\t%d\t%s\n", s.number, s.cell.number, call, int(errno), words)})
+}
+
+// mappedFault is deferred by the methods that map. Pages beyond the end of a file that has become shorter cannot be faulted
+// in; the SIGBUS is a panic here (debug.SetPanicOnFault). Any other panic goes on.
+func (in *reading) mappedFault() {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	status, err := os.Stat(in.path)
+	if _, isFault := cause.(interface{ Addr() uintptr }); !isFault || err != nil || status.Size() >= int64(in.s.bytes) {
+		panic(cause)
+	}
+	in.s.failReading("mmap", syscall.EFAULT,
+		"SIGBUS: the file ended before its mapped bytes were read: it has become shorter")
 }
 
 func (in *reading) readEnd() {
@@ -188,6 +211,7 @@ func (in *reading) readEnd() {
 	if in.walks {
 		s.fact("records", in.walk.records)
 		s.fact("record_bytes", in.walk.recordBytes)
+		s.fact("cut_bytes", in.walk.cutBytes())
 		digest = in.walk.fold ^ in.walk.records*0x9E3779B97F4A7C15 ^ in.walk.recordBytes
 	}
 	s.factWord("digest", fmt.Sprintf("%016x", digest))

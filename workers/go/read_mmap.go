@@ -8,6 +8,7 @@ import (
 // Map the file by syscall.Mmap and go through it as a slice.
 var _ = register("read", "mmap", func(s *slot) {
 	in := s.readBegin(true)
+	defer in.mappedFault()
 
 	s.begin("open")
 	file, err := syscall.Open(in.path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)

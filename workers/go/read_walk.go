@@ -76,6 +76,17 @@ func (w *walk) piece(p []byte) {
 	}
 }
 
+// cutBytes is what the end of the file has cut off: of a record, or of its header.
+func (w *walk) cutBytes() uint64 {
+	switch {
+	case w.inRecord:
+		return uint64(walkRecordHeader + int(w.captured(w.second)) - w.skip)
+	case w.skip > 0:
+		return uint64(walkFileHeader - w.skip)
+	}
+	return uint64(len(w.held))
+}
+
 // headers takes whole records as far as the piece goes, and the header of the one that it cuts.
 func (w *walk) headers(p []byte) []byte {
 	records, recordBytes, fold, limit := w.records, w.recordBytes, w.fold, w.limit

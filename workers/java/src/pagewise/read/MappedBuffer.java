@@ -16,6 +16,14 @@ public final class MappedBuffer implements Method {
             throw s.skip("a byte buffer holds at most 2 GiB; memory-segment has no such bound");
         Unmap.need(s);
         var in = new Reading(s, true);
+        try {
+            run(s, in);
+        } catch (InternalError e) {
+            throw in.faulted(e);
+        }
+    }
+
+    private static void run(Slot s, Reading in) throws Exception {
         FileChannel file;
         MappedByteBuffer p;
         try (var phase = s.phase("open")) {

@@ -31,6 +31,7 @@ public final class Reading {
     private final long readCalls, deviceBytes;
     final Walk walk;
     long sum, deliveredBytes;
+    long cutBytes = -1; // the walk's own count, where a method does not walk by itself
 
     /** Before the clock. A mapped file is one step in sequential order, otherwise a chunk; in random order a block. */
     public Reading(Slot s, boolean mapped) throws IOException {
@@ -158,6 +159,17 @@ public final class Reading {
         s.fact("mapped_bytes", rss);
     }
 
+    /**
+     * Pages beyond the end of a file that has become shorter cannot be faulted in; the virtual machine makes an InternalError
+     * of the SIGBUS, which may arrive some time after the access.
+     */
+    RuntimeException faulted(InternalError error) throws IOException {
+        if (Files.size(path) >= bytes)
+            throw error;
+        return s.fail("mmap",
+            new IOException("SIGBUS: the file ended before its mapped bytes were read: it has become shorter"));
+    }
+
     /** After the read phase: what the kernel counted since the constructor. */
     public void count() throws IOException {
         s.fact("read_calls", counted("syscr: ") - readCalls);
@@ -182,6 +194,7 @@ public final class Reading {
         if (walks) {
             s.fact("records", walk.records);
             s.fact("record_bytes", walk.recordBytes);
+            s.fact("cut_bytes", cutBytes < 0 ? walk.cutBytes() : cutBytes);
         }
         s.digest(sums ? sum : walks ? walk.fold ^ walk.records * Content.GOLDEN ^ walk.recordBytes : deliveredBytes);
     }

@@ -88,6 +88,13 @@ final class Walk {
         inRecord = false;
     }
 
+    /** What the end of the file has cut off: of a record, or of its header. */
+    long cutBytes() {
+        if (inRecord)
+            return RECORD_HEADER + captured(second, swapped) - skip;
+        return skip > 0 ? FILE_HEADER - skip : header.position();
+    }
+
     static long captured(long second, boolean swapped) {
         int bytes = (int) second;
         return Integer.toUnsignedLong(swapped ? Integer.reverseBytes(bytes) : bytes);

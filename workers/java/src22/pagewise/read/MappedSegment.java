@@ -16,6 +16,14 @@ public final class MappedSegment implements Method {
     @Override
     public void run(Slot s) throws Exception {
         var in = new Reading(s, true);
+        try {
+            run(s, in);
+        } catch (InternalError e) {
+            throw in.faulted(e);
+        }
+    }
+
+    private static void run(Slot s, Reading in) throws Exception {
         boolean sums = s.is("consume", "sum"), walks = s.is("consume", "records");
         FileChannel file;
         MemorySegment p;
@@ -86,6 +94,7 @@ public final class MappedSegment implements Method {
         in.walk.records = records;
         in.walk.recordBytes = recordBytes;
         in.walk.fold = fold;
+        in.cutBytes = bytes - at;
         in.deliveredBytes = bytes;
     }
 }
