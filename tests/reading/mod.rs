@@ -193,7 +193,6 @@ pub fn captures() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-
 /// Captures that were whole until bytes in them were changed, cut off or put in between.
 pub fn mutations(whole: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
