@@ -180,6 +180,23 @@ mod tests {
         assert_eq!(fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap(), "-memory");
     }
 
+    /// The kernel refuses with EBUSY where a level has processes of its own; here a folder stands where the file should be.
+    #[test]
+    fn a_level_that_cannot_pass_its_controller_on_is_passed_over() {
+        let place = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a\n"),
+            ("sys/fs/cgroup/cgroup.controllers", "memory\n"),
+            ("sys/fs/cgroup/cgroup.subtree_control", "memory\n"),
+            ("sys/fs/cgroup/a/cgroup.controllers", "memory\n"),
+            ("sys/fs/cgroup/a/cgroup.subtree_control/busy", ""),
+        ]);
+        let path = made(place.path()).unwrap();
+        assert_eq!(path, place.path().join("sys/fs/cgroup/pagewise-x-memory-5"));
+        let control = fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap();
+        assert_eq!(control, "memory\n", "what was passed on already stays so");
+    }
+
     #[test]
     fn where_no_cgroup_can_be_made_the_reason_is_told() {
         let reason = made(tree(&[("proc/self/mountinfo", ""), ("proc/self/cgroup", "0::/\n")]).path()).unwrap_err();

@@ -1,7 +1,7 @@
 //! Runs of the `read` experiment: a user's own file, captures in tmpfs, memory bounds, and what a killed one leaves behind.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -111,6 +111,105 @@ fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
     );
     assert_eq!(small["cells"][0]["status"], "refused", "the worker itself would not fit");
     assert_eq!(cgroups_of(allowed["run"].as_str().unwrap()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn dropping_everybodys_cache_needs_permission_and_is_proved() {
+    let home = tempfile::tempdir().unwrap();
+    // A folder in the build's own place: temporary folders may lie in memory, where no file is ever cold.
+    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let own = disk.path().join("own");
+    fs::write(&own, vec![1_u8; 300_000]).unwrap();
+    let file = format!("file={}", own.display());
+    let what = ["read/read", "read/mmap", "--set", &file, "--set", "cache=dropped", "--set", "consume=sum"];
+    for cell in run_json(home.path(), &what)["cells"].as_array().unwrap() {
+        assert_eq!(cell["status"], "refused", "{cell:#}");
+        let reason = cell["reason"].as_str().unwrap();
+        assert!(reason.contains("everybody's page cache") && reason.contains("--allow-system-changes"), "{reason}");
+    }
+    for cell in run_json(home.path(), &[&what[..], &["--allow-system-changes"]].concat())["cells"].as_array().unwrap() {
+        let reason = cell["reason"].as_str().unwrap_or_default();
+        match cell["status"].as_str().unwrap() {
+            "skipped" => assert!(reason.contains("only root") || reason.contains("tmpfs"), "{reason}"),
+            "refused" => assert!(reason.contains("tmpfs cannot be cold"), "{reason}"),
+            // Somebody else's reading of the device may cost a cell its trust; what was dropped is dropped all the same.
+            "ok" | "untrusted" => {
+                assert_eq!(cell["proofs"]["resident_before_bytes"]["max"].as_u64(), Some(0), "{cell:#}");
+                assert!(cell["proofs"]["device_bytes"]["min"].as_u64().unwrap() >= 300_000, "{cell:#}");
+            }
+            other => panic!("{other}: {reason}"),
+        }
+    }
+}
+
+/// Root may read everything, so it gives the right up first.
+fn without_rights_over_files(arguments: &[&str]) -> Option<Command> {
+    let laboratory = assert_cmd::cargo::cargo_bin("pagewise");
+    let mut command = Command::new(&laboratory);
+    if rustix::process::geteuid().is_root() {
+        Command::new("setpriv").arg("--version").output().ok()?;
+        command = Command::new("setpriv");
+        command.args(["--bounding-set", "-dac_override,-dac_read_search"]).arg(laboratory);
+    }
+    command.args(arguments);
+    Some(command)
+}
+
+#[test]
+fn a_file_that_may_not_be_read_and_a_fifo_are_wrong_use() {
+    let home = tempfile::tempdir().unwrap();
+    let (closed, fifo) = (home.path().join("closed"), home.path().join("fifo"));
+    fs::write(&closed, "secret").unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (file, words) in [(closed, "Permission denied"), (fifo, "is a FIFO")] {
+        let set = format!("file={}", file.display());
+        let Some(mut command) = without_rights_over_files(&["run", "read", "--set", &set]) else { return };
+        command.env("XDG_CACHE_HOME", home.path().join("cache")).env("XDG_DATA_HOME", home.path().join("data"));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    }
+}
+
+/// The laboratory's word for readers of every language, whichever are installed, when a file is cut while it measures.
+#[test]
+fn a_file_that_shrinks_during_a_run_fails_every_reader_and_the_run_ends() {
+    let home = tempfile::tempdir().unwrap();
+    let own = home.path().join("shrinks");
+    let out = home.path().join("run");
+    fs::write(&own, "").unwrap();
+    let file = fs::File::options().write(true).open(&own).unwrap();
+    file.set_len(64 << 20).unwrap();
+    let set = format!("file={}", own.display());
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
+    command.env("XDG_CACHE_HOME", home.path().join("cache")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(["run", "--json", "--launches", "6", "--budget", "60s", "--set", &set, "--set", "cache=hot"]);
+    command
+        .args(["read/read", "read/mmap", "read/mmap@go", "read/bufio@go", "read/mapped-buffer@java*", "--out"])
+        .arg(&out);
+    let child = command.spawn().unwrap();
+    let patience = std::time::Instant::now();
+    while !out.join("000.transcript").exists() && patience.elapsed().as_secs() < 50 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    file.set_len(4096).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!([Some(0), Some(4)].contains(&output.status.code()), "{} {}", output.status, text(&output.stderr));
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for cell in summary["cells"].as_array().unwrap() {
+        let reason = cell["reason"].as_str().unwrap_or_default();
+        match cell["status"].as_str().unwrap() {
+            "skipped" => assert!(reason.contains("no Java") || reason.contains("Go"), "{reason}"),
+            "failed" => assert!(
+                ["it has become shorter", "has 4096 bytes and the cell asks for", "SIGBUS"]
+                    .iter()
+                    .any(|w| reason.contains(w)),
+                "{reason}"
+            ),
+            other => panic!("{other}: {cell:#}"),
+        }
+    }
 }
 
 fn cgroups_of(run: &str) -> Vec<PathBuf> {
