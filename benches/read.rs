@@ -1,22 +1,28 @@
 //! `read/read` and `read/mmap` over a cached file with consume=sum, against the same loops in a plain C program and against
 //! fio where it is installed, in turn: `cargo bench --bench read`. Prints ratios; asserts nothing.
+//!
+//! Two processes of one program differ more than two passes within one (where its buffer's pages lie decides), so each of the
+//! twelve alternations starts both programs many times, first one and then the other going first, and compares medians. The
+//! plain program has the worker's own summing loop, compiled by its flags and aligned as it is; everything else is written
+//! as one would without a laboratory. `READ_BYTES`, `READ_ALTERNATIONS` and `READ_LAUNCHES` replace 128 MiB, 12 and 5.
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pagewise::carried;
 
 type Any<T> = Result<T, Box<dyn std::error::Error>>;
 
-const BYTES: u64 = 128 << 20;
 const CHUNK: u64 = 64 << 10;
-const ALTERNATIONS: usize = 12;
-const ROUNDS: usize = 9;
+/// Passes of one process; their median is its word.
+const ROUNDS: usize = 5;
+/// How far the plain loop may be from ours on a quiet machine.
+const WITHIN: std::ops::RangeInclusive<f64> = 0.97..=1.03;
 
-/// The two loops without a laboratory around them: the same buffer, alignment, sum and clock.
-const PLAIN: &str = r#"
+/// The two loops without a laboratory around them: the same buffer, alignment and clock. `sum_words` is put before them.
+const HEADERS: &str = r"
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -26,27 +32,24 @@ const PLAIN: &str = r#"
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+";
+const PLAIN: &str = r#"
 static uint64_t now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
-__attribute__((noinline)) static uint64_t sum_words(const char *p, size_t bytes) {
-    uint64_t sum = 0, word;
-    for (size_t i = 0; i < bytes; i += 8) { memcpy(&word, p + i, 8); sum += word; }
-    return sum;
-}
 static uint64_t by_read(const char *path, char *buffer, size_t chunk) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     uint64_t sum = 0;
-    for (ssize_t got; (got = read(fd, buffer, chunk)) > 0;) sum += sum_words(buffer, got);
+    for (ssize_t got; (got = read(fd, buffer, chunk)) > 0;) sum += sum_words((const unsigned char *)buffer, got);
     close(fd);
     return sum;
 }
 static uint64_t by_mmap(const char *path, char *at, size_t bytes) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     char *p = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
-    uint64_t sum = sum_words(p, bytes);
+    uint64_t sum = sum_words((const unsigned char *)p, bytes);
     munmap(p, bytes);
     close(fd);
     return sum;
@@ -72,109 +75,145 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// The sum of a slot's phases, median over rounds, in nanoseconds.
-fn ours(program: &Path, file: &Path, method: &str, consume: &str) -> Any<f64> {
-    let rounds: String = (0..ROUNDS).map(|r| format!("round={r} 0\n")).collect();
-    let chunk = if method == "mmap" { String::new() } else { format!("chunk={CHUNK}\n") };
-    let request = format!(
-        "protocol=1\nexperiment=read\nseed=1\ncell=0\nmethod={method}\nfile={}\nbytes={BYTES}\nplace=disk\nconsume={consume}\n\
-         order=sequential\ncache=hot\nmemory=unbounded\n{chunk}{rounds}",
-        file.display()
-    );
-    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    child.stdin.take().ok_or("no input")?.write_all(request.as_bytes())?;
-    let text = String::from_utf8(child.wait_with_output()?.stdout)?;
-    let mut walls = vec![0.0; ROUNDS];
-    for fields in text.lines().map(|l| l.split('\t').collect::<Vec<_>>()).filter(|f| f[0] == "sample") {
-        walls[fields[1].parse::<usize>()?] += fields[8].parse::<f64>()?;
+/// The programs and the file, and how often they are compared.
+struct Bench {
+    worker: PathBuf,
+    plain: PathBuf,
+    file: PathBuf,
+    bytes: u64,
+    alternations: usize,
+    launches: usize,
+}
+
+impl Bench {
+    /// The sum of a slot's phases, median over the rounds of one process, in nanoseconds.
+    fn ours(&self, method: &str, consume: &str) -> Any<f64> {
+        let rounds: String = (0..ROUNDS).map(|r| format!("round={r} 0\n")).collect();
+        let chunk = if method == "mmap" { String::new() } else { format!("chunk={CHUNK}\n") };
+        let request = format!(
+            "protocol=1\nexperiment=read\nseed=1\ncell=0\nmethod={method}\nfile={}\nbytes={}\nplace=disk\nconsume={consume}\n\
+             order=sequential\ncache=hot\nmemory=unbounded\n{chunk}{rounds}",
+            self.file.display(),
+            self.bytes
+        );
+        let mut child = Command::new(&self.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        child.stdin.take().ok_or("no input")?.write_all(request.as_bytes())?;
+        let text = String::from_utf8(child.wait_with_output()?.stdout)?;
+        if let Some(ending) = text.lines().find(|l| l.starts_with("skip") || l.starts_with("fail")) {
+            return Err(ending.into());
+        }
+        let mut walls = vec![0.0; ROUNDS];
+        for fields in text.lines().map(|l| l.split('\t').collect::<Vec<_>>()).filter(|f| f[0] == "sample") {
+            walls[fields[1].parse::<usize>()?] += fields[8].parse::<f64>()?;
+        }
+        Ok(median(&mut walls))
     }
-    Ok(median(&mut walls))
-}
 
-fn plain(program: &Path, file: &Path, loop_name: &str) -> Any<f64> {
-    let numbers = [BYTES, CHUNK, ROUNDS as u64].map(|n| n.to_string());
-    let output = Command::new(program).arg(file).args(numbers).arg(loop_name).output()?;
-    let text = String::from_utf8(output.stdout)?;
-    let mut walls: Vec<f64> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
-    Ok(median(&mut walls))
-}
-
-/// fio's time for one pass over the cached file. Its psync engine reads and looks at nothing; its mmap engine copies.
-fn fio(file: &Path, engine: &str) -> Any<f64> {
-    let output = Command::new("fio")
-        .args(["--name=pass", "--rw=read", "--invalidate=0", "--output-format=json", "--group_reporting"])
-        .arg(format!("--filename={}", file.display()))
-        .args([
-            format!("--ioengine={engine}"),
-            format!("--bs={CHUNK}"),
-            format!("--size={BYTES}"),
-            format!("--loops={ROUNDS}"),
-        ])
-        .output()?;
-    let text = String::from_utf8(output.stdout)?;
-    let json: serde_json::Value = serde_json::from_str(&text[text.find('{').ok_or("fio says nothing")?..])?;
-    let rate = json["jobs"][0]["read"]["bw_bytes"].as_f64().ok_or("fio has no rate")?;
-    Ok(BYTES as f64 / rate * 1e9)
-}
-
-/// Measures both alternately, each first as often as second, and prints the ratio.
-fn compare(name: &str, mut a: impl FnMut() -> Any<f64>, mut b: impl FnMut() -> Any<f64>) -> Any<()> {
-    let mut ratios = Vec::new();
-    for turn in 0..ALTERNATIONS {
-        let (mine, theirs) = if turn % 2 == 0 {
-            let mine = a()?;
-            (mine, b()?)
-        } else {
-            let theirs = b()?;
-            (a()?, theirs)
-        };
-        ratios.push(mine / theirs);
+    /// The same of one process of the plain program.
+    fn plain(&self, loop_name: &str) -> Any<f64> {
+        let numbers = [self.bytes, CHUNK, ROUNDS as u64].map(|n| n.to_string());
+        let output = Command::new(&self.plain).arg(&self.file).args(numbers).arg(loop_name).output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let mut walls: Vec<f64> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
+        Ok(median(&mut walls))
     }
-    let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
-    println!("{name}: median {:.3} ({low:.3} to {high:.3}, {ALTERNATIONS} alternations)", median(&mut ratios));
-    Ok(())
+
+    /// fio's time for one pass over the cached file. Its psync engine reads and looks at nothing; its mmap engine copies.
+    fn fio(&self, engine: &str) -> Any<f64> {
+        let output = Command::new("fio")
+            .args(["--name=pass", "--rw=read", "--invalidate=0", "--output-format=json", "--group_reporting"])
+            .arg(format!("--filename={}", self.file.display()))
+            .args([format!("--ioengine={engine}"), format!("--bs={CHUNK}")])
+            .args([format!("--size={}", self.bytes), format!("--loops={ROUNDS}")])
+            .output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let json: serde_json::Value = serde_json::from_str(&text[text.find('{').ok_or("fio says nothing")?..])?;
+        let rate = json["jobs"][0]["read"]["bw_bytes"].as_f64().ok_or("fio has no rate")?;
+        Ok(self.bytes as f64 / rate * 1e9)
+    }
+
+    /// The ratio of the medians over the launches of one alternation, for each; their median.
+    fn compare(&self, name: &str, ours: impl Fn() -> Any<f64>, theirs: impl Fn() -> Any<f64>) -> Any<f64> {
+        let mut ratios = Vec::new();
+        for alternation in 0..self.alternations {
+            let (mut mine, mut others) = (Vec::new(), Vec::new());
+            for launch in 0..self.launches {
+                if (alternation + launch) % 2 == 0 {
+                    mine.push(ours()?);
+                    others.push(theirs()?);
+                } else {
+                    others.push(theirs()?);
+                    mine.push(ours()?);
+                }
+            }
+            ratios.push(median(&mut mine) / median(&mut others));
+        }
+        let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
+        let (all, each, middle) = (self.alternations, self.launches, median(&mut ratios));
+        println!("{name}: median {middle:.3} ({low:.3} to {high:.3}, {all} alternations of {each} launches each)");
+        Ok(middle)
+    }
 }
 
 fn main() -> Any<()> {
     let place = std::env::temp_dir().join(format!("pagewise-bench-read-{}", std::process::id()));
     fs::create_dir_all(&place)?;
-    let result = measure(&place);
+    let result = prepared(&place).and_then(|bench| measure(&bench));
     fs::remove_dir_all(&place)?;
     result
 }
 
-fn measure(place: &Path) -> Any<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let (worker, program, file) = (place.join("worker"), place.join("plain"), place.join("capture.pcap"));
-    fs::write(&worker, carried::NATIVE_WORKERS.last().ok_or("no worker is carried")?.1)?;
-    fs::set_permissions(&worker, fs::Permissions::from_mode(0o755))?;
-    fs::write(place.join("plain.c"), PLAIN)?;
-    let flags = ["-O3", "-w", "-fno-tree-loop-distribute-patterns", "-o"];
-    if !Command::new("cc").args(flags).args([&program, &place.join("plain.c")]).status()?.success() {
+/// The worker, the plain program made of the worker's own sum by its own flags, and the capture.
+fn prepared(place: &Path) -> Any<Bench> {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual);
+    let bench = Bench {
+        worker: place.join("worker"),
+        plain: place.join("plain"),
+        file: place.join("capture.pcap"),
+        bytes: number("READ_BYTES", 128 << 20),
+        alternations: number("READ_ALTERNATIONS", 12) as usize,
+        launches: number("READ_LAUNCHES", 5) as usize,
+    };
+    fs::write(place.join("carried"), carried::NATIVE_WORKERS.last().ok_or("no worker is carried")?.1)?;
+    let installed =
+        Command::new("install").args(["-m", "755"]).arg(place.join("carried")).arg(&bench.worker).status()?;
+    let said = String::from_utf8(Command::new(&bench.worker).arg("--list").output()?.stdout)?;
+    let flags =
+        said.lines().find_map(|l| l.strip_prefix("about\tmethod_flags\t")).ok_or("the worker names no flags")?;
+    let consume = carried::source("workers/c/methods/read/consume.c").ok_or("consume.c is not carried")?;
+    let start = consume.find("__attribute__((noinline").ok_or("sum_words is not where it was")?;
+    let end = start + consume[start..].find("\n}\n").ok_or("sum_words does not end")? + 3;
+    let source = place.join("plain.c");
+    fs::write(&source, [HEADERS, &consume[start..end], PLAIN].concat())?;
+    let mut compiler = Command::new("cc");
+    compiler.args(flags.split(' ')).args(["-w", "-o"]).args([&bench.plain, &source]);
+    if !installed.success() || !compiler.status()?.success() {
         return Err("the plain program does not compile".into());
     }
-    let made =
-        Command::new(&worker).arg("make-capture").arg(&file).args([BYTES.to_string(), "1".to_owned()]).status()?;
-    if !made.success() {
+    let mut make = Command::new(&bench.worker);
+    if !make.arg("make-capture").arg(&bench.file).args([bench.bytes.to_string(), "1".to_owned()]).status()?.success() {
         return Err("the capture cannot be made".into());
     }
+    Ok(bench)
+}
+
+fn measure(bench: &Bench) -> Any<()> {
     for name in ["read", "mmap"] {
         let words = format!("{name}, cached, sum: worker / plain loop");
-        compare(&words, || ours(&worker, &file, name, "sum"), || plain(&program, &file, name))?;
+        let ratio = bench.compare(&words, || bench.ours(name, "sum"), || bench.plain(name))?;
+        let verdict = if WITHIN.contains(&ratio) { "within" } else { "outside" };
+        println!("    {verdict} {:.2} to {:.2}", WITHIN.start(), WITHIN.end());
     }
-    if Command::new("fio").arg("--version").stdout(Stdio::null()).status().is_ok() {
-        compare(
-            "read, cached, nothing consumed: worker / fio psync",
-            || ours(&worker, &file, "read", "none"),
-            || fio(&file, "psync"),
-        )?;
-        compare(
-            "mmap, cached, sum: worker / fio mmap (which copies)",
-            || ours(&worker, &file, "mmap", "sum"),
-            || fio(&file, "mmap"),
-        )?;
-    } else {
+    if Command::new("fio").arg("--version").stdout(Stdio::null()).status().is_err() {
         println!("fio is not installed");
+        return Ok(());
     }
+    let words = "read, cached, nothing consumed: worker / fio psync";
+    bench.compare(words, || bench.ours("read", "none"), || bench.fio("psync"))?;
+    bench.compare(
+        "mmap, cached, sum: worker / fio mmap (which copies)",
+        || bench.ours("mmap", "sum"),
+        || bench.fio("mmap"),
+    )?;
     Ok(())
 }
