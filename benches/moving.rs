@@ -1,8 +1,10 @@
 //! Whether our figures for moving a block agree with others' and come near what the machine can do.
 //!
-//! `cargo bench --bench moving` takes `copy/memcpy` and `perf bench mem memcpy` (where perf is installed) over the same bytes
-//! in turn, payload counted once in both; then the ways by a ring of shared memory as a fraction of one memcpy of the block.
-//! It reports; it fails only where a proof fails. `MOVING_BYTES` and `MOVING_TURNS` replace 1 GiB and 9.
+//! `cargo bench --bench moving` takes `copy/memcpy` and `perf bench mem memcpy` over the same bytes in turn, payload counted
+//! once in both; where perf is not installed, a plain C program copies as it does. Then the ways by a ring of shared memory
+//! as a fraction of one memcpy of the block, within the same launch. Each alternation gives one ratio, and their median is
+//! shown with the smallest and the largest. It reports; it fails only where a proof fails. `MOVING_BYTES`, `MOVING_TURNS` and
+//! `MOVING_LAUNCHES` replace 1 GiB, 12 alternations and 2 launches of each in one.
 
 #[path = "../tests/sides/mod.rs"]
 mod sides;
@@ -16,11 +18,35 @@ use sides::{Launch, Worker};
 /// What the ring is to reach of one memcpy of the block, with two free processors.
 const AIM: f64 = 0.8;
 
+/// What perf bench does, without perf: both blocks resident, one copy before the clock and one that is timed.
+const PLAIN: &str = r#"
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+    size_t bytes = strtoull(argv[1], NULL, 10);
+    char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct timespec start, end;
+    memset(from, 1, bytes);
+    memcpy(to, from, bytes);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    memcpy(to, from, bytes);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    printf("%f\n", bytes / ((end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9));
+    return to[bytes - 1] != 1;
+}
+"#;
+
 fn main() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual);
-    let (bytes, turns) = (number("MOVING_BYTES", 1 << 30), number("MOVING_TURNS", 9) as usize);
+    let (bytes, turns) = (number("MOVING_BYTES", 1 << 30), number("MOVING_TURNS", 12) as usize);
     let worker = Worker::native("c-O3");
-    memcpy_and_perf(&worker, bytes, turns);
+    memcpy_and_another(&worker, bytes, turns, number("MOVING_LAUNCHES", 2) as usize);
     rings(&worker, bytes, turns);
 }
 
@@ -30,31 +56,68 @@ fn line(name: &str, bytes: u64, seconds: &mut [f64]) -> f64 {
     middle
 }
 
-fn memcpy_and_perf(worker: &Worker, bytes: u64, turns: usize) {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let size = bytes.to_string();
-    let parameters = [("bytes", size.as_str()), ("destination", "warm"), ("batch_bytes", "1")];
-    for _ in 0..turns {
-        let ended = Launch::new().alone(worker, &[(worker.method("copy", "memcpy"), &parameters)], 2);
-        assert_eq!(ended.facts(1)["wrong_at"], size, "the copy is not whole");
-        // The first of the two is the warm-up: perf copies once before its clock starts, too.
-        ours.push(ended.transcript.samples[1].counts.wall_ns as f64 / 1e9);
-        theirs.extend(perf_seconds(bytes));
-    }
-    let mine = line("copy/memcpy", bytes, &mut ours);
-    if theirs.is_empty() {
-        println!("perf bench mem memcpy        not installed, or not permitted");
-    } else {
-        let perf = line("perf bench mem memcpy", bytes, &mut theirs);
-        println!("copy/memcpy takes {:.3} times as long", mine / perf);
-    }
+/// The median of the alternations' ratios, in words with their range.
+fn ratio_words(ratios: &mut [f64]) -> (f64, String) {
+    let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
+    let middle = median(ratios).expect("at least one turn");
+    (middle, format!("{middle:.3} ({low:.3} to {high:.3}, {} alternations)", ratios.len()))
 }
 
-/// One copy by perf, in seconds. Its simple format is bytes in a second.
+fn our_seconds(worker: &Worker, bytes: u64) -> f64 {
+    let size = bytes.to_string();
+    let parameters = [("bytes", size.as_str()), ("destination", "warm"), ("batch_bytes", "1")];
+    let ended = Launch::new().alone(worker, &[(worker.method("copy", "memcpy"), &parameters)], 2);
+    assert_eq!(ended.facts(1)["wrong_at"], size, "the copy is not whole");
+    // The first of the two is the warm-up: the others copy once before their clock starts, too.
+    ended.transcript.samples[1].counts.wall_ns as f64 / 1e9
+}
+
+fn memcpy_and_another(worker: &Worker, bytes: u64, turns: usize, launches: usize) {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let plain = place.path().join("plain");
+    let by_perf = perf_seconds(bytes).is_some();
+    if !by_perf {
+        std::fs::write(place.path().join("plain.c"), PLAIN).expect("the plain program is written");
+        let compiled =
+            Command::new("cc").args(["-O3", "-w", "-o"]).arg(&plain).arg(place.path().join("plain.c")).status();
+        assert!(compiled.is_ok_and(|s| s.success()), "the plain program does not compile");
+    }
+    let another = || match by_perf {
+        true => perf_seconds(bytes),
+        false => seconds_by(Command::new(&plain).arg(bytes.to_string()), bytes),
+    };
+    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in 0..turns {
+        let (mut mine, mut others) = (Vec::new(), Vec::new());
+        for launch in 0..launches {
+            let first_ours = (turn + launch) % 2 == 0;
+            if first_ours {
+                mine.push(our_seconds(worker, bytes));
+            }
+            others.push(another().expect("the other program copies"));
+            if !first_ours {
+                mine.push(our_seconds(worker, bytes));
+            }
+        }
+        ratios.extend(median(&mut mine).zip(median(&mut others)).map(|(a, b)| a / b));
+        ours.extend(mine);
+        theirs.extend(others);
+    }
+    line("copy/memcpy", bytes, &mut ours);
+    line(if by_perf { "perf bench mem memcpy" } else { "plain memcpy (no perf here)" }, bytes, &mut theirs);
+    println!("    copy/memcpy takes {} times as long", ratio_words(&mut ratios).1);
+}
+
+/// One copy by perf, in seconds; none where perf is not installed or not permitted.
 fn perf_seconds(bytes: u64) -> Option<f64> {
     let size = format!("{}MB", bytes >> 20);
     let arguments = ["bench", "-f", "simple", "mem", "memcpy", "-f", "default", "-l", "1", "-s", &size];
-    let output = Command::new("perf").args(arguments).output().ok()?;
+    seconds_by(Command::new("perf").args(arguments), bytes)
+}
+
+/// One copy by a program that ends with the bytes it copied in a second.
+fn seconds_by(command: &mut Command, bytes: u64) -> Option<f64> {
+    let output = command.output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let speed: f64 = text.lines().rev().find_map(|l| l.trim().parse().ok())?;
     (speed > 0.0).then(|| bytes as f64 / speed)
@@ -84,10 +147,12 @@ fn rings(worker: &Worker, bytes: u64, turns: usize) {
             seconds[cell].push((end - start) as f64 / 1e9);
         }
     }
-    let limit = line("transfer/limit", bytes, &mut seconds[0]);
+    line("transfer/limit", bytes, &mut seconds[0].clone());
     for (cell, method) in methods.iter().enumerate().skip(1) {
-        let mine = line(&format!("transfer/{}", method.name), bytes, &mut seconds[cell]);
-        let word = if limit / mine > AIM { "reached" } else { "missed" };
-        println!("    {:.2} of the limit (aim {AIM}: {word})", limit / mine);
+        line(&format!("transfer/{}", method.name), bytes, &mut seconds[cell].clone());
+        let mut fractions: Vec<f64> = seconds[0].iter().zip(&seconds[cell]).map(|(limit, mine)| limit / mine).collect();
+        let (fraction, words) = ratio_words(&mut fractions);
+        let word = if fraction > AIM { "reached" } else { "missed" };
+        println!("    {words} of the limit (aim {AIM}: {word})");
     }
 }

@@ -16,7 +16,8 @@ use pagewise::carried;
 type Any<T> = Result<T, Box<dyn std::error::Error>>;
 
 const CHUNK: u64 = 64 << 10;
-/// Passes of one process; their median is its word.
+/// Passes of one process. The quickest is its word: one that was switched out says nothing of the loop, and the two programs
+/// are not switched out alike, since ours has worked for longer when its passes begin.
 const ROUNDS: usize = 5;
 /// How far the plain loop may be from ours on a quiet machine.
 const WITHIN: std::ops::RangeInclusive<f64> = 0.97..=1.03;
@@ -75,6 +76,10 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
+fn quickest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
 /// The programs and the file, and how often they are compared.
 struct Bench {
     worker: PathBuf,
@@ -86,8 +91,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// The sum of a slot's phases, median over the rounds of one process, in nanoseconds.
-    fn ours(&self, method: &str, consume: &str) -> Any<f64> {
+    /// The sums of each slot's phases in one process, in nanoseconds.
+    fn ours(&self, method: &str, consume: &str) -> Any<Vec<f64>> {
         let rounds: String = (0..ROUNDS).map(|r| format!("round={r} 0\n")).collect();
         let chunk = if method == "mmap" { String::new() } else { format!("chunk={CHUNK}\n") };
         let request = format!(
@@ -106,16 +111,15 @@ impl Bench {
         for fields in text.lines().map(|l| l.split('\t').collect::<Vec<_>>()).filter(|f| f[0] == "sample") {
             walls[fields[1].parse::<usize>()?] += fields[8].parse::<f64>()?;
         }
-        Ok(median(&mut walls))
+        Ok(walls)
     }
 
     /// The same of one process of the plain program.
-    fn plain(&self, loop_name: &str) -> Any<f64> {
+    fn plain(&self, loop_name: &str) -> Any<Vec<f64>> {
         let numbers = [self.bytes, CHUNK, ROUNDS as u64].map(|n| n.to_string());
         let output = Command::new(&self.plain).arg(&self.file).args(numbers).arg(loop_name).output()?;
         let text = String::from_utf8(output.stdout)?;
-        let mut walls: Vec<f64> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
-        Ok(median(&mut walls))
+        Ok(text.lines().map(str::parse).collect::<Result<_, _>>()?)
     }
 
     /// fio's time for one pass over the cached file. Its psync engine reads and looks at nothing; its mmap engine copies.
@@ -200,7 +204,8 @@ fn prepared(place: &Path) -> Any<Bench> {
 fn measure(bench: &Bench) -> Any<()> {
     for name in ["read", "mmap"] {
         let words = format!("{name}, cached, sum: worker / plain loop");
-        let ratio = bench.compare(&words, || bench.ours(name, "sum"), || bench.plain(name))?;
+        let ratio =
+            bench.compare(&words, || Ok(quickest(&bench.ours(name, "sum")?)), || Ok(quickest(&bench.plain(name)?)))?;
         let verdict = if WITHIN.contains(&ratio) { "within" } else { "outside" };
         println!("    {verdict} {:.2} to {:.2}", WITHIN.start(), WITHIN.end());
     }
@@ -209,11 +214,8 @@ fn measure(bench: &Bench) -> Any<()> {
         return Ok(());
     }
     let words = "read, cached, nothing consumed: worker / fio psync";
-    bench.compare(words, || bench.ours("read", "none"), || bench.fio("psync"))?;
-    bench.compare(
-        "mmap, cached, sum: worker / fio mmap (which copies)",
-        || bench.ours("mmap", "sum"),
-        || bench.fio("mmap"),
-    )?;
+    bench.compare(words, || Ok(median(&mut bench.ours("read", "none")?)), || bench.fio("psync"))?;
+    let words = "mmap, cached, sum: worker / fio mmap (which copies)";
+    bench.compare(words, || Ok(median(&mut bench.ours("mmap", "sum")?)), || bench.fio("mmap"))?;
     Ok(())
 }
