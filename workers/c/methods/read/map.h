@@ -1,4 +1,5 @@
-/* What the mapped methods share: one pass over the mapping, and the laws of a file whose pages were all mapped in. */
+/* What the mapped methods share: all that is not timed, one pass over the mapping, and the laws of a file whose pages were all
+ * mapped in. */
 #ifndef PAGEWISE_READ_MAP_H
 #define PAGEWISE_READ_MAP_H
 #include "read.h"
@@ -23,6 +24,10 @@ static inline void map_pass(struct input *in, const char *p)
     }
 }
 
-/* The bytes that are mapped in, as /proc/self/smaps has it. */
-void map_proofs(struct slot *s, const struct input *in, const void *mapped);
+/* Before the clock: read_begin() for a mapping, and a place for it. */
+char *map_begin(struct slot *s, struct input *in);
+/* After the phase that opens, maps and advises: stops at the first of these calls that failed. */
+void map_check(struct slot *s, const struct input *in, int descriptor, const void *mapped, int advised);
+/* After the pass: check_pass(), then the bytes that are mapped in, as /proc/self/smaps has it. */
+void map_proofs(struct slot *s, struct input *in, const void *mapped);
 #endif

@@ -15,12 +15,8 @@ static void run(struct slot *s)
         p = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
         advised = madvise(p, bytes, MADV_RANDOM);
     }
-    check_open(s, fd, "open");
-    check_map(s, p);
-    if (advised != 0)
-        fail(s, "madvise");
+    map_check(s, &in, fd, p, advised);
     PHASE(s, "read") { map_pass(&in, p); }
-    check_pass(s, &in, "mmap");
     map_proofs(s, &in, p);
     PHASE(s, "close") {
         munmap(p, bytes);

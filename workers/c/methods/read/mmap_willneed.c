@@ -3,22 +3,17 @@
 static void run(struct slot *s)
 {
     struct input in;
-    read_begin(s, &in, WHOLE, 0);
+    char *at = map_begin(s, &in), *p = MAP_FAILED;
     const char *path = in.path;
     size_t bytes = in.bytes;
-    char *at = free_range(s, bytes), *p = MAP_FAILED;
     int fd = -1, advised = 0;
     PHASE(s, "open") {
         fd = open(path, O_RDONLY | O_CLOEXEC);
         p = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
         advised = madvise(p, bytes, MADV_WILLNEED);
     }
-    check_open(s, fd, "open");
-    check_map(s, p);
-    if (advised != 0)
-        fail(s, "madvise");
+    map_check(s, &in, fd, p, advised);
     PHASE(s, "read") { map_pass(&in, p); }
-    check_pass(s, &in, "mmap");
     map_proofs(s, &in, p);
     PHASE(s, "close") {
         munmap(p, bytes);
