@@ -4,7 +4,8 @@
 //! Two processes of one program differ more than two passes within one (where its buffer's pages lie decides), so each of the
 //! twelve alternations starts both programs many times, first one and then the other going first, and compares medians. The
 //! plain program has the worker's own summing loop, compiled by its flags and aligned as it is; everything else is written
-//! as one would without a laboratory. `READ_BYTES`, `READ_ALTERNATIONS` and `READ_LAUNCHES` replace 128 MiB, 12 and 5.
+//! as one would without a laboratory. `READ_BYTES`, `READ_ALTERNATIONS` and `READ_LAUNCHES` replace 128 MiB, 12 and 5; a
+//! file that fits the last cache compares what the programs do between passes as well.
 
 use std::fs;
 use std::io::Write;

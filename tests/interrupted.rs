@@ -58,6 +58,10 @@ static ssize_t after(ssize_t n)
     return n;
 }
 #define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
+typedef const struct iovec *vector;
+typedef ssize_t lend(int, vector, size_t, unsigned);
+typedef ssize_t pass_on(int, loff_t *, int, loff_t *, size_t, unsigned);
+typedef ssize_t across(pid_t, vector, unsigned long, vector, unsigned long, unsigned long);
 ssize_t read(int fd, void *p, size_t n)
 {
     ssize_t (*real)(int, void *, size_t) = REAL(ssize_t (*)(int, void *, size_t), "read");
@@ -96,7 +100,7 @@ POSITIONED(pread)
 POSITIONED(pread64)
 ssize_t vmsplice(int fd, const struct iovec *iov, size_t count, unsigned flags)
 {
-    ssize_t (*real)(int, const struct iovec *, size_t, unsigned) = REAL(ssize_t (*)(int, const struct iovec *, size_t, unsigned), "vmsplice");
+    lend *real = REAL(lend *, "vmsplice");
     static int probed; /* the writer's first call is on a scratch page */
     struct iovec one = *iov;
     if (one.iov_len <= 64 || (strchr(told("TEST_PROBES"), 'a') && !probed++)) return real(fd, iov, count, flags);
@@ -104,7 +108,7 @@ ssize_t vmsplice(int fd, const struct iovec *iov, size_t count, unsigned flags)
 }
 ssize_t splice(int in, loff_t *from, int out, loff_t *to, size_t n, unsigned flags)
 {
-    ssize_t (*real)(int, loff_t *, int, loff_t *, size_t, unsigned) = REAL(ssize_t (*)(int, loff_t *, int, loff_t *, size_t, unsigned), "splice");
+    pass_on *real = REAL(pass_on *, "splice");
     return passes(&n) ? after(real(in, from, out, to, n, flags)) : -1;
 }
 #define SENDFILE(name)                                                                                                 \
@@ -116,13 +120,12 @@ ssize_t splice(int in, loff_t *from, int out, loff_t *to, size_t n, unsigned fla
 SENDFILE(sendfile)
 SENDFILE(sendfile64)
 #define ACROSS(name)                                                                                                   \
-    ssize_t name(pid_t pid, const struct iovec *a, unsigned long an, const struct iovec *b, unsigned long bn, unsigned long f) \
+    ssize_t name(pid_t pid, vector a, unsigned long an, vector b, unsigned long bn, unsigned long flags)               \
     {                                                                                                                  \
-        ssize_t (*real)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long) = \
-            REAL(ssize_t (*)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long), #name); \
+        across *real = REAL(across *, #name);                                                                          \
         struct iovec one = *a;                                                                                         \
-        if (one.iov_len <= 64) return real(pid, a, an, b, bn, f);                                                     \
-        return passes(&one.iov_len) ? after(real(pid, &one, 1, b, bn, f)) : -1;                                        \
+        if (one.iov_len <= 64) return real(pid, a, an, b, bn, flags);                                                  \
+        return passes(&one.iov_len) ? after(real(pid, &one, 1, b, bn, flags)) : -1;                                    \
     }
 ACROSS(process_vm_readv)
 ACROSS(process_vm_writev)
