@@ -1,5 +1,7 @@
 //! Runs of the `read` experiment: a user's own file, captures in tmpfs, memory bounds, and what a killed one leaves behind.
 
+mod reading;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -111,6 +113,26 @@ fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
     );
     assert_eq!(small["cells"][0]["status"], "refused", "the worker itself would not fit");
     assert_eq!(cgroups_of(allowed["run"].as_str().unwrap()), Vec::<PathBuf>::new());
+}
+
+/// Which files version 2 wants written is tested on a tree of plain files (src/bound.rs); joining is tested on the real one.
+#[test]
+fn a_process_joins_a_cgroup_of_version_2() {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let unified = mounts.lines().find(|l| l.contains(" - cgroup2 ")).and_then(|l| l.split(' ').nth(4));
+    let group = unified.map(|at| Path::new(at).join(format!("pagewise-test-{}", std::process::id())));
+    let Some(group) = group.filter(|group| fs::create_dir(group).is_ok()) else {
+        eprintln!("no cgroup of version 2 can be made here; nothing to test");
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let mut command = Command::new(reading::worker(place.path()));
+    command.args(["exec", "--cgroup"]).arg(&group).args(["--", "/bin/cat", "/proc/self/cgroup"]);
+    let said = command.output().unwrap();
+    fs::remove_dir(&group).unwrap();
+    let name = group.file_name().unwrap().to_str().unwrap();
+    let joined = text(&said.stdout).lines().any(|l| l.starts_with("0::") && l.ends_with(name));
+    assert!(joined, "{}{}", text(&said.stdout), text(&said.stderr));
 }
 
 #[test]
