@@ -141,6 +141,21 @@ pub fn settle(cells: &mut [PlannedCell], allow_system_changes: bool) {
     }
 }
 
+/// Skips readers that take no memory bound where nothing but bounded ones were asked for: they would have all of memory, and
+/// stand beside others that may not.
+pub fn settle_unbounded(cells: &mut [PlannedCell], wish: &Wish) {
+    let asked = wish.settings.iter().find(|(key, _)| key == "memory");
+    if !asked.is_some_and(|(_, values)| values.iter().all(|value| value.parse::<u64>().is_ok())) {
+        return;
+    }
+    let reads =
+        |p: &&mut PlannedCell| p.cell.parameters.contains_key("file") && !p.cell.parameters.contains_key("memory");
+    for planned in cells.iter_mut().filter(|p| p.outcome.is_none()).filter(reads) {
+        let reason = "it cannot be measured under a memory bound; the methods of the native worker can";
+        planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+    }
+}
+
 /// Where the captures of this user are kept between runs.
 fn captures_folder() -> Result<PathBuf> {
     let own = workers::cache_folder();

@@ -96,6 +96,10 @@ fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
         }
         other => panic!("{other}: {cell:#}"),
     }
+    let other = run_json(home.path(), &[&["read/bufio@go", "read/mapped-buffer@java*"][..], &set[1..]].concat());
+    for cell in other["cells"].as_array().unwrap() {
+        assert_eq!(cell["status"], "skipped", "a reader without a bound is not measured in place of one: {cell:#}");
+    }
     let small = run_json(
         home.path(),
         &[

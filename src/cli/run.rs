@@ -154,6 +154,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     let workers = plan::settle_missing(&mut cells, &laboratory.workers)?;
     input::settle(&mut cells, arguments.allow_system_changes);
+    input::settle_unbounded(&mut cells, &wish);
     let baselines = plan::baselines(&experiments, &cells, &wish)?;
     let units = plan::units(&mut cells, &experiments, &baselines)?;
     let now = jiff::Timestamp::now();
