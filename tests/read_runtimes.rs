@@ -5,7 +5,9 @@ mod reading;
 mod runtimes;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use reading::{Reader, Told, captures, drive, hold_against_reference, mutations, shrunk, unmeasurable, worker};
 
@@ -41,8 +43,8 @@ fn hostile_captures_are_counted_as_the_native_worker_counts_them() {
     let place = tempfile::tempdir().unwrap();
     let whole = place.path().join("whole");
     let native = worker(place.path());
-    let made = std::process::Command::new(&native).arg("make-capture").arg(&whole).args(["20000", "3"]).status();
-    assert!(made.unwrap().success());
+    let made = Command::new(&native).arg("make-capture").arg(&whole).args(["20000", "3"]).output();
+    assert!(made.unwrap().status.success());
     let mut cases: Vec<(String, Vec<u8>)> = captures().into_iter().map(|(n, f)| (n.to_owned(), f)).collect();
     let mutated = mutations(&fs::read(&whole).unwrap(), 60);
     cases.extend(mutated.into_iter().enumerate().map(|(i, file)| (format!("mutation {i}"), file)));
@@ -107,6 +109,39 @@ fn files_that_cannot_be_measured_are_named_in_every_language() {
                 assert!(ending.ends_with(sentence), "{ending:?} is not {theirs:?}");
                 assert_eq!(told.samples, 0);
             }
+        }
+    }
+}
+
+/// The same program without root's right to read everything; as it is where the user is not root.
+fn without_rights_over_files(place: &Path, program: &Path) -> Option<PathBuf> {
+    if !rustix::process::geteuid().is_root() {
+        return Some(program.to_owned());
+    }
+    Command::new("setpriv").arg("--version").output().ok()?;
+    let (text, start) = (place.join("text"), place.join("start"));
+    let capabilities = "-dac_override,-dac_read_search";
+    fs::write(&text, format!("#!/bin/sh\nexec setpriv --bounding-set {capabilities} {}\n", program.display())).unwrap();
+    assert!(Command::new("install").args(["-m", "755"]).args([&text, &start]).status().unwrap().success());
+    Some(start)
+}
+
+#[test]
+fn a_file_that_may_not_be_read_fails_its_cell_in_every_language() {
+    let place = tempfile::tempdir().unwrap();
+    let native = worker(place.path());
+    let closed = place.path().join("closed");
+    fs::write(&closed, "0123456789").unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    let others = runtimes::all().iter().map(|r| (r.program.as_path(), Some(native.as_path()), methods(&r.name)));
+    for (program, helper, methods) in others.chain([(native.as_path(), None, &["read", "mmap", "io_uring"][..])]) {
+        let Some(start) = without_rights_over_files(place.path(), program) else { return };
+        let reader = Reader { program: &start, native: helper };
+        let cells: Vec<_> = methods.iter().map(|method| (*method, closed.as_path(), 10)).collect();
+        for (told, method) in reader.drive(&cells, &[("consume", "sum")]).iter().zip(methods) {
+            let ending = told.ending.as_deref().unwrap_or_default();
+            assert!(ending.starts_with("fail") && ending.contains("Permission denied"), "{method}: {ending}");
+            assert_eq!(told.samples, 0);
         }
     }
 }
