@@ -411,7 +411,7 @@ fn best_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Resu
     for &cell in &group.cells {
         let method = Method::parse(&plan.cells[cell].method)?;
         let good = plan.cells[cell].outcome.is_none()
-            && evidence.cells.get(&cell).is_some_and(|e| e.checks.outcome().is_none());
+            && evidence.cells.get(&cell).is_some_and(|e| e.checks.outcome().is_none() && distrust(e).is_none());
         if method.role == Role::Method && good {
             by_word.entry(method.group).or_default().push(cell);
         }
@@ -431,6 +431,7 @@ fn best_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Resu
             phase: headline.to_owned(),
             group: word,
             set: std::iter::once(name(best.leader)).chain(others).collect(),
+            compared: cells.len(),
         });
     }
     Ok(found)
