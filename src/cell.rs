@@ -28,6 +28,14 @@ impl Cell {
         format!("{}/{}@{}", self.experiment, self.method, self.worker)
     }
 
+    /// Whether several processes or threads of the cell itself run at once. They switch each other out as a part of the work:
+    /// a message wakes its reader in place of its writer.
+    pub fn has_company(&self) -> bool {
+        let several = |key: &str| self.parameters.get(key).and_then(|v| v.parse().ok()).is_some_and(|n: u64| n > 1);
+        let loaded = self.parameters.get("load").is_some_and(|load| load != "0");
+        self.sides().count() > 1 || several("threads") || several("processes") || loaded
+    }
+
     /// The workers of its sides, in order.
     pub fn sides(&self) -> impl Iterator<Item = &str> {
         self.worker.split('+')
@@ -112,6 +120,23 @@ mod tests {
         assert_eq!(Selector::parse("message/udp@c-O3+java-25").unwrap().worker.unwrap(), "c-O3+java-25");
         for wrong in ["", "/touch", "fault/", "fault/touch@", "@c-O3"] {
             assert!(Selector::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn two_sides_threads_processes_and_a_load_keep_each_other_company() {
+        let cell = |worker: &str, key: &str, value: &str| Cell {
+            experiment: "fault".into(),
+            method: "touch".into(),
+            worker: worker.into(),
+            parameters: BTreeMap::from([(key.to_owned(), value.to_owned())]),
+        };
+        assert!(cell("c-O3+c-O3", "bytes", "64").has_company());
+        for (key, value) in [("threads", "2"), ("processes", "2"), ("load", "25%")] {
+            assert!(cell("c-O3", key, value).has_company(), "{key}");
+        }
+        for (key, value) in [("threads", "1"), ("load", "0"), ("bytes", "4096")] {
+            assert!(!cell("c-O3", key, value).has_company(), "{key}");
         }
     }
 

@@ -44,7 +44,8 @@ pub struct CellLaunch {
     pub rounds: Vec<i32>,
     /// Latencies: lower and upper bound of each bucket in nanoseconds, and its count.
     pub latencies: BTreeMap<(u64, u64), u64>,
-    /// Share of the launch's rounds in which the process was switched out against its will.
+    /// Share of the launch's rounds in which the process was switched out against its will; zero where the cell's own
+    /// processes and threads may have done it.
     pub interrupted: f64,
     /// What the machine did besides.
     pub noise: Option<NoiseDelta>,
@@ -195,7 +196,11 @@ impl Evidence {
                     evidence.checks.digest(&slot.facts, expected, record.launch);
                 }
             }
-            evidence.launches.push(figures(experiment, &slots, record));
+            let mut launch = figures(experiment, &slots, record);
+            if planned.cell.has_company() {
+                launch.interrupted = 0.0;
+            }
+            evidence.launches.push(launch);
         }
         Ok(())
     }

@@ -325,9 +325,11 @@ fn limits(plan: &Plan, cells: &mut [CellSummary]) {
             let of_worker = |o: &&CellSummary| o.worker == cell.worker;
             snapshot.iter().filter(fits).find(of_worker).or_else(|| snapshot.iter().find(fits))
         };
-        let (limit, null) = (other("limit"), other("null"));
+        // A way that does something else (passes a descriptor, throws bytes away) is no share of what the limit does.
+        let same_kind = |l: &&CellSummary| l.group == cell.group && l.status == Status::Ok;
+        let (limit, null) = (other("limit").filter(same_kind), other("null"));
         for (name, phase) in &mut cell.phases {
-            let of_limit = limit.filter(|l| l.status == Status::Ok).and_then(|l| l.phases.get(name));
+            let of_limit = limit.and_then(|l| l.phases.get(name));
             phase.limit_fraction =
                 of_limit.map(|l| l.per_unit_ns.median / phase.per_unit_ns.median).filter(|f| f.is_finite());
             let floor = null.and_then(|n| n.phases.get(name)).map(|n| n.wall_ns.median);
@@ -411,7 +413,7 @@ fn best_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Resu
     for &cell in &group.cells {
         let method = Method::parse(&plan.cells[cell].method)?;
         let good = plan.cells[cell].outcome.is_none()
-            && evidence.cells.get(&cell).is_some_and(|e| e.checks.outcome().is_none());
+            && evidence.cells.get(&cell).is_some_and(|e| e.checks.outcome().is_none() && distrust(e).is_none());
         if method.role == Role::Method && good {
             by_word.entry(method.group).or_default().push(cell);
         }
@@ -431,6 +433,7 @@ fn best_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Resu
             phase: headline.to_owned(),
             group: word,
             set: std::iter::once(name(best.leader)).chain(others).collect(),
+            compared: cells.len(),
         });
     }
     Ok(found)

@@ -212,6 +212,8 @@ pub struct BestSet {
     pub group: String,
     /// `method@worker` of each, the leader first.
     pub set: Vec<String>,
+    /// Methods that were compared; where all of them are in the set, nothing could be told apart.
+    pub compared: usize,
 }
 
 /// The baseline against itself.

@@ -13,6 +13,9 @@ use crate::summary::{Summary, Warning};
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
+/// Up to this share of a cell's launches or samples may be flagged without a word: no median feels it, and the counts are in
+/// the summary and the run folder.
+const TOLD_SHARE: f64 = 0.05;
 /// The share of a busy process's time that may be taken from it before it is told.
 const TAKEN_SHARE: f64 = 0.02;
 /// A clock read above this cost, in nanoseconds, asks the kernel or the hypervisor each time.
@@ -103,7 +106,8 @@ fn disturbed(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch));
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
-        for (flag, count) in counts {
+        let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
+        for (flag, count) in counts.into_iter().filter(|(_, count)| told(*count)) {
             let advice = format!("in {count} of {} launches {}", cell.launches.len(), flag.advice());
             found.push(warning(flag.word(), &plan.cells[*index].cell.name(), advice));
         }
@@ -195,7 +199,8 @@ fn levels(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in &evidence.cells {
         for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
-            if !plan.cells[*index].twin {
+            let told = seen.broken as f64 > TOLD_SHARE * seen.asked as f64;
+            if told && !plan.cells[*index].twin {
                 let advice =
                     format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
                 found.push(warning("level", &plan.cells[*index].cell.name(), advice));

@@ -1,6 +1,7 @@
 //! Reports: each a pure function of a stored run.
 
 pub mod doctor;
+mod doubts;
 pub mod explain;
 pub mod noise;
 pub mod published;

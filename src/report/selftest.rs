@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::selftest::result::{SURE, SelfTest};
-use crate::sizes::format_ns;
+use crate::sizes::{format_ns, three_digits};
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
@@ -30,7 +30,8 @@ fn share(count: usize, of: usize) -> String {
 }
 
 fn percent(half_width: f64) -> String {
-    format!("±{:.2} %", half_width * 100.0)
+    // Below a thousandth of a percent it is the clock's grain.
+    format!("±{} %", three_digits((half_width * 100.0).max(0.001)))
 }
 
 /// The tables, and a verdict in words.
@@ -74,7 +75,7 @@ fn identical(text: &mut String, found: &SelfTest) {
             format!("{} × {:.0}", one.runs, one.launches),
             format!("{:.0}", one.rounds),
             format_ns(one.sample_ns),
-            format!("{:.2} s", one.seconds_to_one_percent),
+            format_ns(one.seconds_to_one_percent * 1e9),
             format!("{:+.2}", one.correlation),
         ]);
     }

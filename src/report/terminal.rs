@@ -12,7 +12,7 @@ use crate::plan::{Plan, compatible};
 use crate::sizes::{format_ns, three_digits};
 use crate::stats::ratio::Ratio;
 use crate::stats::steady::Label;
-use crate::stats::verdict::{Twin, Verdict};
+use crate::stats::verdict::Verdict;
 use crate::summary::{BestSet, CellSummary, Comparison, Distribution, Summary};
 
 /// The whole report.
@@ -29,7 +29,7 @@ pub fn render(plan: &Plan, summary: &Summary) -> String {
         }
         render_absent(&mut text, &cells);
     }
-    render_doubts(&mut text, summary);
+    text.push_str(&super::doubts::render(summary));
     text
 }
 
@@ -80,7 +80,8 @@ fn interval(d: &Distribution) -> String {
     }
 }
 
-fn ratio_words(ratio: &Ratio) -> String {
+/// A ratio with its interval.
+pub(super) fn ratio_words(ratio: &Ratio) -> String {
     format!("{:.3} ({:.3}–{:.3})", ratio.estimate, ratio.low, ratio.high)
 }
 
@@ -230,13 +231,15 @@ fn steadiness(text: &mut String, experiment: &Experiment, rows: &[&CellSummary])
         let mine = rows.iter().filter(|c| c.role != "null" && c.steady.as_ref().is_some_and(|s| s.label == wanted));
         mine.map(|c| label(experiment, c)).collect()
     };
+    let labelled = rows.iter().filter(|c| c.role != "null" && c.steady.is_some()).count();
     let mut words = Vec::new();
     for wanted in [Label::Steady, Label::Drifting, Label::TwoLevel, Label::Short] {
         let names = of(wanted);
         let name = if wanted == Label::Short { "too few rounds to tell" } else { wanted.word() };
         match names.len() {
             0 => {}
-            count if wanted == Label::Steady || count == rows.len() => words.push(format!("{count} {name}")),
+            count if wanted == Label::Steady => words.push(format!("{count} {name}")),
+            count if count == labelled => words.push(format!("all {name}")),
             _ => words.push(format!("{name}: {}", names.join(", "))),
         }
     }
@@ -294,6 +297,12 @@ fn best_sentence(best: &BestSet, summary: &Summary) -> String {
         rest => format!("; cannot be told from it: {}", rest.join(", ")),
     };
     let group = if best.group.is_empty() { String::new() } else { format!(" among {}", best.group) };
+    if by.is_empty() && best.set.len() == best.compared {
+        return format!(
+            "→ None of the {} methods{group} can be told from the others yet; {leader} leads.",
+            best.compared
+        );
+    }
     format!("→ Use {leader}{group}{by}{others}.")
 }
 
@@ -314,26 +323,5 @@ fn render_absent(text: &mut String, cells: &[&CellSummary]) {
         names.sort();
         names.dedup();
         let _ = writeln!(text, "  {}: {}: {reason}", status.word(), names.join(", "));
-    }
-}
-
-fn render_doubts(text: &mut String, summary: &Summary) {
-    text.push('\n');
-    match &summary.twin {
-        Some(twin) => {
-            let word = match twin.verdict {
-                Twin::Agrees => "agrees with itself",
-                Twin::Coarse => "cannot be told from itself, but only coarsely",
-                Twin::Differs => "DIFFERS FROM ITSELF: this run is untrusted",
-            };
-            let _ = writeln!(text, "Twin: {} {word}: {}", twin.cell, ratio_words(&twin.ratio));
-        }
-        None => text.push_str("Twin: too few launches to hold the baseline against itself\n"),
-    }
-    for warning in summary.warnings.iter().filter(|w| w.name != "counter-absent") {
-        let _ = writeln!(text, "Doubt: {}: {}: {}", warning.name, warning.cell, warning.advice);
-    }
-    for remark in &summary.remarks {
-        let _ = writeln!(text, "Note: {remark}");
     }
 }

@@ -109,9 +109,9 @@ impl Runner<'_> {
             let share_s = (until_s - self.spent_s()) / left / cluster.units.len() as f64;
             let slower = (cluster.block_s / self.expected_s(cluster)).max(1.0);
             let round_s = planned.round_s.max(1e-6);
-            let most = ((share_s / slower - overhead_s) / round_s).clamp(1.0, MOST_ROUNDS);
-            let least = LEAST_ROUNDS_CHOSEN.min(most as usize);
-            let rounds = optimal_rounds(&components, overhead_s, round_s, least, most as usize);
+            let most = rounds_that_fit(share_s / slower, overhead_s, round_s);
+            let least = LEAST_ROUNDS_CHOSEN.min(most);
+            let rounds = optimal_rounds(&components, overhead_s, round_s, least, most);
             self.plan.units[unit].rounds = rounds as u32;
         }
         self.folder.write_json("plan.json", &self.plan)
@@ -133,8 +133,7 @@ impl Runner<'_> {
             return Ok(());
         }
         for unit in clusters.iter().filter(|c| c.blocks > 0 && lacking(c) > 0.0).flat_map(|c| c.units.clone()) {
-            let rounds = f64::from(self.plan.units[unit].rounds);
-            self.plan.units[unit].rounds = (rounds * left_s / needed_s).floor().max(1.0) as u32;
+            self.plan.units[unit].rounds = shortened(self.plan.units[unit].rounds, left_s, needed_s);
         }
         self.folder.write_json("plan.json", &self.plan)
     }
@@ -153,6 +152,16 @@ impl Runner<'_> {
         }
         self.lengths_ns = by_cell.into_iter().filter_map(|(c, mut all)| Some((c, median(&mut all)?))).collect();
     }
+}
+
+/// The rounds of a launch of so many seconds, of which its start takes some.
+fn rounds_that_fit(launch_s: f64, start_s: f64, round_s: f64) -> usize {
+    ((launch_s - start_s) / round_s).clamp(1.0, MOST_ROUNDS) as usize
+}
+
+/// The rounds with which launches that would need more than is left fit into it, one at the least.
+fn shortened(rounds: u32, left_s: f64, needed_s: f64) -> u32 {
+    (f64::from(rounds) * left_s / needed_s).floor().max(1.0) as u32
 }
 
 /// The batch that a cell has at the moment.
@@ -179,5 +188,19 @@ mod tests {
         // The slowest cell would be done with 2, but the fastest needs 25 to be a hundred reads long.
         assert_eq!(batch_for(100.0, 50_000.0, 25.0), 25);
         assert_eq!(batch_for(5e6, 5e6, 25.0), 1);
+    }
+
+    #[test]
+    fn a_launch_holds_what_fits_beside_its_start_and_never_nothing() {
+        assert_eq!(rounds_that_fit(1.0, 0.5, 0.01), 50);
+        assert_eq!(rounds_that_fit(0.4, 0.5, 0.01), 1);
+        assert_eq!(rounds_that_fit(1e6, 0.5, 1e-6), MOST_ROUNDS as usize);
+    }
+
+    #[test]
+    fn late_launches_are_shortened_in_proportion_and_keep_a_round() {
+        assert_eq!(shortened(40, 10.0, 20.0), 20);
+        assert_eq!(shortened(40, 1.0, 1000.0), 1);
+        assert_eq!(shortened(3, 9.0, 10.0), 2);
     }
 }

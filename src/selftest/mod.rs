@@ -81,7 +81,8 @@ fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
     let affordable = (side_s / first.slot_s.max(1e-6)) as usize;
     let few = taken.min(affordable).max(LEAST_NAIVE_SAMPLES);
     let many = USUAL_SAMPLES.min(affordable);
-    if many > few { vec![few, many] } else { vec![few] }
+    // Twice nearly the same number would only say the same thing twice.
+    if many >= 2 * few { vec![few, many] } else { vec![few.max(many)] }
 }
 
 /// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, what is there is judged.
