@@ -61,11 +61,21 @@ public final class SpinRing implements Method {
         return (TURN_BYTES + bytes + ALIGN - 1) / ALIGN * ALIGN;
     }
 
+    /** Written and not only sized, so that a full file system says so here and not by a fault in the loop. */
+    private static void create(Slot s, Path path, int bytes) throws IOException {
+        try {
+            Files.write(path, new byte[bytes], StandardOpenOption.CREATE_NEW);
+        } catch (IOException e) {
+            Files.deleteIfExists(path);
+            throw s.fail("write " + path, e);
+        }
+    }
+
     private static Link open(Slot s, Message m) throws IOException {
         Path path = Path.of("/dev/shm", s.launchName() + "-ring");
         int both = 2 * SLOTS * slotBytes(m.bytes), whole = (both + s.pageBytes - 1) / s.pageBytes * s.pageBytes;
         if (s.role() == 'a')
-            Files.write(path, new byte[whole], StandardOpenOption.CREATE_NEW);
+            create(s, path, whole);
         s.sides().meet();
         MappedByteBuffer memory;
         try (var file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
