@@ -220,7 +220,12 @@ fn queues_that_are_not_allowed_name_their_limit() {
     let words = message(&cells, "bytes=4KiB", "wait=block");
     let limits = [
         ("", format!("prlimit --msgqueue=1000 {NOBODY}"), "skipped", "RLIMIT_MSGQUEUE"),
-        ("echo 128 > /proc/sys/fs/mqueue/msgsize_max", NOBODY.to_owned(), "skipped", "sysctl fs.mqueue.msgsize_max=4096"),
+        (
+            "echo 128 > /proc/sys/fs/mqueue/msgsize_max",
+            NOBODY.to_owned(),
+            "skipped",
+            "sysctl fs.mqueue.msgsize_max=4096",
+        ),
         ("echo 1 > /proc/sys/fs/mqueue/msg_max", NOBODY.to_owned(), "skipped", "sudo sysctl fs.mqueue.msg_max=2"),
         ("echo 1 > /proc/sys/fs/mqueue/queues_max", NOBODY.to_owned(), "failed", "fs.mqueue.queues_max"),
     ];

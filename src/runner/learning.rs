@@ -121,7 +121,8 @@ fn outcome_of(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
             let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
             let how = if signal == "SIGTERM" { side.end.words(oom_killed) } else { format!("{signal} in the worker") };
             // The kernel has no other way to say it to a process that stores into a mapping.
-            let why = if signal == "SIGBUS" { ": the file system or the pool behind the mapping was exhausted" } else { "" };
+            let why =
+                if signal == "SIGBUS" { ": the file system or the pool behind the mapping was exhausted" } else { "" };
             Outcome::of(Status::Failed, format!("{how}, {place}{why}"))
         }
     }
