@@ -1,9 +1,9 @@
 //! Whether shared memory and messages cost here what they must: `cargo bench --bench shared`.
 //!
-//! First `share/anon-private@c-O3`, random-write with index=xorshift in 64 KiB, and a plain program with the same loop, in turn.
-//! Then the round trip of `message/spin-ring` with 64 bytes and of `message/limit`, one cache line that goes to and fro, in turn,
-//! each side on a CPU of its own. It reports medians of ratios and their range, and asserts nothing but proofs.
-//! `SHARED_TURNS` and `SHARED_LAUNCHES` replace 12 alternations and 5 launches of each in one alternation.
+//! First `share/anon-private@c-O3`, random-write with index=xorshift in 64 KiB, and a plain program with the same loop, in
+//! turn. Then the round trip of `message/spin-ring` with 64 bytes and of `message/limit`, one cache line that goes to and
+//! fro, in turn, with a CPU for each side and without. It reports medians of ratios and their range, and asserts nothing but
+//! proofs. `SHARED_TURNS` and `SHARED_LAUNCHES` replace 12 alternations and 5 launches of each in one alternation.
 
 #[path = "../tests/sides/mod.rs"]
 mod sides;
