@@ -5,6 +5,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::{Place, cell, entries};
@@ -43,8 +44,11 @@ fn disturbed(name: &str, wait: &str, victim: usize, signal: Signal) -> (Value, D
     // So many trips that the signal finds the sides among them; Java's heap has no room for the latencies of more.
     let ops = if name.contains("java") { "ops=2000000" } else { "ops=20000000" };
     let mut command = place.command(&["run", name, &null, "--set", "bytes=64", "--set", ops, "--set", &wait]);
-    // A virtual machine takes a part of a second to start.
-    let limit = if name.contains("java") { "4s" } else { "1s" };
+    // One at a time: sides that spin beside the sides of another test would take much longer than they need.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // A virtual machine takes a part of a second to start; on a busy machine also the other cell takes its time.
+    let limit = if name.contains("java") { "6s" } else { "3s" };
     command.args(["--time-limit", limit, "--launches", "1", "--budget", "15s", "--json", "--out"]).arg(&out);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let patience = Instant::now() + Duration::from_secs(60);
@@ -91,7 +95,7 @@ fn fails(name: &str, wait: &str, signal: Signal, words: &str) {
     }
 }
 
-/// The pairs with the Java in PATH; none where there is no JDK.
+/// The pairs with the Java in PATH, as the second side and as the first; none where there is no JDK.
 fn java_pairs() -> Option<[String; 2]> {
     let output = Command::new("javac").arg("-version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -104,28 +108,24 @@ const DIES: &str = "the worker was killed by signal SIGKILL";
 
 #[test]
 fn a_side_that_hangs_is_named() {
-    for (method, wait) in
-        [("pipe", "block"), ("udp", "block"), ("unix-stream", "spin"), ("futex-ring", "block"), ("spin-ring", "spin")]
-    {
+    for (method, wait) in [("unix-stream", "spin"), ("futex-ring", "block"), ("spin-ring", "spin")] {
         fails(&format!("message/{method}@c-O3+c-O3"), wait, Signal::STOP, HANGS);
     }
 }
 
 #[test]
 fn a_side_that_dies_is_named() {
-    for (method, wait) in [("posix-mq", "block"), ("eventfd", "block"), ("spin-ring", "spin"), ("tcp", "block")] {
+    for (method, wait) in [("posix-mq", "block"), ("spin-ring", "spin")] {
         fails(&format!("message/{method}@c-O3+c-O3"), wait, Signal::KILL, DIES);
     }
 }
 
 #[test]
 fn a_side_in_another_language_that_dies_or_hangs_is_named() {
-    let Some(pairs) = java_pairs() else {
+    let Some([second, first]) = java_pairs() else {
         println!("skipped: there is no JDK in PATH");
         return;
     };
-    for pair in pairs {
-        fails(&format!("message/unix-stream@{pair}"), "block", Signal::KILL, DIES);
-        fails(&format!("message/spin-ring@{pair}"), "spin", Signal::STOP, HANGS);
-    }
+    fails(&format!("message/unix-stream@{first}"), "block", Signal::KILL, DIES);
+    fails(&format!("message/spin-ring@{second}"), "spin", Signal::STOP, HANGS);
 }
