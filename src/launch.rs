@@ -44,6 +44,8 @@ pub enum End {
     Signal(i32),
     /// The laboratory ended it after its time limit, in seconds.
     TimeLimit(u64),
+    /// The same, and it had to be killed: it did not end when it was asked to.
+    Deaf(u64),
     /// The laboratory ended it because the other side had ended.
     OtherSide,
     /// The laboratory ended it because the run was stopped.
@@ -63,6 +65,9 @@ impl End {
             End::Signal(9) if oom_killed => "the worker was killed by the kernel's OOM killer".to_owned(),
             End::Signal(number) => format!("the worker was killed by signal {}", signal_name(*number)),
             End::TimeLimit(seconds) => format!("the worker did not end within its time limit of {seconds} s"),
+            End::Deaf(seconds) => format!(
+                "the worker did not end within its time limit of {seconds} s, nor when it was asked to: it hangs or was stopped"
+            ),
             End::OtherSide => "the other side ended".to_owned(),
             End::Stopped => "the run was stopped".to_owned(),
         }
@@ -169,6 +174,11 @@ fn wait(watched: &mut [Watched], started: Instant, time_limit: Duration, signals
         if signals.arrived().is_some() {
             watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
         } else if now >= deadline {
+            for one in watched.iter_mut().filter(|w| asked && w.ended.is_none()) {
+                if let Some(End::TimeLimit(seconds)) = one.cause {
+                    one.cause = Some(End::Deaf(seconds));
+                }
+            }
             let cause = || if one_failed { End::OtherSide } else { End::TimeLimit(time_limit.as_secs()) };
             let signal = if asked { Signal::KILL } else { Signal::TERM };
             watched.iter_mut().for_each(|one| one.end(cause(), signal));

@@ -5,7 +5,7 @@ mod learning;
 mod sizing;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -75,7 +75,11 @@ impl<'a> Runner<'a> {
         let prefix = format!("pagewise-{}", plan.run);
         guard.undo(&format!("remove-prefix /dev/shm {prefix}"))?;
         guard.undo(&format!("remove-prefix /dev/mqueue {prefix}"))?;
-        guard.undo(&format!("remove-prefix {} {prefix}", std::env::temp_dir().display()))?;
+        // Sockets by their path lie in /tmp whatever TMPDIR says: a path of theirs is short.
+        let temporary = std::env::temp_dir();
+        for folder in [temporary.as_path(), Path::new("/tmp")] {
+            guard.undo(&format!("remove-prefix {} {prefix}", folder.display()))?;
+        }
         guard.undo(&format!("remove-prefix {} scratch-{prefix}", folder.path().display()))?;
         crate::system::prepare(&plan, &mut guard)?;
         let bounds = Bounds::make(&mut plan, &mut guard)?;

@@ -178,6 +178,8 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
                 "1",
                 "--budget",
                 "3s",
+                "--time-limit",
+                "20s",
                 "--json",
                 "--out",
                 folder,

@@ -79,7 +79,7 @@ impl Runner<'_> {
         if let [only] = record.cells[..] {
             let other = || record.sides.iter().find(|s| !s.end.is_clean() && s.end != End::OtherSide);
             let side = record.sides.iter().find(|s| killed(s)).or_else(other);
-            let outcome = match side.map(|s| (s.end.words(record.oom_killed), s.message.as_str())) {
+            let outcome = match side.map(|s| (how(s, record), s.message.as_str())) {
                 Some((how, "")) => Outcome::of(Status::Failed, how),
                 Some((how, message)) => Outcome::of(Status::Failed, format!("{how}: {message}")),
                 None => Outcome::of(Status::Untrusted, broken.unwrap_or("the launch ended early")),
@@ -97,8 +97,19 @@ impl Runner<'_> {
     }
 }
 
+/// Whether a side ended, or hung, through no doing of the other.
 fn killed(side: &SideRecord) -> bool {
-    matches!(side.end, End::Signal(_))
+    matches!(side.end, End::Signal(_) | End::Deaf(_))
+}
+
+/// How a process ended; of a pair also which of the two it was.
+fn how(side: &SideRecord, record: &LaunchRecord) -> String {
+    let words = side.end.words(record.oom_killed);
+    let role = record.sides.iter().zip(["a", "b"]).find(|(s, _)| s.transcript == side.transcript);
+    match role {
+        Some((_, role)) if record.sides.len() > 1 => format!("side {role}, {}: {words}", side.worker),
+        _ => words,
+    }
 }
 
 /// What a worker's own account of a cell means for it.
@@ -109,7 +120,10 @@ fn outcome_of(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
         Ending::Crash { phase, signal, .. } => {
             let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
             let how = if signal == "SIGTERM" { side.end.words(oom_killed) } else { format!("{signal} in the worker") };
-            Outcome::of(Status::Failed, format!("{how}, {place}"))
+            // The kernel has no other way to say it to a process that stores into a mapping.
+            let why =
+                if signal == "SIGBUS" { ": the file system or the pool behind the mapping was exhausted" } else { "" };
+            Outcome::of(Status::Failed, format!("{how}, {place}{why}"))
         }
     }
 }

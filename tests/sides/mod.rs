@@ -125,6 +125,7 @@ impl Launch {
         while self.folder.path().join("meet").exists() != there && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(1));
         }
+        assert_eq!(self.folder.path().join("meet").exists(), there, "the sides do not meet");
     }
 
     /// What is left of the launch in its folder and in shared memory.
@@ -150,10 +151,7 @@ impl Side {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            if Instant::now() > patience {
-                let _ = self.child.kill();
-                panic!("a side does not end");
-            }
+            assert!(Instant::now() < patience, "a side does not end");
             std::thread::sleep(Duration::from_millis(2));
         };
         let mut messages = String::new();
@@ -161,6 +159,14 @@ impl Side {
         let bytes = reading.join().unwrap();
         let transcript = Transcript::read(bytes.as_slice()).unwrap_or_else(|e| panic!("{e:#} {status:?} {messages}"));
         Ended { status, transcript, messages }
+    }
+}
+
+/// A test that fails leaves no side behind, on which another one could wait, or which would take its processor.
+impl Drop for Side {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -5,7 +5,7 @@
 /* An eventfd carries a count and no payload; the payload lies in a ring in shared memory. */
 static bool event_send(struct link *l)
 {
-    memcpy(ring_slot(l->ring_out, l->turn_out++, l->bytes) + RING_TURN_BYTES, l->message, l->bytes);
+    memcpy(ring_slot(l->ring_out, l->turn_out++, l->bytes), l->message, l->bytes);
     return write(l->out, &(uint64_t){1}, sizeof(uint64_t)) == sizeof(uint64_t);
 }
 
@@ -17,7 +17,7 @@ static bool event_receive(struct link *l)
     while ((got = read(l->in, &count, sizeof count)) < 0 && (errno == EAGAIN || errno == EINTR))
         if (!tried(&tries, TRIES_IN_KERNEL))
             return false;
-    memcpy(l->message, ring_slot(l->ring_in, l->turn_in++, l->bytes) + RING_TURN_BYTES, l->bytes);
+    memcpy(l->message, ring_slot(l->ring_in, l->turn_in++, l->bytes), l->bytes);
     return got == sizeof count;
 }
 

@@ -13,18 +13,20 @@ static long futex(uint32_t *word, int operation, uint32_t value)
 static bool ring_send(struct link *l)
 {
     char *slot = ring_slot(l->ring_out, l->turn_out, l->bytes);
-    memcpy(slot + RING_TURN_BYTES, l->message, l->bytes);
-    __atomic_store_n((uint32_t *)slot, (uint32_t)++l->turn_out, __ATOMIC_RELEASE);
-    return futex((uint32_t *)slot, FUTEX_WAKE, 1) >= 0;
+    uint32_t *word = (uint32_t *)(slot + ring_turn_at(l->bytes));
+    memcpy(slot, l->message, l->bytes);
+    __atomic_store_n(word, (uint32_t)++l->turn_out, __ATOMIC_RELEASE);
+    return futex(word, FUTEX_WAKE, 1) >= 0;
 }
 
 static bool ring_receive(struct link *l)
 {
-    uint32_t *word = (uint32_t *)ring_slot(l->ring_in, l->turn_in++, l->bytes), seen;
+    char *slot = ring_slot(l->ring_in, l->turn_in++, l->bytes);
+    uint32_t *word = (uint32_t *)(slot + ring_turn_at(l->bytes)), seen;
     while ((seen = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != (uint32_t)l->turn_in)
         if (futex(word, FUTEX_WAIT, seen) != 0 && errno != EAGAIN && errno != EINTR)
             return false;
-    memcpy(l->message, (char *)word + RING_TURN_BYTES, l->bytes);
+    memcpy(l->message, slot, l->bytes);
     return true;
 }
 

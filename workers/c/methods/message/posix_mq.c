@@ -2,6 +2,8 @@
 #include <mqueue.h>
 #include <stdio.h>
 
+enum { MESSAGES = 2 }; /* that a queue holds */
+
 static bool mq_send_one(struct link *l)
 {
     int sent;
@@ -24,25 +26,42 @@ static bool mq_receive_one(struct link *l)
 
 TRIPS(by_mq, mq_send_one, mq_receive_one);
 
+/* Which of the limits on queues was met; see mq_overview(7). */
+__attribute__((noreturn)) static void no_queue(struct slot *s, size_t bytes)
+{
+    static char reason[200];
+    int error = errno, most = MESSAGES;
+    FILE *file = fopen("/proc/sys/fs/mqueue/msg_max", "re");
+    if (file && fscanf(file, "%d", &most) != 1)
+        most = MESSAGES;
+    if (file)
+        fclose(file);
+    errno = error;
+    if (error == EINVAL && most < MESSAGES)
+        skip(s, "a queue may hold fewer than two messages: sudo sysctl fs.mqueue.msg_max=2");
+    if (error == EINVAL) {
+        snprintf(reason, sizeof reason, "messages of %zu bytes are not allowed: sudo sysctl fs.mqueue.msgsize_max=%zu",
+                 bytes, bytes);
+        skip(s, reason);
+    }
+    if (error == EMFILE)
+        skip(s, "the queue would exceed RLIMIT_MSGQUEUE: raise it by ulimit -q");
+    if (error == ENOSYS)
+        skip(s, "this kernel has no POSIX message queues (CONFIG_POSIX_MQUEUE)");
+    if (error == ENOSPC)
+        fail_because(s, "mq_open", "there are as many queues as fs.mqueue.queues_max allows");
+    fail(s, "mq_open");
+}
+
 /* A queue descriptor is a file descriptor on Linux, so side b is passed it and the name is gone at once. */
 static mqd_t queue(struct slot *s, const struct link *l, const char *which)
 {
     char name[256];
     snprintf(name, sizeof name, "/%s-%s", launch_name(), which);
-    struct mq_attr about = {.mq_maxmsg = 2, .mq_msgsize = (long)l->bytes};
+    struct mq_attr about = {.mq_maxmsg = MESSAGES, .mq_msgsize = (long)l->bytes};
     mqd_t made = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &about);
-    static char reason[200];
-    if (made < 0 && errno == EINVAL) {
-        snprintf(reason, sizeof reason, "messages of %zu bytes are not allowed: sudo sysctl fs.mqueue.msgsize_max=%zu",
-                 l->bytes, l->bytes);
-        skip(s, reason);
-    }
-    if (made < 0 && errno == EMFILE)
-        skip(s, "the queue would exceed RLIMIT_MSGQUEUE: raise it by ulimit -q");
-    if (made < 0 && errno == ENOSYS)
-        skip(s, "this kernel has no POSIX message queues (CONFIG_POSIX_MQUEUE)");
     if (made < 0)
-        fail(s, "mq_open");
+        no_queue(s, l->bytes);
     mq_unlink(name);
     spin_or_block(s, l, made);
     tell_descriptor(s, made);

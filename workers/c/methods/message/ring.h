@@ -1,14 +1,22 @@
-/* Rings in shared memory: two slots each way, each a turn and a payload, on cache lines of their own. With one message under
- * way, the answer to a message says that its slot is free again. Java's spin ring has the same layout. */
+/* Rings in shared memory: two slots each way, each a payload and behind it its turn, on cache lines of their own. With one
+ * message under way, the answer to a message says that its slot is free again. Who waits reads the turn, so it stands in the
+ * line that is written last: before the payload it would share a line with the payload's start, and that line would be taken
+ * away from the sender in the middle of its writing. Java's spin ring has the same layout. */
 #ifndef PAGEWISE_MESSAGE_RING_H
 #define PAGEWISE_MESSAGE_RING_H
 #include "message.h"
 
 enum { RING_SLOTS = 2, RING_ALIGN = 128, RING_TURN_BYTES = 8 };
 
+/* Where the turn stands in a slot. */
+static inline size_t ring_turn_at(size_t bytes)
+{
+    return (bytes + RING_TURN_BYTES - 1) / RING_TURN_BYTES * RING_TURN_BYTES;
+}
+
 static inline size_t ring_slot_bytes(size_t bytes)
 {
-    return (RING_TURN_BYTES + bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+    return (ring_turn_at(bytes) + RING_TURN_BYTES + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
 }
 
 /* Both ways, in whole pages. */

@@ -6,19 +6,21 @@
 static bool ring_send(struct link *l)
 {
     char *slot = ring_slot(l->ring_out, l->turn_out, l->bytes);
-    memcpy(slot + RING_TURN_BYTES, l->message, l->bytes);
-    __atomic_store_n((uint64_t *)slot, ++l->turn_out, __ATOMIC_RELEASE);
+    memcpy(slot, l->message, l->bytes);
+    __atomic_store_n((uint64_t *)(slot + ring_turn_at(l->bytes)), ++l->turn_out, __ATOMIC_RELEASE);
     return true;
 }
 
 static bool ring_receive(struct link *l)
 {
     char *slot = ring_slot(l->ring_in, l->turn_in++, l->bytes);
+    uint64_t *turn = (uint64_t *)(slot + ring_turn_at(l->bytes));
     unsigned tries = 0;
-    while (__atomic_load_n((uint64_t *)slot, __ATOMIC_ACQUIRE) != l->turn_in)
+    while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) != l->turn_in) {
         if (!tried(&tries, TRIES_IN_MEMORY))
             return false;
-    memcpy(l->message, slot + RING_TURN_BYTES, l->bytes);
+    }
+    memcpy(l->message, slot, l->bytes);
     return true;
 }
 

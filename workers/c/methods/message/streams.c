@@ -8,6 +8,13 @@ void spin_or_block(struct slot *s, const struct link *l, int descriptor)
         fail(s, "fcntl");
 }
 
+void no_port(struct slot *s, const char *call)
+{
+    if (errno == EADDRINUSE || errno == EADDRNOTAVAIL)
+        fail_because(s, call, "every port of net.ipv4.ip_local_port_range is taken or reserved on the loopback interface");
+    fail(s, call);
+}
+
 char *shared_by_descriptor(struct slot *s, size_t bytes)
 {
     int fd = s->role == 'a' ? memfd_create("pagewise-message", MFD_CLOEXEC) : hear_descriptor(s);

@@ -72,6 +72,8 @@ static inline bool datagram_receive(struct link *l)
 
 /* Makes a descriptor's calls return at once where the cell spins. */
 void spin_or_block(struct slot *s, const struct link *l, int descriptor);
+/* A socket that got no port, with the reason where every port is taken. */
+__attribute__((noreturn)) void no_port(struct slot *s, const char *call);
 /* Memory that both sides map, named by a descriptor that side a makes and side b hears. */
 char *shared_by_descriptor(struct slot *s, size_t bytes);
 #endif

@@ -19,7 +19,7 @@ static void run(struct slot *s)
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 1) != 0 ||
         getsockname(listener, (struct sockaddr *)&address, &length) != 0)
-        fail(s, "bind");
+        no_port(s, "bind");
     tell(s, &address.sin_port, sizeof address.sin_port);
     accept_for_a_while(listener);
     l.in = l.out = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -40,7 +40,7 @@ static void run_b(struct slot *s)
     hear(s, &address.sin_port, sizeof address.sin_port);
     l.in = l.out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (l.in < 0 || connect(l.in, (struct sockaddr *)&address, sizeof address) != 0)
-        fail(s, "connect");
+        no_port(s, "connect");
     no_delay(s, l.in);
     spin_or_block(s, &l, l.in);
     message_answer(s, &l, &by_tcp, "read or write");

@@ -13,11 +13,11 @@ static void open_ends(struct slot *s, struct link *l)
     l->in = l->out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (l->in < 0 || bind(l->in, (struct sockaddr *)&mine, length) != 0 ||
         getsockname(l->in, (struct sockaddr *)&mine, &length) != 0)
-        fail(s, "bind");
+        no_port(s, "bind");
     tell(s, &mine.sin_port, sizeof mine.sin_port);
     hear(s, &theirs.sin_port, sizeof theirs.sin_port);
     if (connect(l->in, (struct sockaddr *)&theirs, sizeof theirs) != 0)
-        fail(s, "connect");
+        no_port(s, "connect");
     spin_or_block(s, l, l->in);
 }
 

@@ -2,6 +2,8 @@
 #include "share.h"
 #include <linux/magic.h>
 #include <stdio.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
 #include <sys/statfs.h>
 
 static struct statfs file_system_of(struct slot *s, int fd)
@@ -45,6 +47,40 @@ bool share_in_memory(struct slot *s, int fd)
     fact_word(s, "file_system", name);
     fact(s, "in_memory", in_memory);
     return in_memory;
+}
+
+/* A number of /proc/sys; 0 where it cannot be read. */
+static unsigned long long setting(const char *path)
+{
+    unsigned long long value = 0;
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%llu", &value) != 1)
+        value = 0;
+    if (file)
+        fclose(file);
+    return value;
+}
+
+void share_no_segment(struct slot *s)
+{
+    static char reason[320];
+    int error = errno;
+    unsigned long long largest = setting("/proc/sys/kernel/shmmax"), most = setting("/proc/sys/kernel/shmmni");
+    struct shm_info now;
+    if (error == EINVAL && s->bytes > largest) {
+        snprintf(reason, sizeof reason, "a segment of %zu bytes is larger than kernel.shmmax (%llu): sudo sysctl kernel.shmmax=%zu",
+                 s->bytes, largest, s->bytes);
+        skip(s, reason);
+    }
+    if (error == ENOSPC && shmctl(0, SHM_INFO, (struct shmid_ds *)&now) >= 0) {
+        snprintf(reason, sizeof reason,
+                 "no segment is free: %d of kernel.shmmni=%llu are taken, %lu pages of kernel.shmall=%llu; ipcs -m names them",
+                 now.used_ids, most, now.shm_tot, setting("/proc/sys/kernel/shmall"));
+        errno = error;
+        fail_because(s, "shmget", reason);
+    }
+    errno = error;
+    fail(s, "shmget");
 }
 
 void share_check_huge(struct slot *s)

@@ -33,6 +33,8 @@ void share_check_clear_read(struct slot *s, char *p);
 void share_check_room(struct slot *s, int fd);
 /* Records the kind of file system as a fact; true for one that lives in memory. */
 bool share_in_memory(struct slot *s, int fd);
+/* A shmget() that failed, with the limit that it met: one segment's size, or how much all of them may be. */
+__attribute__((noreturn)) void share_no_segment(struct slot *s);
 /* The words for an empty pool of huge pages; skips when `bytes` are no whole number of them. */
 void share_check_huge(struct slot *s);
 __attribute__((noreturn)) void share_skip_pool(struct slot *s);

@@ -14,7 +14,7 @@ static void run(struct slot *s)
             p = shmat(id, at, 0);
     }
     if (id < 0)
-        fail(s, "shmget");
+        share_no_segment(s);
     int error = errno;
     shmctl(id, IPC_RMID, NULL); /* it lives until the last detach, also if this process is killed */
     errno = error;
