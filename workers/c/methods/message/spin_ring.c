@@ -19,6 +19,8 @@ static bool ring_receive(struct link *l)
     while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) != l->turn_in) {
         if (!tried(&tries, TRIES_IN_MEMORY))
             return false;
+        /* The payload's line is on its way by the time its turn arrives: one wait instead of two. */
+        __builtin_prefetch(slot);
     }
     memcpy(l->message, slot, l->bytes);
     return true;
