@@ -97,6 +97,10 @@ impl Runner<'_> {
     }
 }
 
+/// What SIGBUS says.
+const BEHIND_THE_MAPPING: &str =
+    ": what a page was mapped from was not there; its file had become shorter, or its file system or pool was exhausted";
+
 /// Whether a side ended, or hung, through no doing of the other.
 fn killed(side: &SideRecord) -> bool {
     matches!(side.end, End::Signal(_) | End::Deaf(_))
@@ -121,8 +125,7 @@ fn outcome_of(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
             let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
             let how = if signal == "SIGTERM" { side.end.words(oom_killed) } else { format!("{signal} in the worker") };
             // The kernel has no other way to say it to a process that stores into a mapping.
-            let why =
-                if signal == "SIGBUS" { ": the file system or the pool behind the mapping was exhausted" } else { "" };
+            let why = if signal == "SIGBUS" { BEHIND_THE_MAPPING } else { "" };
             Outcome::of(Status::Failed, format!("{how}, {place}{why}"))
         }
     }
