@@ -298,10 +298,7 @@ fn best_sentence(best: &BestSet, summary: &Summary) -> String {
     };
     let group = if best.group.is_empty() { String::new() } else { format!(" among {}", best.group) };
     if by.is_empty() && best.set.len() == best.compared {
-        return format!(
-            "→ None of the {} methods{group} can be told from the others; {leader} leads.",
-            best.compared
-        );
+        return format!("→ None of the {} methods{group} can be told from the others; {leader} leads.", best.compared);
     }
     format!("→ Use {leader}{group}{by}{others}.")
 }
