@@ -5,28 +5,10 @@ mod reading;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
+use reading::{laboratory, run_json, text};
 use serde_json::Value;
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The laboratory in a home of its own, so that no test touches the user's runs or captures.
-fn laboratory(home: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
-    command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_DATA_HOME", home.join("data"));
-    command.args(arguments).output().unwrap()
-}
-
-fn run_json(home: &Path, arguments: &[&str]) -> Value {
-    let usual = ["run", "--json", "--launches", "1", "--budget", "40s"];
-    let output = laboratory(home, &[&usual[..], arguments].concat());
-    // 4 where nothing could be measured: each test says itself which outcome it wants.
-    assert!([Some(0), Some(4)].contains(&output.status.code()), "{}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 #[test]
 fn a_users_own_file_is_measured_and_stays_as_it_is() {
@@ -137,35 +119,6 @@ fn a_process_joins_a_cgroup_of_version_2() {
     let name = group.file_name().unwrap().to_str().unwrap();
     let joined = text(&said.stdout).lines().any(|l| l.starts_with("0::") && l.ends_with(name));
     assert!(joined, "{}{}", text(&said.stdout), text(&said.stderr));
-}
-
-#[test]
-fn dropping_everybodys_cache_needs_permission_and_is_proved() {
-    let home = tempfile::tempdir().unwrap();
-    // A folder in the build's own place: temporary folders may lie in memory, where no file is ever cold.
-    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let own = disk.path().join("own");
-    fs::write(&own, vec![1_u8; 300_000]).unwrap();
-    let file = format!("file={}", own.display());
-    let what = ["read/read", "read/mmap", "--set", &file, "--set", "cache=dropped", "--set", "consume=sum"];
-    for cell in run_json(home.path(), &what)["cells"].as_array().unwrap() {
-        assert_eq!(cell["status"], "refused", "{cell:#}");
-        let reason = cell["reason"].as_str().unwrap();
-        assert!(reason.contains("everybody's page cache") && reason.contains("--allow-system-changes"), "{reason}");
-    }
-    for cell in run_json(home.path(), &[&what[..], &["--allow-system-changes"]].concat())["cells"].as_array().unwrap() {
-        let reason = cell["reason"].as_str().unwrap_or_default();
-        match cell["status"].as_str().unwrap() {
-            "skipped" => assert!(reason.contains("only root") || reason.contains("tmpfs"), "{reason}"),
-            "refused" => assert!(reason.contains("tmpfs cannot be cold"), "{reason}"),
-            // Somebody else's reading of the device may cost a cell its trust; what was dropped is dropped all the same.
-            "ok" | "untrusted" => {
-                assert_eq!(cell["proofs"]["resident_before_bytes"]["max"].as_u64(), Some(0), "{cell:#}");
-                assert!(cell["proofs"]["device_bytes"]["min"].as_u64().unwrap() >= 300_000, "{cell:#}");
-            }
-            other => panic!("{other}: {reason}"),
-        }
-    }
 }
 
 /// Root may read everything, so it gives the right up first.
