@@ -20,24 +20,8 @@ const ROUNDS: usize = 5;
 /// is that of the method too (touched again, given back, faulted again, read): frames that a process has just used so often
 /// are faulted in 3 to 6 % faster than frames it has used once, whoever measures.
 const PLAIN: &str = r#"
-#define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <stdint.h>
-#include <sys/mman.h>
-#include <time.h>
-static uint64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 static char *fresh(size_t bytes) {
-    size_t huge = 2 << 20;
-    char *area = mmap(NULL, bytes + 3 * huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    munmap(area, bytes + 3 * huge);
-    char *at = (char *)(((uintptr_t)area + 2 * huge - 1) / huge * huge);
-    char *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (p == MAP_FAILED) exit(1);
+    char *p = mapped(bytes);
     madvise(p, bytes, MADV_NOHUGEPAGE);
     return p;
 }
@@ -114,7 +98,7 @@ fn null_cost(program: &Path) -> Any<()> {
 
 fn against_plain(program: &Path, place: &Path) -> Any<()> {
     let source = place.join("plain.c");
-    fs::write(&source, PLAIN)?;
+    fs::write(&source, [include_str!("plain.h"), PLAIN].concat())?;
     let plain = place.join("plain");
     let compiled = Command::new("cc")
         .args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"])

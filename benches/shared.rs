@@ -24,24 +24,8 @@ const AIM_RING: f64 = 2.0;
 
 /// The job without a laboratory around it: the same alignment, first touch, loop, seed and clock.
 const PLAIN: &str = r#"
-#define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <stdint.h>
-#include <sys/mman.h>
-#include <time.h>
-static uint64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 static char *fresh(size_t bytes) {
-    size_t huge = 2 << 20;
-    char *area = mmap(NULL, bytes + 3 * huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    munmap(area, bytes + 3 * huge);
-    char *at = (char *)(((uintptr_t)area + 2 * huge - 1) / huge * huge);
-    char *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (p == MAP_FAILED) exit(1);
+    char *p = mapped(bytes);
     for (size_t i = 0; i < bytes; i += 4096) ((volatile char *)p)[i] = 1;
     return p;
 }
@@ -124,7 +108,7 @@ fn middle(values: &mut [f64]) -> f64 {
 
 fn compiled(place: &Path) -> PathBuf {
     let (source, plain) = (place.join("plain.c"), place.join("plain"));
-    std::fs::write(&source, PLAIN).expect("the temporary folder can be written");
+    std::fs::write(&source, [include_str!("plain.h"), PLAIN].concat()).expect("the temporary folder can be written");
     let mut compiler = Command::new("cc");
     compiler.args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"]).args([&plain, &source]);
     assert!(compiler.status().is_ok_and(|status| status.success()), "the stand-alone program does not compile");

@@ -128,16 +128,7 @@ fn offer_memory(level: &Path, guard: &mut Guard) -> Result<std::result::Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let place = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = place.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        place
-    }
+    use crate::machine::fixture::tree;
 
     fn made(root: &Path) -> std::result::Result<PathBuf, String> {
         make_one(root, "pagewise-x-memory-5", "5", &mut Guard::start().unwrap()).unwrap()

@@ -132,7 +132,7 @@ ACROSS(process_vm_writev)
 "#;
 
 /// The library, compiled; none where there is no compiler.
-fn library(place: &Path) -> Option<PathBuf> {
+fn preload(place: &Path) -> Option<PathBuf> {
     let (source, library) = (place.join("calls.c"), place.join("calls.so"));
     std::fs::write(&source, PRELOAD).unwrap();
     let compiled =
@@ -152,14 +152,14 @@ fn parameters() -> Vec<(&'static str, &'static str)> {
 /// Launches whose workers' calls behave as `settings` say, for both sides or for one of them.
 struct Disturbed {
     worker: Worker,
-    library: PathBuf,
+    preload: PathBuf,
     _place: tempfile::TempDir,
 }
 
 impl Disturbed {
     fn new() -> Option<Disturbed> {
         let place = tempfile::tempdir().unwrap();
-        Some(Disturbed { worker: Worker::native("c-O3"), library: library(place.path())?, _place: place })
+        Some(Disturbed { worker: Worker::native("c-O3"), preload: preload(place.path())?, _place: place })
     }
 
     fn pair(&self, method: &Method, sides: &str, settings: &[(&'static str, String)]) -> (Ended, Ended) {
@@ -169,7 +169,7 @@ impl Disturbed {
         let mut start = |role: char| {
             launch.environment.clear();
             if sides.contains(role) {
-                launch.environment.push(("LD_PRELOAD", self.library.display().to_string()));
+                launch.environment.push(("LD_PRELOAD", self.preload.display().to_string()));
                 launch.environment.extend(settings.iter().cloned());
                 launch.environment.push(("TEST_PROBES", role.to_string()));
             }

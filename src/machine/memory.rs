@@ -123,16 +123,7 @@ fn controller_path(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let place = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = place.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        place
-    }
+    use crate::machine::fixture::tree;
 
     #[test]
     fn the_tightest_ancestor_of_a_v2_cgroup_decides() {

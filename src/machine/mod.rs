@@ -6,6 +6,8 @@ pub mod compare;
 pub mod cpu;
 pub mod environment;
 mod files;
+#[cfg(test)]
+pub mod fixture;
 pub mod gaps;
 pub mod meaning;
 pub mod memory;
