@@ -83,7 +83,7 @@ fn what_one_side_cannot_do_both_skip_and_the_launch_goes_on() {
 #[test]
 fn a_side_whose_peer_dies_ends_without_a_figure_for_what_was_cut() {
     let worker = Worker::native("c-O3");
-    let by_memory = ["shm-ring", "shm-ring-cached", "shm-memcpy-published", "memfd-handover"];
+    let by_memory = ["shm-ring", "shm-ring-cached", "shm-ring-streaming", "shm-memcpy-published", "memfd-handover"];
     let by_calls = ["pipe", "vmsplice-published", "unix-stream", "tcp", "process-vm-readv", "process-vm-writev"];
     for method in by_memory.into_iter().chain(by_calls) {
         for victim in ['a', 'b'] {

@@ -19,6 +19,6 @@ static void run_b(struct slot *s)
 }
 
 METHOD(transfer_shm_ring, .experiment = "transfer", .name = "shm-ring",
-       .summary = "A ring of a few chunks in shared memory, small enough for the caches: a copies in by memcpy while b copies out by streaming stores.",
+       .summary = "A ring of a few chunks in shared memory, small enough for the caches: a copies in by memcpy while b copies out by streaming stores (by memcpy where the processor has none; the fact `streams` tells).",
        .phases = TRANSFER_PHASES, .keys = RING_KEYS, .memory = RING_MEMORY, .laws = PRIVATE_LAWS RESIDENT_LAWS,
        .calls = RING_CALLS, .run = run, .run_b = run_b);
