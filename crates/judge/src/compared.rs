@@ -1,6 +1,6 @@
 //! Verdicts: each method of a group against its baseline.
 
-use record::plan::Plan;
+use record::state::State;
 use record::summary::Comparison;
 use stats::ratio::Ratio;
 use stats::verdict::{Verdict, verdict};
@@ -18,14 +18,14 @@ fn believed_verdict(ratio: &Ratio, asked: f64, effective: f64) -> Verdict {
     }
 }
 
-pub(crate) fn comparisons_of(plan: &Plan, evidence: &Evidence, group: &Group, margin: f64) -> Vec<Comparison> {
+pub(crate) fn comparisons_of(state: &State, evidence: &Evidence, group: &Group, margin: f64) -> Vec<Comparison> {
     let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
         return Vec::new();
     };
     let mut found = Vec::new();
     for &cell in group.cells.iter().filter(|c| **c != baseline) {
         let Some(mine) = evidence.cells.get(&cell) else { continue };
-        let planned = &plan.cells[cell].cell;
+        let planned = &state.cells[cell].cell;
         let sound = |e: &CellEvidence| e.checks.outcome().is_none() && distrust(e).is_none();
         let believable = sound(mine) && sound(base);
         for (measure, name) in group.experiment.measures().enumerate() {
@@ -39,13 +39,13 @@ pub(crate) fn comparisons_of(plan: &Plan, evidence: &Evidence, group: &Group, ma
                 experiment: group.experiment.name.clone(),
                 parameters: group.parameters.clone(),
                 phase: name.to_owned(),
-                baseline: format!("{}@{}", plan.cells[baseline].cell.method, plan.cells[baseline].cell.worker),
+                baseline: format!("{}@{}", state.cells[baseline].cell.method, state.cells[baseline].cell.worker),
                 method: planned.method.clone(),
                 worker: planned.worker.clone(),
                 options: options.map(|(k, v)| (k.clone(), v.clone())).collect(),
                 cpu_ratio: ratio(base, mine, measure, Column::Cpu).filter(|_| believable),
                 faults_ratio: ratio(base, mine, measure, Column::Faults).filter(|_| believable),
-                verdict: wall.as_ref().map_or(Verdict::Undecided, |r| believed_verdict(r, plan.margin, margin)),
+                verdict: wall.as_ref().map_or(Verdict::Undecided, |r| believed_verdict(r, state.plan.margin, margin)),
                 ratio: wall,
             });
         }

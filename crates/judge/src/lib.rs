@@ -12,10 +12,12 @@ mod figures;
 pub mod flags;
 mod groups;
 pub mod machines;
+mod notes;
 mod pairs;
 pub mod selftest;
 mod summarise;
 mod warnings;
 
+pub use notes::notes;
 pub use pairs::{components_within, half_widths, twins};
-pub use summarise::summarise;
+pub use summarise::{replay, summarise};

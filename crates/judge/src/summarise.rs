@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use record::method::{Method, Role};
+use record::folder::RunFolder;
+use record::machine::environment::Environment;
+use record::method::Role;
 use record::outcome::{Outcome, Status};
-use record::plan::{Plan, PlannedCell, SCHEMA, compatible};
+use record::plan::{PlannedCell, SCHEMA, compatible};
+use record::state::State;
 use record::summary::{CellSummary, LawSummary, SteadySummary, Summary, TwinSummary};
 use stats::quantile::median;
 use stats::steady::{Label, TOLERANCE, steadiness};
@@ -18,38 +21,43 @@ use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::figures::{latency, phase_summary, proof};
 use crate::flags::distrust;
 use crate::groups::groups;
+use crate::notes::notes;
 use crate::pairs::headline_twin;
 use crate::warnings;
 
+/// A kept run, judged again from its plan, decisions and transcripts alone.
+pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
+    let state = folder.state()?;
+    let evidence = Evidence::read(&state, folder, &folder.launches()?)?;
+    let environment: Environment = folder.read_json("environment.json")?;
+    let summary = summarise(&state, &evidence, environment.headline())?;
+    Ok((state, summary))
+}
+
 /// Judges a whole run.
-pub fn summarise(
-    plan: &Plan,
-    evidence: &Evidence,
-    environment: BTreeMap<String, String>,
-    remarks: Vec<String>,
-) -> Result<Summary> {
+pub fn summarise(state: &State, evidence: &Evidence, environment: BTreeMap<String, String>) -> Result<Summary> {
     let mut cells = Vec::new();
-    let disagreeing: BTreeMap<usize, String> = disagreements(plan, evidence).into_iter().collect();
-    for (index, planned) in plan.cells.iter().enumerate().filter(|(_, p)| !p.twin) {
-        let doubt = disagreeing.get(&index).cloned().or_else(|| doubt_of_twin(plan, evidence, planned));
-        cells.push(cell_summary(plan, evidence, index, planned, doubt.as_ref())?);
+    let disagreeing: BTreeMap<usize, String> = disagreements(state, evidence).into_iter().collect();
+    for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| !p.twin) {
+        let doubt = disagreeing.get(&index).cloned().or_else(|| doubt_of_twin(state, evidence, planned));
+        cells.push(cell_summary(state, evidence, index, planned, doubt.as_ref())?);
     }
     let (mut comparisons, mut best, mut twins) = (Vec::new(), Vec::new(), Vec::new());
-    for group in groups(plan, None) {
-        let twin_ratio = headline_twin(plan, evidence, &group);
-        let margin = twin_ratio.as_ref().map_or(plan.margin, |t| effective_margin(plan.margin, &t.ratio));
-        comparisons.extend(comparisons_of(plan, evidence, &group, margin));
-        best.extend(best_of(plan, evidence, &group, margin)?);
+    for group in groups(state, None) {
+        let twin_ratio = headline_twin(state, evidence, &group);
+        let margin = twin_ratio.as_ref().map_or(state.plan.margin, |t| effective_margin(state.plan.margin, &t.ratio));
+        comparisons.extend(comparisons_of(state, evidence, &group, margin));
+        best.extend(best_of(state, evidence, &group, margin)?);
         twins.extend(twin_ratio);
     }
-    limits(plan, &mut cells);
+    limits(state, &mut cells);
     let differs = twins.iter().any(|t| t.verdict == Twin::Differs);
     let trusted = !differs && cells.iter().all(|c| c.status != Status::Untrusted);
     let distance = |t: &TwinSummary| (t.verdict == Twin::Differs, t.ratio.estimate.ln().abs());
     twins.sort_by(|a, b| distance(b).partial_cmp(&distance(a)).unwrap_or(std::cmp::Ordering::Equal));
     let mut summary = Summary {
         schema: SCHEMA,
-        run: plan.run.clone(),
+        run: state.plan.run.clone(),
         environment,
         cells,
         comparisons,
@@ -57,27 +65,27 @@ pub fn summarise(
         twin: twins.into_iter().next(),
         trusted,
         warnings: Vec::new(),
-        remarks,
+        remarks: notes(state),
     };
-    summary.warnings = warnings::all(plan, evidence, &summary);
+    summary.warnings = warnings::all(state, evidence, &summary);
     Ok(summary)
 }
 
 /// What is broken in the hidden twin of a cell: both are the same code, so neither can be believed then.
-fn doubt_of_twin(plan: &Plan, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
-    let twin = plan.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
+fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
+    let twin = state.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
     let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
     Some(format!("in its hidden twin: {}", outcome.reason))
 }
 
 fn cell_summary(
-    plan: &Plan,
+    state: &State,
     evidence: &Evidence,
     index: usize,
     planned: &PlannedCell,
     doubt: Option<&String>,
 ) -> Result<CellSummary> {
-    let method = Method::parse(&planned.method)?;
+    let method = &planned.method;
     let nothing = CellEvidence::default();
     let mine = evidence.cells.get(&index).unwrap_or(&nothing);
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
@@ -88,7 +96,7 @@ fn cell_summary(
         false => Outcome::of(Status::Ok, ""),
     });
     let mut phases = BTreeMap::new();
-    if let Some(experiment) = plan.experiment(&planned.cell.experiment) {
+    if let Some(experiment) = state.plan.experiment(&planned.cell.experiment) {
         for (measure, name) in experiment.measures().enumerate() {
             if let Some(phase) = phase_summary(&mine.launches, measure) {
                 phases.insert(name.to_owned(), phase);
@@ -108,12 +116,12 @@ fn cell_summary(
         method: planned.cell.method.clone(),
         worker: planned.cell.worker.clone(),
         role: role.to_owned(),
-        group: method.group,
+        group: method.group.clone(),
         parameters: planned.cell.parameters.clone(),
         status: outcome.status,
         reason: outcome.reason,
         launches: mine.launches.len(),
-        steady: steady(plan, &planned.cell.experiment, &mine.launches),
+        steady: steady(state, &planned.cell.experiment, &mine.launches),
         phases,
         proofs: mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect(),
         laws: laws.collect(),
@@ -122,11 +130,11 @@ fn cell_summary(
 }
 
 /// What most launches were like from round to round; where two labels are as frequent, the worse one.
-fn steady(plan: &Plan, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
-    let experiment = plan.experiment(experiment)?;
+fn steady(state: &State, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
+    let experiment = state.plan.experiment(experiment)?;
     let measure = experiment.measures().position(|m| m == experiment.headline())?;
     let rounds = launches.iter().map(|l| &l.measures[measure].wall_ns).filter(|rounds| !rounds.is_empty());
-    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, plan.seed).ok()).collect();
+    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, state.plan.seed).ok()).collect();
     let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
     judged.iter().for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
     let (&label, _) = counts.iter().max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;
@@ -138,10 +146,10 @@ fn steady(plan: &Plan, experiment: &str, launches: &[CellLaunch]) -> Option<Stea
 }
 
 /// Puts each figure beside the limit's and the floor's of its group.
-fn limits(plan: &Plan, cells: &mut [CellSummary]) {
+fn limits(state: &State, cells: &mut [CellSummary]) {
     let snapshot = cells.to_vec();
     for cell in cells.iter_mut() {
-        let Some(experiment) = plan.experiment(&cell.experiment) else { continue };
+        let Some(experiment) = state.plan.experiment(&cell.experiment) else { continue };
         let grouping = |c: &CellSummary| -> BTreeMap<String, String> {
             let kept = c.parameters.iter().filter(|(key, _)| experiment.groups_by(key));
             kept.map(|(k, v)| (k.clone(), v.clone())).collect()

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::evidence::{CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
 use record::outcome::Status;
-use record::plan::Plan;
 use record::sizes::format_ns;
+use record::state::State;
 use record::summary::{Summary, Warning};
 use stats::steady::Label;
 use stats::verdict::Twin;
@@ -31,7 +31,7 @@ const LABORATORY_SHARE: f64 = 0.01;
 /// Shorter launches than this, in seconds, are mostly the start of a process.
 const SHORT_LAUNCH_S: f64 = 0.1;
 
-type Test = fn(&Plan, &Evidence, &Summary) -> Vec<Warning>;
+type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
 const TESTS: [Test; 11] = [
@@ -49,15 +49,15 @@ const TESTS: [Test; 11] = [
 ];
 
 /// Runs every test.
-pub fn all(plan: &Plan, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
-    TESTS.iter().flat_map(|test| test(plan, evidence, summary)).collect()
+pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
+    TESTS.iter().flat_map(|test| test(state, evidence, summary)).collect()
 }
 
 fn warning(name: &str, cell: &str, advice: String) -> Warning {
     Warning { name: name.to_owned(), cell: cell.to_owned(), advice }
 }
 
-fn twin_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+fn twin_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let twin = summary.twin.iter().filter(|t| t.verdict == Twin::Differs);
     let words = |t: &record::summary::TwinSummary| {
         let advice = format!(
@@ -69,10 +69,10 @@ fn twin_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     twin.map(words).collect()
 }
 
-fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for cell in summary.cells.iter().filter(|c| c.status == Status::Ok && c.role == "method") {
-        let headline = plan.experiment(&cell.experiment).map_or("", |e| e.headline());
+        let headline = state.plan.experiment(&cell.experiment).map_or("", |e| e.headline());
         if cell.phases.get(headline).is_some_and(|p| p.below_floor) {
             let advice = format!(
                 "{headline} is below twice the floor (the null method), so it is not resolved; take larger sizes"
@@ -83,40 +83,40 @@ fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     found
 }
 
-fn interrupted(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn interrupted(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in &evidence.cells {
         // A long round meets other processes on any machine; a short one only on a crowded one.
         let share = interrupted_share(cell).unwrap_or(0.0);
-        if share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
+        if share > INTERRUPTED_SHARE && !state.cells[*index].twin {
             let advice =
                 format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
-            found.push(warning("interrupted", &plan.cells[*index].cell.name(), advice));
+            found.push(warning("interrupted", &state.cells[*index].cell.name(), advice));
         }
     }
     found
 }
 
 /// Launches that a counter flags, by what it shows.
-fn disturbed(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch));
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
         let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
         for (flag, count) in counts.into_iter().filter(|(_, count)| told(*count)) {
             let advice = format!("in {count} of {} launches {}", cell.launches.len(), flag.advice());
-            found.push(warning(flag.word(), &plan.cells[*index].cell.name(), advice));
+            found.push(warning(flag.word(), &state.cells[*index].cell.name(), advice));
         }
     }
     found
 }
 
 /// Launches in which the laboratory itself took CPU time that belonged to the worker.
-fn laboratory(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
         let disturbs = |l: &&CellLaunch| l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s;
         let count = cell.launches.iter().filter(disturbs).count();
@@ -125,15 +125,15 @@ fn laboratory(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
             let advice = format!(
                 "in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU; close what makes it work, such as a slow terminal"
             );
-            found.push(warning("laboratory", &plan.cells[*index].cell.name(), advice));
+            found.push(warning("laboratory", &state.cells[*index].cell.name(), advice));
         }
     }
     found
 }
 
-fn memory_pressure(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         let waited = |l: &&CellLaunch| {
             let waited_us = l.noise.as_ref().and_then(|n| n.pressure_us.get("memory_some")).copied().unwrap_or(0);
             waited_us as f64 / 1e6 > PRESSURE_SHARE * l.wall_s
@@ -144,13 +144,13 @@ fn memory_pressure(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning
                 "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure); free some, or take smaller sizes",
                 cell.launches.len()
             );
-            found.push(warning("memory-pressure", &plan.cells[*index].cell.name(), advice));
+            found.push(warning("memory-pressure", &state.cells[*index].cell.name(), advice));
         }
     }
     found
 }
 
-fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+fn unsteady(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for cell in &summary.cells {
         let Some(steady) = &cell.steady else { continue };
@@ -168,7 +168,7 @@ fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 }
 
 /// What the look before the run saw.
-fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let Some(seen) = &evidence.preflight else { return Vec::new() };
     let mut found = Vec::new();
     let mut doubt = |name: &str, advice: String| found.push(warning(name, "this machine", advice));
@@ -211,15 +211,15 @@ fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     found
 }
 
-fn levels(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in &evidence.cells {
         for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
             let told = seen.broken as f64 > TOLD_SHARE * seen.asked as f64;
-            if told && !plan.cells[*index].twin {
+            if told && !state.cells[*index].twin {
                 let advice =
                     format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
-                found.push(warning("level", &plan.cells[*index].cell.name(), advice));
+                found.push(warning("level", &state.cells[*index].cell.name(), advice));
             }
         }
     }
@@ -231,12 +231,12 @@ const FIRST_PASS_FACTOR: f64 = 2.0;
 
 /// Where the page cache is emptied before every pass, a cache below it (the hypervisor's, the device's) may stay warm. The
 /// first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
-fn first_pass(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, first) in &evidence.first_pass_ns {
-        let planned = &plan.cells[*index];
+        let planned = &state.cells[*index];
         let cold = planned.cell.parameters.get("cache").is_some_and(|c| c == "cold" || c == "dropped");
-        let Some(experiment) = plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
+        let Some(experiment) = state.plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
             continue;
         };
         let Some(measure) = experiment.measures().position(|m| m == experiment.headline()) else { continue };
@@ -256,6 +256,6 @@ fn first_pass(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     found
 }
 
-fn absent_counters(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn absent_counters(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     evidence.absent.iter().map(|(column, reason)| warning("counter-absent", column, reason.clone())).collect()
 }
