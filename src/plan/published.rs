@@ -35,18 +35,26 @@ pub fn find(id: &str) -> Result<&'static Published> {
     })
 }
 
+/// What a figure's parameter is here: of `dropped|cold` the first where the user allowed changes of the system, otherwise the last.
+fn permitted(value: &str, allow_system_changes: bool) -> &str {
+    let first = value.split('|').next();
+    if allow_system_changes { first.unwrap_or(value) } else { value.rsplit('|').next().unwrap_or(value) }
+}
+
 /// Exactly the cells that repeat the figures of a write-up.
 pub fn cells(
     table: &Published,
     experiments: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
+    allow_system_changes: bool,
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
     for (figure, words) in table.figures.iter().flat_map(|f| f.cells().map(move |words| (f, words))) {
         let selector = Selector::parse(words).with_context(|| format!("{}: {}", table.id, figure.label))?;
-        let own = figure.parameters.iter().map(|(k, v)| (k.clone(), vec![v.clone()]));
+        let own =
+            figure.parameters.iter().map(|(k, v)| (k.clone(), vec![permitted(v, allow_system_changes).to_owned()]));
         let known = catalog::find(experiments, &selector.experiment)?;
         let set = wish
             .settings
