@@ -55,7 +55,10 @@ impl<'a> Reader<'a> {
             parameters.remove("memory");
         }
         // Small chunks, so that records are cut by them.
-        if !["mmap", "mapped", "memory", "uncached", "fread-published"].iter().any(|other| method.starts_with(other)) {
+        if !["mmap", "mapped", "memory", "uncached", "fread-published", "limit"]
+            .iter()
+            .any(|other| method.starts_with(other))
+        {
             parameters.insert("chunk", "4096");
         }
         if method == "uncached" {
