@@ -98,7 +98,7 @@ static void run(void)
         perf_open();
     transcript_columns();
     out_flush();
-    transcript_open(samples, slots * 24);
+    transcript_open(samples, slots * 40);
     signals_watch();
     code_touch();
     warm_stopwatch();
