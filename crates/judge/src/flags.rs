@@ -48,7 +48,9 @@ impl Flag {
             Flag::ForeignIo => {
                 "others moved more than 10 MiB/s to or from block devices while this cell used one: throughput was shared"
             }
-            Flag::ThpFallback => "huge pages were not to be had for somebody (thp_fault_fallback): memory is fragmented",
+            Flag::ThpFallback => {
+                "huge pages were not to be had for somebody (thp_fault_fallback): memory is fragmented"
+            }
         }
     }
 

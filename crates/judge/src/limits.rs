@@ -57,7 +57,8 @@ pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
                 continue;
             }
             for (name, phase) in &mut cell.phases {
-                phase.below_floor = floor.phases.get(name).is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
+                phase.below_floor =
+                    floor.phases.get(name).is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
             }
         }
     }

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use record::experiment::Experiment;
 use record::plan::Plan;
-use record::summary::{
-    AaCheck, Calibration, ExperimentSummary, GroupSummary, Note, SUMMARY_SCHEMA, Settings, Summary,
-};
+use record::summary::{AaCheck, Calibration, ExperimentSummary, GroupSummary, Note, SUMMARY_SCHEMA, Settings, Summary};
 use stats::multiplicity::holm;
 
 use crate::agreement::disagreements;

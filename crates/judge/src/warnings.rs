@@ -70,7 +70,8 @@ fn aa_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
             aa.ratio.low, aa.ratio.high
         );
         let at = summary.cells[aa.cell].cell.clone();
-        let hint = "believe no ratio of this run; see pagewise doctor for what disturbs this machine, and raise --budget";
+        let hint =
+            "believe no ratio of this run; see pagewise doctor for what disturbs this machine, and raise --budget";
         Warning { cells: vec![aa.cell], ..warning("aa-differs", &at, seen, hint) }
     };
     differing.map(words).collect()
@@ -79,11 +80,16 @@ fn aa_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 fn beaten(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for group in &summary.groups {
-        for &cell in group.cells.iter().filter(|c| summary.cells[**c].role == "limit" && Some(**c) != group.best_possible) {
+        for &cell in
+            group.cells.iter().filter(|c| summary.cells[**c].role == "limit" && Some(**c) != group.best_possible)
+        {
             let Some(by) = group.best_possible.map(|b| summary.cells[b].cell.clone()) else { continue };
             let seen = format!("it was meant as the least that this machine can take, but {by} took less");
             let at = summary.cells[cell].cell.clone();
-            found.push(Warning { cells: vec![cell], ..warning("best-possible-beaten", &at, seen, "shares are of the faster one") });
+            found.push(Warning {
+                cells: vec![cell],
+                ..warning("best-possible-beaten", &at, seen, "shares are of the faster one")
+            });
         }
     }
     found
@@ -91,7 +97,8 @@ fn beaten(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 
 fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == "method") {
+    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == "method")
+    {
         let headline = plan.experiment(&cell.experiment).map_or("", |e| e.headline());
         if !cell.hidden && cell.phases.get(headline).is_some_and(|p| p.below_floor) {
             let seen = format!("{headline} is below twice the floor (the null method), so it is not resolved");
@@ -107,7 +114,8 @@ fn interrupted(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         // A long round meets other processes on any machine; a short one only on a crowded one.
         let share = interrupted_share(cell).unwrap_or(0.0);
         if share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
-            let seen = format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
+            let seen =
+                format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
             found.push(of_cell(plan, *index, "interrupted", seen, "stop them; pagewise doctor --noise names them"));
         }
     }
@@ -201,10 +209,7 @@ fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     if seen.clock_read_ns() > SLOW_CLOCK_NS {
         doubt(
             "slow-clock",
-            format!(
-                "one clock read costs {}, so short phases are mostly that",
-                format_ns(seen.clock_read_ns())
-            ),
+            format!("one clock read costs {}, so short phases are mostly that", format_ns(seen.clock_read_ns())),
             "choose a faster clocksource, such as tsc",
         );
     }

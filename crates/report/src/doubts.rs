@@ -29,7 +29,9 @@ fn aa_words(summary: &Summary) -> String {
     let widest = checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max);
     match (checks.len(), differing.as_slice()) {
         (0, _) => "too few launches to hold a baseline against itself".to_owned(),
-        (n, []) => format!("{n} baselines agree with their own duplicates (within ±{:.1} % at the widest)", widest * 100.0),
+        (n, []) => {
+            format!("{n} baselines agree with their own duplicates (within ±{:.1} % at the widest)", widest * 100.0)
+        }
         (_, [one, ..]) => {
             let name = &summary.cells[one.cell].cell;
             format!("{name} DIFFERS FROM ITSELF: {}; this run is untrusted", ratio_words(&one.ratio))

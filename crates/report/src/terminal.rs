@@ -155,10 +155,9 @@ fn row(
         format_ns(phase.per_unit_ns.median),
         ratio,
         verdict,
-        phase
-            .of_best_possible
-            .filter(|_| cell.role != "null")
-            .map_or_else(String::new, |e| format!("{:.0} % ({:.0}–{:.0})", e.ratio * 100.0, e.low * 100.0, e.high * 100.0)),
+        phase.of_best_possible.filter(|_| cell.role != "null").map_or_else(String::new, |e| {
+            format!("{:.0} % ({:.0}–{:.0})", e.ratio * 100.0, e.low * 100.0, e.high * 100.0)
+        }),
         format_ns(phase.cpu_ns.median),
         three_digits(phase.minor_faults).trim_end_matches(".00").to_owned(),
         if phase.below_floor { "below the floor".to_owned() } else { String::new() },
@@ -251,7 +250,13 @@ fn best_sentence(best: &BestClaim, group: &GroupSummary, summary: &Summary) -> S
     };
     if !best.within.is_empty() {
         let names: Vec<String> = best.within.iter().map(|&c| name(c)).collect();
-        let _ = write!(text, "; within {} of {}: {}", percent(summary.settings.margin), name(best.leader), names.join(", "));
+        let _ = write!(
+            text,
+            "; within {} of {}: {}",
+            percent(summary.settings.margin),
+            name(best.leader),
+            names.join(", ")
+        );
     }
     if !best.unsettled.is_empty() {
         let words = |u: &record::summary::Unsettled| {

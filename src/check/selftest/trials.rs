@@ -153,8 +153,8 @@ impl<'a> Laboratory<'a> {
 
 fn effects(summary: &Summary) -> Vec<Effect> {
     let extra = |cell: usize| summary.cells[cell].parameters.get("extra_permille")?.parse().ok();
-    let judged = summary.comparisons().filter_map(|(_, c)| {
-        Some(Effect { extra_permille: extra(c.cell)?, ratio: c.ratio, verdict: c.verdict })
-    });
+    let judged = summary
+        .comparisons()
+        .filter_map(|(_, c)| Some(Effect { extra_permille: extra(c.cell)?, ratio: c.ratio, verdict: c.verdict }));
     judged.collect()
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use record::summary::{Estimate, Verdict};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use stats::quantile::median;
-use record::summary::{Estimate, Verdict};
 use stats::verdict::MARGIN;
 
 use trial::{Done, EXTRAS, Effect, NaiveTrials, PRECISION, Work};
@@ -329,7 +329,7 @@ impl SelfTest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     fn ratio(low: f64, high: f64) -> Estimate {
         let estimate = (low * high).sqrt();
         Estimate { ratio: estimate, low, high, level: 0.95, launches: 6, moved: None }
@@ -342,7 +342,14 @@ mod tests {
             work: Work::Steps,
             twins: (0..pairs).map(|i| (pair(i), logs(i))).collect(),
             planned: pairs,
-            effects: vec![Effect { extra_permille: 50, ratio: Some(effect), verdict: Verdict::Slower { at_least: 0.03 } }; 10],
+            effects: vec![
+                Effect {
+                    extra_permille: 50,
+                    ratio: Some(effect),
+                    verdict: Verdict::Slower { at_least: 0.03 }
+                };
+                10
+            ],
             launches: 6,
             rounds: 20,
             samples_each: 120,
