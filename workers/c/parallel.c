@@ -218,15 +218,20 @@ void child_fact(const char *name, uint64_t value, const char *word)
         snprintf(me->facts[i].word, sizeof me->facts[i].word, "%s", word);
 }
 
-static void child_run(struct slot *s, struct child *child, pid_t parent)
+static void child_begin(struct child *child, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(5);
     me = child;
     memset(child, 0, sizeof *child);
-    s->bytes = s->phase_bytes = s->bytes / gathering->processes;
     warm_stopwatch();
+}
+
+static void child_run(struct slot *s, struct child *child, pid_t parent)
+{
+    child_begin(child, parent);
+    s->bytes = s->phase_bytes = s->bytes / gathering->processes;
     pool_open(s);
     s->cell->method->run(s);
     _exit(0);
@@ -281,6 +286,40 @@ static void forget(pid_t *pids, unsigned count)
         waitpid(pids[i], NULL, 0);
 }
 
+static size_t gathering_bytes(unsigned processes)
+{
+    return sizeof *gathering + processes * sizeof(struct child);
+}
+
+static void gathering_open(struct slot *s, unsigned processes)
+{
+    gathering = mmap(NULL, gathering_bytes(processes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                     -1, 0);
+    if (gathering == MAP_FAILED)
+        fail(s, "mmap");
+    gathering->processes = processes;
+}
+
+/* Takes what the children reported, where all ended well; or says what became of them. */
+static bool gathering_close(struct slot *s, int worst, const char *ending)
+{
+    if (!worst) {
+        add_samples(s);
+        add_facts(s);
+    }
+    munmap(gathering, gathering_bytes(gathering->processes));
+    if (ending) {
+        ((struct cell *)s->cell)->ended = true;
+        record_end(ending);
+    } else if (worst) {
+        errno = 0;
+        fail_because(s, "fork", arena_text(WIFSIGNALED(worst) ? "a process of this slot was killed by signal %d"
+                                                              : "a process of this slot ended with status %d",
+                                           WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
+    }
+    return !ending;
+}
+
 void run_in_processes(struct slot *s, unsigned processes)
 {
     pid_t pids[MAX_PROCESSES], parent = getpid();
@@ -288,11 +327,7 @@ void run_in_processes(struct slot *s, unsigned processes)
         skip(s, "more than 256 processes are not supported");
     if (s->bytes % (processes * s->page_bytes) != 0)
         skip(s, arena_text("%zu bytes cannot be shared evenly among %u processes in whole pages", s->bytes, processes));
-    size_t size = sizeof *gathering + processes * sizeof(struct child);
-    gathering = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (gathering == MAP_FAILED)
-        fail(s, "mmap");
-    gathering->processes = processes;
+    gathering_open(s, processes);
     for (unsigned i = 0; i < processes; i++) {
         pids[i] = fork();
         if (pids[i] < 0) {
@@ -315,18 +350,35 @@ void run_in_processes(struct slot *s, unsigned processes)
         if (!ending && gathering->children[i].ending[0])
             ending = arena_text("%s", gathering->children[i].ending);
     }
-    if (!worst) {
-        add_samples(s);
-        add_facts(s);
-    }
-    munmap(gathering, size);
-    if (ending) {
-        ((struct cell *)s->cell)->ended = true;
-        record_end(ending);
-    } else if (worst) {
-        errno = 0;
-        fail_because(s, "fork", arena_text(WIFSIGNALED(worst) ? "a process of this slot was killed by signal %d"
-                                                              : "a process of this slot ended with status %d",
-                                           WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
-    }
+    gathering_close(s, worst, ending);
+}
+
+/* ---- one copy that a method forks by itself ---- */
+
+static pid_t copied_from;
+
+void copy_open(struct slot *s)
+{
+    copied_from = getpid();
+    gathering_open(s, 1);
+}
+
+void copy_enter(void)
+{
+    child_begin(&gathering->children[0], copied_from);
+}
+
+void copy_leave(void)
+{
+    _exit(0);
+}
+
+void copy_close(struct slot *s, pid_t pid)
+{
+    int status = 0;
+    if (pid > 0 && waitpid(pid, &status, 0) != pid)
+        fail(s, "waitpid");
+    const char *said = gathering->children[0].ending;
+    if (!gathering_close(s, status, said[0] ? arena_text("%s", said) : NULL))
+        siglongjmp(slot_exit, 1);
 }
