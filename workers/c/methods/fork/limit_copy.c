@@ -9,7 +9,7 @@ static void run(struct slot *s)
     size_t bytes = parent.bytes, stride = parent.stride, page = s->page_bytes;
     char *to = mmap(NULL, RING * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, to);
-    memset(to, 0, RING * page);
+    memset(to, parent.mark + 1, RING * page);
     s->ops = bytes / stride;
     PHASE(s, "write") {
         for (size_t i = 0, n = 0; i < bytes; i += stride, n++)

@@ -1,6 +1,7 @@
 /* See others.h. Nothing here is measured but others_catch_up(), and the passes of the threads themselves. */
 #include "others.h"
 #include <sched.h>
+#include <time.h>
 
 static cpu_set_t before;
 
@@ -11,6 +12,13 @@ static void pass(const char *pages, size_t page)
         (void)*(const volatile char *)(pages + (size_t)i * page);
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void one_turn(struct other *me, unsigned turn)
 {
     struct others *all = me->all;
@@ -19,12 +27,13 @@ static void one_turn(struct other *me, unsigned turn)
     size_t page = all->page_bytes;
     while (atomic_load_explicit(&all->begun, memory_order_acquire) != turn)
         ;
-    uint64_t start = now_ns();
+    uint64_t start = now_ns(), cpu = thread_cpu_ns();
     atomic_fetch_add(&all->moving, 1);
     while (passes < most && atomic_load_explicit(&all->ended, memory_order_relaxed) != turn) {
         pass(pages, page);
         passes++;
     }
+    me->cpu_ns = thread_cpu_ns() - cpu;
     me->elapsed_ns = now_ns() - start;
     me->ran_on = sched_getcpu();
     atomic_store(&me->passes, passes);
@@ -148,14 +157,17 @@ static unsigned cpus_used(const struct others *all)
 
 void others_compare(struct slot *s, struct others *all)
 {
-    uint64_t beside = 0, alone = 0, longest = 0;
+    uint64_t beside = 0, alone = 0, longest = 0, on_cpu = 1000;
     for (unsigned i = 0; i < all->count; i++) {
         struct other *o = &all->each[i];
         o->owed = o->passes; /* until it is known what they would have made alone */
         beside += o->passes;
+        uint64_t share = 1000 * o->cpu_ns / (o->elapsed_ns ? o->elapsed_ns : 1);
+        on_cpu = share < on_cpu ? share : on_cpu;
         longest = o->elapsed_ns > longest ? o->elapsed_ns : longest;
     }
     fact(s, "other_passes", beside);
+    fact(s, "foreign_on_cpu_permille", on_cpu);
     fact(s, "cpus", cpus_used(all));
     uint64_t disturbed_ns = longest;
     others_start(all);

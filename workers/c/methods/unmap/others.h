@@ -13,7 +13,7 @@ struct other {
     struct others *all;
     char *pages;                          /* WARM_PAGES pages of its own, which its passes read */
     _Atomic uint64_t passes;              /* written by its thread at the end of each turn */
-    uint64_t elapsed_ns, owed;            /* of its last turn; passes that it lost */
+    uint64_t elapsed_ns, cpu_ns, owed;    /* of its last turn; passes that it lost */
     int ran_on;
 } __attribute__((aligned(128)));
 

@@ -6,10 +6,13 @@
 #define UNMAP_PHASES "take-away others-owe"
 #define UNMAP_KEYS "bytes:size chunk:size running:count"
 /* Every call did its work, each thread had a CPU to itself. Where shootdowns are interrupts (not on Arm, not with AMD's INVLPGB),
- * each call has sent one while others ran, and a process that runs on one CPU needs none: the count is the whole machine's. */
-#define OTHERS_LAWS "cpus == running; running>=2: other_passes >= 1; take-away.major_faults == 0"
+ * most calls have sent one while the others were really on their CPUs (a hypervisor tells the kernel of CPUs that it took away,
+ * and those need none), and a process that runs on one CPU sends none: the count is the whole machine's. */
+#define OTHERS_LAWS                                                                                                    \
+    "cpus == running; take-away.major_faults == 0; running>=2: other_passes >= 1; "                                    \
+    "running>=2: foreign_on_cpu_permille >= 500"
 #define SHOOTDOWN_LAWS                                                                                                 \
-    "running>=2 & interrupts_seen == 1: foreign_shootdowns >= bytes / chunk; "                                         \
+    "running>=2 & interrupts_seen == 1 & foreign_on_cpu_permille>=900: 2 * foreign_shootdowns >= bytes / chunk; "       \
     "running=1 & bytes>=64 * chunk: foreign_shootdowns < bytes / chunk"
 #define UNMAP_LAWS "failed_calls == 0; touched_bytes == bytes; " OTHERS_LAWS "; " SHOOTDOWN_LAWS
 
