@@ -47,5 +47,5 @@ static void run(struct slot *s)
 
 METHOD(unmap_exit, .experiment = "unmap", .name = "exit", .group = "exit",
        .summary = "A process with as much memory and as many running threads ends, and is waited for: one call takes all away.",
-       .phases = "take-away", .keys = "bytes:size running:count chunk:size", .memory = "bytes",
+       .phases = "take-away", .keys = "bytes:size running:count", .memory = "bytes",
        .laws = "touched_bytes == bytes; told_bytes == bytes; exit_status == 0", .calls = "take-away:write,wait4", .run = run);

@@ -47,7 +47,8 @@ static bool interrupts_seen(struct slot *s, struct range *r)
 struct range unmap_begin(struct slot *s, bool touch)
 {
     struct range r = {.bytes = s->bytes, .chunk = key_size(s, "chunk")};
-    if (r.chunk % s->page_bytes != 0 || r.chunk == 0 || r.bytes % r.chunk != 0)
+    r.chunk = r.chunk ? r.chunk : r.bytes;
+    if (r.chunk % s->page_bytes != 0 || r.bytes % r.chunk != 0)
         skip(s, "chunk is not a multiple of the page size that divides bytes");
     /* First, so that the threads' stacks do not come to lie where memory will move to. */
     r.others = others_open(s);

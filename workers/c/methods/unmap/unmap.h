@@ -5,9 +5,9 @@
 
 #define UNMAP_PHASES "take-away others-owe"
 #define UNMAP_KEYS "bytes:size chunk:size running:count"
-/* Every call did its work, each thread had a CPU to itself. Where shootdowns are interrupts (not on Arm, not with AMD's INVLPGB),
- * most calls have sent one while the others were really on their CPUs (a hypervisor tells the kernel of CPUs that it took away,
- * and those need none), and a process that runs on one CPU sends none: the count is the whole machine's. */
+/* Every call did its work, each thread had a CPU to itself. Where shootdowns are interrupts (not on Arm, not with AMD's
+ * INVLPGB), most calls have sent one while the others were really on their CPUs (a hypervisor tells the kernel of CPUs that it
+ * took away, and those need none), and a process that runs on one CPU sends none: the count is the whole machine's. */
 #define OTHERS_LAWS                                                                                                    \
     "cpus == running; take-away.major_faults == 0; running>=2: other_passes >= 1; "                                    \
     "running>=2: foreign_on_cpu_permille >= 500"

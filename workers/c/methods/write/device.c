@@ -53,8 +53,9 @@ void device_before(struct slot *s, const struct store *st)
     fact(s, "fua", says(st, "queue/fua", "1"));
 }
 
-/* Where a cache that forgets is emptied, flash is programmed (a page of one bit a cell takes 200 us, others more) or a disk turns (milliseconds). Who
- * is done sooner has a battery or does not keep its word; a host that caches for its guests is such a one. */
+/* Where a cache that forgets is emptied, flash is programmed (a page of one bit a cell takes 200 us, others more) or a disk
+ * turns (milliseconds). Who is done sooner has a battery or does not keep its word; a host that caches for its guests is such
+ * a one. */
 enum { LEAST_FLUSH_NS = 100000 };
 
 static const char *named(bool seen, bool forgets, bool flushed, uint64_t fastest_ns)
