@@ -148,7 +148,7 @@ void on_every_thread(struct slot *s, void (*work)(const struct part *), char *st
 
 /* ---- processes ---- */
 
-enum { CHILD_FACTS = 24 };
+enum { CHILD_FACTS = 40 };
 struct child {
     struct sample samples[MAX_PHASES];
     struct {
@@ -228,12 +228,24 @@ static void child_begin(struct child *child, pid_t parent)
     warm_stopwatch();
 }
 
-static void child_run(struct slot *s, struct child *child, pid_t parent)
+/* What a child does: the whole method on its share of the bytes, or one piece of work. */
+struct work {
+    void (*run)(struct slot *, void *);
+    void *argument;
+};
+
+static void whole_method(struct slot *s, void *argument)
 {
-    child_begin(child, parent);
+    (void)argument;
     s->bytes = s->phase_bytes = s->bytes / gathering->processes;
     pool_open(s);
     s->cell->method->run(s);
+}
+
+static void child_run(struct slot *s, struct child *child, pid_t parent, const struct work *work)
+{
+    child_begin(child, parent);
+    work->run(s, work->argument);
     _exit(0);
 }
 
@@ -320,13 +332,9 @@ static bool gathering_close(struct slot *s, int worst, const char *ending)
     return !ending;
 }
 
-void run_in_processes(struct slot *s, unsigned processes)
+static void gather(struct slot *s, unsigned processes, const struct work *work)
 {
     pid_t pids[MAX_PROCESSES], parent = getpid();
-    if (processes > MAX_PROCESSES)
-        skip(s, "more than 256 processes are not supported");
-    if (s->bytes % (processes * s->page_bytes) != 0)
-        skip(s, arena_text("%zu bytes cannot be shared evenly among %u processes in whole pages", s->bytes, processes));
     gathering_open(s, processes);
     for (unsigned i = 0; i < processes; i++) {
         pids[i] = fork();
@@ -337,7 +345,7 @@ void run_in_processes(struct slot *s, unsigned processes)
             fail(s, "fork");
         }
         if (pids[i] == 0)
-            child_run(s, &gathering->children[i], parent);
+            child_run(s, &gathering->children[i], parent, work);
     }
     int status, worst = 0;
     const char *ending = NULL;
@@ -351,6 +359,23 @@ void run_in_processes(struct slot *s, unsigned processes)
             ending = arena_text("%s", gathering->children[i].ending);
     }
     gathering_close(s, worst, ending);
+}
+
+void run_in_processes(struct slot *s, unsigned processes)
+{
+    if (processes > MAX_PROCESSES)
+        skip(s, "more than 256 processes are not supported");
+    if (s->bytes % (processes * s->page_bytes) != 0)
+        skip(s, arena_text("%zu bytes cannot be shared evenly among %u processes in whole pages", s->bytes, processes));
+    gather(s, processes, &(struct work){whole_method, NULL});
+}
+
+void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *argument)
+{
+    gather(s, 1, &(struct work){work, argument});
+    if (s->cell->ended)
+        siglongjmp(slot_exit, 1);
+    warm_stopwatch(); /* fork() left its pages write-protected */
 }
 
 /* ---- one copy that a method forks by itself ---- */
