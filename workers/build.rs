@@ -67,7 +67,7 @@ fn jobs(sources: &[PathBuf], tool: &cc::Tool, defines: &[String], version: &str,
     let mut command: Vec<_> = vec![tool.path().into()];
     command.extend(tool.args().iter().cloned());
     command.extend(defines.iter().map(Into::into));
-    let stamp = format!("{version}\n{command:?}\n{:?}\n", tool.get_envs());
+    let stamp = format!("{version}\n{command:?}\n");
     if fs::read_to_string(folder.join("stamp")).ok().as_deref() != Some(&stamp) {
         let _ = fs::remove_dir_all(folder);
         fs::create_dir_all(folder).expect("a folder for objects");
