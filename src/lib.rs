@@ -27,7 +27,7 @@ pub mod runner;
 pub mod selftest;
 pub mod signals;
 pub mod sizes;
-pub mod stats;
+pub use pagewise_stats as stats;
 pub mod summary;
 pub mod system;
 pub mod transcript;

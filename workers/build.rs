@@ -179,8 +179,16 @@ fn main() {
     let workers = build_workers(&out);
     table(&mut code, "NATIVE_WORKERS", "The native worker's builds, by name.", "&[u8]", "include_bytes", &workers);
     let below = files_below(".", &["c", "h", "go", "mod", "java", "tsv", "md"]);
-    let named = |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
+    let named =
+        |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
     let sources: Vec<_> = below.into_iter().map(named).collect();
-    table(&mut code, "SOURCES", "Every source of a worker, by its path in the repository.", "&str", "include_str", &sources);
+    table(
+        &mut code,
+        "SOURCES",
+        "Every source of a worker, by its path in the repository.",
+        "&str",
+        "include_str",
+        &sources,
+    );
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");
 }

@@ -1,13 +1,13 @@
 //! The statistics against numbers made by SciPy, NumPy and statsmodels; `fixtures/stats/make.py` made them.
 
-use pagewise::stats::autocorrelation::autocorrelation;
-use pagewise::stats::interval::{Interval, Undefined};
-use pagewise::stats::multiplicity::{benjamini_hochberg, holm};
-use pagewise::stats::order::{order_interval, ranks};
-use pagewise::stats::quantile::{median_absolute_deviation, quantile};
-use pagewise::stats::rank_sum::shift_interval;
-use pagewise::stats::signed_rank::{pseudo_median, signed_rank_interval};
-use pagewise::stats::t::{t_interval, two_sided_p, welch};
+use pagewise_stats::autocorrelation::autocorrelation;
+use pagewise_stats::interval::{Interval, Undefined};
+use pagewise_stats::multiplicity::{benjamini_hochberg, holm};
+use pagewise_stats::order::{order_interval, ranks};
+use pagewise_stats::quantile::{median_absolute_deviation, quantile};
+use pagewise_stats::rank_sum::shift_interval;
+use pagewise_stats::signed_rank::{pseudo_median, signed_rank_interval};
+use pagewise_stats::t::{t_interval, two_sided_p, welch};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

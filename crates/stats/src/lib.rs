@@ -3,6 +3,7 @@
 //! The inputs are slices of numbers and seeds, the outputs are plain values, and the same inputs give the same outputs
 //! on every machine. The unit of inference is the launch: functions that take `launches` expect one slice, or one number,
 //! for each fresh process, because rounds of one process are not independent of each other.
+#![forbid(unsafe_code)]
 
 pub mod absolute;
 pub mod autocorrelation;

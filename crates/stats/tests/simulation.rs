@@ -5,15 +5,15 @@
 
 mod simulated;
 
-use pagewise::stats::absolute::absolute;
-use pagewise::stats::autocorrelation::autocorrelation;
-use pagewise::stats::best::{Adjustment, best_set};
-use pagewise::stats::interval::CONFIDENCE;
-use pagewise::stats::naive::naive;
-use pagewise::stats::ratio::{Basis, Ratio, log_ratios, paired_ratio, ratio_of_logs, unpaired_ratio};
-use pagewise::stats::rng::Seeded;
-use pagewise::stats::stopping::{Decision, Goal, Group, STOPPED_CONFIDENCE, decide};
-use pagewise::stats::verdict::{MARGIN, Verdict, verdict};
+use pagewise_stats::absolute::absolute;
+use pagewise_stats::autocorrelation::autocorrelation;
+use pagewise_stats::best::{Adjustment, best_set};
+use pagewise_stats::interval::CONFIDENCE;
+use pagewise_stats::naive::naive;
+use pagewise_stats::ratio::{Basis, Ratio, log_ratios, paired_ratio, ratio_of_logs, unpaired_ratio};
+use pagewise_stats::rng::Seeded;
+use pagewise_stats::stopping::{Decision, Goal, Group, STOPPED_CONFIDENCE, decide};
+use pagewise_stats::verdict::{MARGIN, Verdict, verdict};
 use simulated::{Machine, long_memory, normal, paired, recorded};
 
 /// Rounds in a launch, after warm-up.
@@ -311,7 +311,10 @@ fn unpaired_runs_cover_where_only_launches_differ() {
 #[test]
 fn recorded_noise_raises_no_more_false_alarms_than_the_generated() {
     let streams = recorded();
-    assert!(!streams.is_empty(), "no stream is recorded below tests/fixtures/streams, so this would check nothing");
+    assert!(
+        !streams.is_empty(),
+        "no stream is recorded below tests/fixtures/streams of this crate, so this would check nothing"
+    );
     for noise in streams {
         // A recording contains its own ticks.
         let machine = Machine { ticks: false, ..Machine::new(&noise, &[80.0, 80.0]) };

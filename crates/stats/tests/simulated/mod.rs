@@ -1,9 +1,9 @@
 //! A machine that is simulated: its noise has long memory, timer ticks, drift, two levels, launches that differ, and
 //! cells that run differently after a certain other one.
 
-use pagewise::stats::orders::rounds;
-use pagewise::stats::ratio::Paired;
-use pagewise::stats::rng::Seeded;
+use pagewise_stats::orders::rounds;
+use pagewise_stats::ratio::Paired;
+use pagewise_stats::rng::Seeded;
 use std::f64::consts::TAU;
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn relative_logs(text: &str) -> Vec<f64> {
     let costs = text.lines().filter(|line| !line.starts_with('#'));
     let logs: Vec<f64> = costs.map(|cost| cost.trim().parse::<f64>().expect("a number").ln()).collect();
     assert!(logs.len() >= 20_000, "a stream of {} samples is too short", logs.len());
-    let centre = pagewise::stats::quantile::median(&mut logs.clone()).expect("positive costs");
+    let centre = pagewise_stats::quantile::median(&mut logs.clone()).expect("positive costs");
     logs.into_iter().map(|log| log - centre).collect()
 }
 
