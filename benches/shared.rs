@@ -66,7 +66,7 @@ fn main() {
     let (low, high) = AIM_SHARE;
     let ratio = in_turn("share/anon-private@c-O3 random-write / plain loop", turns, launches, &ours, &theirs);
     println!("    aim {low} to {high}: {}", if (low..=high).contains(&ratio) { "reached" } else { "missed" });
-    for pin in ["apart", "none"] {
+    for pin in ["l3", "none"] {
         let ring = || round_trip(&worker, "spin-ring", pin);
         let limit = || round_trip(&worker, "limit", pin);
         let title = format!("message/spin-ring 64 B / limit, pin={pin}");
