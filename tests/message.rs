@@ -5,8 +5,8 @@ mod sides;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pagewise::method::Method;
-use pagewise::transcript::Ending;
+use record::method::Method;
+use record::transcript::Ending;
 use sides::{Launch, Worker, pagewise};
 
 fn parameters<'a>(bytes: &'a str, wait: &'a str, pin: &'a str, ops: &'a str) -> Vec<(&'a str, &'a str)> {

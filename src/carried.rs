@@ -1,5 +1,0 @@
-//! What the binary carries: the workers and their sources, the experiments and the published figures.
-
-pub use pagewise_workers::{NATIVE_WORKERS, SOURCES, source};
-
-include!(concat!(env!("OUT_DIR"), "/carried.rs"));
