@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use judge::Circumstances;
 use judge::evidence::PREFLIGHT;
 use record::cell::Selector;
 use record::decision::{Decision, What};
@@ -13,8 +14,7 @@ use record::machine::environment::Environment;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, Plan};
 use record::sizes;
-use record::summary::{Comparison, Summary};
-use stats::verdict::Verdict;
+use record::summary::{Summary, Verdict};
 
 use super::{Laboratory, SelectArgs, print, runs_folder};
 use crate::machine::{self, preflight};
@@ -214,18 +214,18 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
     let (state, evidence) = runner.run()?;
-    let summary = judge::summarise(&state, &evidence, environment.headline())?;
+    let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&state.plan, &summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
     let stopped_by = state.ended.and_then(|ended| ended.stopped_by);
     Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
 
-fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
+fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
     if json {
         return print(&(serde_json::to_string_pretty(summary)? + "\n"));
     }
-    let mut text = report::terminal::render(plan, summary);
+    let mut text = report::terminal::render(summary);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
     }
@@ -234,10 +234,10 @@ fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, pub
 }
 
 fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
-    let decided = |c: &Comparison| c.verdict != Verdict::Undecided;
+    let settled = || summary.comparisons().all(|(_, c)| c.verdict != Verdict::NotSettled);
     match stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
-        None if strict && !(summary.trusted && summary.comparisons.iter().all(decided)) => 3,
+        None if strict && !(summary.trusted && settled()) => 3,
         None => nothing_measured(summary),
     }
 }
@@ -249,7 +249,7 @@ fn nothing_measured(summary: &Summary) -> u8 {
 
 pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
     let folder = RunFolder::open(name, &runs_folder())?;
-    let (state, summary) = judge::replay(&folder)?;
-    print_run(&state.plan, &summary, &folder, json, published)?;
+    let (_, summary) = judge::replay(&folder)?;
+    print_run(&summary, &folder, json, published)?;
     Ok(nothing_measured(&summary))
 }

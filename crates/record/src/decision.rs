@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
+use crate::summary::Note;
 
 /// One decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +73,7 @@ pub enum What {
         /// The signal that stopped the run, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_by: Option<i32>,
-        /// What is to be told of budget and precision, one sentence an experiment.
-        notes: Vec<String>,
+        /// What is to be told of budget and precision.
+        notes: Vec<Note>,
     },
 }

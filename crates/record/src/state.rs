@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::decision::{Decision, What};
 use crate::plan::{BATCH, Plan, PlannedCell};
+use crate::summary::Note;
 
 /// Cells that take turns in one process, as they are launched now.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,7 @@ pub struct Ended {
     /// The signal that stopped it, if one did.
     pub stopped_by: Option<i32>,
     /// What is to be told of budget and precision.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// A run as it is now.
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_run_that_goes_on_has_not_ended() {
-        let ended = What::Ended { stopped_by: Some(2), notes: vec!["x".to_owned()] };
+        let ended = What::Ended { stopped_by: Some(2), notes: Vec::new() };
         let resumed = What::Resumed { budget_s: 99.0, time_limit_s: None };
         assert!(after(plan(1, None), std::slice::from_ref(&ended)).unwrap().ended.is_some());
         let state = after(plan(1, None), &[ended, resumed]).unwrap();

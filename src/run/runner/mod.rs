@@ -14,6 +14,7 @@ use record::decision::{Decision, What};
 use record::folder::RunFolder;
 use record::plan::{Plan, compatible, group_of};
 use record::state::{GroupState, State};
+use record::summary::Note;
 use stats::interval::LEAST_LAUNCHES;
 use stats::rng::Seeded;
 use stats::stopping::{Decision as Next, Goal, Group, decide};
@@ -128,7 +129,9 @@ impl<'a> Runner<'a> {
             let left: f64 = weights[done..].iter().sum();
             let share_s = (self.state.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;
-            notes.extend(self.experiment(name, until_s)?);
+            if let Some(text) = self.experiment(name, until_s)? {
+                notes.push(Note { code: "budget-ended".to_owned(), experiment: name.clone(), text });
+            }
             if self.signals.arrived().is_some() {
                 break;
             }
@@ -257,12 +260,12 @@ impl<'a> Runner<'a> {
         let widths = judge::half_widths(&self.state, &self.evidence, name);
         let widest = widths.iter().map(|(_, width)| *width).fold(0.0, f64::max);
         if widths.is_empty() || launches < LEAST_LAUNCHES {
-            let have = format!("{name}: the budget ended after {launches} launches");
+            let have = format!("the budget ended after {launches} launches");
             return Some(format!("{have}; intervals need {LEAST_LAUNCHES}, so some or all ratios are undecided"));
         }
         let times = (widest / self.state.plan.precision).powi(2).max(1.1).ceil();
         let (widest, target) = (widest * 100.0, self.state.plan.precision * 100.0);
-        let ended = format!("{name}: the budget ended at ±{widest:.1} % for the widest ratio (target ±{target:.1} %)");
+        let ended = format!("the budget ended at ±{widest:.1} % for the widest ratio (target ±{target:.1} %)");
         (widest > target).then(|| format!("{ended}; about {times:.0} times the budget would reach it"))
     }
 
