@@ -6,7 +6,8 @@
 //! shown with the smallest and the largest. It reports; it fails only where a proof fails. `MOVING_BYTES`, `MOVING_TURNS` and
 //! `MOVING_LAUNCHES` replace 1 GiB, 12 alternations and 2 launches of each in one.
 
-#[path = "../tests/sides/mod.rs"]
+#[allow(dead_code)]
+#[path = "../tests/it/support/sides.rs"]
 mod sides;
 
 use std::process::Command;
