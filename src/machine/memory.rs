@@ -4,7 +4,14 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::sizes::about_size;
+use record::sizes::about_size;
+
+/// The default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
+pub fn huge_page_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("Hugepagesize:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
 
 /// What can be allocated now, and what sets that bound.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use pagewise::carried;
-use pagewise::method::Method;
-use pagewise::transcript::{Ending, Transcript};
+use pagewise::worker::carried;
+use record::method::Method;
+use record::transcript::{Ending, Transcript};
 
 /// The native workers. Another program writes the copies: a file that this process had open for writing could still be
 /// open in a child that another test starts just then, and could not be executed.
@@ -178,7 +178,7 @@ fn published_figures_name_what_exists() {
             let (_, method) = methods.iter().find(known).unwrap_or_else(|| panic!("{id}: {cell} does not exist"));
             let phase = figure["phase"].as_str().unwrap();
             assert!(phase == "ready" || method.phases.iter().any(|p| p == phase), "{id}: {cell} has no phase {phase}");
-            let bytes = pagewise::sizes::parse_size(figure["parameters"]["bytes"].as_str().unwrap()).unwrap();
+            let bytes = record::sizes::parse_size(figure["parameters"]["bytes"].as_str().unwrap()).unwrap();
             let unit_bytes = if id == "p4" { 1 } else { 4096 };
             assert_eq!(figure["ops"].as_integer().unwrap() as u64 * unit_bytes, bytes, "{id}: {}", figure["label"]);
         }

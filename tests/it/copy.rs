@@ -1,7 +1,7 @@
 //! The `copy` methods, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 
 const OPTIONS: [(&str, &str); 3] = [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2")];
 

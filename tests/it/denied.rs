@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::sides::{Launch, Worker};
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 use serde_json::Value;
 
 /// `deny NAME… -- PROGRAM ARGUMENT…`: PROGRAM and all that it starts get EPERM from these system calls (seccomp(2)).

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use pagewise::carried;
-use pagewise::transcript::{Ending, Transcript};
+use pagewise::worker::carried;
+use record::transcript::{Ending, Transcript};
 
 struct Workers {
     _place: tempfile::TempDir,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::sides::{Ended, Launch, Worker};
-use pagewise::method::Method;
-use pagewise::transcript::Ending;
+use record::method::Method;
+use record::transcript::Ending;
 
 const BYTES: &str = "1000001";
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::support::sides::{Launch, Worker, pagewise};
 use crate::support::waiting::{wait_until, wait_until_at_work};
-use pagewise::method::Method;
-use pagewise::transcript::Ending;
+use record::method::Method;
+use record::transcript::Ending;
 
 fn parameters<'a>(bytes: &'a str, wait: &'a str, pin: &'a str, ops: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![("bytes", bytes), ("ops", ops), ("wait", wait), ("pin", pin)]

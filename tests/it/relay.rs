@@ -2,7 +2,7 @@
 
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
 use crate::support::turns;
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 
 fn parameters<'a>(bytes: &'a str, cache: &'a str, place: &'a str) -> Vec<(&'a str, &'a str)> {
     let options = [("chunk", "4097"), ("ring_chunks", "2"), ("pipe_bytes", "65536")];

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use crate::support::sides::{Launch, Worker, conforms, pagewise};
 use crate::support::waiting::wait_until_at_work;
-use pagewise::carried;
-use pagewise::method::Method;
-use pagewise::transcript::Ending;
+use pagewise::worker::carried;
+use record::method::Method;
+use record::transcript::Ending;
 
 fn parameters<'a>(bytes: &'a str, index: &'a str, load: &'a str) -> Vec<(&'a str, &'a str)> {
     let options = [("ops", "20000"), ("clear_bytes", "1"), ("writeback", "none"), ("place", "disk")];

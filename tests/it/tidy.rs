@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::place::{Place, native_worker};
-use pagewise::carried;
-use pagewise::catalog::{self, Experiment};
-use pagewise::method::{Method, Role};
+use pagewise::plan::catalog;
+use pagewise::worker::carried;
+use record::experiment::Experiment;
+use record::method::{Method, Role};
 
 /// Every text file of the repository: path below it, and content.
 fn files() -> Vec<(String, String)> {
@@ -147,7 +148,8 @@ fn nothing_unfinished_and_nothing_unsafe() {
         }
     }
     none("unfinished or unsafe", &wrong);
-    for root in ["src/lib.rs", "src/main.rs", "crates/stats/src/lib.rs"] {
+    let crates = ["stats", "record", "judge", "report"].map(|name| format!("crates/{name}/src/lib.rs"));
+    for root in ["src/lib.rs", "src/main.rs"].map(str::to_owned).iter().chain(&crates) {
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(root)).unwrap();
         assert!(text.contains("#![forbid(unsafe_code)]"), "{root}");
     }

@@ -2,7 +2,7 @@
 
 use crate::support::sides::{Launch, Worker, conforms, pagewise, spoiled_cell};
 use crate::support::waiting::wait_until_at_work;
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 
 const OPTIONS: [(&str, &str); 4] =
     [("chunk", "4096"), ("ring_chunks", "3"), ("pipe_bytes", "65536"), ("segment", "touched")];
