@@ -18,7 +18,8 @@ struct Run {
     child: Child,
 }
 
-const CELLS: [&str; 4] = ["share/posix-shm@c-O3", "share/sysv-shm@c-O3", "share/file-disk@c-O3", "share/null@c-O3"];
+const CELLS: [&str; 4] =
+    ["share/posix-shm@c-O3+c-O3", "share/sysv-shm@c-O3+c-O3", "share/file-disk@c-O3+c-O3", "share/null@c-O3"];
 const SETTINGS: [&str; 6] = ["--set", "bytes=4MiB", "--set", "index=xorshift", "--set", "load=0"];
 
 impl Run {
@@ -92,14 +93,14 @@ impl Run {
             assert!(crate::support::place::is_measured(cell) || cell["status"] == "skipped", "{cell:#}");
             assert!(cell["status"] == "skipped" || cell["launches"] == 6, "{cell:#}");
         }
-        assert!(!summary["remarks"].to_string().contains("interrupted"), "{}", summary["remarks"]);
+        assert!(!summary["notes"].to_string().contains("interrupted"), "{}", summary["notes"]);
         assert_eq!(self.report(), summary);
         self.leaves_nothing();
     }
 }
 
 fn is_interrupted(summary: &Value) {
-    assert!(summary["remarks"].to_string().contains("interrupted; pagewise run --resume"), "{}", summary["remarks"]);
+    assert!(summary["notes"].to_string().contains("interrupted; pagewise run --resume"), "{}", summary["notes"]);
     assert!(CELLS.iter().any(|name| cell(summary, name, &[])["launches"].as_u64() > Some(0)), "{summary:#}");
 }
 

@@ -1,0 +1,139 @@
+/* What the worker's own files share with each other; methods do not include it. */
+#ifndef PAGEWISE_CORE_H
+#define PAGEWISE_CORE_H
+#include "worker.h"
+#include <setjmp.h>
+
+enum { MAX_PARAMETERS = 24, MAX_EXTRA = 2, MAX_PHASES = 24, MAX_PROCESSES = 256 };
+
+struct parameter {
+    const char *key, *value;
+};
+
+struct cell {
+    int number;
+    const struct method *method;
+    struct parameter parameters[MAX_PARAMETERS];
+    int parameter_count;
+    int line;      /* of its `cell` line, for messages */
+    bool ended;    /* skipped or failed: its remaining slots are not run */
+};
+
+struct round {
+    int number; /* negative: warm-up */
+    int *cells;
+    int cell_count;
+};
+
+struct request {
+    const char *experiment, *rendezvous, *directory, *name;
+    uint64_t launch, seed;
+    char role; /* 0 where the request names none */
+    bool trace_marks, hardware_counters;
+    struct cell *cells;
+    int cell_count;
+    struct round *rounds;
+    int round_count;
+};
+
+struct counters {
+    uint64_t cpu_ns, user_ns, system_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches;
+    uint64_t extra[MAX_EXTRA];
+};
+
+struct sample {
+    int slot, round, cell;
+    const char *phase;
+    uint64_t ops, bytes, start_ns, wall_ns;
+    struct counters spent;
+};
+
+extern struct request request;          /* the one being run */
+extern sigjmp_buf slot_exit;            /* where fail() and skip() return to */
+
+/* arena.c: memory that is not malloc's, so that a method which measures malloc finds it untouched. */
+void *arena(size_t bytes);
+const char *arena_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* request.c */
+void request_read(void);
+__attribute__((noreturn)) void request_error(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* methods.c */
+const struct method *method_find(const char *experiment, const char *name);
+void methods_list(void);
+int phase_count(const struct method *method);
+
+/* phase.c */
+void counters_read(struct counters *into);
+extern const char *current_phase; /* NULL between phases */
+void warm_stopwatch(void);
+
+/* perf.c */
+void perf_open(void);
+void perf_read(uint64_t extra[MAX_EXTRA]);
+int perf_columns(const char *names[MAX_EXTRA]);
+
+/* parallel.c */
+void pool_open(struct slot *s);
+void pool_close(struct slot *s);
+void pool_arm(struct slot *s);
+void run_in_processes(struct slot *s, unsigned processes);
+bool in_child(void);
+void child_barrier(void);
+void child_sample(const struct sample *sample);
+void child_fact(const char *name, uint64_t value, const char *word);
+__attribute__((noreturn)) void child_end(const char *line);
+
+/* transcript.c */
+void out(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void out_flush(void);
+void transcript_open(int sample_capacity, int fact_capacity);
+void transcript_about(void);
+void transcript_columns(void);
+void record_sample(const struct sample *sample);
+void record_fact(int slot, int cell, const char *name, const char *value);
+void record_end(const char *line);
+void transcript_write(bool whole);
+
+/* signals.c */
+void signals_watch(void);
+extern volatile int current_slot, current_cell;
+
+/* code.c */
+void code_touch(void);
+
+/* sides.c */
+void sides_open(void);
+extern bool sides_agree; /* the slot ends on both sides alike */
+
+/* gaps.c */
+int probe_gaps_main(const char *milliseconds);
+
+/* start.c */
+int exec_main(int argc, char **argv);
+int find_library_main(int argc, char **argv);
+int guard_main(void);
+int pin_main(const char *thread, const char *list);
+
+/* witness.c */
+int witness_main(const char *path, const char *bytes);
+
+/* pin.c */
+int choose_cpus_main(const char *pin);
+int place_of_main(const char *cpu);
+
+/* load.c */
+int load_main(const char *percent);
+
+/* capture.c */
+int make_capture_main(int argc, char **argv);
+
+/* prepare_file.c */
+int prepare_file_main(int argc, char **argv);
+
+/* about.c */
+const char *worker_name(void);
+const char *worker_compiler(void);
+const char *worker_flags(void);
+#endif

@@ -1,0 +1,197 @@
+/* Addresses, residency and backing of the memory that methods measure. Never timed as part of a phase. */
+#include "core.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+void *free_range(struct slot *s, size_t bytes)
+{
+    size_t align = s->huge_page_bytes ? s->huge_page_bytes : s->page_bytes;
+    size_t reserve = bytes + 3 * align;
+    if (reserve < bytes) {
+        errno = ENOMEM;
+        fail(s, "mmap");
+    }
+    char *area = mmap(NULL, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (area == MAP_FAILED)
+        fail(s, "mmap");
+    munmap(area, reserve);
+    /* At least one huge page of unmapped guard on both sides: a neighbour would be merged into one mapping. */
+    return (void *)(((uintptr_t)area + align + align - 1) / align * align);
+}
+
+void check_map(struct slot *s, const void *mapped)
+{
+    if (mapped == MAP_FAILED)
+        fail(s, "mmap");
+}
+
+/* Calls `line` for each line of a small file of /proc; lines longer than the buffer are cut. */
+static bool each_line(const char *path, void (*line)(char *, void *), void *context)
+{
+    static char text[1 << 16];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t held = 0;
+    ssize_t got;
+    while ((got = read(fd, text + held, sizeof text - 1 - held)) > 0 || held) {
+        held += got > 0 ? (size_t)got : 0;
+        text[held] = 0;
+        char *p = text, *end;
+        while ((end = strchr(p, '\n'))) {
+            *end = 0;
+            line(p, context);
+            p = end + 1;
+        }
+        held = (size_t)(text + held - p);
+        memmove(text, p, held);
+        if (got <= 0)
+            break;
+    }
+    close(fd);
+    return true;
+}
+
+struct smaps_search {
+    uintptr_t from, to;
+    bool inside;
+    struct resident found;
+};
+
+static void smaps_line(char *line, void *context)
+{
+    struct smaps_search *search = context;
+    unsigned long from, to, kib;
+    if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+        search->inside = from >= search->from && to <= search->to;
+    } else if (search->inside) {
+        if (sscanf(line, "Rss: %lu kB", &kib) == 1)
+            search->found.rss_bytes += kib * 1024;
+        else if (sscanf(line, "Pss: %lu kB", &kib) == 1)
+            search->found.pss_bytes += kib * 1024;
+        else if (sscanf(line, "AnonHugePages: %lu kB", &kib) == 1 || sscanf(line, "ShmemPmdMapped: %lu kB", &kib) == 1 ||
+                 sscanf(line, "FilePmdMapped: %lu kB", &kib) == 1 || sscanf(line, "Private_Hugetlb: %lu kB", &kib) == 1 ||
+                 sscanf(line, "Shared_Hugetlb: %lu kB", &kib) == 1)
+            search->found.huge_bytes += kib * 1024;
+        else if (sscanf(line, "LazyFree: %lu kB", &kib) == 1)
+            search->found.lazyfree_bytes += kib * 1024;
+    }
+}
+
+struct resident resident_in(struct slot *s, const void *start, size_t bytes)
+{
+    struct smaps_search search = {.from = (uintptr_t)start, .to = (uintptr_t)start + bytes};
+    if (!each_line("/proc/self/smaps", smaps_line, &search))
+        fail(s, "open /proc/self/smaps");
+    return search.found;
+}
+
+static void status_line(char *line, void *context)
+{
+    unsigned long kib;
+    if (sscanf(line, "VmHWM: %lu kB", &kib) == 1)
+        *(uint64_t *)context = kib * 1024;
+}
+
+uint64_t peak_rss_bytes(void)
+{
+    uint64_t bytes = 0;
+    each_line("/proc/self/status", status_line, &bytes);
+    return bytes;
+}
+
+void reset_peak_rss(void)
+{
+    int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!write(fd, "5", 1);
+        close(fd);
+    }
+}
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+unsigned memfd_flags(void)
+{
+    static unsigned flags;
+    if (flags)
+        return flags;
+    flags = MFD_CLOEXEC | MFD_NOEXEC_SEAL; /* since Linux 6.3; vm.memfd_noexec=2 insists on it */
+    int fd = memfd_create("pagewise-flags", flags);
+    if (fd < 0 && errno == EINVAL)
+        flags = MFD_CLOEXEC;
+    if (fd >= 0)
+        close(fd);
+    return flags;
+}
+
+/* CPU time of this thread: other processes' turns are not in it, a host that must find a page first is. */
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Maps, touches and gives back `bytes`; returns what a touch cost, in picoseconds of CPU time per base page. */
+static uint64_t touch_and_give_back(struct slot *s, size_t bytes, bool huge)
+{
+    size_t page = s->page_bytes;
+    volatile char *p = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    check_map(s, (const void *)p);
+    (void)madvise((void *)p, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    uint64_t start = thread_cpu_ns();
+    for (size_t i = 0; i < bytes; i += page)
+        p[i] = 1;
+    uint64_t spent = thread_cpu_ns() - start;
+    munmap((void *)p, bytes);
+    size_t pages = bytes / page ? bytes / page : 1;
+    return spent * 1000 / pages;
+}
+
+/* Frames are recycled when a pass is no longer dearer than the cheapest one seen: the host holds them all by then. */
+static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
+{
+    static uint64_t cheapest[2];
+    uint64_t level = 0;
+    bool known = cheapest[huge] != 0;
+    for (int pass = 0; pass < 4; pass++) {
+        uint64_t last = level;
+        level = touch_and_give_back(s, bytes, huge);
+        if (!cheapest[huge] || level < cheapest[huge])
+            cheapest[huge] = level;
+        /* The very first pass has nothing to be held against; a later one must come near what was seen before it. */
+        if ((last || known) && level < 2 * cheapest[huge])
+            break;
+    }
+    return level;
+}
+
+bool wants_huge_pages(const struct slot *s)
+{
+    return s->cell->method->backing_huge;
+}
+
+void backing_before(struct slot *s, size_t bytes)
+{
+    bytes = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+    if (key_is(s, "backing", "recycled"))
+        fact(s, "backing_level_ps", recycle(s, bytes, wants_huge_pages(s)));
+    if (key_is(s, "backing", "cold")) {
+        uint64_t ms = key_size(s, "idle_ms");
+        struct timespec idle = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+        while (nanosleep(&idle, &idle) != 0 && errno == EINTR)
+            ;
+    }
+}
+
+void backing_after(struct slot *s, size_t bytes)
+{
+    bytes = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+    if (key_is(s, "backing", "cold"))
+        fact(s, "backing_level_ps", recycle(s, bytes, wants_huge_pages(s)));
+}

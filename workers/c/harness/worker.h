@@ -1,0 +1,155 @@
+/* What a method file sees. One method per file; its phases' braces are the stopwatch. See workers/PROTOCOL.md. */
+#ifndef PAGEWISE_WORKER_H
+#define PAGEWISE_WORKER_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Newer than some C libraries' headers; the kernel says EINVAL where it does not know them. */
+#ifndef MADV_COLD
+#define MADV_COLD 20
+#define MADV_PAGEOUT 21
+#endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+struct cell;
+struct threads;
+
+/* One turn of one cell: what a method's run function is given. Fields are read into locals before a measured loop. */
+struct slot {
+    const struct cell *cell;
+    int number;            /* position in the launch */
+    int round;             /* negative in warm-up rounds */
+    size_t bytes;          /* the cell's bytes (this process's share of them when a cell asks for several processes) */
+    size_t page_bytes;     /* base page */
+    size_t huge_page_bytes;/* PMD-mapped page; 0 where the kernel has none */
+    uint64_t seed;
+    uint64_t ops;          /* units that the next phases are counted in; set by the method, 1 until then */
+    uint64_t phase_bytes;  /* payload of the next phases in bytes; `bytes` until set */
+    unsigned threads;      /* threads that share each parallel phase, the caller included */
+    char role;             /* 'a' or 'b' in two-sided methods, 'a' otherwise */
+    struct threads *pool;
+};
+
+/* A method is one described value; METHOD() enters it in the worker's list, so nothing else names the file. */
+struct method {
+    const char *experiment, *name;
+    const char *role;      /* method (default), limit, null or published */
+    const char *group;     /* NULL: the ordinary one */
+    const char *summary;   /* one sentence */
+    const char *phases;    /* "map first-touch unmap" */
+    const char *keys;      /* "bytes:size release:dontneed|free threads:count" */
+    const char *laws;      /* see PROTOCOL.md */
+    const char *calls;     /* system calls made inside the phases: "map:mmap release:madvise" */
+    const char *memory;    /* bytes at its peak: "bytes", "2 * bytes" */
+    const char *isolation; /* shared (default), own or fresh */
+    const char *preload, *package;
+    const char *needs;     /* huge-pages, …: what --allow-system-changes may provide; NULL: nothing */
+    bool backing_huge;     /* its backing is prepared with huge pages */
+    void (*run)(struct slot *);
+    void (*run_b)(struct slot *); /* the other side's part, where a method has two sides */
+    const char *source;    /* filled in by METHOD() */
+};
+
+#define METHOD(variable, ...)                                                                                          \
+    static const struct method variable = {__VA_ARGS__, .source = __FILE__};                                    \
+    __attribute__((used, section("pagewise_methods"))) static const struct method *const variable##_entry = &variable
+
+/* PHASE(s, "map") { … } times exactly what is between its braces. Counters are read before the first clock read and after
+ * the second. PARALLEL_PHASE also has the helper threads of `threads=N` waiting at the start line, spinning. */
+#define PHASE(s, name) for (int open_ = phase_begin((s), (name), 0); open_; open_ = phase_end(s))
+#define PARALLEL_PHASE(s, name) for (int open_ = phase_begin((s), (name), 1); open_; open_ = phase_end(s))
+int phase_begin(struct slot *s, const char *name, int parallel);
+int phase_end(struct slot *s);
+
+/* One thread's part of a parallel phase. */
+struct part {
+    char *start;
+    size_t bytes;
+    size_t page_bytes;
+    char mark;
+};
+/* Runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first part. */
+void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark);
+
+/* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open() comes
+ * before the fork; the child calls copy_enter() first and copy_leave() last. copy_close() waits for `pid` (0: that was done) and
+ * adds what the child reported to the slot; where the child failed, the slot ends there with the child's words. */
+void copy_open(struct slot *s);
+void copy_enter(void);
+__attribute__((noreturn)) void copy_leave(void);
+void copy_close(struct slot *s, pid_t pid);
+
+/* Parameters of the cell; the request was checked against the method's `keys`, so these cannot fail. */
+size_t key_size(const struct slot *s, const char *key);
+const char *key_word(const struct slot *s, const char *key);
+bool key_is(const struct slot *s, const char *key, const char *word);
+
+/* Outcomes. fail() and skip() do not return: the slot ends there. `call` names the system call, errno says why. */
+__attribute__((noreturn)) void fail(struct slot *s, const char *call);
+__attribute__((noreturn)) void fail_because(struct slot *s, const char *call, const char *message);
+__attribute__((noreturn)) void skip(struct slot *s, const char *reason);
+void fact(struct slot *s, const char *name, uint64_t value);
+void fact_word(struct slot *s, const char *name, const char *value);
+
+/* Content (content.c): the protocol's digest, pattern and index sequence. */
+uint64_t digest_of(const void *start, size_t bytes);
+void fact_digest(struct slot *s, const void *start, size_t bytes);
+void fact_digest_value(struct slot *s, uint64_t digest); /* where a method folds its content in a way of its own */
+uint64_t pattern_word(uint64_t seed, uint64_t index);
+void pattern_fill(void *start, size_t bytes, uint64_t seed);
+/* Offset in bytes of the first word that differs from the pattern, or `bytes` where none does. */
+size_t pattern_first_wrong(const void *start, size_t bytes, uint64_t seed);
+
+/* Memory (memory.c). free_range() finds an address range that nothing maps, aligned to huge pages, with unmapped guards on
+ * both sides; map it with MAP_FIXED_NOREPLACE so that every method gets the same alignment. */
+void *free_range(struct slot *s, size_t bytes);
+void check_map(struct slot *s, const void *mapped);
+struct resident {
+    uint64_t rss_bytes, huge_bytes, lazyfree_bytes;
+    uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */
+};
+struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
+uint64_t peak_rss_bytes(void);                                                /* VmHWM */
+void reset_peak_rss(void);
+/* Puts the memory that the slot will get into the asked-for state: `recycled` (touched and given back just now) or `cold`
+ * (idle long enough for the host to take it back). Records the level seen; backing_after() does so for `cold`. */
+void backing_before(struct slot *s, size_t bytes);
+void backing_after(struct slot *s, size_t bytes);
+bool wants_huge_pages(const struct slot *s); /* the method's `backing_huge` */
+/* Flags for memfd_create() that vm.memfd_noexec=2 accepts as well as a kernel that knows nothing of it. Makes a call: ask
+ * before the phase. */
+unsigned memfd_flags(void);
+/* Runs `work` as a process that inherits what is mapped now and waits for its end; its samples and facts become the slot's. */
+void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *argument);
+
+/* Two sides (sides.c). meet() is a rendezvous of both sides; tell() and hear() pass a few bytes, and descriptors. */
+void meet(struct slot *s);
+void tell(struct slot *s, const void *data, size_t bytes);
+void hear(struct slot *s, void *data, size_t bytes);
+void tell_descriptor(struct slot *s, int descriptor);
+int hear_descriptor(struct slot *s);
+/* Both sides say what keeps them from doing this cell (NULL: nothing). If one has an obstacle, both skip the cell with its
+ * reason and go on together; skip() alone would end the launch. */
+void agree(struct slot *s, const char *obstacle);
+/* Where the rendezvous breaks, this path is removed, for the other side may be gone that would have done so; NULL: none. */
+void remove_if_lost(const char *path);
+bool peer_gone(void); /* whether the other side has ended; for the slow path of whoever waits on shared memory */
+const char *launch_name(void);      /* `name` of the request */
+const char *launch_directory(void); /* `directory` of the request */
+
+uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+#endif
