@@ -193,8 +193,8 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "probe-gaps") == 0)
         return probe_gaps_main(argv[2]);
     if (argc > 1) {
-        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | place-of CPU | make-capture PATH "
-                   "BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request on standard input\n", argv[0]);
+        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | "
+                   "place-of CPU | make-capture PATH BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request on standard input\n", argv[0]);
         return 2;
     }
     request_read();
