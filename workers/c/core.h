@@ -117,6 +117,9 @@ int find_library_main(int argc, char **argv);
 int guard_main(void);
 int pin_main(const char *thread, const char *list);
 
+/* witness.c */
+int witness_main(const char *path, const char *bytes);
+
 /* pin.c */
 int choose_cpus_main(const char *pin);
 int place_of_main(const char *cpu);

@@ -180,6 +180,8 @@ int main(int argc, char **argv)
         return guard_main();
     if (argc == 3 && strcmp(argv[1], "load") == 0)
         return load_main(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "witness") == 0)
+        return witness_main(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], "pin") == 0)
         return pin_main(argv[2], argv[3]);
     if (argc == 3 && strcmp(argv[1], "choose-cpus") == 0)
@@ -194,7 +196,8 @@ int main(int argc, char **argv)
         return probe_gaps_main(argv[2]);
     if (argc > 1) {
         dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | "
-                   "place-of CPU | make-capture PATH BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request on standard input\n", argv[0]);
+                   "place-of CPU | witness PATH BYTES | make-capture PATH BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request "
+                   "on standard input\n", argv[0]);
         return 2;
     }
     request_read();
