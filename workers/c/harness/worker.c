@@ -10,11 +10,6 @@
 
 sigjmp_buf slot_exit;
 
-const char *worker_name(void)
-{
-    return PAGEWISE_WORKER_NAME;
-}
-
 /* Size of a PMD-mapped page, 0 where the kernel has no transparent huge pages. Read once. */
 static size_t huge_page_bytes(void)
 {
@@ -51,8 +46,8 @@ static uint64_t clock_read_ns(void)
 void transcript_about(void)
 {
     out("pagewise\t1\t%s\n", worker_name());
-    out("about\tcompiler\t%s\n", PAGEWISE_COMPILER);
-    out("about\tmethod_flags\t%s\n", PAGEWISE_FLAGS);
+    out("about\tcompiler\t%s\n", worker_compiler());
+    out("about\tmethod_flags\t%s\n", worker_flags());
     out("about\tlibc\tglibc %s\n", gnu_get_libc_version());
     out("about\tpage_bytes\t%ld\n", sysconf(_SC_PAGESIZE));
     out("about\thuge_page_bytes\t%zu\n", huge_page_bytes());

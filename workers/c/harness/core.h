@@ -133,5 +133,8 @@ int make_capture_main(int argc, char **argv);
 /* prepare_file.c */
 int prepare_file_main(int argc, char **argv);
 
+/* about.c */
 const char *worker_name(void);
+const char *worker_compiler(void);
+const char *worker_flags(void);
 #endif
