@@ -3,7 +3,7 @@
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
 use record::transcript::Ending;
 
-const OPTIONS: [(&str, &str); 3] = [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2")];
+const OPTIONS: [(&str, &str); 4] = [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2"), ("pages", "base")];
 
 fn parameters<'a>(bytes: &'a str, destination: &'a str) -> Vec<(&'a str, &'a str)> {
     let mut all = vec![("bytes", bytes), ("destination", destination)];
@@ -70,7 +70,13 @@ fn a_pipe_that_is_not_granted_as_asked_is_no_measurement() {
     let worker = Worker::native("c-O3");
     for (asked, words) in [("100000", "131072"), ("18446744073709551615", "an int")] {
         let launch = Launch::new();
-        let parameters = [("bytes", "65536"), ("destination", "warm"), ("batch_bytes", "1"), ("pipe_bytes", asked)];
+        let parameters = [
+            ("bytes", "65536"),
+            ("destination", "warm"),
+            ("batch_bytes", "1"),
+            ("pages", "base"),
+            ("pipe_bytes", asked),
+        ];
         let ended = launch.alone(&worker, &[(worker.method("copy", "vmsplice-wide"), &parameters)], 1);
         let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() else { panic!("not skipped") };
         assert!(reason.contains(words), "{reason}");

@@ -173,7 +173,8 @@ fn a_side_with_fewer_rights_than_the_other_is_skipped_by_both() {
     std::fs::write(&text, script).unwrap();
     assert!(Command::new("install").args(["-m", "755"]).args([&text, &wrapper]).status().unwrap().success());
     less.path = wrapper;
-    let parameters = [("bytes", "65536"), ("chunk", "4096"), ("pipe_bytes", "65536")];
+    let own = [("pages", "base"), ("pin", "none")];
+    let parameters = [&[("bytes", "65536"), ("chunk", "4096"), ("pipe_bytes", "65536")][..], &own].concat();
     for (method, a, b) in [("process-vm-readv", &full, &less), ("process-vm-writev", &less, &full)] {
         let cells: [(_, &[_]); 2] =
             [(full.method("transfer", method), &parameters), (full.method("transfer", "pipe"), &parameters)];

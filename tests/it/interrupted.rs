@@ -144,8 +144,10 @@ fn preload(place: &Path) -> Option<PathBuf> {
 }
 
 fn parameters() -> Vec<(&'static str, &'static str)> {
-    let place = [("cache", "hot"), ("place", "tmpfs"), ("segment", "touched"), ("ring_chunks", "3")];
-    [("bytes", BYTES), ("chunk", "4097"), ("pipe_bytes", "65536")].into_iter().chain(place).collect()
+    let place =
+        [("cache", "hot"), ("place", "tmpfs"), ("sink", "memory"), ("segment", "touched"), ("ring_chunks", "3")];
+    let sides = [("block", "untouched"), ("pages", "base"), ("pin", "none")];
+    [("bytes", BYTES), ("chunk", "4097"), ("pipe_bytes", "65536")].into_iter().chain(place).chain(sides).collect()
 }
 
 /// Launches whose workers' calls behave as `settings` say, for both sides or for one of them.

@@ -2,11 +2,12 @@
 
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
 use crate::support::turns;
+use record::method::Method;
 use record::transcript::Ending;
 
 fn parameters<'a>(bytes: &'a str, cache: &'a str, place: &'a str) -> Vec<(&'a str, &'a str)> {
     let options = [("chunk", "4097"), ("ring_chunks", "2"), ("pipe_bytes", "65536")];
-    let mut all = vec![("bytes", bytes), ("cache", cache), ("place", place)];
+    let mut all = vec![("bytes", bytes), ("cache", cache), ("place", place), ("sink", "memory"), ("pin", "none")];
     all.extend(options);
     all
 }
@@ -30,7 +31,10 @@ fn every_byte_arrives_from_the_cache_and_from_the_disk() {
         for bytes in ["1", "1000001"] {
             let launch = Launch::new();
             let parameters = parameters(bytes, cache, "disk");
-            let methods: Vec<_> = a.of("relay").filter(|m| m.name != "null").collect();
+            let to_memory = |m: &&Method| {
+                m.keys.iter().any(|(key, kind)| key == "sink" && kind.normalise(key, "memory", 1).is_ok())
+            };
+            let methods: Vec<_> = a.of("relay").filter(|m| m.name != "null").filter(to_memory).collect();
             let cells: Vec<(_, &[_])> = methods.iter().map(|m| (*m, &parameters[..])).collect();
             let (first, second) = launch.pair(&a, &b, &cells, 2);
             if skipped_for_tmpfs(&first.transcript.endings) {
@@ -65,4 +69,28 @@ fn a_wrong_byte_at_the_receiver_is_found_where_it_is() {
     assert_eq!(cell["status"], "untrusted");
     let reason = cell["reason"].as_str().unwrap();
     assert!(reason.contains("100000 against 100001"), "{reason}");
+}
+
+#[test]
+fn a_new_file_is_the_old_one_and_leaves_nothing_behind() {
+    let worker = Worker::native("c-O3");
+    for (sink, cache) in [("file", "hot"), ("synced-file", "cold")] {
+        let launch = Launch::new();
+        let mut parameters = parameters("1000001", cache, "disk");
+        parameters.iter_mut().filter(|(key, _)| *key == "sink").for_each(|p| p.1 = sink);
+        let to_file = |m: &&Method| m.keys.iter().any(|(k, kind)| k == "sink" && kind.normalise(k, sink, 1).is_ok());
+        let methods: Vec<_> = worker.of("relay").filter(to_file).collect();
+        assert!(methods.len() >= 8, "{}", methods.len());
+        let cells: Vec<(_, &[_])> = methods.iter().map(|m| (*m, &parameters[..])).collect();
+        let (a, b) = launch.pair(&worker, &worker, &cells, 1);
+        if skipped_for_tmpfs(&a.transcript.endings) {
+            continue;
+        }
+        for (slot, method) in methods.iter().enumerate() {
+            let facts = b.facts(slot as u32);
+            assert_eq!((facts["wrong_at"], facts["new_file_bytes"]), ("1000001", "1000001"), "{}", method.name);
+            assert_eq!(facts["dirty_bytes_after"], "0", "{}", method.name);
+        }
+        assert_eq!(launch.leftovers(), Vec::<std::path::PathBuf>::new());
+    }
 }
