@@ -4,7 +4,8 @@
 //! CPU time from both. Ours over theirs must lie within 0.75 to 1.33 for each side by itself; it ends with status 1 where one
 //! does not. `PUBLISHED_BYTES` and `PUBLISHED_TURNS` replace 256 MiB and 7.
 
-#[path = "../tests/sides/mod.rs"]
+#[allow(dead_code)]
+#[path = "../tests/it/support/sides.rs"]
 mod sides;
 
 use std::path::Path;

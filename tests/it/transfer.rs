@@ -163,7 +163,7 @@ fn the_published_jobs_have_the_faults_of_a_block_that_nobody_touched() {
             let launch = Launch::new();
             let parameters = [("bytes", size), ("pin", "none"), ("block", block), ("segment", segment)];
             let (a, b) = launch.pair(&worker, &worker, &[(worker.method("transfer", method), &parameters)], 2);
-            let faults = |side: &sides::Ended, phase: &str| {
+            let faults = |side: &crate::support::sides::Ended, phase: &str| {
                 let of =
                     side.transcript.samples.iter().filter(|s| side.transcript.phases[usize::from(s.phase)] == phase);
                 of.last().unwrap().counts.minor_faults
