@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::turns::{Turns, turns};
 use super::{Asked, Runner, launch_s};
 use crate::machine::memory;
 use crate::machine::noise::Snapshot;
@@ -13,9 +14,9 @@ use crate::run::launch::{self, Side};
 use crate::run::need::{heap_needed, memory_needed};
 use crate::worker;
 use record::launches::{LaunchRecord, SideRecord};
+use record::method::Role;
 use record::outcome::{Outcome, Status};
 use record::request::{self, LaunchKeys};
-use stats::orders;
 
 /// A worker that takes this many times longer than the pilot promised is given up.
 const PATIENCE: f64 = 10.0;
@@ -47,10 +48,11 @@ impl Runner<'_> {
         }
         let number = self.next_launch;
         self.next_launch += 1;
-        let prepared = self.prepare(launch_group, block, number, &cells, asked)?;
+        let turns = self.turns(launch_group, block, &cells, asked);
+        let prepared = self.prepare(launch_group, number, &cells, asked, &turns)?;
         let before = Snapshot::take(&self.root);
         let cpu_before = laboratory_cpu();
-        let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
+        let sides: Vec<Side> = prepared.iter().map(|p| p.side(&self.cleared)).collect();
         let result = launch::launch(&sides, self.time_limit(launch_group, asked), self.signals);
         let _ = std::fs::remove_dir_all(self.scratch());
         let ended = result?;
@@ -67,6 +69,8 @@ impl Runner<'_> {
             block,
             cells: cells.clone(),
             rounds: asked.rounds,
+            turns: turns.uneven(cells.len()),
+            proofs: turns.proofs,
             wall_s: ended.wall.as_secs_f64(),
             laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
             sides: sides.collect(),
@@ -95,14 +99,26 @@ impl Runner<'_> {
         self.folder.file(&format!("scratch-pagewise-{}", self.state.plan.run))
     }
 
+    /// Who takes part in which round of a launch, and which rounds carry proofs.
+    fn turns(&self, launch_group: usize, block: i32, cells: &[usize], asked: Asked) -> Turns {
+        let seed =
+            self.state.plan.seed ^ ((launch_group as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
+        let roles: Vec<Role> = cells.iter().map(|&c| self.state.cells[c].method.role).collect();
+        // The conformance suite, whose rounds are given, proves everything always.
+        let everything = self.state.plan.rounds.is_some() || block < 0;
+        let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(|w| w.proves_by_round);
+        let sparing = self.state.cells[cells[0]].cell.sides().all(by_round);
+        turns(&roles, block, (asked.warmup_rounds, asked.rounds), seed, everything, sparing)
+    }
+
     /// Writes the requests of a launch and says how its processes are to be started.
     fn prepare(
         &mut self,
         launch_group: usize,
-        block: i32,
         number: usize,
         cells: &[usize],
         asked: Asked,
+        turns: &Turns,
     ) -> Result<Vec<Prepared>> {
         let planned = &self.state.cells[cells[0]];
         let method = &planned.method;
@@ -112,11 +128,7 @@ impl Runner<'_> {
         let name = format!("pagewise-{}-{number}", self.state.plan.run);
         let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.state.plan.run));
         let rendezvous = rendezvous.to_string_lossy().into_owned();
-        let seed =
-            self.state.plan.seed ^ ((launch_group as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
         let group = &self.state.launch_groups[launch_group];
-        let warmup = orders::rounds(cells.len(), asked.warmup_rounds as usize, seed ^ 1);
-        let rounds = orders::rounds(cells.len(), asked.rounds as usize, seed);
         let heap = heap_needed(cells.iter().map(|&c| &self.state.cells[c]), asked.rounds + asked.warmup_rounds)?;
         let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.state.cells[c].cell)).collect();
         let selected: Vec<_> = told.iter().collect();
@@ -134,10 +146,11 @@ impl Runner<'_> {
                 rendezvous: role.map(|_| rendezvous.as_str()),
                 directory: Some(&directory),
                 name: Some(&name),
+                proofs: &turns.proofs,
                 trace_marks: false,
             };
             let file = format!("{number:03}{suffix}.request");
-            self.folder.write_text(&file, &request::request(&keys, &selected, &warmup, &rounds))?;
+            self.folder.write_text(&file, &request::request(&keys, &selected, &turns.warmup, &turns.rounds))?;
             let started = worker::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
             let mut options = Vec::new();
             if let Some((library, _)) = &method.preload
@@ -184,10 +197,11 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn side(&self) -> Side<'_> {
+    fn side<'a>(&'a self, without: &'a [String]) -> Side<'a> {
         Side {
             command: &self.command,
             options: self.options.clone(),
+            without,
             request: &self.request,
             transcript: &self.transcript,
             messages: &self.messages,
