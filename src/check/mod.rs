@@ -173,7 +173,7 @@ fn run(
         allow_system_changes: false,
     };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
-    folder.write_json("plan.json", &plan)?;
+    folder.write_sealed("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
     runner.run().context("the suite could not be run")
 }
