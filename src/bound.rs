@@ -34,6 +34,9 @@ impl Bounds {
             let Some(bound) = bound_of(&planned.cell.parameters).filter(|_| planned.outcome.is_none()) else {
                 continue;
             };
+            if bounds_itself(&planned.cell.parameters) {
+                continue; // What it needs is compared with what piles up, by the worker, and with what is left, as always.
+            }
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
             if bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
                 let (bound, needed) = (about_size(bound.parse::<u64>()? as f64), about_size(needed as f64));
@@ -49,7 +52,9 @@ impl Bounds {
                 }
                 Err(reason) => {
                     let concerned = |p: &&mut crate::plan::PlannedCell| {
-                        p.outcome.is_none() && bound_of(&p.cell.parameters).as_ref() == Some(&bound)
+                        p.outcome.is_none()
+                            && bound_of(&p.cell.parameters).as_ref() == Some(&bound)
+                            && !bounds_itself(&p.cell.parameters)
                     };
                     let outcome = Outcome::of(Status::Skipped, reason);
                     plan.cells.iter_mut().filter(concerned).for_each(|p| p.outcome = Some(outcome.clone()));
@@ -67,7 +72,15 @@ impl Bounds {
 
 /// The bound in bytes, `None` where there is none.
 fn bound_of(parameters: &BTreeMap<String, String>) -> Option<String> {
-    parameters.get("memory").filter(|value| value.parse::<u64>().is_ok()).cloned()
+    let value = parameters.get("memory").or_else(|| parameters.get(PILE));
+    value.filter(|value| value.parse::<u64>().is_ok()).cloned()
+}
+
+/// A bound that the worker also keeps by itself, by stopping early: it is measured where no cgroup can be made, too.
+const PILE: &str = "pile";
+
+fn bounds_itself(parameters: &BTreeMap<String, String>) -> bool {
+    parameters.contains_key(PILE)
 }
 
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.

@@ -150,7 +150,7 @@ pub struct Experiment {
 
 impl Experiment {
     fn parse(path: &str, text: &str) -> Result<Experiment> {
-        let experiment: Experiment = toml::from_str(text).map_err(|error| {
+        let mut experiment: Experiment = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count()) + 1;
             anyhow::anyhow!("{path} is not an experiment: line {line}: {}", error.message().replace('\n', "; "))
         })?;
@@ -158,6 +158,9 @@ impl Experiment {
             if let Some(unknown) = total.phases.iter().find(|p| !experiment.phases.contains(p)) {
                 bail!("{path}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
             }
+        }
+        for (name, parameter) in &mut experiment.parameters {
+            parameter.settle().with_context(|| format!("{path}: parameter {name}"))?;
         }
         if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
             bail!("{path}: parameter {name} has no default");
@@ -192,6 +195,18 @@ impl Experiment {
     /// Whether a parameter groups comparisons.
     pub fn groups_by(&self, parameter: &str) -> bool {
         self.parameters.get(parameter).is_none_or(|p| !p.option)
+    }
+}
+
+impl Parameter {
+    /// Puts this machine's sizes for those that are written in huge pages.
+    fn settle(&mut self) -> Result<()> {
+        if self.kind == ParameterKind::Size {
+            for word in [&mut self.values, &mut self.default, &mut self.look, &mut self.check].into_iter().flatten() {
+                *word = sizes::here(word, crate::system::transparent_huge_page_bytes())?;
+            }
+        }
+        Ok(())
     }
 }
 

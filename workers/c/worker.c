@@ -79,6 +79,7 @@ static void run_slot(struct cell *cell, int number, int round)
         }
     }
     pool_close(s);
+    huge_pages_after();
     current_phase = NULL;
 }
 
@@ -94,7 +95,7 @@ static void run(void)
         perf_open();
     transcript_columns();
     out_flush();
-    transcript_open(samples, slots * 24);
+    transcript_open(samples, slots * FACTS_OF_A_SLOT);
     signals_watch();
     code_touch();
     warm_stopwatch();

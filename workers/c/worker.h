@@ -74,6 +74,12 @@ struct method {
 #define PARALLEL_PHASE(s, name) for (int open_ = phase_begin((s), (name), 1); open_; open_ = phase_end(s))
 int phase_begin(struct slot *s, const char *name, int parallel);
 int phase_end(struct slot *s);
+/* SERIES_PHASE is a phase that a slot passes many times, with untimed work between: times and counters add up to one sample,
+ * as with a benchmark's timer that is stopped and started; ops and bytes are those set for the last turn. phase_forget() drops
+ * what has added up. */
+#define SERIES_PHASE(s, name) for (int open_ = phase_begin((s), (name), 0); open_; open_ = phase_end_series(s))
+int phase_end_series(struct slot *s);
+void phase_forget(struct slot *s, const char *name);
 
 /* One thread's part of a parallel phase. */
 struct part {
@@ -115,6 +121,9 @@ struct resident {
     uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */
 };
 struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
+struct resident resident_in_process(struct slot *s);                          /* from /proc/self/smaps_rollup */
+/* Bytes of whole pages that are there, by the range's page table: also where smaps has the range within a larger mapping. */
+uint64_t present_bytes(struct slot *s, const void *start, size_t bytes);
 uint64_t peak_rss_bytes(void);                                                /* VmHWM */
 void reset_peak_rss(void);
 /* Puts the memory that the slot will get into the asked-for state: `recycled` (touched and given back just now) or `cold`
@@ -122,6 +131,13 @@ void reset_peak_rss(void);
 void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
 bool wants_huge_pages(const struct slot *s); /* the method's `backing_huge` */
+
+/* Huge pages as the kernel's settings grant them (huge.c), to memory that is `advised` by MADV_HUGEPAGE or to any. */
+bool huge_pages_granted(const struct slot *s, bool advised);
+bool small_folios_granted(const struct slot *s, bool advised); /* sizes between a base page and a huge page */
+/* The faults that touching a mapping of its own from its start to its end takes by these settings. */
+uint64_t expected_faults(const struct slot *s, const void *start, size_t bytes, bool advised);
+void forbid_huge_pages(struct slot *s, bool forbidden); /* to the whole process, until the slot ends */
 
 /* Two sides (sides.c). meet() is a rendezvous of both sides; tell() and hear() pass a few bytes, and descriptors. */
 void meet(struct slot *s);

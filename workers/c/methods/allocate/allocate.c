@@ -24,7 +24,7 @@ static const char *read_text(const char *path)
 }
 
 /* Anonymous memory of the whole process, exact; VmRSS would also count library code as it comes into use. */
-static uint64_t anonymous_bytes(struct slot *s)
+uint64_t allocate_anonymous_bytes(struct slot *s)
 {
     const char *line = strstr(read_text("/proc/self/smaps_rollup"), "\nAnonymous:");
     if (!line)
@@ -49,29 +49,19 @@ static int read_segments(struct dl_phdr_info *object, size_t size, void *page_by
     return 0;
 }
 
-/* True where no setting lets the kernel give more than a base page at a fault that was not advised. */
-static bool base_pages_only(struct slot *s)
-{
-    static const char folder[] = "/sys/kernel/mm/transparent_hugepage";
-    char path[128];
-    snprintf(path, sizeof path, "%s/enabled", folder);
-    bool always = strstr(read_text(path), "[always]") != NULL, larger = always;
-    for (size_t kib = 2 * s->page_bytes / 1024; kib <= 4096; kib *= 2) {
-        snprintf(path, sizeof path, "%s/hugepages-%zukB/enabled", folder, kib);
-        larger = larger || strstr(read_text(path), "[always]");
-    }
-    return !larger;
-}
+static uint64_t huge_bytes_before;
 
 void allocate_begin(struct slot *s)
 {
     s->ops = s->bytes;
     fact(s, "heap_untouched", strstr(read_text("/proc/self/maps"), "[heap]") == NULL);
-    fact(s, "base_pages_only", base_pages_only(s));
+    fact(s, "base_pages_only", !huge_pages_granted(s, false) && !small_folios_granted(s, false));
+    fact(s, "footprint_bytes", s->bytes);
     dl_iterate_phdr(read_segments, &s->page_bytes);
     backing_before(s, s->bytes);
     reset_peak_rss();
-    fact(s, "before.anonymous_bytes", anonymous_bytes(s));
+    huge_bytes_before = resident_in_process(s).huge_bytes;
+    fact(s, "before.anonymous_bytes", allocate_anonymous_bytes(s));
 }
 
 void allocate_check(struct slot *s, const void *block, const char *call)
@@ -81,7 +71,7 @@ void allocate_check(struct slot *s, const void *block, const char *call)
 }
 
 /* Every byte of `p` is `value`: equal neighbours all along mean that each byte is the first one. */
-static bool all_are(const char *p, size_t bytes, char value)
+bool allocate_all_are(const char *p, size_t bytes, char value)
 {
     return bytes == 0 || (p[0] == value && memcmp(p, p + 1, bytes - 1) == 0);
 }
@@ -90,7 +80,7 @@ static bool first_of_each_page(const char *p, size_t bytes, char value, size_t p
 {
     for (size_t at = 0; at < bytes; at = next_page(p, at, page)) {
         size_t end = next_page(p, at, page);
-        if (p[at] != value || !all_are(p + at + 1, (end < bytes ? end : bytes) - at - 1, 0))
+        if (p[at] != value || !allocate_all_are(p + at + 1, (end < bytes ? end : bytes) - at - 1, 0))
             return false;
     }
     return true;
@@ -98,17 +88,17 @@ static bool first_of_each_page(const char *p, size_t bytes, char value, size_t p
 
 void allocate_filled(struct slot *s, const char *block, char value, bool each_page)
 {
-    fact(s, "fill.anonymous_bytes", anonymous_bytes(s));
+    fact(s, "fill.anonymous_bytes", allocate_anonymous_bytes(s));
+    fact(s, "block_alignment", (uintptr_t)block & -(uintptr_t)block);
     fact(s, "fill.peak_rss_bytes", peak_rss_bytes());
     fact(s, "filled_right", each_page ? first_of_each_page(block, s->bytes, value, s->page_bytes)
-                                      : all_are(block, s->bytes, value));
+                                      : allocate_all_are(block, s->bytes, value));
 }
 
 void allocate_mapping(struct slot *s, const char *block)
 {
-    struct resident now = resident_in(s, block, whole_pages(s));
-    fact(s, "fill.rss_bytes", now.rss_bytes);
-    fact(s, "huge_bytes", now.huge_bytes);
+    fact(s, "fill.rss_bytes", present_bytes(s, block, whole_pages(s)));
+    fact(s, "huge_bytes", resident_in_process(s).huge_bytes - huge_bytes_before);
 }
 
 void allocate_malloc(struct slot *s, const char *library, const char *package)
@@ -145,6 +135,14 @@ void allocate_refilled(struct slot *s, const char *block)
 
 void allocate_end(struct slot *s)
 {
-    fact(s, "free.anonymous_bytes", anonymous_bytes(s));
+    fact(s, "free.anonymous_bytes", allocate_anonymous_bytes(s));
     backing_after(s, s->bytes);
+}
+
+struct place mapping_place(struct slot *s)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    if (key_is(s, "align", "huge"))
+        return (struct place){free_range(s, whole_pages(s)), flags | MAP_FIXED_NOREPLACE};
+    return (struct place){NULL, flags};
 }
