@@ -12,12 +12,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use pagewise::selftest::Work;
-use pagewise::selftest::trials::{Laboratory, Trial};
-use pagewise::signals::Signals;
-use pagewise::stats::quantile::median;
-use pagewise::stats::t::welch;
-use pagewise::{catalog, workers};
+use judge::selftest::trial::Work;
+use pagewise::check::selftest::trials::{Laboratory, Trial};
+use pagewise::run::signals::Signals;
+use pagewise::{plan::catalog, worker};
+use stats::quantile::median;
+use stats::t::welch;
 
 /// Trials of each tool: each asks about one identical pair and one known effect.
 const TRIALS: usize = 40;
@@ -60,7 +60,7 @@ fn main() -> Result<()> {
     let hyperfine = Command::new("hyperfine").arg("--version").output();
     let hyperfine = hyperfine.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let experiments = catalog::experiments(None)?;
-    let workers = workers::all(&[])?;
+    let workers = worker::all(&[])?;
     let signals = Signals::watch()?;
     let laboratory = Laboratory::new(&experiments, &workers, &signals)?;
     let began = Instant::now();

@@ -3,13 +3,13 @@
 //! `cargo bench --bench judging` judges three shapes of a run by everything that a report asks for and prints the figures;
 //! it fails where a limit is exceeded.
 
-use pagewise::stats::absolute::absolute;
-use pagewise::stats::best::best_set;
-use pagewise::stats::interval::CONFIDENCE;
-use pagewise::stats::ratio::{Paired, log_ratios, ratio_of_logs};
-use pagewise::stats::rng::Seeded;
-use pagewise::stats::steady::{TOLERANCE, steadiness};
-use pagewise::stats::variance::components;
+use stats::absolute::absolute;
+use stats::best::best_set;
+use stats::interval::CONFIDENCE;
+use stats::ratio::{Paired, log_ratios, ratio_of_logs};
+use stats::rng::Seeded;
+use stats::steady::{TOLERANCE, steadiness};
+use stats::variance::components;
 use std::time::{Duration, Instant};
 
 const SAMPLES: usize = 1_000_000;

@@ -11,9 +11,9 @@ mod sides;
 
 use std::process::Command;
 
-use pagewise::method::Method;
-use pagewise::stats::quantile::median;
+use record::method::Method;
 use sides::{Launch, Worker};
+use stats::quantile::median;
 
 /// What the ring is to reach of one memcpy of the block, with two free processors.
 const AIM: f64 = 0.8;

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pagewise::carried;
+use pagewise::worker::carried;
 
 type Any<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -11,8 +11,8 @@ mod sides;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pagewise::stats::quantile::median;
 use sides::{Ended, Launch, Worker};
+use stats::quantile::median;
 
 const BYTES: &str = "65536";
 const OPS: &str = "1000000";
@@ -66,7 +66,7 @@ fn main() {
     let (low, high) = AIM_SHARE;
     let ratio = in_turn("share/anon-private@c-O3 random-write / plain loop", turns, launches, &ours, &theirs);
     println!("    aim {low} to {high}: {}", if (low..=high).contains(&ratio) { "reached" } else { "missed" });
-    for pin in ["apart", "none"] {
+    for pin in ["l3", "none"] {
         let ring = || round_trip(&worker, "spin-ring", pin);
         let limit = || round_trip(&worker, "limit", pin);
         let title = format!("message/spin-ring 64 B / limit, pin={pin}");
@@ -117,7 +117,7 @@ fn compiled(place: &Path) -> PathBuf {
 
 /// Nanoseconds per unit of a phase: the median over the rounds of one launch, the first left out.
 fn per_op(ended: &Ended, phase: &str) -> f64 {
-    let named = |s: &&pagewise::transcript::Sample| ended.transcript.phases[usize::from(s.phase)] == phase;
+    let named = |s: &&record::transcript::Sample| ended.transcript.phases[usize::from(s.phase)] == phase;
     let samples = ended.transcript.samples.iter().filter(named).skip(1);
     middle(&mut samples.map(|s| s.counts.wall_ns as f64 / s.counts.ops as f64).collect::<Vec<f64>>())
 }

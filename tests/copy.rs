@@ -2,7 +2,7 @@
 
 mod sides;
 
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 use sides::{Launch, Worker, conforms, spoiled_cell};
 
 const OPTIONS: [(&str, &str); 3] = [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2")];

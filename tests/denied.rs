@@ -6,7 +6,7 @@ mod sides;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 use serde_json::Value;
 use sides::{Launch, Worker};
 

@@ -6,8 +6,8 @@ mod sides;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pagewise::method::Method;
-use pagewise::transcript::Ending;
+use record::method::Method;
+use record::transcript::Ending;
 use sides::{Ended, Launch, Worker};
 
 const BYTES: &str = "1000001";

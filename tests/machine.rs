@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use pagewise::machine::compare::differences;
-use pagewise::machine::{Environment, obstacles};
-use pagewise::report::doctor;
+use judge::machines::differences;
+use pagewise::machine;
+use record::machine::environment::Environment;
+use report::doctor::{self, obstacles::obstacles};
 
 /// Longer lines wrap in a terminal; only commands may be longer, because they are copied as a whole.
 const WIDTH: usize = 100;
@@ -16,7 +17,7 @@ fn folder(machine: &str) -> PathBuf {
 }
 
 fn capture(machine: &str) -> Environment {
-    Environment::capture(&folder(machine))
+    machine::capture(&folder(machine))
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn every_machine_has_its_report() {
 fn reports_fit_a_terminal() {
     let roots = MACHINES.map(folder).into_iter().chain([PathBuf::from("/"), PathBuf::from("/nowhere")]);
     for root in roots {
-        let environment = Environment::capture(&root);
+        let environment = machine::capture(&root);
         let text = doctor::render(&environment, &obstacles(&environment));
         let too_long = |line: &&str| line.chars().count() > WIDTH && line.contains(' ') && !line.contains("$ ");
         let words_too_long = |line: &&str| line.split_whitespace().any(|word| word.chars().count() > WIDTH / 2);
@@ -52,7 +53,7 @@ fn reports_fit_a_terminal() {
 
 #[test]
 fn a_machine_without_files_is_described_as_unknown() {
-    let environment = Environment::capture(Path::new("/nowhere"));
+    let environment = machine::capture(Path::new("/nowhere"));
     assert_eq!(environment, Environment { tools: environment.tools.clone(), ..Environment::default() });
     assert!(environment.tools.programs.is_empty() && environment.tools.allocators.is_empty());
     assert_eq!(environment.headline()["cpu"], "unknown");

@@ -5,8 +5,8 @@ mod sides;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pagewise::method::Method;
-use pagewise::transcript::Ending;
+use record::method::Method;
+use record::transcript::Ending;
 use sides::{Launch, Worker, pagewise};
 
 fn parameters<'a>(bytes: &'a str, wait: &'a str, pin: &'a str, ops: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -77,11 +77,11 @@ fn every_single_trip_is_counted_once() {
 fn pinned_sides_run_where_they_were_pinned() {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let worker = Worker::native("c-O3");
-    for (pin, expected) in [("same", "1"), ("apart", "2")] {
+    for (pin, expected) in [("same", "1"), ("l3", "2")] {
         let launch = Launch::new();
         let parameters = parameters("64", "block", pin, "100");
         let [a, b] = both(&launch, &worker, &worker, &[(worker.method("message", "futex-ring"), &parameters)], 2);
-        if pin == "apart" && cpus < 2 {
+        if pin == "l3" && cpus < 2 {
             assert!(matches!(a.transcript.endings[..], [Ending::Skip { .. }]));
             continue;
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::{Place, cell, entries, native_worker, said};
-use pagewise::transcript::Transcript;
+use record::transcript::Transcript;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {
@@ -17,7 +17,7 @@ fn json(text: &str) -> Value {
 
 /// Holds a summary against the committed schema.
 fn conforms(summary: &Value) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/summary.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/summary.schema.json");
     let schema = json(&std::fs::read_to_string(path).unwrap());
     jsonschema::meta::validate(&schema).expect("the schema is one");
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -81,7 +81,7 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
 
 #[test]
 fn the_schema_refuses_what_is_not_a_summary() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/summary.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/summary.schema.json");
     let schema = json(&std::fs::read_to_string(path).unwrap());
     let validator = jsonschema::validator_for(&schema).unwrap();
     let place = Place::new();
@@ -116,7 +116,7 @@ fn every_part_of_the_schema_is_described() {
         let inner = value.as_object().into_iter().flatten();
         inner.for_each(|(name, value)| walk(&format!("{at}/{name}"), value, bare));
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/summary.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/summary.schema.json");
     let mut bare = Vec::new();
     walk("", &json(&std::fs::read_to_string(path).unwrap()), &mut bare);
     assert!(bare.is_empty(), "{bare:?}");

@@ -2,7 +2,7 @@
 
 mod sides;
 
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 use sides::{Launch, Worker, conforms, spoiled_cell};
 
 fn parameters<'a>(bytes: &'a str, cache: &'a str, place: &'a str) -> Vec<(&'a str, &'a str)> {

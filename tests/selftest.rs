@@ -2,7 +2,7 @@
 //! alarms there are: chance has its share in them.
 
 use assert_cmd::Command;
-use pagewise::selftest::result::SelfTest;
+use judge::selftest::SelfTest;
 
 fn pagewise(arguments: &[&str]) -> std::process::Output {
     Command::cargo_bin("pagewise").expect("the program").args(arguments).output().expect("it runs")
@@ -52,7 +52,7 @@ fn the_self_test_s_experiment_is_hidden_unless_named() {
 #[test]
 fn the_gap_probe_answers_by_its_protocol() {
     let output = pagewise(&["doctor", "--noise", "--json"]);
-    let seen: pagewise::machine::preflight::Preflight = serde_json::from_slice(&output.stdout).expect("its shape");
+    let seen: record::machine::preflight::Preflight = serde_json::from_slice(&output.stdout).expect("its shape");
     assert!(!seen.gaps.is_empty());
     for gaps in &seen.gaps {
         assert!(gaps.lost_ns <= gaps.elapsed_ns && gaps.largest_gap_ns <= gaps.lost_ns, "{gaps:?}");

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use pagewise::carried;
-use pagewise::method::Method;
-use pagewise::transcript::Ending;
+use pagewise::worker::carried;
+use record::method::Method;
+use record::transcript::Ending;
 use sides::{Launch, Worker, conforms, pagewise};
 
 fn parameters<'a>(bytes: &'a str, index: &'a str, load: &'a str) -> Vec<(&'a str, &'a str)> {

@@ -4,7 +4,7 @@ mod sides;
 
 use std::time::Duration;
 
-use pagewise::transcript::Ending;
+use record::transcript::Ending;
 use sides::{Launch, Worker, conforms, pagewise, spoiled_cell};
 
 const OPTIONS: [(&str, &str); 4] =

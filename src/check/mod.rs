@@ -2,24 +2,27 @@
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
 
 mod refusals;
+pub mod selftest;
 mod trace;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use judge::agreement::disagreements;
+use judge::evidence::Evidence;
+use record::cell::{Selector, parameter_words};
+use record::experiment::{Experiment, ParameterList};
+use record::folder::RunFolder;
+use record::method::Method;
+use record::outcome::Status;
+use record::plan::{Plan, PlannedCell};
 
-use crate::catalog::Experiment;
-use crate::cell::Selector;
-use crate::evidence::Evidence;
-use crate::folder::RunFolder;
-use crate::method::Method;
-use crate::outcome::Status;
-use crate::plan::{self, ParameterList, Plan, PlannedCell, SCHEMA, Wish};
-use crate::progress::Progress;
-use crate::runner::Runner;
-use crate::signals::Signals;
-use crate::workers::Worker;
+use crate::plan::{self, Choice, Terms, Wish, select};
+use crate::run::Runner;
+use crate::run::progress::Progress;
+use crate::run::signals::Signals;
+use crate::worker::Worker;
 
 /// Measured rounds of each launch.
 const ROUNDS: u32 = 2;
@@ -78,7 +81,7 @@ fn check_in(
     for (index, planned) in plan.cells.iter().enumerate() {
         take(&mut found, &evidence, index, planned);
     }
-    for (index, reason) in crate::verify::disagreements(&plan, &evidence) {
+    for (index, reason) in disagreements(&plan, &evidence) {
         found.entry(plan.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
     }
     match trace::check(&place.join("trace"), &plan, workers, &signals)? {
@@ -141,7 +144,7 @@ fn all_selectors(
             cpus: 1,
             page_bytes: 1,
         };
-        plan::cells(experiments, workers, &wish)?;
+        select::cells(experiments, workers, &wish)?;
     }
     Ok(all)
 }
@@ -155,37 +158,20 @@ fn run(
     signals: &Signals,
 ) -> Result<(Plan, Evidence)> {
     let folder = RunFolder::create(&place.join("run"))?;
-    let (mut cells, experiments) = plan::cells(experiments, workers, wish)?;
-    let hashes = plan::settle_missing(&mut cells, workers)?;
-    // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
-    crate::input::settle(&mut cells, false);
-    cells.retain(|p| p.outcome.as_ref().is_none_or(|o| o.status != Status::Refused));
-    let mut units = plan::units(&mut cells, &experiments, &BTreeMap::new())?;
-    for unit in &mut units {
-        unit.rounds = if unit.fresh { 1 } else { ROUNDS };
-        unit.warmup_rounds = u32::from(!unit.fresh);
-    }
-    let plan = Plan {
-        schema: SCHEMA,
+    let terms = Terms {
         run: format!("check-{}", std::process::id()),
         created: String::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: SEED,
         budget_s: 3600.0,
         precision: 0.5,
         margin: 0.5,
         time_limit_s: None,
-        min_launches: 1,
-        max_launches: 1,
+        launches: (1, 1),
         first_look: false,
         short: false,
         allow_system_changes: false,
-        baselines: BTreeMap::new(),
-        workers: hashes,
-        experiments,
-        cells,
-        units,
     };
+    let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
     folder.write_json("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
     let (plan, evidence, _) = runner.run().context("the suite could not be run")?;
@@ -195,7 +181,7 @@ fn run(
 fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {
     let entry = found.entry(planned.cell.name()).or_default();
     entry.cells += 1;
-    let words = crate::cell::parameter_words(&planned.cell.parameters, None);
+    let words = parameter_words(&planned.cell.parameters, None);
     match &planned.outcome {
         Some(outcome) if outcome.status == Status::Skipped => {
             entry.skipped_cells += 1;

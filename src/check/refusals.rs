@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::method::Method;
-use crate::transcript::{self, LaunchKeys};
-use crate::workers::Worker;
+use crate::worker::Worker;
+use record::method::Method;
+use record::request::{self, LaunchKeys};
 
 /// A bad request, and what the answer must contain.
 struct Bad {
@@ -18,7 +18,7 @@ struct Bad {
 
 fn bad_requests(method: &Method) -> Vec<Bad> {
     let keys = LaunchKeys { experiment: &method.experiment, ..LaunchKeys::default() };
-    let good = transcript::request(&keys, &[], &[], &[]);
+    let good = request::request(&keys, &[], &[], &[]);
     let lines = good.lines().count();
     let line = |n: usize| format!("line {n}");
     vec![

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::cell::Cell;
-use crate::input;
-use crate::launch::{Side, launch};
-use crate::method::{Isolation, Method};
-use crate::plan::Plan;
-use crate::signals::Signals;
-use crate::transcript::{self, LaunchKeys};
-use crate::workers::{self, Worker};
+use crate::run::captures;
+use crate::run::launch::{Side, launch};
+use crate::run::signals::Signals;
+use crate::worker::{self, Worker};
+use record::cell::Cell;
+use record::end::End;
+use record::method::{Isolation, Method};
+use record::plan::Plan;
+use record::request::{self, LaunchKeys};
 
 /// How long one traced launch may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -37,7 +38,7 @@ pub(super) fn check(place: &Path, plan: &Plan, workers: &[Worker], signals: &Sig
     let mut wrong = Vec::new();
     for planned in plan.cells.iter().filter(|p| p.outcome.is_none()) {
         let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
-        let Some(told) = input::kept(&planned.cell) else { continue };
+        let Some(told) = captures::kept(&planned.cell) else { continue };
         if single("threads") && single("processes") && seen.insert(planned.cell.name()) && signals.arrived().is_none() {
             let method = Method::parse(&planned.method)?;
             match trace_cell(place, plan, &told, &method, workers, signals)? {
@@ -77,22 +78,16 @@ fn trace_cell(
             trace_marks: true,
             launch: 0,
         };
-        let request = place.join(format!("{i}.request"));
+        let asked = place.join(format!("{i}.request"));
         // What a method does first in a fresh process it may not do again.
         let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh { &[] } else { &[vec![0]] };
-        std::fs::write(&request, transcript::request(&keys, &[cell], warmup, &[vec![0]]))?;
+        std::fs::write(&asked, request::request(&keys, &[cell], warmup, &[vec![0]]))?;
         let trace = place.join(format!("{i}.trace"));
         let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();
         command.push(trace.clone().into());
-        let worker = workers::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
+        let worker = worker::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
         command.extend(worker.start().map_err(|r| anyhow::anyhow!("{r}"))?.command.clone());
-        files.push((
-            request,
-            trace,
-            command,
-            place.join(format!("{i}.transcript")),
-            place.join(format!("{i}.messages")),
-        ));
+        files.push((asked, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
     }
     let options = preload_options(method)?;
     let sides: Vec<Side> = files
@@ -106,7 +101,7 @@ fn trace_cell(
         })
         .collect();
     let ended = launch(&sides, TIME_LIMIT, signals)?;
-    if !ended.ends.iter().all(crate::launch::End::is_clean) {
+    if !ended.ends.iter().all(End::is_clean) {
         let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
         return Ok(Err(format!(
             "strace could not trace {}: {}",
@@ -120,7 +115,7 @@ fn trace_cell(
 /// How a method's library gets into its worker.
 fn preload_options(method: &Method) -> Result<Vec<OsString>> {
     let Some((library, _)) = &method.preload else { return Ok(Vec::new()) };
-    let path = workers::find_library(library)?;
+    let path = worker::find_library(library)?;
     Ok(path.map_or_else(Vec::new, |path| vec![OsString::from("--preload"), path.into()]))
 }
 

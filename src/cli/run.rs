@@ -4,25 +4,24 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use judge::evidence::{Evidence, PREFLIGHT};
+use record::cell::Selector;
+use record::experiment::{Experiment, ParameterList};
+use record::folder::RunFolder;
+use record::machine::environment::Environment;
+use record::outcome::Status;
+use record::plan::{LAUNCHES, Plan};
+use record::sizes;
+use record::summary::{Comparison, Summary};
+use stats::verdict::Verdict;
 
-use super::{Laboratory, SelectArgs, print};
-use crate::catalog::Experiment;
-use crate::cell::Selector;
-use crate::evidence::{Evidence, PREFLIGHT};
-use crate::folder::{RunFolder, runs_folder};
-use crate::input;
-use crate::judge;
-use crate::machine::environment::Environment;
-use crate::machine::preflight;
-use crate::outcome::Status;
-use crate::plan::{self, ParameterList, Plan, SCHEMA};
-use crate::progress::Progress;
-use crate::report;
-use crate::runner::{self, RunEnd, Runner};
-use crate::signals::Signals;
-use crate::sizes;
-use crate::summary::Summary;
-use crate::workers::{self, Worker};
+use super::{Laboratory, SelectArgs, print, runs_folder};
+use crate::machine::{self, preflight};
+use crate::plan::{self, Choice, Terms, published};
+use crate::run::progress::Progress;
+use crate::run::signals::Signals;
+use crate::run::{RunEnd, Runner, interrupted, lock};
+use crate::worker::{self, Worker};
 
 /// The budget of the first look at everything, in seconds.
 const LOOK_BUDGET_S: f64 = 150.0;
@@ -137,55 +136,36 @@ impl Goal {
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
     let goal = Goal::of(arguments)?;
-    let published = arguments.published.as_deref().map(report::published::find).transpose()?;
+    let published = arguments.published.as_deref().map(published::find).transpose()?;
     let look = select.what.is_empty() && published.is_none();
     let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
-    let (mut cells, experiments) = match &published {
-        Some(table) => {
-            select.what = table.selectors();
-            let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
-            report::published::cells(table, &laboratory.experiments, &laboratory.workers, &wish)?
-        }
-        None => {
-            let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
-            plan::cells(&laboratory.experiments, &laboratory.workers, &wish)?
-        }
-    };
+    if let Some(table) = published {
+        select.what = table.selectors();
+    }
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
-    let workers = plan::settle_missing(&mut cells, &laboratory.workers)?;
-    input::settle(&mut cells, arguments.allow_system_changes);
-    input::settle_unbounded(&mut cells, &wish);
-    let baselines = plan::baselines(&experiments, &cells, &wish)?;
-    let units = plan::units(&mut cells, &experiments, &baselines)?;
+    let choice = published.map_or(Choice::Wished(&wish), |table| Choice::Published(table, &wish));
     let now = jiff::Timestamp::now();
     let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
-    Ok(Plan {
-        schema: SCHEMA,
+    let terms = Terms {
         run: format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), seed & 0xFFFF),
         created: now.to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,
         budget_s,
         precision: goal.precision,
         margin: goal.margin,
         time_limit_s: goal.time_limit_s,
-        min_launches: arguments.launches.unwrap_or(plan::LAUNCHES.0),
-        max_launches: arguments.launches.unwrap_or(plan::LAUNCHES.1),
+        launches: arguments.launches.map_or(LAUNCHES, |n| (n, n)),
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
-        baselines,
-        workers,
-        experiments,
-        cells,
-        units,
-    })
+    };
+    plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
 }
 
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
     let (plan, folder) = match &arguments.resume {
         Some(name) => {
-            let folder = RunFolder::open(name)?;
+            let folder = RunFolder::open(name, &runs_folder())?;
             let mut plan = folder.plan()?;
             same_workers(&plan, &laboratory.workers)?;
             let goal = Goal::of(arguments)?;
@@ -209,7 +189,7 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
 /// A run is completed by the programs that began it.
 fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
     for (name, hash) in &plan.workers {
-        let started = workers::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+        let started = worker::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
         if started.hash != *hash {
             bail!("the worker {name} is not the one that this run began with; make a new run");
         }
@@ -218,10 +198,10 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 }
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
-    let _lock = folder.lock()?;
+    let _lock = lock(folder)?;
     let environment: Environment = match arguments.resume {
         Some(_) => folder.read_json("environment.json")?,
-        None => Environment::capture(Path::new("/")),
+        None => machine::capture(Path::new("/")),
     };
     if arguments.resume.is_none() {
         folder.write_json("environment.json", &environment)?;
@@ -247,14 +227,14 @@ fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, pub
     }
     let mut text = report::terminal::render(plan, summary);
     if let Some(id) = published {
-        text += &report::published::render(report::published::find(id)?, summary)?;
+        text += &report::published::render(published::find(id)?, summary)?;
     }
     text += &format!("\nThe run is kept in {}\n", folder.path().display());
     print(&text)
 }
 
 fn exit_code(summary: &Summary, end: &RunEnd, strict: bool) -> u8 {
-    let decided = |c: &crate::summary::Comparison| c.verdict != crate::stats::verdict::Verdict::Undecided;
+    let decided = |c: &Comparison| c.verdict != Verdict::Undecided;
     match end.stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
         None if strict && !(summary.trusted && summary.comparisons.iter().all(decided)) => 3,
@@ -268,13 +248,13 @@ fn nothing_measured(summary: &Summary) -> u8 {
 }
 
 pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
-    let folder = RunFolder::open(name)?;
+    let folder = RunFolder::open(name, &runs_folder())?;
     let plan = folder.plan()?;
     let records = folder.launches()?;
     let evidence = Evidence::read(&plan, &folder, &records)?;
     let environment: Environment = folder.read_json("environment.json")?;
     let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let remarks = kept.map_or_else(|| vec![runner::interrupted(&plan.run)], |s| s.remarks);
+    let remarks = kept.map_or_else(|| vec![interrupted(&plan.run)], |s| s.remarks);
     let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
     print_run(&plan, &summary, &folder, json, published)?;
     Ok(nothing_measured(&summary))

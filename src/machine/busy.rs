@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use record::machine::busy::Busy;
 
 /// Clock ticks per second in /proc (USER_HZ), which is 100 on every architecture that Linux runs on today.
 pub const TICKS_PER_SECOND: f64 = 100.0;
@@ -23,17 +23,6 @@ struct Process {
     name: String,
     parent: u32,
     ticks: u64,
-}
-
-/// One process that was busy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Busy {
-    /// Its command name.
-    pub name: String,
-    /// Its id.
-    pub pid: u32,
-    /// CPUs it used on average: 1 is one whole CPU.
-    pub cpus: f64,
 }
 
 impl Processes {

@@ -4,69 +4,9 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
+use record::machine::gaps::Gaps;
 
-use crate::workers;
-
-/// What one probe on one CPU saw.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gaps {
-    /// The CPU.
-    pub cpu: u64,
-    /// How long it spun, in nanoseconds.
-    pub elapsed_ns: u64,
-    /// Clock reads.
-    pub reads: u64,
-    /// What one read costs, gaps left out, in picoseconds.
-    pub clock_read_ps: u64,
-    /// The sum of all gaps above 5 µs, in nanoseconds.
-    pub lost_ns: u64,
-    /// The largest gap, in nanoseconds.
-    pub largest_gap_ns: u64,
-    /// Thresholds in nanoseconds with the gaps that exceed them.
-    pub over: Vec<(u64, u64)>,
-}
-
-impl Gaps {
-    /// Reads what `WORKER probe-gaps` prints.
-    pub fn parse(text: &str) -> Result<Gaps> {
-        let mut gaps = Gaps::default();
-        let mut done = false;
-        for line in text.lines() {
-            let fields: Vec<&str> = line.split('\t').collect();
-            let number = |i: usize| -> Result<u64> {
-                let text = fields.get(i).with_context(|| format!("{line:?} is cut short"))?;
-                text.parse().with_context(|| format!("{line:?} is not a line of the gap probe"))
-            };
-            match fields[0] {
-                "probe-gaps" if fields.get(1) == Some(&"1") => {}
-                "cpu" => gaps.cpu = number(1)?,
-                "elapsed_ns" => gaps.elapsed_ns = number(1)?,
-                "reads" => gaps.reads = number(1)?,
-                "clock_read_ps" => gaps.clock_read_ps = number(1)?,
-                "lost_ns" => gaps.lost_ns = number(1)?,
-                "largest_gap_ns" => gaps.largest_gap_ns = number(1)?,
-                "gaps_over" => gaps.over.push((number(1)?, number(2)?)),
-                "done" => done = true,
-                _ => bail!("{line:?} is not a line of the gap probe"),
-            }
-        }
-        if !done || gaps.elapsed_ns == 0 {
-            bail!("the gap probe ended early");
-        }
-        Ok(gaps)
-    }
-
-    /// The share of the time in which it was not running.
-    pub fn lost_share(&self) -> f64 {
-        self.lost_ns as f64 / self.elapsed_ns.max(1) as f64
-    }
-
-    /// What one clock read costs, in nanoseconds.
-    pub fn clock_read_ns(&self) -> f64 {
-        self.clock_read_ps as f64 / 1000.0
-    }
-}
+use crate::worker;
 
 /// The CPUs that this process may use.
 pub fn allowed_cpus() -> Vec<usize> {
@@ -76,7 +16,7 @@ pub fn allowed_cpus() -> Vec<usize> {
 
 /// Probes these CPUs, all at the same time.
 pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
-    let worker = &workers::exec_prefix()?[0];
+    let worker = &worker::exec_prefix()?[0];
     let start = |cpu: &usize| {
         let mut command = Command::new(worker);
         command.args(["exec", "--parent"]).arg(std::process::id().to_string());
@@ -96,26 +36,4 @@ pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
         found.push(Gaps::parse(&String::from_utf8_lossy(&output.stdout))?);
     }
     Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TEXT: &str = "probe-gaps\t1\tc-O3\ncpu\t1\nelapsed_ns\t1000000\nreads\t40000\nclock_read_ps\t24000\nlost_ns\t40000\n\
-        largest_gap_ns\t30000\ngaps_over\t5000\t2\ngaps_over\t20000\t1\ndone\n";
-
-    #[test]
-    fn a_probe_is_read() {
-        let gaps = Gaps::parse(TEXT).unwrap();
-        assert_eq!((gaps.cpu, gaps.over.as_slice()), (1, &[(5000, 2), (20_000, 1)][..]));
-        assert!((gaps.lost_share() - 0.04).abs() < 1e-12 && (gaps.clock_read_ns() - 24.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_probe_that_ended_early_is_none() {
-        assert!(Gaps::parse(TEXT.trim_end_matches("done\n")).is_err());
-        assert!(Gaps::parse("hello\n").is_err());
-        assert!(Gaps::parse("cpu\n").is_err());
-    }
 }

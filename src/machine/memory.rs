@@ -4,7 +4,19 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::sizes::about_size;
+use record::sizes::about_size;
+
+/// The default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
+pub fn huge_page_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("Hugepagesize:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The size of a transparent huge page (hpage_pmd_size of admin-guide/mm/transhuge.rst), in bytes.
+pub fn transparent_huge_page_bytes() -> Option<u64> {
+    fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").ok()?.trim().parse().ok()
+}
 
 /// What can be allocated now, and what sets that bound.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,23 +1,38 @@
-//! What this machine is, what it has left, and what else it does.
+//! What this machine is, what it has left, and what else it does: read from its files.
+
+use std::path::Path;
+
+use record::machine::environment::Environment;
 
 pub mod busy;
-pub mod cgroup;
-pub mod compare;
-pub mod cpu;
-pub mod environment;
+mod cgroup;
+mod cpu;
 mod files;
 #[cfg(test)]
 pub mod fixture;
 pub mod gaps;
-pub mod meaning;
 pub mod memory;
 pub mod noise;
-pub mod obstacles;
-pub mod paging;
+mod paging;
 pub mod preflight;
-pub mod system;
-pub mod tools;
-pub(crate) mod words;
+mod system;
+mod tools;
 
-pub use environment::Environment;
-pub use obstacles::{Obstacle, obstacles};
+/// Reads the files below `root`, which is `/` or a tree that stands for another machine. Starts no process and takes few
+/// milliseconds, so that every run can afford it.
+pub fn capture(root: &Path) -> Environment {
+    let files = files::Files::new(root);
+    Environment {
+        cpu: cpu::cpu(files),
+        kernel: system::kernel(files),
+        hypervisor: system::hypervisor(files),
+        clock: system::clock(files),
+        memory: paging::memory(files),
+        huge_pages: paging::huge_pages(files),
+        reclaim: paging::reclaim(files),
+        cgroups: cgroup::cgroups(files),
+        rights: system::rights(files),
+        limits: system::limits(files),
+        tools: tools::tools(files),
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use record::machine::noise::NoiseDelta;
 
 use super::busy::TICKS_PER_SECOND;
 
@@ -35,49 +35,6 @@ pub struct Snapshot {
     vmstat: BTreeMap<String, u64>,
     sectors: BTreeMap<String, (u64, u64)>,
     own_bytes: (u64, u64),
-}
-
-/// What two snapshots differ by.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct NoiseDelta {
-    /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
-    pub steal_share: f64,
-    /// CPU time of everything that ran, in seconds.
-    #[serde(default)]
-    pub busy_cpu_s: f64,
-    /// Microseconds in which something waited, by resource and severity (`/proc/pressure`).
-    pub pressure_us: BTreeMap<String, u64>,
-    /// Counters of `/proc/vmstat` that moved.
-    pub vmstat: BTreeMap<String, u64>,
-    /// Bytes read from block devices by anybody.
-    pub device_read_bytes: u64,
-    /// Bytes written to block devices by anybody.
-    pub device_written_bytes: u64,
-    /// Bytes of these that the laboratory and the workers that have ended caused to be read.
-    #[serde(default)]
-    pub own_read_bytes: u64,
-    /// Bytes that they caused to be written, now or later.
-    #[serde(default)]
-    pub own_written_bytes: u64,
-}
-
-impl NoiseDelta {
-    /// Processes that the kernel's OOM killer ended meanwhile.
-    pub fn oom_kills(&self) -> u64 {
-        self.counter("oom_kill")
-    }
-
-    /// By how much a counter of `/proc/vmstat` moved.
-    pub fn counter(&self, name: &str) -> u64 {
-        self.vmstat.get(name).copied().unwrap_or(0)
-    }
-
-    /// Device bytes that the laboratory and its workers did not cause. Their own writes may reach the device later than they
-    /// are made, so only what exceeds them is foreign.
-    pub fn foreign_bytes(&self) -> u64 {
-        let read = self.device_read_bytes.saturating_sub(self.own_read_bytes);
-        read + self.device_written_bytes.saturating_sub(self.own_written_bytes)
-    }
 }
 
 fn read(root: &Path, path: &str) -> String {

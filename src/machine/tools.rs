@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use record::machine::tools::{Java, Tools};
 
 use super::files::Files;
 
 /// Programs that are looked for in PATH; the package managers because doctor names a command.
 const PROGRAMS: [&str; 9] = ["apt-get", "cc", "clang", "dnf", "gcc", "go", "java", "perf", "strace"];
-
-/// The oldest release of Java whose memory segments are final (JEP 454).
-pub const SEGMENTS_SINCE_JAVA: u64 = 22;
 
 /// Where distributions keep shared libraries.
 const LIBRARY_FOLDERS: [&str; 9] = [
@@ -33,69 +30,19 @@ const ALLOCATORS: [(&str, &[&str]); 3] = [
     ("tcmalloc", &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4", "libtcmalloc_minimal.so"]),
 ];
 
-/// What is installed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Tools {
-    /// Programs by name with the file that PATH leads to: PATH in /proc/self/environ.
-    pub programs: BTreeMap<String, String>,
-    /// The release of Go: the file VERSION two levels above the `go` that PATH leads to, behind all links.
-    pub go_version: Option<String>,
-    /// Every Java there is: JAVA_HOME and PATH in /proc/self/environ, /usr/lib/jvm.
-    pub javas: Vec<Java>,
-    /// Allocators by name with their library: the usual folders of libraries.
-    pub allocators: BTreeMap<String, String>,
-}
-
-/// One installed Java.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Java {
-    /// Its folder, behind all links.
-    pub home: String,
-    /// Its version: `JAVA_VERSION` in the file `release`.
-    pub version: Option<String>,
-    /// Who built it: `IMPLEMENTOR` in the file `release`.
-    pub vendor: Option<String>,
-    /// Whether it has a compiler, which makes it a JDK: bin/javac.
-    pub has_compiler: bool,
-}
-
-impl Java {
-    /// The feature release: 17 of `17.0.15`, and 8 of `1.8.0_392`, as it was written then.
-    pub fn feature(&self) -> Option<u64> {
-        let mut numbers = self.version.as_deref()?.split(['.', '_', '-', '+']);
-        match numbers.next()?.parse().ok()? {
-            1 => numbers.next()?.parse().ok(),
-            feature => Some(feature),
-        }
-    }
-}
-
-impl Tools {
-    pub(super) fn capture(files: Files<'_>) -> Tools {
-        // The kernel keeps the environment that the process was started with, so a tree of fixtures has its own.
-        let environment = files.text("/proc/self/environ").unwrap_or_default();
-        let variable = |name: &str| environment.split('\0').find_map(|v| v.strip_prefix(name)?.strip_prefix('='));
-        let path: Vec<&str> = variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").split(':').collect();
-        let programs = PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), in_path(files, &path, name)?)));
-        let programs: BTreeMap<String, String> = programs.collect();
-        Tools {
-            go_version: programs.get("go").and_then(|go| go_version(files, go)),
-            javas: javas(files, variable("JAVA_HOME"), &path),
-            allocators: allocators(files),
-            programs,
-        }
-    }
-
-    /// Whether a program can be started.
-    pub fn has(&self, program: &str) -> bool {
-        self.programs.contains_key(program)
-    }
-
-    /// The Java with a compiler whose feature release is the highest.
-    pub fn newest_jdk(&self) -> Option<&Java> {
-        self.javas.iter().filter(|java| java.has_compiler).max_by_key(|java| java.feature())
+/// Reads what [`Tools`] holds.
+pub(super) fn tools(files: Files<'_>) -> Tools {
+    // The kernel keeps the environment that the process was started with, so a tree of fixtures has its own.
+    let environment = files.text("/proc/self/environ").unwrap_or_default();
+    let variable = |name: &str| environment.split('\0').find_map(|v| v.strip_prefix(name)?.strip_prefix('='));
+    let path: Vec<&str> = variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").split(':').collect();
+    let programs = PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), in_path(files, &path, name)?)));
+    let programs: BTreeMap<String, String> = programs.collect();
+    Tools {
+        go_version: programs.get("go").and_then(|go| go_version(files, go)),
+        javas: javas(files, variable("JAVA_HOME"), &path),
+        allocators: allocators(files),
+        programs,
     }
 }
 
@@ -155,19 +102,4 @@ fn allocators(files: Files<'_>) -> BTreeMap<String, String> {
         paths.into_iter().find(|path| files.exists(path))
     };
     ALLOCATORS.iter().filter_map(|(name, names)| Some(((*name).to_owned(), library(names)?))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn old_and_new_java_versions_are_read() {
-        let feature = |version: &str| Java { version: Some(version.to_owned()), ..Java::default() }.feature();
-        assert_eq!(feature("1.8.0_392"), Some(8));
-        assert_eq!(feature("17.0.15"), Some(17));
-        assert_eq!(feature("25"), Some(25));
-        assert_eq!(feature("23-ea"), Some(23));
-        assert_eq!(feature("unknown"), None);
-    }
 }

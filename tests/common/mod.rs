@@ -68,7 +68,8 @@ impl Place {
 
     /// A folder whose experiment `fault` is the carried one, but for one cell of each method in the conformance suite.
     pub fn small_experiments(&self) -> String {
-        let carried = pagewise::carried::EXPERIMENTS.iter().find(|(path, _)| path.ends_with("fault.toml")).unwrap().1;
+        let carried =
+            pagewise::worker::carried::EXPERIMENTS.iter().find(|(path, _)| path.ends_with("fault.toml")).unwrap().1;
         let mut fault: toml::Table = toml::from_str(carried).unwrap();
         for (_, parameter) in fault["parameters"].as_table_mut().unwrap() {
             let first = parameter.get("check").unwrap_or(&parameter["default"])[0].clone();
@@ -118,7 +119,7 @@ fn cache() -> PathBuf {
 /// The optimised native worker of this very build, as `pagewise` unpacked it.
 pub fn native_worker(place: &Place) -> PathBuf {
     assert_eq!(place.run(&["list"]).code, 0);
-    let (name, bytes) = pagewise::carried::NATIVE_WORKERS.last().unwrap();
+    let (name, bytes) = pagewise::worker::carried::NATIVE_WORKERS.last().unwrap();
     let unpacked = entries(&cache().join("pagewise/workers"));
     let mut of_this_build = unpacked.iter().map(|folder| folder.join(format!("worker-{name}")));
     of_this_build.find(|path| std::fs::read(path).is_ok_and(|b| b == *bytes)).expect("list unpacks the native worker")

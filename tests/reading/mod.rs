@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use pagewise::carried;
+use pagewise::worker::carried;
 
 /// The native worker, unpacked where the test wants it. Another program writes the copy: a file that this process had open for
 /// writing could still be open in a child that another test starts just then, and could not be executed.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use pagewise::carried;
+use pagewise::worker::carried;
 
 /// A worker that can be started.
 pub struct Runtime {

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pagewise::carried;
-use pagewise::method::Method;
-use pagewise::transcript::Transcript;
+use pagewise::worker::carried;
+use record::method::Method;
+use record::transcript::Transcript;
 
 /// A worker's own word for each method.
 pub struct Worker {

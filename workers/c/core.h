@@ -124,6 +124,10 @@ int find_library_main(int argc, char **argv);
 int guard_main(void);
 int pin_main(const char *thread, const char *list);
 
+/* pin.c */
+int choose_cpus_main(const char *pin);
+int place_of_main(const char *cpu);
+
 /* load.c */
 int load_main(const char *percent);
 

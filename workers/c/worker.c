@@ -1,7 +1,7 @@
 /* The native worker: reads a request, runs its slots in the order given, writes the transcript. */
 #include "core.h"
+#include "pin.h"
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -52,7 +52,7 @@ void transcript_about(void)
     out("pagewise\t1\t%s\n", worker_name());
     out("about\tcompiler\t%s\n", PAGEWISE_COMPILER);
     out("about\tmethod_flags\t%s\n", PAGEWISE_FLAGS);
-    out("about\tlibc\tglibc %s\n", gnu_get_libc_version());
+    out("about\tlibc\t%s %s\n", LIBC_NAME, LIBC_VERSION);
     out("about\tpage_bytes\t%ld\n", sysconf(_SC_PAGESIZE));
     out("about\thuge_page_bytes\t%zu\n", huge_page_bytes());
 }
@@ -74,12 +74,15 @@ static void run_slot(struct cell *cell, int number, int round)
         if (processes > 1) {
             run_in_processes(s, (unsigned)processes);
         } else {
+            pin_begin(s);
             pool_open(s);
             (s->role == 'b' ? cell->method->run_b : cell->method->run)(s);
+            pin_facts(s);
         }
     }
     pool_close(s);
     huge_pages_after();
+    pin_end();
     current_phase = NULL;
 }
 
@@ -179,6 +182,10 @@ int main(int argc, char **argv)
         return load_main(argv[2]);
     if (argc == 4 && strcmp(argv[1], "pin") == 0)
         return pin_main(argv[2], argv[3]);
+    if (argc == 3 && strcmp(argv[1], "choose-cpus") == 0)
+        return choose_cpus_main(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "place-of") == 0)
+        return place_of_main(argv[2]);
     if (argc >= 2 && strcmp(argv[1], "make-capture") == 0)
         return make_capture_main(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "prepare-file") == 0)
@@ -186,7 +193,7 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "probe-gaps") == 0)
         return probe_gaps_main(argv[2]);
     if (argc > 1) {
-        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | make-capture PATH "
+        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | place-of CPU | make-capture PATH "
                    "BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request on standard input\n", argv[0]);
         return 2;
     }

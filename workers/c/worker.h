@@ -11,19 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Newer than some C libraries' headers; the kernel says EINVAL where it does not know them. */
-#ifndef MADV_COLD
-#define MADV_COLD 20
-#define MADV_PAGEOUT 21
-#endif
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
+#include "portable.h"
 
 struct cell;
 struct threads;

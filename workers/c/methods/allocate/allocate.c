@@ -2,10 +2,21 @@
 #include "allocate.h"
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <link.h>
 #include <malloc.h>
 #include <stdio.h>
+
+#if !defined(__GLIBC__)
+#define HAVE_GLIBC false
+#define MMAPPED_BLOCKS UINT64_MAX /* allocate_malloc() has skipped before it is asked */
+#else
+#define HAVE_GLIBC true
+#if __GLIBC_PREREQ(2, 33)
+#define MMAPPED_BLOCKS mallinfo2().hblks
+#else
+#define MMAPPED_BLOCKS (uint64_t)mallinfo().hblks
+#endif
+#endif
 
 static char text[1 << 16];
 
@@ -104,8 +115,10 @@ void allocate_mapping(struct slot *s, const char *block)
 void allocate_malloc(struct slot *s, const char *library, const char *package)
 {
     static char reason[256];
-    Dl_info malloc_is, glibc_is;
-    if (!dladdr((void *)malloc, &malloc_is) || !dladdr((void *)gnu_get_libc_version, &glibc_is))
+    Dl_info malloc_is, libc_is;
+    if (!library && !HAVE_GLIBC)
+        skip(s, "this worker was built with another C library than glibc, whose malloc the method is about");
+    if (!dladdr((void *)malloc, &malloc_is) || !dladdr((void *)sysconf, &libc_is))
         fail_because(s, "dladdr", "the library that has malloc is not known");
     const char *slash = strrchr(malloc_is.dli_fname, '/'), *file = slash ? slash + 1 : malloc_is.dli_fname;
     if (library && strncmp(file, library, strlen(library)) != 0) {
@@ -114,17 +127,13 @@ void allocate_malloc(struct slot *s, const char *library, const char *package)
         skip(s, reason);
     }
     fact_word(s, "malloc_library", file);
-    fact(s, "malloc_is_glibc", malloc_is.dli_fbase == glibc_is.dli_fbase);
-    fact(s, "malloc_is_preloaded", library && malloc_is.dli_fbase != glibc_is.dli_fbase);
+    fact(s, "malloc_is_glibc", HAVE_GLIBC && malloc_is.dli_fbase == libc_is.dli_fbase);
+    fact(s, "malloc_is_preloaded", library && malloc_is.dli_fbase != libc_is.dli_fbase);
 }
 
 void allocate_glibc(struct slot *s, const char *block)
 {
-#if __GLIBC_PREREQ(2, 33)
-    fact(s, "mmapped_blocks", mallinfo2().hblks);
-#else
-    fact(s, "mmapped_blocks", (uint64_t)mallinfo().hblks);
-#endif
+    fact(s, "mmapped_blocks", MMAPPED_BLOCKS);
     fact(s, "below_break", block + s->bytes <= (char *)sbrk(0));
 }
 

@@ -35,7 +35,6 @@ static void run(struct slot *s)
     if (!ok)
         fail(s, "spin");
     fact(s, "turns", *line);
-    pin_fact(s);
     munmap(line, s->page_bytes);
     message_end(s, &l);
 }
@@ -49,13 +48,12 @@ static void run_b(struct slot *s)
     PHASE(s, "round-trips") { ok = answer(line, ops); }
     if (!ok)
         fail(s, "spin");
-    pin_fact(s);
     munmap(line, s->page_bytes);
     message_end(s, &l);
 }
 
 METHOD(message_limit, .experiment = "message", .name = "limit", .role = "limit",
        .summary = "One cache line bounced between two CPUs: the least that any message can cost.", .phases = "round-trips",
-       .keys = "bytes:size ops:count pin:none|same|apart", .memory = "8 * ops",
-       .laws = "turns == 2 * ops; pin=apart: cpus == 2", .calls = "round-trips:sched_yield?,poll?", .isolation = "own",
+       .keys = "bytes:size ops:count " PIN_KEY, .memory = "8 * ops",
+       .laws = "turns == 2 * ops; " PIN_LAWS, .calls = "round-trips:sched_yield?,poll?", .isolation = "own",
        .run = run, .run_b = run_b);

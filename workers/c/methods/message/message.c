@@ -22,7 +22,12 @@ static void first_trip(struct slot *s, struct link *l, const struct trips *trips
 struct link message_begin(struct slot *s)
 {
     struct link l = {.bytes = s->bytes, .spin = key_is(s, "wait", "spin"), .in = -1, .out = -1, .wake_in = -1, .wake_out = -1};
-    pin_begin(s);
+    cpu_set_t allowed;
+    bool spins = l.spin || !*key_word(s, "wait");
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        fail(s, "sched_getaffinity");
+    if (spins && (key_is(s, "pin", "same") || (key_is(s, "pin", "none") && CPU_COUNT(&allowed) < 2)))
+        skip(s, "two sides that spin on one CPU wait for the scheduler and not for each other");
     size_t ops = key_size(s, "ops"), room = (l.bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     l.message = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     latencies = mmap(NULL, ops * sizeof *latencies, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -37,7 +42,6 @@ void message_end(struct slot *s, struct link *l)
 {
     munmap(l->message, l->bytes);
     munmap(latencies, key_size(s, "ops") * sizeof *latencies);
-    pin_end(s);
 }
 
 /* What the turns of all messages add up to; one byte carries only the turn modulo 256. */
@@ -99,7 +103,6 @@ void message_ask(struct slot *s, struct link *l, const struct trips *trips, cons
         fail_because(s, call, "a message of the timed trips was lost, repeated or old");
     latency_record(s, latencies, ops);
     fact_digest(s, l->message, l->bytes); /* the last message */
-    pin_fact(s);
 }
 
 void message_answer(struct slot *s, struct link *l, const struct trips *trips, const char *call)
@@ -119,7 +122,6 @@ void message_answer(struct slot *s, struct link *l, const struct trips *trips, c
     if (timed_sum != sum)
         fail_because(s, call, "a message of the timed trips was lost, repeated or old");
     fact_digest(s, l->message, l->bytes); /* the last message */
-    pin_fact(s);
 }
 
 void accept_for_a_while(int listener)

@@ -2,16 +2,16 @@
  * the loops over round trips are the same text for all of them, compiled into each method with its send and receive. */
 #ifndef PAGEWISE_MESSAGE_H
 #define PAGEWISE_MESSAGE_H
-#include "worker.h"
+#include "pin.h"
 #include <sched.h>
 
 #define MESSAGE_PHASES "round-trips timed-trips"
-#define MESSAGE_KEYS "bytes:size ops:count wait:spin|block pin:none|same|apart"
+#define MESSAGE_KEYS "bytes:size ops:count wait:spin|block " PIN_KEY
 /* Every message came back whole and in turn, at both ends; the sides ran where they were pinned; who blocks is switched out,
  * who spins is not. Side b's facts begin with `b.`. */
 #define MESSAGE_LAWS                                                                                                   \
     "wrong_messages == 0; b.wrong_messages == 0; sequence_sum == expected_sequence_sum; "                              \
-    "b.sequence_sum == expected_sequence_sum; pin=same: cpus == 1; pin=apart: cpus == 2; "                             \
+    "b.sequence_sum == expected_sequence_sum; " PIN_LAWS "; "                                                          \
     "wait=spin: round-trips.voluntary_switches <= ops / 100; "                                                         \
     "wait=block & pin=same: round-trips.voluntary_switches + round-trips.involuntary_switches >= ops - ops / 100"
 
@@ -107,18 +107,14 @@ static inline __attribute__((always_inline)) bool tried(unsigned *tries, unsigne
     }                                                                                                                  \
     static const struct trips variable = {send_one, receive_one, variable##_ask, variable##_ask_timed, variable##_answer}
 
-/* Before the ends are opened: checks the cell, pins the side, allocates and faults in what the loops use. */
+/* Before the ends are opened: checks the cell, allocates and faults in what the loops use. */
 struct link message_begin(struct slot *s);
 /* All phases and checks, for side a and for side b. */
 void message_ask(struct slot *s, struct link *l, const struct trips *trips, const char *call);
 void message_answer(struct slot *s, struct link *l, const struct trips *trips, const char *call);
-/* After the ends are closed: the side may run anywhere again. */
+/* After the ends are closed. */
 void message_end(struct slot *s, struct link *l);
 
-/* pin.c */
-void pin_begin(struct slot *s);
-void pin_end(struct slot *s);
-void pin_fact(struct slot *s); /* both sides tell each other where they ran */
 /* accept4() gives up after ten seconds: a peer that died before it connected will never come. */
 void accept_for_a_while(int listener);
 #endif

@@ -3,10 +3,9 @@ package pagewise.message;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import pagewise.Native;
 import pagewise.Slot;
 
@@ -22,15 +21,15 @@ final class Pin {
     Pin(Slot s, boolean spins) throws IOException {
         this.s = s;
         before = allowed();
-        List<Integer> cpus = parse(before);
-        if (spins && (s.is("pin", "same") || cpus.size() < 2))
-            throw s.skip("two sides that spin on one CPU wait for the scheduler and not for each other");
-        if (s.is("pin", "apart") && cpus.size() < 2)
-            throw s.skip("pin=apart needs two CPUs, and one is allowed here");
         pinned = !s.is("pin", "none");
-        int first = cpus.get(0);
-        if (pinned)
-            set(String.valueOf(s.is("pin", "apart") && s.role() == 'b' ? apartFrom(first, cpus) : first));
+        if (spins && (s.is("pin", "same") || !pinned && before.matches("[0-9]+")))
+            throw s.skip("two sides that spin on one CPU wait for the scheduler and not for each other");
+        if (!pinned)
+            return;
+        String chosen = asked("choose-cpus", s.word("pin"));
+        if (chosen.startsWith("skip "))
+            throw s.skip(chosen.substring(5));
+        set(chosen.split(" ")[s.role() == 'b' ? 1 : 0]);
     }
 
     void release() throws IOException {
@@ -43,9 +42,23 @@ final class Pin {
         int mine = s.cpu();
         s.sides().tell(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(mine).array());
         int theirs = ByteBuffer.wrap(s.sides().hear(4)).order(ByteOrder.LITTLE_ENDIAN).getInt();
-        s.fact(s.role() == 'b' ? "b.cpu" : "cpu", mine);
-        if (s.role() == 'a')
-            s.fact("cpus", mine == theirs ? 1 : 2);
+        String[] here = asked("place-of", String.valueOf(mine)).split(" ");
+        String[] there = asked("place-of", String.valueOf(theirs)).split(" ");
+        String side = s.role() == 'b' ? "b." : "";
+        s.fact(side + "cpu", mine);
+        s.fact(side + "l3", Long.parseLong(here[0]));
+        s.fact(side + "node", Long.parseLong(here[1]));
+        if (s.role() == 'b')
+            return;
+        s.fact("cpus", mine == theirs ? 1 : 2);
+        s.fact("l3s", here[0].equals(there[0]) ? 1 : 2);
+        s.fact("nodes", here[1].equals(there[1]) ? 1 : 2);
+    }
+
+    /** One line of the native worker's answer. */
+    private String asked(String... words) throws IOException {
+        Process native_ = Native.start(s, "pin=" + s.word("pin"), words);
+        return new String(native_.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
     }
 
     private static String allowed() throws IOException {
@@ -53,29 +66,6 @@ final class Pin {
             if (line.startsWith("Cpus_allowed_list:"))
                 return line.substring(line.indexOf(':') + 1).trim();
         throw new IOException("/proc/thread-self/status has no Cpus_allowed_list");
-    }
-
-    private static List<Integer> parse(String list) {
-        List<Integer> cpus = new ArrayList<>();
-        for (String part : list.split(",")) {
-            String[] ends = part.split("-");
-            for (int cpu = Integer.parseInt(ends[0]); cpu <= Integer.parseInt(ends[ends.length - 1]); cpu++)
-                cpus.add(cpu);
-        }
-        return cpus;
-    }
-
-    /** A text of /sys that is the same for two CPUs of one core. */
-    private static String coreOf(int cpu) {
-        try {
-            return Files.readString(Path.of("/sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings_list"));
-        } catch (IOException e) {
-            return "cpu" + cpu;
-        }
-    }
-
-    private static int apartFrom(int other, List<Integer> cpus) {
-        return cpus.stream().filter(cpu -> !coreOf(cpu).equals(coreOf(other))).findFirst().orElse(cpus.get(1));
     }
 
     private void set(String cpus) throws IOException {

@@ -1,0 +1,39 @@
+//! Cells of one group whose content must agree with each other's.
+
+use record::experiment::Content;
+use record::method::{Method, Role};
+use record::plan::{Plan, compatible, group_of};
+
+use crate::evidence::Evidence;
+
+/// Cells of one experiment and group whose digests must agree but do not, each with a sentence.
+pub fn disagreements(plan: &Plan, evidence: &Evidence) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let with_digest = |cell: usize| {
+        let digests = &evidence.cells.get(&cell)?.checks.digests;
+        let method = Method::parse(&plan.cells[cell].method).ok()?;
+        let judged = matches!(method.role, Role::Method | Role::Published);
+        (judged && digests.len() == 1).then(|| digests.first().cloned()).flatten()
+    };
+    for (i, planned) in plan.cells.iter().enumerate() {
+        let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
+        if experiment.content != Content::Agree {
+            continue;
+        }
+        let Some(mine) = with_digest(i) else { continue };
+        let group = group_of(experiment, &planned.cell);
+        let first = (0..i).find(|&j| {
+            let other = &plan.cells[j].cell;
+            other.experiment == planned.cell.experiment
+                && compatible(&group, &group_of(experiment, other))
+                && with_digest(j).is_some()
+        });
+        if let Some(j) = first
+            && let Some(theirs) = with_digest(j)
+            && theirs != mine
+        {
+            found.push((i, format!("digest {mine} differs from {theirs} of {}", plan.cells[j].cell.name())));
+        }
+    }
+    found
+}

@@ -1,0 +1,164 @@
+//! Whether a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::expression::{Holding, Values};
+use record::method::Method;
+use record::outcome::{Outcome, Status};
+use record::transcript::Counts;
+
+/// The share of samples that may break a level (a law about a time) before the cell is untrusted.
+const LEVEL_TOLERANCE: f64 = 0.25;
+
+/// A fact over all slots of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FactSeen {
+    /// The smallest and the largest number, and how often it was recorded.
+    Numbers(u64, u64, u64),
+    /// The words seen.
+    Words(BTreeSet<String>),
+}
+
+/// How often one law was asked and broken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LawSeen {
+    /// Samples it applied to.
+    pub asked: u64,
+    /// Samples that broke it.
+    pub broken: u64,
+    /// How the first of them broke it.
+    pub first: String,
+    /// A law about a time.
+    pub level: bool,
+}
+
+/// All that was checked of one cell.
+#[derive(Clone, Debug, Default)]
+pub struct Checks {
+    /// By the text of the law.
+    pub laws: BTreeMap<String, LawSeen>,
+    /// By name.
+    pub facts: BTreeMap<String, FactSeen>,
+    /// Digests seen.
+    pub digests: BTreeSet<String>,
+    wrong: Option<String>,
+}
+
+impl Checks {
+    /// Notes what is wrong with the cell; the first word stays.
+    fn wrong(&mut self, reason: String) {
+        self.wrong.get_or_insert(reason);
+    }
+
+    /// A transcript that breaks the protocol.
+    pub fn malformed(&mut self, reason: &str) {
+        self.wrong(reason.to_owned());
+    }
+
+    /// Each cell of a launch must have had as many turns as were asked for.
+    pub fn rounds(&mut self, seen: usize, asked: u32, launch: usize) {
+        if seen != asked as usize {
+            self.wrong(format!("launch {launch} has samples of {seen} rounds where {asked} were asked for"));
+        }
+    }
+
+    /// The phases of a slot must be the method's own, all of them, each timed once (`overall` is the laboratory's).
+    pub fn phases(&mut self, method: &Method, seen: &BTreeMap<String, Counts>, twice: Option<&str>, launch: usize) {
+        let own = |name: &String| {
+            let base = name.strip_suffix(".b").unwrap_or(name);
+            name == "overall" || method.phases.iter().any(|p| p == base)
+        };
+        if let Some(unknown) = seen.keys().find(|name| !own(name)) {
+            self.wrong(format!("launch {launch} timed the phase {unknown:?}, which the method does not declare"));
+        }
+        if let Some(missing) = method.phases.iter().find(|p| *p != "overall" && !seen.contains_key(*p)) {
+            self.wrong(format!("launch {launch} has a slot that lacks the phase {missing:?}"));
+        }
+        if let Some(name) = twice {
+            self.wrong(format!("launch {launch} timed the phase {name:?} twice in one slot"));
+        }
+    }
+
+    /// Holds every law against one slot.
+    pub fn laws(&mut self, method: &Method, values: &dyn Values, launch: usize) {
+        for law in &method.laws {
+            let holding = law.check(values);
+            if holding == Holding::NotAsked {
+                continue;
+            }
+            let seen = self.laws.entry(law.text.clone()).or_default();
+            seen.level = law.is_level();
+            seen.asked += 1;
+            if let Holding::Broken(how) = holding {
+                if seen.broken == 0 {
+                    seen.first = format!("launch {launch}: {how}");
+                }
+                seen.broken += 1;
+            }
+        }
+    }
+
+    /// Takes the facts of one slot.
+    pub fn facts(&mut self, facts: &[(String, String)]) {
+        for (name, value) in facts.iter().filter(|(name, _)| name != "digest") {
+            match (value.parse::<u64>(), self.facts.get_mut(name)) {
+                (Ok(v), Some(FactSeen::Numbers(low, high, count))) => {
+                    *low = v.min(*low);
+                    *high = v.max(*high);
+                    *count += 1;
+                }
+                (_, Some(FactSeen::Words(words))) => {
+                    words.insert(value.clone());
+                }
+                (Ok(v), None) => {
+                    self.facts.insert(name.clone(), FactSeen::Numbers(v, v, 1));
+                }
+                (Err(_), _) => {
+                    self.facts.insert(name.clone(), FactSeen::Words(BTreeSet::from([value.clone()])));
+                }
+            }
+        }
+    }
+
+    /// Every digest of a slot (one per side at most) must be there and right.
+    pub fn digest(&mut self, facts: &[(String, String)], expected: Option<u64>, launch: usize) {
+        let mut found = facts.iter().filter(|(name, _)| name == "digest").peekable();
+        if found.peek().is_none() {
+            self.wrong(format!("launch {launch}: no digest was recorded"));
+        }
+        for (_, digest) in found {
+            self.digests.insert(digest.clone());
+            if let Some(expected) = expected
+                && *digest != format!("{expected:016x}")
+            {
+                self.wrong(format!("launch {launch}: digest {digest} where the content must give {expected:016x}"));
+            }
+        }
+        if self.digests.len() > 1 && expected.is_none() {
+            let all: Vec<_> = self.digests.iter().map(String::as_str).collect();
+            let reason = format!("launch {launch}: the digest differs between samples ({})", all.join(", "));
+            self.wrong(reason);
+        }
+    }
+
+    /// What is broken apart from levels, which noise may break: the conformance suite asserts no time.
+    pub fn exact_outcome(&self) -> Option<Outcome> {
+        let levels_only = self.wrong.is_none() && self.laws.values().all(|seen| seen.level || seen.broken == 0);
+        if levels_only { None } else { self.outcome() }
+    }
+
+    /// What is broken, if anything is.
+    pub fn outcome(&self) -> Option<Outcome> {
+        // Exact laws speak before levels.
+        let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);
+        let off = |seen: &&LawSeen| seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.asked as f64;
+        let broken = exact.or_else(|| self.laws.values().find(off));
+        let broken = broken.map(|seen| format!("{} ({} of {} samples)", seen.first, seen.broken, seen.asked));
+        // A wrong digest says that content is wrong; the law on the first wrong byte says where.
+        let reason = match (&self.wrong, broken) {
+            (Some(wrong), Some(broken)) => Some(format!("{wrong}; {broken}")),
+            (wrong, broken) => broken.or_else(|| wrong.clone()),
+        };
+        reason.map(|reason| Outcome::of(Status::Untrusted, reason))
+    }
+}

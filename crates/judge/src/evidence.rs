@@ -1,0 +1,377 @@
+//! What the launches of a run brought, verified: figures by cell, phase and launch; laws, facts and digests beside them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use anyhow::Result;
+use record::end::End;
+use record::experiment::{Content, Experiment};
+use record::expression::Values;
+use record::folder::RunFolder;
+use record::launches::LaunchRecord;
+use record::machine::noise::NoiseDelta;
+use record::machine::preflight::Preflight;
+use record::method::{Method, Role};
+use record::plan::Plan;
+use record::transcript::{COLUMNS, Counts, Read, Transcript};
+
+use crate::checks::Checks;
+use crate::content;
+
+/// Figures of one phase or total in one launch, round by round.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Wall time of each round, in nanoseconds.
+    pub wall_ns: Vec<f64>,
+    /// CPU time of each round, in nanoseconds.
+    pub cpu_ns: Vec<f64>,
+    /// Minor faults of each round.
+    pub minor_faults: Vec<f64>,
+    /// Sums over rounds of every base column, in the protocol's order.
+    pub sums: [u64; 11],
+}
+
+/// One launch of one cell.
+#[derive(Clone, Debug)]
+pub struct CellLaunch {
+    /// Number of the launch.
+    pub launch: usize,
+    /// Replicate; cells of the same block are paired.
+    pub block: i32,
+    /// Figures by phase or total, in the order of [`Experiment::measures`].
+    pub measures: Vec<Figures>,
+    /// The rounds that are there, in order; the same for all measures.
+    pub rounds: Vec<i32>,
+    /// Latencies: lower and upper bound of each bucket in nanoseconds, and its count.
+    pub latencies: BTreeMap<(u64, u64), u64>,
+    /// Share of the launch's rounds in which the process was switched out against its will; zero where the cell's own
+    /// processes and threads may have done it.
+    pub interrupted: f64,
+    /// What the machine did besides.
+    pub noise: Option<NoiseDelta>,
+    /// From the start of the launch to its end, in seconds.
+    pub wall_s: f64,
+    /// CPU time of the laboratory meanwhile, in seconds.
+    pub laboratory_cpu_s: f64,
+}
+
+/// Everything known of one cell.
+#[derive(Clone, Debug, Default)]
+pub struct CellEvidence {
+    /// Its launches, in order.
+    pub launches: Vec<CellLaunch>,
+    /// Laws, facts and digests.
+    pub checks: Checks,
+}
+
+/// Everything known of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// By cell of the plan.
+    pub cells: BTreeMap<usize, CellEvidence>,
+    /// What workers said of themselves.
+    pub about: BTreeMap<String, BTreeMap<String, String>>,
+    /// Columns that this machine cannot fill, with the reason.
+    pub absent: BTreeMap<String, String>,
+    /// Wall time of each cell's very first pass, which is its pilot's, summed over phases, in nanoseconds.
+    pub first_pass_ns: BTreeMap<usize, f64>,
+    /// What disturbed the machine before the run.
+    pub preflight: Option<Preflight>,
+    seen: BTreeSet<(usize, i32)>,
+    expected: HashMap<(usize, u64), Option<u64>>,
+}
+
+/// The samples of one slot, those of both sides together.
+#[derive(Default)]
+struct Slot {
+    round: i32,
+    cell: usize,
+    phases: BTreeMap<String, Counts>,
+    twice: Option<String>,
+    facts: Vec<(String, String)>,
+    latencies: Vec<(u64, u64, u64)>,
+}
+
+/// The file in which a run folder keeps the look that was taken before the run.
+pub const PREFLIGHT: &str = "preflight.json";
+
+impl Evidence {
+    /// Reads the launches that a folder has.
+    pub fn read(plan: &Plan, folder: &RunFolder, records: &[LaunchRecord]) -> Result<Evidence> {
+        let mut evidence = Evidence { preflight: folder.read_json(PREFLIGHT).ok(), ..Evidence::default() };
+        for record in records {
+            evidence.add(plan, record, &folder.transcripts(record))?;
+        }
+        Ok(evidence)
+    }
+
+    /// Whether a unit's launch in a block is there already.
+    pub fn has(&self, unit: usize, block: u32) -> bool {
+        i32::try_from(block).is_ok_and(|block| self.seen.contains(&(unit, block)))
+    }
+
+    /// Adds one launch. What is wrong with a transcript is noted against its cells, unless they have been tried one by one.
+    pub fn add(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+        let tried_again = plan.units.get(record.unit).is_some_and(|unit| unit.cells.is_empty());
+        for (side, transcript) in record.sides.iter().zip(transcripts) {
+            if let Some(reason) = broken(transcript)
+                && side.end.is_clean()
+                && !tried_again
+            {
+                for &cell in &record.cells {
+                    self.cells
+                        .entry(cell)
+                        .or_default()
+                        .checks
+                        .malformed(&format!("launch {}: {reason}", record.launch));
+                }
+            }
+        }
+        for transcript in transcripts.iter().flatten() {
+            self.about.entry(transcript.worker.clone()).or_insert_with(|| transcript.about.clone());
+            self.absent.extend(transcript.absent.clone());
+        }
+        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
+        if record.block < 0 {
+            self.take_pilot(record, transcripts);
+        }
+        if record.block >= 0 && !stopped {
+            self.seen.insert((record.unit, record.block));
+            let whole = transcripts.iter().all(|t| broken(t).is_none());
+            if whole && record.sides.iter().all(|s| s.end.is_clean()) {
+                self.take_launch(plan, record, transcripts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {
+        for slot in slots(transcripts).values() {
+            let Some(&cell) = record.cells.get(slot.cell) else { continue };
+            let wall_ns: u64 = slot.phases.values().map(|c| c.wall_ns).sum();
+            self.first_pass_ns.entry(cell).or_insert(wall_ns as f64);
+        }
+    }
+
+    fn take_launch(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+        let slots = slots(transcripts);
+        let mut by_cell: BTreeMap<usize, Vec<&Slot>> = BTreeMap::new();
+        for slot in slots.values().filter(|s| s.round >= 0) {
+            by_cell.entry(slot.cell).or_default().push(slot);
+        }
+        let endings = transcripts.iter().flatten().flat_map(|t| &t.endings);
+        let ended: BTreeSet<usize> = endings.filter_map(|e| e.cell()).map(|cell| cell as usize).collect();
+        let about = transcripts.iter().flatten().next().map(|t| &t.about);
+        for (number, &cell) in record.cells.iter().enumerate() {
+            let mut slots = by_cell.remove(&number).unwrap_or_default();
+            slots.sort_by_key(|s| s.round);
+            let planned = &plan.cells[cell];
+            let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
+            let method = Method::parse(&planned.method)?;
+            let expected = self.expected(plan, cell, experiment, &method, about);
+            let evidence = self.cells.entry(cell).or_default();
+            if !ended.contains(&number) {
+                evidence.checks.rounds(slots.len(), record.rounds, record.launch);
+                for slot in &slots {
+                    evidence.checks.phases(&method, &slot.phases, slot.twice.as_deref(), record.launch);
+                }
+            }
+            if slots.is_empty() {
+                continue;
+            }
+            for slot in &slots {
+                let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
+                evidence.checks.laws(&method, &values, record.launch);
+                evidence.checks.facts(&slot.facts);
+                if matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None {
+                    evidence.checks.digest(&slot.facts, expected, record.launch);
+                }
+            }
+            let mut launch = figures(experiment, &slots, record);
+            if planned.cell.has_company() {
+                launch.interrupted = 0.0;
+            }
+            evidence.launches.push(launch);
+        }
+        Ok(())
+    }
+
+    /// The digest that a cell's content must have, computed once per cell.
+    fn expected(
+        &mut self,
+        plan: &Plan,
+        cell: usize,
+        experiment: &Experiment,
+        method: &Method,
+        about: Option<&BTreeMap<String, String>>,
+    ) -> Option<u64> {
+        if method.role == Role::Null || method.role == Role::Limit {
+            return None;
+        }
+        let parameters = &plan.cells[cell].cell.parameters;
+        let number = |key: &str| parameters.get(key).and_then(|v| v.parse::<u64>().ok());
+        let bytes = number("bytes")?;
+        let page = about.and_then(|a| a.get("page_bytes")).and_then(|v| v.parse().ok()).unwrap_or(4096);
+        *self.expected.entry((cell, bytes)).or_insert_with(|| {
+            content::expected(experiment.content, bytes, plan.seed, page, number("processes").unwrap_or(1))
+        })
+    }
+}
+
+/// Why a transcript cannot be used, if it cannot.
+pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
+    match transcript {
+        Err(reason) => Some(reason.clone()),
+        Ok(transcript) if !transcript.done => {
+            Some("the transcript is truncated: it does not end with \"done\"".to_owned())
+        }
+        Ok(_) => None,
+    }
+}
+
+/// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`.
+/// Where two sides took part, `overall` runs from the earliest start to the latest end.
+fn slots(transcripts: &Read) -> BTreeMap<u32, Slot> {
+    let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
+    for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?))) {
+        let mut timed = BTreeSet::new();
+        for sample in &transcript.samples {
+            let slot = slots.entry(sample.slot).or_default();
+            slot.round = sample.round;
+            slot.cell = sample.cell as usize;
+            let mut name = transcript.phases[usize::from(sample.phase)].clone();
+            if !timed.insert((sample.slot, sample.phase)) {
+                slot.twice.get_or_insert(name);
+                continue;
+            }
+            if side > 0 && slot.phases.contains_key(&name) {
+                name += ".b";
+            }
+            slot.phases.insert(name, sample.counts);
+        }
+        for (number, facts) in &transcript.facts {
+            if let Some(slot) = slots.get_mut(number) {
+                slot.facts.extend(facts.iter().cloned());
+            }
+        }
+        for (number, buckets) in &transcript.latencies {
+            if let Some(slot) = slots.get_mut(number) {
+                slot.latencies.extend(buckets);
+            }
+        }
+    }
+    if transcripts.len() > 1 {
+        for slot in slots.values_mut() {
+            let overall = overall(slot.phases.values());
+            slot.phases.insert("overall".to_owned(), overall);
+        }
+    }
+    slots
+}
+
+fn overall<'a>(phases: impl Iterator<Item = &'a Counts>) -> Counts {
+    let mut sum = Counts { start_ns: u64::MAX, ..Counts::default() };
+    let mut end = 0;
+    for counts in phases {
+        end = end.max(counts.start_ns + counts.wall_ns);
+        sum.start_ns = sum.start_ns.min(counts.start_ns);
+        sum = Counts { ops: sum.ops.max(counts.ops), bytes: sum.bytes.max(counts.bytes), ..added(sum, *counts) };
+    }
+    sum.start_ns = sum.start_ns.min(end);
+    sum.wall_ns = end - sum.start_ns;
+    sum
+}
+
+/// Adds what is spent; start, ops and bytes stay the first's.
+fn added(a: Counts, b: Counts) -> Counts {
+    let (x, y) = (a.to_array(), b.to_array());
+    let mut sum = x;
+    for i in 3..sum.len() {
+        sum[i] = x[i] + y[i];
+    }
+    Counts::from_array(sum)
+}
+
+fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
+    let names: Vec<&str> = experiment.measures().collect();
+    let mut measures = vec![Figures::default(); names.len()];
+    let mut latencies = BTreeMap::new();
+    let mut interrupted = 0;
+    for slot in slots {
+        for (name, into) in names.iter().zip(&mut measures) {
+            let total = experiment.totals.iter().find(|t| t.name == *name);
+            let counts = match total {
+                Some(total) => {
+                    let mut parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied().peekable();
+                    if total.overlap && parts.peek().is_some() {
+                        let parts: Vec<Counts> = parts.collect();
+                        into.take(&overall(parts.iter()));
+                        continue;
+                    }
+                    parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
+                }
+                None => slot.phases.get(*name).copied(),
+            };
+            if let Some(counts) = counts {
+                into.take(&counts);
+            }
+        }
+        interrupted += u32::from(slot.phases.values().any(|c| c.involuntary_switches > 0));
+        for &(low, high, count) in &slot.latencies {
+            *latencies.entry((low, high)).or_insert(0) += count;
+        }
+    }
+    CellLaunch {
+        launch: record.launch,
+        block: record.block,
+        measures,
+        rounds: slots.iter().map(|s| s.round).collect(),
+        latencies,
+        interrupted: f64::from(interrupted) / slots.len().max(1) as f64,
+        noise: record.noise.clone(),
+        wall_s: record.wall_s,
+        laboratory_cpu_s: record.laboratory_cpu_s,
+    }
+}
+
+impl Figures {
+    fn take(&mut self, counts: &Counts) {
+        self.wall_ns.push(counts.wall_ns as f64);
+        self.cpu_ns.push(counts.cpu_ns as f64);
+        self.minor_faults.push(counts.minor_faults as f64);
+        for (sum, value) in self.sums.iter_mut().zip(counts.to_array()) {
+            *sum = sum.wrapping_add(value);
+        }
+    }
+
+    /// The mean of a column over the rounds.
+    pub fn mean(&self, column: &str) -> Option<f64> {
+        let index = COLUMNS.iter().position(|c| *c == column)?;
+        (!self.wall_ns.is_empty()).then(|| self.sums[index] as f64 / self.wall_ns.len() as f64)
+    }
+}
+
+/// Where a law finds its operands.
+struct SlotValues<'a> {
+    slot: &'a Slot,
+    parameters: &'a BTreeMap<String, String>,
+    about: Option<&'a BTreeMap<String, String>>,
+}
+
+impl Values for SlotValues<'_> {
+    fn number(&self, name: &str) -> Option<i128> {
+        if let Some((phase, column)) = name.rsplit_once('.')
+            && let Some(counts) = self.slot.phases.get(phase)
+            && let Some(value) = counts.column(column)
+        {
+            return Some(i128::from(value));
+        }
+        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+        let text = fact.or_else(|| self.parameters.get(name)).or_else(|| self.about.and_then(|a| a.get(name)));
+        text.and_then(|t| t.parse().ok())
+    }
+
+    fn word(&self, name: &str) -> Option<&str> {
+        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+        self.parameters.get(name).map(String::as_str).or(fact)
+    }
+}

@@ -1,0 +1,74 @@
+//! Figures of one cell by itself: distributions of its phases, what its facts said, how long its trips took.
+
+use std::collections::BTreeMap;
+
+use crate::checks::FactSeen;
+use crate::evidence::{CellLaunch, Figures};
+use crate::pairs::{Column, column};
+use record::summary::{Distribution, LatencySummary, PhaseSummary, Proof};
+use stats::absolute::absolute;
+use stats::interval::CONFIDENCE;
+
+pub(super) fn proof(fact: &FactSeen) -> Proof {
+    match fact {
+        FactSeen::Numbers(min, max, samples) => Proof::Number { min: *min, max: *max, samples: *samples },
+        FactSeen::Words(words) => Proof::Words(words.iter().cloned().collect()),
+    }
+}
+
+fn distribution(launches: &[CellLaunch], measure: usize, which: Column, divide: f64) -> Option<Distribution> {
+    let values = launches.iter().map(|l| column(&l.measures[measure], which)).filter(|v| !v.is_empty());
+    let mut values: Vec<Vec<f64>> = values.map(|v| v.iter().map(|x| x / divide).collect()).collect();
+    let figures = absolute(&mut values, CONFIDENCE).ok()?;
+    Some(Distribution {
+        median: figures.median.estimate,
+        low: figures.median.interval.map(|i| i.low),
+        high: figures.median.interval.map(|i| i.high),
+        p90: figures.p90.map(|q| q.estimate),
+        p99: figures.p99.map(|q| q.estimate),
+        min: figures.min,
+    })
+}
+
+pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
+    let wall_ns = distribution(launches, measure, Column::Wall, 1.0)?;
+    let with: Vec<&Figures> = launches.iter().map(|l| &l.measures[measure]).filter(|f| !f.wall_ns.is_empty()).collect();
+    let mean = |name: &str| with.iter().filter_map(|f| f.mean(name)).sum::<f64>() / with.len() as f64;
+    let (ops, bytes) = (mean("ops"), mean("bytes"));
+    Some(PhaseSummary {
+        wall_ns,
+        cpu_ns: distribution(launches, measure, Column::Cpu, 1.0)?,
+        per_unit_ns: distribution(launches, measure, Column::Wall, ops.max(1.0))?,
+        bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
+        user_ns: mean("user_ns"),
+        system_ns: mean("system_ns"),
+        minor_faults: mean("minor_faults"),
+        major_faults: mean("major_faults"),
+        voluntary_switches: mean("voluntary_switches"),
+        involuntary_switches: mean("involuntary_switches"),
+        limit_fraction: None,
+        below_floor: false,
+        samples: with.iter().map(|f| f.wall_ns.len()).sum(),
+    })
+}
+
+/// Quantiles from the counted buckets; a trip counts with its bucket's upper bound, which the protocol keeps within 1/16.
+pub(super) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for launch in launches {
+        for ((_, high), count) in &launch.latencies {
+            *counts.entry(*high).or_insert(0) += count;
+        }
+    }
+    let trips: u64 = counts.values().sum();
+    let at = |share: f64| {
+        let mut left = (share * trips as f64).ceil() as u64;
+        let found = counts.iter().find(|(_, count)| {
+            left = left.saturating_sub(**count);
+            left == 0
+        });
+        found.map(|(high, _)| *high as f64)
+    };
+    Some(LatencySummary { median: at(0.5)?, p99: at(0.99)?, p999: at(0.999)?, max: at(1.0)?, trips })
+        .filter(|l| l.trips > 0)
+}

@@ -1,0 +1,190 @@
+//! Launches and rounds that something disturbed. A flag changes no figure and drops no sample; where the median itself must
+//! be a disturbed one, the cell is untrusted.
+
+use crate::checks::FactSeen;
+use crate::evidence::{CellEvidence, CellLaunch, Figures};
+use stats::quantile::median;
+
+/// Steal above this share of all CPU time disturbs a launch.
+const STEAL_SHARE: f64 = 0.05;
+/// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
+const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;
+/// Less device traffic than this, in bytes, is nobody's disturbance and no use of a device.
+const LEAST_BYTES: u64 = 1 << 20;
+/// Rounds below this length, in nanoseconds, can do without being switched out: it is the slowest timer tick in common use.
+pub const SHORT_NS: f64 = 4e6;
+/// Where more than this share of the launches or of the rounds is disturbed, the median is.
+const MOST_DISTURBED: f64 = 0.5;
+
+/// What disturbed a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flag {
+    /// The hypervisor gave CPU time to others.
+    Steal,
+    /// The kernel reclaimed memory on behalf of whoever allocated.
+    Reclaim,
+    /// Others used a device while this cell did.
+    ForeignIo,
+    /// A huge page was wanted and not to be had.
+    ThpFallback,
+}
+
+impl Flag {
+    /// The warning's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Flag::Steal => "steal",
+            Flag::Reclaim => "reclaim",
+            Flag::ForeignIo => "foreign-io",
+            Flag::ThpFallback => "thp-fallback",
+        }
+    }
+
+    /// What was seen, and what to do.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Flag::Steal => {
+                "the hypervisor gave more than 5 % of the CPU time to others; times are theirs too: measure when the host is quieter"
+            }
+            Flag::Reclaim => {
+                "the kernel had to reclaim memory for whoever allocated; free memory, or take smaller sizes, so that no fault waits for it"
+            }
+            Flag::ForeignIo => {
+                "others moved more than 10 MiB/s to or from block devices while this cell used one; stop them: throughput was shared"
+            }
+            Flag::ThpFallback => {
+                "huge pages were not to be had for somebody (thp_fault_fallback); memory is fragmented: compact it (echo 1 > /proc/sys/vm/compact_memory)"
+            }
+        }
+    }
+
+    /// Whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this cell.
+    fn counts(self) -> bool {
+        self != Flag::ThpFallback
+    }
+}
+
+/// The flags of one launch of a cell.
+pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch) -> Vec<Flag> {
+    let Some(noise) = &launch.noise else { return Vec::new() };
+    let mut flags = Vec::new();
+    if noise.steal_share > STEAL_SHARE {
+        flags.push(Flag::Steal);
+    }
+    // These counters leave out the reclaim within a bounded cgroup, which some cells ask for.
+    if ["allocstall_normal", "allocstall_movable", "pgscan_direct"].iter().any(|name| noise.counter(name) > 0) {
+        flags.push(Flag::Reclaim);
+    }
+    let foreign = noise.foreign_bytes();
+    let own = noise.own_read_bytes.max(noise.own_written_bytes);
+    if own >= LEAST_BYTES && foreign >= LEAST_BYTES && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s {
+        flags.push(Flag::ForeignIo);
+    }
+    let wants_huge = matches!(cell.checks.facts.get("huge_bytes"), Some(FactSeen::Numbers(_, most, _)) if *most > 0);
+    if wants_huge && noise.counter("thp_fault_fallback") > 0 {
+        flags.push(Flag::ThpFallback);
+    }
+    flags
+}
+
+/// The share of a cell's rounds in which its process was switched out, where all of them are short; `None` for long ones,
+/// which meet other processes on any machine.
+pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
+    // By CPU time, because a round that was switched out is long by the clock.
+    let is_short = |m: &Figures| median(&mut m.cpu_ns.clone()).is_none_or(|ns| ns < SHORT_NS);
+    let short = cell.launches.iter().flat_map(|l| &l.measures).all(is_short);
+    let launches = cell.launches.len() as f64;
+    (short && launches > 0.0).then(|| cell.launches.iter().map(|l| l.interrupted).sum::<f64>() / launches)
+}
+
+/// With fewer launches than this, a disturbed one says nothing of the cell: no ratio is decided then, and the flag is told.
+const LEAST_JUDGED: usize = 3;
+
+/// Why a cell cannot be trusted for what disturbed it, if it cannot.
+pub fn distrust(cell: &CellEvidence) -> Option<String> {
+    if let Some(share) = interrupted_share(cell).filter(|share| *share > MOST_DISTURBED) {
+        let percent = share * 100.0;
+        return Some(format!("{percent:.0} % of its rounds were switched out, so the median is a disturbed one"));
+    }
+    let mut words: Vec<&str> = Vec::new();
+    let mut disturbed = 0;
+    for launch in &cell.launches {
+        let flags: Vec<Flag> = of_launch(cell, launch).into_iter().filter(|f| f.counts()).collect();
+        disturbed += usize::from(!flags.is_empty());
+        words.extend(flags.iter().map(|f| f.word()));
+    }
+    words.sort_unstable();
+    words.dedup();
+    let most = disturbed as f64 > MOST_DISTURBED * cell.launches.len() as f64;
+    (most && cell.launches.len() >= LEAST_JUDGED).then(|| {
+        let launches = cell.launches.len();
+        let words = words.join(", ");
+        format!("{disturbed} of its {launches} launches were disturbed ({words}), so the median is a disturbed one")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::machine::noise::NoiseDelta;
+
+    fn launch(noise: NoiseDelta, cpu_ns: f64, interrupted: f64) -> CellLaunch {
+        // A switched out round is long by the clock, whatever it does.
+        let figures = Figures { wall_ns: vec![2e7; 10], cpu_ns: vec![cpu_ns; 10], ..Figures::default() };
+        CellLaunch {
+            launch: 0,
+            block: 0,
+            measures: vec![figures],
+            rounds: (0..10).collect(),
+            latencies: Default::default(),
+            interrupted,
+            noise: Some(noise),
+            wall_s: 1.0,
+            laboratory_cpu_s: 0.0,
+        }
+    }
+
+    fn cell(launches: Vec<CellLaunch>) -> CellEvidence {
+        CellEvidence { launches, ..CellEvidence::default() }
+    }
+
+    fn stolen() -> CellLaunch {
+        launch(NoiseDelta { steal_share: 0.2, ..NoiseDelta::default() }, 1e5, 0.0)
+    }
+
+    fn quiet() -> CellLaunch {
+        launch(NoiseDelta::default(), 1e5, 0.0)
+    }
+
+    #[test]
+    fn a_median_that_must_be_disturbed_costs_the_trust() {
+        assert_eq!(distrust(&cell(vec![stolen(), quiet()])), None);
+        let reason = distrust(&cell(vec![stolen(), stolen(), quiet()])).expect("two of three");
+        assert!(reason.contains("2 of its 3 launches") && reason.contains("steal"), "{reason}");
+    }
+
+    #[test]
+    fn being_switched_out_counts_for_short_rounds_only() {
+        let often = |cpu_ns| cell(vec![launch(NoiseDelta::default(), cpu_ns, 0.8)]);
+        assert!(distrust(&often(1e5)).is_some());
+        assert_eq!((distrust(&often(1e8)), interrupted_share(&often(1e8))), (None, None));
+    }
+
+    #[test]
+    fn others_disturb_a_device_only_while_the_cell_uses_it() {
+        let noise = |own| NoiseDelta { device_read_bytes: 200 << 20, own_read_bytes: own, ..NoiseDelta::default() };
+        let one = cell(vec![launch(noise(0), 1e5, 0.0)]);
+        assert_eq!(of_launch(&one, &one.launches[0]), []);
+        let one = cell(vec![launch(noise(100 << 20), 1e5, 0.0)]);
+        assert_eq!(of_launch(&one, &one.launches[0]), [Flag::ForeignIo]);
+    }
+
+    #[test]
+    fn a_fallback_is_told_and_nothing_more() {
+        let vmstat = [("thp_fault_fallback".to_owned(), 3)].into();
+        let mut one = cell(vec![launch(NoiseDelta { vmstat, ..NoiseDelta::default() }, 1e5, 0.0)]);
+        one.checks.facts(&[("huge_bytes".to_owned(), "2097152".to_owned())]);
+        assert_eq!(of_launch(&one, &one.launches[0]), [Flag::ThpFallback]);
+        assert_eq!(distrust(&one), None);
+    }
+}

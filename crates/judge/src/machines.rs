@@ -1,0 +1,158 @@
+//! What differs between two machines, or between two states of one, and whether that can change a figure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use record::machine::environment::Environment;
+
+/// What a fact is called that one side does not have.
+const ABSENT: &str = "absent";
+
+/// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
+/// for one part of a field's name; a field below one of these is meant as well.
+const WITHOUT_COST: [&str; 19] = [
+    "cgroups.memory.*.folder",
+    "cgroups.memory.*.writable",
+    "huge_pages.pools.*.free_pages",
+    "huge_pages.pools.*.overcommit_pages",
+    "huge_pages.pools.*.pages",
+    "huge_pages.pools.*.reserved_pages",
+    "limits",
+    "memory.dev_shm_bytes",
+    // Kernels that initialise memory lazily count only what they have come to so far.
+    "memory.nodes.*.total_bytes",
+    "rights.effective_capabilities",
+    "rights.effective_uid",
+    "rights.hardware_counters",
+    "rights.io_uring_disabled",
+    "rights.perf_event_paranoid",
+    "rights.sysctl_read_only",
+    "rights.unprivileged_userfaultfd",
+    "rights.yama_ptrace_scope",
+    "tools.allocators",
+    "tools.programs",
+];
+
+/// Kernels keep a little more or less for themselves; that much of all memory is no difference between machines.
+const MEMORY_TOLERANCE: f64 = 0.02;
+
+/// One fact that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The field of [`Environment`], its parts joined by dots.
+    pub field: String,
+    /// What it is on the first side; `absent` if nothing is known.
+    pub a: String,
+    /// What it is on the second side.
+    pub b: String,
+    /// Whether it can change what something costs.
+    pub matters: bool,
+}
+
+/// All facts that differ, those that matter first.
+pub fn differences(a: &Environment, b: &Environment) -> Vec<Difference> {
+    let (a, b) = (facts(a), facts(b));
+    let fields: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let one = |field: &String| {
+        let side = |facts: &BTreeMap<String, String>| facts.get(field).cloned().unwrap_or_else(|| ABSENT.to_owned());
+        let (a, b) = (side(&a), side(&b));
+        (a != b).then(|| Difference { field: field.clone(), matters: matters(field, &a, &b), a, b })
+    };
+    let mut found: Vec<Difference> = fields.into_iter().filter_map(one).collect();
+    found.sort_by_key(|difference| !difference.matters);
+    found
+}
+
+fn matters(field: &str, a: &str, b: &str) -> bool {
+    if WITHOUT_COST.iter().any(|pattern| is_below(field, pattern)) {
+        return false;
+    }
+    match (field, a.parse::<f64>(), b.parse::<f64>()) {
+        ("memory.total_bytes", Ok(a), Ok(b)) => (a - b).abs() > MEMORY_TOLERANCE * a.max(b),
+        _ => true,
+    }
+}
+
+fn is_below(field: &str, pattern: &str) -> bool {
+    let mut parts = field.split('.');
+    pattern.split('.').all(|wanted| parts.next().is_some_and(|part| wanted == "*" || wanted == part))
+}
+
+/// Every known fact in words, by its field's name. Going through the stored form needs no list of fields, so that a new
+/// one is compared from the day it is added.
+fn facts(environment: &Environment) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    let value = serde_json::to_value(environment).unwrap_or_default();
+    flatten(&value, "", &mut facts);
+    facts
+}
+
+fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
+    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => fields.iter().for_each(|(part, value)| flatten(value, &below(part), facts)),
+        Value::Array(values) if values.iter().all(Value::is_string) => {
+            let words: Vec<String> = values.iter().map(plain).collect();
+            if !words.is_empty() {
+                facts.insert(name.to_owned(), words.join(" "));
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                flatten(value, &below(&index.to_string()), facts);
+            }
+        }
+        _ => {
+            facts.insert(name.to_owned(), plain(value));
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_machine_does_not_differ_from_itself() {
+        let environment = Environment::default();
+        assert_eq!(differences(&environment, &environment), []);
+    }
+
+    #[test]
+    fn what_costs_nothing_is_told_last() {
+        let mut b = Environment::default();
+        b.kernel.release = Some("6.12".to_owned());
+        b.rights.effective_uid = Some(0);
+        b.cpu.memory_flags = Some(["avx2", "erms"].map(str::to_owned).into());
+        let found = differences(&Environment::default(), &b);
+        let told: Vec<(&str, bool)> = found.iter().map(|d| (d.field.as_str(), d.matters)).collect();
+        assert_eq!(told, [("cpu.memory_flags", true), ("kernel.release", true), ("rights.effective_uid", false)]);
+        assert_eq!((found[0].a.as_str(), found[0].b.as_str()), ("absent", "avx2 erms"));
+    }
+
+    #[test]
+    fn a_little_more_memory_is_no_other_machine() {
+        let with = |total_bytes| {
+            let mut environment = Environment::default();
+            environment.memory.total_bytes = Some(total_bytes);
+            environment
+        };
+        assert!(!differences(&with(16_700_000_000), &with(16_690_000_000))[0].matters);
+        assert!(differences(&with(16_000_000_000), &with(32_000_000_000))[0].matters);
+    }
+
+    #[test]
+    fn patterns_stand_for_one_part_each() {
+        assert!(is_below("limits.process.stack size", "limits"));
+        assert!(is_below("memory.nodes.3.total_bytes", "memory.nodes.*.total_bytes"));
+        assert!(!is_below("memory.nodes.3.cpus", "memory.nodes.*.total_bytes"));
+        assert!(!is_below("memory", "memory.dev_shm_bytes"));
+    }
+}

@@ -1,0 +1,157 @@
+//! One cell against another: logarithms of ratios, block by block, and what they vary by.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::method::{Method, Role};
+use record::plan::Plan;
+use record::summary::TwinSummary;
+use stats::quantile::median;
+use stats::ratio::{Basis, Paired, Ratio, log_ratios, ratio_of_logs};
+use stats::stopping::STOPPED_CONFIDENCE;
+use stats::variance::{Components, components};
+use stats::verdict::twin;
+
+use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
+use crate::groups::{Group, groups};
+
+/// What a column costs in each round.
+#[derive(Clone, Copy)]
+pub(crate) enum Column {
+    Wall,
+    Cpu,
+    Faults,
+}
+
+pub(crate) fn column(figures: &Figures, column: Column) -> &[f64] {
+    match column {
+        Column::Wall => &figures.wall_ns,
+        Column::Cpu => &figures.cpu_ns,
+        Column::Faults => &figures.minor_faults,
+    }
+}
+
+/// One logarithm per block in which both cells were launched, or why there is none.
+pub(crate) fn logs(
+    a: &CellEvidence,
+    b: &CellEvidence,
+    measure: usize,
+    which: Column,
+) -> Option<(Vec<f64>, Vec<i32>, Basis)> {
+    let mut rows: Vec<(i32, Vec<f64>, Vec<f64>)> = Vec::new();
+    for mine in &b.launches {
+        let Some(base) = a.launches.iter().find(|l| l.block == mine.block) else { continue };
+        let (x, y) = (column(&base.measures[measure], which), column(&mine.measures[measure], which));
+        if x.is_empty() || y.is_empty() {
+            continue;
+        }
+        // Within one process rounds are paired; across processes only the launches are.
+        let paired = base.launch == mine.launch && base.rounds == mine.rounds && x.len() == y.len();
+        let (x, y) = if paired { (x.to_vec(), y.to_vec()) } else { (vec![middle(x)?], vec![middle(y)?]) };
+        rows.push((mine.block, x, y));
+    }
+    let pairs: Vec<Paired> = rows.iter().map(|(_, x, y)| Paired { baseline: x, method: y }).collect();
+    let (logs, basis) = log_ratios(&pairs).ok()?;
+    Some((logs, rows.iter().map(|r| r.0).collect(), basis))
+}
+
+pub(crate) fn middle(values: &[f64]) -> Option<f64> {
+    median(&mut values.to_vec())
+}
+
+pub(crate) fn ratio(a: &CellEvidence, b: &CellEvidence, measure: usize, which: Column) -> Option<Ratio> {
+    let (logs, _, basis) = logs(a, b, measure, which)?;
+    ratio_of_logs(&logs, basis, STOPPED_CONFIDENCE).ok()
+}
+
+/// The half-widths of all headline ratios of an experiment that have one, with the parameters of their group.
+pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
+    let mut widths = Vec::new();
+    for group in groups(plan, Some(experiment)) {
+        let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
+            continue;
+        };
+        let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
+        // How wide the floor's ratio is does not matter: nobody chooses it.
+        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let others = group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline);
+        for cell in others.filter(|c| !is_null(c)) {
+            if let Some(mine) = evidence.cells.get(&cell)
+                && let Some(ratio) = ratio(base, mine, measure, Column::Wall)
+            {
+                widths.push((group.parameters.clone(), ratio.half_width()));
+            }
+        }
+    }
+    widths
+}
+
+/// The two components of variance of the comparison that varies most among cells of one process, by the headline.
+pub fn components_within(plan: &Plan, evidence: &Evidence, cells: &[usize]) -> Option<Components> {
+    let experiment = plan.experiment(&plan.cells[*cells.first()?].cell.experiment)?;
+    let measure = experiment.measures().position(|m| m == experiment.headline())?;
+    let mut found = Vec::new();
+    for group in groups(plan, Some(&experiment.name)) {
+        let Some(base) = group.baseline.filter(|b| cells.contains(b)).and_then(|b| evidence.cells.get(&b)) else {
+            continue;
+        };
+        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let others = group.cells.iter().copied().chain(group.twin);
+        for cell in others.filter(|c| cells.contains(c) && Some(*c) != group.baseline && !is_null(c)) {
+            let Some(mine) = evidence.cells.get(&cell) else { continue };
+            let rounds: Vec<Vec<f64>> = mine.launches.iter().filter_map(|l| round_logs(base, l, measure)).collect();
+            let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
+            found.extend(components(&slices).ok());
+        }
+    }
+    let variance = |c: &Components| c.variance_of(1, 10);
+    found.into_iter().max_by(|a, b| variance(a).total_cmp(&variance(b)))
+}
+
+/// The log ratio of each round of one launch, where the baseline took turns with it in the same process.
+pub(crate) fn round_logs(base: &CellEvidence, launch: &CellLaunch, measure: usize) -> Option<Vec<f64>> {
+    let other = base.launches.iter().find(|l| l.launch == launch.launch)?;
+    let (x, y) = (&other.measures[measure].wall_ns, &launch.measures[measure].wall_ns);
+    let all = x.len() == y.len() && x.iter().chain(y).all(|ns| *ns > 0.0);
+    all.then(|| x.iter().zip(y).map(|(x, y)| (y / x).ln()).collect())
+}
+
+pub(crate) fn headline_twin(plan: &Plan, evidence: &Evidence, group: &Group) -> Option<TwinSummary> {
+    let (base, other) = (group.baseline?, group.twin?);
+    let measure = group.experiment.measures().position(|m| m == group.experiment.headline())?;
+    let ratio = ratio(evidence.cells.get(&base)?, evidence.cells.get(&other)?, measure, Column::Wall)?;
+    Some(TwinSummary {
+        cell: plan.cells[base].cell.name(),
+        parameters: group.parameters.clone(),
+        ratio,
+        verdict: twin(&ratio, plan.margin),
+    })
+}
+
+/// Every group's baseline against its twin, and the logarithm of each launch's ratio.
+pub fn twins(plan: &Plan, evidence: &Evidence) -> Vec<(TwinSummary, Vec<f64>)> {
+    let mut found = Vec::new();
+    for group in groups(plan, None) {
+        let Some(summary) = headline_twin(plan, evidence, &group) else { continue };
+        let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
+        let cells = group.baseline.zip(group.twin).zip(measure);
+        let launches = cells.and_then(|((base, twin), measure)| {
+            logs(evidence.cells.get(&base)?, evidence.cells.get(&twin)?, measure, Column::Wall)
+        });
+        found.push((summary, launches.map_or_else(Vec::new, |(logs, _, _)| logs)));
+    }
+    found
+}
+
+/// One row per block that has every cell: the logarithm of each cell's cost relative to the reference.
+pub(crate) fn rows(evidence: &Evidence, reference: usize, cells: &[usize], measure: usize) -> Vec<Vec<f64>> {
+    let Some(base) = evidence.cells.get(&reference) else { return Vec::new() };
+    let columns: Vec<BTreeMap<i32, f64>> = cells
+        .iter()
+        .map(|cell| match evidence.cells.get(cell).and_then(|mine| logs(base, mine, measure, Column::Wall)) {
+            Some((logs, blocks, _)) => blocks.into_iter().zip(logs).collect(),
+            None => BTreeMap::new(),
+        })
+        .collect();
+    let blocks: BTreeSet<i32> = columns.iter().flat_map(|c| c.keys().copied()).collect();
+    blocks.iter().filter_map(|b| columns.iter().map(|c| c.get(b).copied()).collect::<Option<Vec<f64>>>()).collect()
+}

@@ -1,0 +1,410 @@
+//! What the self-test found, and whether it is what was promised.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{Binomial, DiscreteCDF};
+use stats::quantile::median;
+use stats::ratio::Ratio;
+use stats::verdict::{MARGIN, Verdict, verdict};
+
+use trial::{Done, EXTRAS, Effect, NaiveTrials, PRECISION, Work};
+
+pub mod trial;
+
+/// False alarms that are promised at most, and the share of intervals that may miss the truth.
+pub const NOMINAL: f64 = 0.05;
+/// A result counts as worse than promised where chance alone would be that bad or worse less often than this.
+pub const SURE: f64 = 0.01;
+
+/// Identical pairs of one kind of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Identical {
+    /// `steps` or `pages`.
+    pub work: String,
+    /// Runs with launches of their own.
+    pub runs: usize,
+    /// Ratios judged.
+    pub comparisons: usize,
+    /// Pairs that got no ratio, because the budget ended before six launches.
+    pub withheld: usize,
+    /// Ratios whose interval excludes one.
+    pub false_alarms: usize,
+    /// Ratios that lie beyond the margin as a whole.
+    pub beyond_margin: usize,
+    /// Mean correlation between the launches of different pairs of one run; zero means that they are as good as independent.
+    pub correlation: f64,
+    /// Median half-width of the intervals.
+    pub half_width: f64,
+    /// Widest half-width.
+    pub widest: f64,
+    /// Launches of the median run.
+    pub launches: f64,
+    /// Rounds of the median run.
+    pub rounds: f64,
+    /// Median sample in nanoseconds.
+    pub sample_ns: f64,
+    /// Time spent in all runs, in seconds.
+    pub seconds: f64,
+    /// What one comparison of two such cells costs until its half-width is 1 %, in seconds: its share of the run's time, as
+    /// widths shrink with the square root of time.
+    pub seconds_to_one_percent: f64,
+}
+
+/// Trials of one known effect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KnownEffect {
+    /// `steps` or `pages`.
+    pub work: String,
+    /// Thousandths of extra work.
+    pub extra_permille: u64,
+    /// The true ratio of the work.
+    pub truth: f64,
+    /// The true ratio of the samples lies between this and `truth`: each contains the stopwatch too, which no extra work
+    /// lengthens.
+    pub truth_of_samples: f64,
+    /// One read of the clock as a share of a sample: nothing is known more exactly.
+    pub resolution: f64,
+    /// Ratios judged.
+    pub trials: usize,
+    /// Cells that got no ratio.
+    pub withheld: usize,
+    /// Ratios whose interval contains the truth.
+    pub covered: usize,
+    /// Ratios whose interval excludes one: the effect is seen.
+    pub seen: usize,
+    /// Median estimate.
+    pub estimate: f64,
+    /// Median half-width.
+    pub half_width: f64,
+    /// Verdicts against the margin, by word.
+    pub verdicts: BTreeMap<String, usize>,
+}
+
+/// Identical cells judged the usual way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Usual {
+    /// `steps` or `pages`.
+    pub work: String,
+    /// Comparisons made.
+    pub comparisons: usize,
+    /// Samples on each side.
+    pub samples: usize,
+    /// Comparisons in which a t test at 5 % announced a difference.
+    pub announced: usize,
+    /// Of these, differences beyond the margin.
+    pub beyond_margin: usize,
+    /// Comparisons in which Mann & Whitney's test at 5 %, which a few interrupted samples do not blind, announced one.
+    pub rank_announced: usize,
+}
+
+/// The whole finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SelfTest {
+    /// Version of this shape.
+    pub schema: u32,
+    /// Seed of everything.
+    pub seed: u64,
+    /// Time allowed, in seconds.
+    pub budget_s: f64,
+    /// Time taken, in seconds.
+    pub elapsed_s: f64,
+    /// The margin of verdicts.
+    pub margin: f64,
+    /// The precision at which runs stopped.
+    pub precision: f64,
+    /// The level that false alarms may reach.
+    pub nominal: f64,
+    /// By kind of work.
+    pub identical: Vec<Identical>,
+    /// By size.
+    pub effects: Vec<KnownEffect>,
+    /// By kind of work.
+    pub naive: Vec<Usual>,
+    /// The chance of as many false alarms or more, if they were as frequent as promised.
+    pub false_alarm_chance: f64,
+    /// The chance of as few covered effects or fewer, if intervals were as good as promised.
+    pub coverage_chance: f64,
+    /// Whether neither is worse than chance explains.
+    pub kept: bool,
+    /// Warnings of the runs, by name: the cells they named.
+    pub warnings: BTreeMap<String, usize>,
+}
+
+fn excludes(ratio: &Ratio, truth: f64) -> bool {
+    ratio.low > truth || ratio.high < truth
+}
+
+fn middle(values: impl Iterator<Item = f64>) -> f64 {
+    median(&mut values.collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// P(X ≥ count) of a binomial number.
+fn at_least(count: usize, trials: usize, share: f64) -> f64 {
+    match (count, Binomial::new(share, trials as u64)) {
+        (0, _) | (_, Err(_)) => 1.0,
+        (count, Ok(binomial)) => binomial.sf(count as u64 - 1),
+    }
+}
+
+/// Pearson's correlation; `None` where one side does not vary.
+fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / n as f64;
+    let (ma, mb) = (mean(a), mean(b));
+    let product: f64 = a.iter().zip(b).map(|(x, y)| (x - ma) * (y - mb)).sum();
+    let squares = |v: &[f64], m: f64| v.iter().map(|x| (x - m) * (x - m)).sum::<f64>();
+    let both = (squares(a, ma) * squares(b, mb)).sqrt();
+    (n > 2 && both > 0.0).then(|| product / both)
+}
+
+/// The mean over all pairs of comparisons of one run.
+fn mean_correlation(runs: &[&Done]) -> f64 {
+    let mut found = Vec::new();
+    for run in runs {
+        for (i, (_, a)) in run.twins.iter().enumerate() {
+            found.extend(run.twins[i + 1..].iter().filter_map(|(_, b)| correlation(a, b)));
+        }
+    }
+    if found.is_empty() { 0.0 } else { found.iter().sum::<f64>() / found.len() as f64 }
+}
+
+fn identical(work: Work, all: &[Done]) -> Option<Identical> {
+    let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
+    let ratios: Vec<&Ratio> = runs.iter().flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio)).collect();
+    if runs.is_empty() {
+        return None;
+    }
+    let seconds: f64 = runs.iter().map(|d| d.seconds).sum();
+    let half_width = middle(ratios.iter().map(|r| r.half_width()));
+    let cells: usize = runs.iter().map(|d| d.cells).sum();
+    Some(Identical {
+        work: work.method().to_owned(),
+        runs: runs.len(),
+        comparisons: ratios.len(),
+        withheld: runs.iter().map(|d| d.planned).sum::<usize>() - ratios.len(),
+        false_alarms: ratios.iter().filter(|r| excludes(r, 1.0)).count(),
+        beyond_margin: ratios
+            .iter()
+            .filter(|r| matches!(verdict(r, MARGIN), Verdict::Faster | Verdict::Slower))
+            .count(),
+        correlation: mean_correlation(&runs),
+        half_width,
+        widest: ratios.iter().map(|r| r.half_width()).fold(0.0, f64::max),
+        launches: middle(runs.iter().map(|d| d.launches as f64)),
+        rounds: middle(runs.iter().map(|d| f64::from(d.rounds))),
+        sample_ns: middle(runs.iter().map(|d| d.sample_ns)),
+        seconds,
+        seconds_to_one_percent: 2.0 * seconds / cells as f64 * (half_width / 0.01).powi(2),
+    })
+}
+
+/// The true ratio of samples that take `sample_ns` with the stopwatch's own `floor_ns` and have so much extra work. What
+/// is around a loop besides its steps may cost as much as the stopwatch again, so twice the floor is allowed for.
+fn truth_of_samples(extra: f64, sample_ns: f64, floor_ns: f64) -> f64 {
+    1.0 + extra * (1.0 - 2.0 * floor_ns / sample_ns.max(1.0)).max(0.0)
+}
+
+/// Whether an interval holds the truth, which lies between two values. When within its read the clock is taken cannot be
+/// known, so nothing is known more exactly than to one read of a sample: `resolution`.
+fn holds(ratio: &Ratio, low: f64, high: f64, resolution: f64) -> bool {
+    ratio.low - resolution <= high && ratio.high + resolution >= low
+}
+
+fn known_effect(work: Work, extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
+    let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
+    let of = |what: fn(&Done) -> f64| middle(runs.iter().map(|d| what(d)));
+    let (sample_ns, floor_ns) = (of(|d| d.sample_ns), of(|d| d.floor_ns));
+    let resolution = of(|d| d.clock_read_ns.max(1.0)) / sample_ns.max(1.0);
+    let mine = runs.iter().flat_map(|d| &d.effects).filter(|e| e.extra_permille == extra_permille);
+    let mine: Vec<&Effect> = mine.collect();
+    let ratios: Vec<&Ratio> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
+    let truth = 1.0 + extra_permille as f64 / 1000.0;
+    let least = truth_of_samples(truth - 1.0, sample_ns, floor_ns);
+    let mut verdicts = BTreeMap::new();
+    for effect in mine.iter().filter(|e| e.ratio.is_some()) {
+        let word = match effect.verdict {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Equivalent => "equivalent",
+            Verdict::Undecided => "undecided",
+        };
+        *verdicts.entry(word.to_owned()).or_insert(0) += 1;
+    }
+    (!mine.is_empty()).then(|| KnownEffect {
+        work: work.method().to_owned(),
+        resolution,
+        extra_permille,
+        truth,
+        truth_of_samples: least,
+        trials: ratios.len(),
+        withheld: mine.len() - ratios.len(),
+        covered: ratios.iter().filter(|r| holds(r, least, truth, resolution)).count(),
+        seen: ratios.iter().filter(|r| r.low > 1.0).count(),
+        estimate: middle(ratios.iter().map(|r| r.estimate)),
+        half_width: middle(ratios.iter().map(|r| r.half_width())),
+        verdicts,
+    })
+}
+
+/// The chance of so many false alarms or more. Where the pairs of a run vary together they count as fewer comparisons.
+fn false_alarm_chance(identical: &[Identical]) -> f64 {
+    let (mut alarms, mut trials) = (0.0, 0.0);
+    for one in identical.iter().filter(|i| i.comparisons > 0) {
+        let together = one.comparisons as f64 / one.runs as f64;
+        let design_effect = 1.0 + (together - 1.0).max(0.0) * one.correlation.max(0.0);
+        alarms += one.false_alarms as f64 / design_effect;
+        trials += one.comparisons as f64 / design_effect;
+    }
+    at_least(alarms.round() as usize, trials.round() as usize, NOMINAL)
+}
+
+impl SelfTest {
+    /// Counts what the runs brought.
+    pub fn from_trials(done: &[Done], naive: Vec<NaiveTrials>, seed: u64, budget_s: f64, elapsed_s: f64) -> SelfTest {
+        let identical: Vec<Identical> = [Work::Steps, Work::Pages].iter().filter_map(|w| identical(*w, done)).collect();
+        let effects: Vec<KnownEffect> = [Work::Steps, Work::Pages]
+            .iter()
+            .flat_map(|work| EXTRAS.iter().filter_map(|extra| known_effect(*work, *extra, done)))
+            .collect();
+        let trials: usize = effects.iter().map(|e| e.trials).sum();
+        let missed = trials - effects.iter().map(|e| e.covered).sum::<usize>();
+        let false_alarm_chance = false_alarm_chance(&identical);
+        let coverage_chance = at_least(missed, trials, NOMINAL);
+        let mut warnings = BTreeMap::new();
+        for (name, count) in done.iter().flat_map(|d| &d.warnings) {
+            *warnings.entry(name.clone()).or_insert(0) += count;
+        }
+        let usual = |t: NaiveTrials| Usual {
+            work: t.work.method().to_owned(),
+            comparisons: t.comparisons,
+            samples: t.samples,
+            announced: t.announced,
+            beyond_margin: t.beyond_margin,
+            rank_announced: t.rank_announced,
+        };
+        SelfTest {
+            schema: record::plan::SCHEMA,
+            seed,
+            budget_s,
+            elapsed_s,
+            margin: MARGIN,
+            precision: PRECISION,
+            nominal: NOMINAL,
+            identical,
+            effects,
+            naive: naive.into_iter().map(usual).collect(),
+            false_alarm_chance,
+            coverage_chance,
+            kept: false_alarm_chance >= SURE && coverage_chance >= SURE,
+            warnings,
+        }
+    }
+
+    /// Identical pairs judged, and those told apart.
+    pub fn false_alarms(&self) -> (usize, usize) {
+        let sum = |of: fn(&Identical) -> usize| self.identical.iter().map(of).sum();
+        (sum(|i| i.comparisons), sum(|i| i.false_alarms))
+    }
+
+    /// Known effects judged, and those whose interval holds the truth.
+    pub fn covered(&self) -> (usize, usize) {
+        let sum = |of: fn(&KnownEffect) -> usize| self.effects.iter().map(of).sum();
+        (sum(|e| e.trials), sum(|e| e.covered))
+    }
+
+    /// The usual way's comparisons, and the differences it announced.
+    pub fn announced(&self) -> (usize, usize) {
+        let sum = |of: fn(&Usual) -> usize| self.naive.iter().map(of).sum();
+        (sum(|u| u.comparisons), sum(|u| u.announced))
+    }
+
+    /// 0 where the promises were kept, 3 where they were not or nothing could be judged.
+    pub fn exit_code(&self) -> u8 {
+        if self.kept && self.false_alarms().0 > 0 { 0 } else { 3 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::ratio::Basis;
+
+    fn ratio(low: f64, high: f64) -> Ratio {
+        let estimate = (low * high).sqrt();
+        Ratio { estimate, low, high, coverage: 0.968, n: 6, t_low: low, t_high: high, basis: Basis::Median }
+    }
+
+    fn done(alarms: usize, pairs: usize, effect: Ratio) -> Done {
+        let pair = |i: usize| if i < alarms { ratio(1.001, 1.01) } else { ratio(0.99, 1.01) };
+        let logs = |i: usize| (0..8).map(|j| ((i * 31 + j * 17) % 13) as f64).collect();
+        Done {
+            work: Work::Steps,
+            twins: (0..pairs).map(|i| (pair(i), logs(i))).collect(),
+            planned: pairs,
+            effects: vec![Effect { extra_permille: 50, ratio: Some(effect), verdict: Verdict::Slower }; 10],
+            launches: 6,
+            rounds: 20,
+            samples_each: 120,
+            sample_ns: 1e5,
+            floor_ns: 50.0,
+            clock_read_ns: 25.0,
+            slot_s: 1.1e-4,
+            batch: Some(80),
+            cells: 3 * pairs,
+            seconds: 5.0,
+            warnings: BTreeMap::new(),
+        }
+    }
+
+    fn judged(alarms: usize, effect: Ratio) -> SelfTest {
+        SelfTest::from_trials(&[done(alarms, 100, effect)], Vec::new(), 1, 120.0, 60.0)
+    }
+
+    #[test]
+    fn as_many_false_alarms_as_chance_explains_are_no_fault() {
+        for alarms in [0, 5, 10] {
+            let found = judged(alarms, ratio(1.04, 1.06));
+            assert_eq!((found.false_alarms(), found.exit_code()), ((100, alarms), 0), "{found:?}");
+        }
+        assert_eq!(judged(30, ratio(1.04, 1.06)).exit_code(), 3);
+    }
+
+    #[test]
+    fn intervals_that_miss_the_truth_are_counted() {
+        let missed = judged(5, ratio(1.06, 1.08));
+        assert_eq!((missed.covered(), missed.exit_code()), ((10, 0), 3));
+        assert_eq!(missed.effects[0].seen, 10);
+        assert_eq!(missed.effects[0].verdicts["slower"], 10);
+    }
+
+    #[test]
+    fn the_stopwatch_is_part_of_the_truth() {
+        assert!((truth_of_samples(0.1, 1e5, 50.0) - 1.0999).abs() < 1e-12);
+        assert!(holds(&ratio(1.099_91, 1.099_95), 1.0999, 1.1, 0.000_02));
+        assert!(!holds(&ratio(1.1001, 1.1002), 1.0999, 1.1, 0.000_02));
+    }
+
+    #[test]
+    fn nothing_judged_is_nothing_proved() {
+        let nothing = SelfTest::from_trials(&[], Vec::new(), 1, 1.0, 1.0);
+        assert_eq!(nothing.exit_code(), 3);
+    }
+
+    #[test]
+    fn tails_of_the_binomial_are_those_of_a_table() {
+        // R: pbinom(9, 100, 0.05, lower.tail = FALSE)
+        assert!((at_least(10, 100, 0.05) - 0.028_188_3).abs() < 1e-6);
+        assert_eq!(at_least(0, 100, 0.05), 1.0);
+    }
+
+    #[test]
+    fn correlation_is_one_for_the_same_and_minus_one_for_the_opposite() {
+        let a = [1.0, 2.0, 4.0, 3.0];
+        let b = a.map(|x| -x);
+        assert!((correlation(&a, &a).unwrap() - 1.0).abs() < 1e-12);
+        assert!((correlation(&a, &b).unwrap() + 1.0).abs() < 1e-12);
+        assert_eq!(correlation(&a, &[1.0; 4]), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! What one run of the self-test tries and brings.
+
+use std::collections::BTreeMap;
+
+use stats::ratio::Ratio;
+use stats::verdict::Verdict;
+
+/// The half-width at which a run is done: the default of `pagewise run`.
+pub const PRECISION: f64 = 0.01;
+
+/// Thousandths of extra work in successive groups.
+pub const EXTRAS: [u64; 4] = [10, 20, 50, 100];
+
+/// The level of the test.
+pub const LEVEL: f64 = 0.05;
+
+/// What the cells of a run do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A pure loop.
+    Steps,
+    /// Page faults.
+    Pages,
+}
+
+impl Work {
+    /// The method.
+    pub fn method(self) -> &'static str {
+        match self {
+            Work::Steps => "steps",
+            Work::Pages => "pages",
+        }
+    }
+
+    /// The method that does more of it.
+    pub fn extra_method(self) -> &'static str {
+        match self {
+            Work::Steps => "steps-extra",
+            Work::Pages => "pages-extra",
+        }
+    }
+}
+
+/// A cell with extra work, judged.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Thousandths of extra work.
+    pub extra_permille: u64,
+    /// `None` where the judge withheld it.
+    pub ratio: Option<Ratio>,
+    /// In a word.
+    pub verdict: Verdict,
+}
+
+/// What one run brought.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What its cells did.
+    pub work: Work,
+    /// Every baseline against its twin: the ratio, and the logarithm of each launch.
+    pub twins: Vec<(Ratio, Vec<f64>)>,
+    /// Pairs that were planned.
+    pub planned: usize,
+    /// Every cell with extra work against its baseline.
+    pub effects: Vec<Effect>,
+    /// Launches judged.
+    pub launches: usize,
+    /// Rounds in a launch at the end.
+    pub rounds: u32,
+    /// Samples of each cell in all.
+    pub samples_each: usize,
+    /// The median sample in nanoseconds.
+    pub sample_ns: f64,
+    /// The median sample of the null cell: what the stopwatch itself takes, in nanoseconds.
+    pub floor_ns: f64,
+    /// What one read of the clock takes, in nanoseconds.
+    pub clock_read_ns: f64,
+    /// What one slot took, its preparation and proofs included, in seconds.
+    pub slot_s: f64,
+    /// The batch that was chosen or given.
+    pub batch: Option<u64>,
+    /// Cells in the run.
+    pub cells: usize,
+    /// From the first to the last launch, in seconds.
+    pub seconds: f64,
+    /// Names of warnings, with the number of cells.
+    pub warnings: BTreeMap<String, usize>,
+}
+
+/// What the usual way said of identical cells.
+#[derive(Clone, Debug)]
+pub struct NaiveTrials {
+    /// What the cells did.
+    pub work: Work,
+    /// Comparisons made.
+    pub comparisons: usize,
+    /// Samples on each side of one.
+    pub samples: usize,
+    /// Comparisons whose p value is below [`LEVEL`].
+    pub announced: usize,
+    /// Comparisons that announced a difference of more than the margin.
+    pub beyond_margin: usize,
+    /// Comparisons that Mann & Whitney's test at [`LEVEL`] announced.
+    pub rank_announced: usize,
+}

@@ -1,0 +1,261 @@
+//! Every doubt has a name, a test and advice. They flag; they never correct a figure.
+
+use std::collections::BTreeMap;
+
+use crate::evidence::{CellLaunch, Evidence};
+use crate::flags::{self, Flag, interrupted_share};
+use record::outcome::Status;
+use record::plan::Plan;
+use record::sizes::format_ns;
+use record::summary::{Summary, Warning};
+use stats::steady::Label;
+use stats::verdict::Twin;
+
+/// The share of rounds with an involuntary switch above which a cell is flagged.
+const INTERRUPTED_SHARE: f64 = 0.25;
+/// Up to this share of a cell's launches or samples may be flagged without a word: no median feels it, and the counts are in
+/// the summary and the run folder.
+const TOLD_SHARE: f64 = 0.05;
+/// The share of a busy process's time that may be taken from it before it is told.
+const TAKEN_SHARE: f64 = 0.02;
+/// A clock read above this cost, in nanoseconds, asks the kernel or the hypervisor each time.
+const SLOW_CLOCK_NS: f64 = 200.0;
+/// CPUs that other processes may use before it is told.
+const BUSY_CPUS: f64 = 0.2;
+/// CPUs that the kernel's memory threads may use before it is told.
+const MEMORY_THREAD_CPUS: f64 = 0.02;
+/// The share of a launch in which something waited for memory.
+const PRESSURE_SHARE: f64 = 0.02;
+/// The laboratory itself should take no more of a launch than this share.
+const LABORATORY_SHARE: f64 = 0.01;
+/// Shorter launches than this, in seconds, are mostly the start of a process.
+const SHORT_LAUNCH_S: f64 = 0.1;
+
+type Test = fn(&Plan, &Evidence, &Summary) -> Vec<Warning>;
+
+/// All tests, in the order in which their warnings are shown.
+const TESTS: [Test; 11] = [
+    twin_differs,
+    below_floor,
+    interrupted,
+    disturbed,
+    laboratory,
+    memory_pressure,
+    unsteady,
+    levels,
+    first_pass,
+    before_the_run,
+    absent_counters,
+];
+
+/// Runs every test.
+pub fn all(plan: &Plan, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
+    TESTS.iter().flat_map(|test| test(plan, evidence, summary)).collect()
+}
+
+fn warning(name: &str, cell: &str, advice: String) -> Warning {
+    Warning { name: name.to_owned(), cell: cell.to_owned(), advice }
+}
+
+fn twin_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let twin = summary.twin.iter().filter(|t| t.verdict == Twin::Differs);
+    let words = |t: &record::summary::TwinSummary| {
+        let advice = format!(
+            "the baseline differs from its own twin ({:.3} to {:.3}), so no ratio of this run can be believed; see pagewise doctor for what disturbs this machine, and raise --budget",
+            t.ratio.low, t.ratio.high
+        );
+        warning("twin-differs", &t.cell, advice)
+    };
+    twin.map(words).collect()
+}
+
+fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for cell in summary.cells.iter().filter(|c| c.status == Status::Ok && c.role == "method") {
+        let headline = plan.experiment(&cell.experiment).map_or("", |e| e.headline());
+        if cell.phases.get(headline).is_some_and(|p| p.below_floor) {
+            let advice = format!(
+                "{headline} is below twice the floor (the null method), so it is not resolved; take larger sizes"
+            );
+            found.push(warning("below-floor", &cell.cell, advice));
+        }
+    }
+    found
+}
+
+fn interrupted(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in &evidence.cells {
+        // A long round meets other processes on any machine; a short one only on a crowded one.
+        let share = interrupted_share(cell).unwrap_or(0.0);
+        if share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
+            let advice =
+                format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
+            found.push(warning("interrupted", &plan.cells[*index].cell.name(), advice));
+        }
+    }
+    found
+}
+
+/// Launches that a counter flags, by what it shows.
+fn disturbed(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+        let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch));
+        let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
+        flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
+        let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
+        for (flag, count) in counts.into_iter().filter(|(_, count)| told(*count)) {
+            let advice = format!("in {count} of {} launches {}", cell.launches.len(), flag.advice());
+            found.push(warning(flag.word(), &plan.cells[*index].cell.name(), advice));
+        }
+    }
+    found
+}
+
+/// Launches in which the laboratory itself took CPU time that belonged to the worker.
+fn laboratory(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+        // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
+        let disturbs = |l: &&CellLaunch| l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s;
+        let count = cell.launches.iter().filter(disturbs).count();
+        if count as f64 > TOLD_SHARE * cell.launches.len() as f64 {
+            let (all, share) = (cell.launches.len(), LABORATORY_SHARE * 100.0);
+            let advice = format!(
+                "in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU; close what makes it work, such as a slow terminal"
+            );
+            found.push(warning("laboratory", &plan.cells[*index].cell.name(), advice));
+        }
+    }
+    found
+}
+
+fn memory_pressure(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+        let waited = |l: &&CellLaunch| {
+            let waited_us = l.noise.as_ref().and_then(|n| n.pressure_us.get("memory_some")).copied().unwrap_or(0);
+            waited_us as f64 / 1e6 > PRESSURE_SHARE * l.wall_s
+        };
+        let count = cell.launches.iter().filter(waited).count();
+        if 2 * count > cell.launches.len() {
+            let advice = format!(
+                "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure); free some, or take smaller sizes",
+                cell.launches.len()
+            );
+            found.push(warning("memory-pressure", &plan.cells[*index].cell.name(), advice));
+        }
+    }
+    found
+}
+
+fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for cell in &summary.cells {
+        let Some(steady) = &cell.steady else { continue };
+        let how = match steady.label {
+            Label::Drifting => "its level moved during most launches",
+            Label::TwoLevel => "it jumped between two levels during most launches",
+            Label::Steady | Label::Short => continue,
+        };
+        let shift = steady.shift.map_or_else(String::new, |s| format!(" (last third / first third: {s:.2})"));
+        let advice =
+            format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
+        found.push(warning("unsteady", &cell.cell, advice));
+    }
+    found
+}
+
+/// What the look before the run saw.
+fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let Some(seen) = &evidence.preflight else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut doubt = |name: &str, advice: String| found.push(warning(name, "this machine", advice));
+    if seen.lost_share() > TAKEN_SHARE {
+        doubt(
+            "cpu-taken",
+            format!(
+                "{:.1} % of a busy process's time was taken from it before the run, at most {} at a time; ratios are paired and hold, tails (p99) are the machine's: stop other work, see pagewise doctor --noise",
+                seen.lost_share() * 100.0,
+                format_ns(seen.largest_gap_ns() as f64)
+            ),
+        );
+    }
+    if seen.clock_read_ns() > SLOW_CLOCK_NS {
+        doubt(
+            "slow-clock",
+            format!(
+                "one clock read costs {}, so short phases are mostly that; choose a faster clocksource, such as tsc",
+                format_ns(seen.clock_read_ns())
+            ),
+        );
+    }
+    if seen.busy_cpus > BUSY_CPUS {
+        let names: Vec<String> = seen.busy.iter().take(3).map(|b| format!("{} {:.1}", b.name, b.cpus)).collect();
+        doubt(
+            "busy-processes",
+            format!("other processes used {:.1} CPUs before the run ({}); stop them", seen.busy_cpus, names.join(", ")),
+        );
+    }
+    if seen.memory_thread_cpus() > MEMORY_THREAD_CPUS {
+        let names: Vec<String> = seen.memory_threads.iter().map(|t| format!("{} {:.2}", t.name, t.cpus)).collect();
+        doubt(
+            "memory-threads",
+            format!(
+                "the kernel's own memory threads ran before the run ({} CPUs); they move or take back pages that are measured",
+                names.join(", ")
+            ),
+        );
+    }
+    found
+}
+
+fn levels(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in &evidence.cells {
+        for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
+            let told = seen.broken as f64 > TOLD_SHARE * seen.asked as f64;
+            if told && !plan.cells[*index].twin {
+                let advice =
+                    format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
+                found.push(warning("level", &plan.cells[*index].cell.name(), advice));
+            }
+        }
+    }
+    found
+}
+
+/// A first pass that is so many times slower than the next ones found a cache cold that the next ones found warm.
+const FIRST_PASS_FACTOR: f64 = 2.0;
+
+/// Where the page cache is emptied before every pass, a cache below it (the hypervisor's, the device's) may stay warm. The
+/// first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
+fn first_pass(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, first) in &evidence.first_pass_ns {
+        let planned = &plan.cells[*index];
+        let cold = planned.cell.parameters.get("cache").is_some_and(|c| c == "cold" || c == "dropped");
+        let Some(experiment) = plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
+            continue;
+        };
+        let Some(measure) = experiment.measures().position(|m| m == experiment.headline()) else { continue };
+        let launches = evidence.cells.get(index).map_or(&[][..], |c| &c.launches);
+        let mut later: Vec<f64> = launches.iter().flat_map(|l| l.measures[measure].wall_ns.iter().copied()).collect();
+        if let Some(usual) = stats::quantile::median(&mut later)
+            && *first > FIRST_PASS_FACTOR * usual
+        {
+            let advice = format!(
+                "its first pass took {}, the later ones {}: a cache below the page cache (hypervisor, device) stays warm; the figures are those of the later passes",
+                format_ns(*first),
+                format_ns(usual)
+            );
+            found.push(warning("first-pass", &planned.cell.name(), advice));
+        }
+    }
+    found
+}
+
+fn absent_counters(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    evidence.absent.iter().map(|(column, reason)| warning("counter-absent", column, reason.clone())).collect()
+}

@@ -1,0 +1,67 @@
+//! How a process of a launch ended.
+
+use serde::{Deserialize, Serialize};
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// By itself, with this status.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+    /// The laboratory ended it after its time limit, in seconds.
+    TimeLimit(u64),
+    /// The same, and it had to be killed: it did not end when it was asked to.
+    Deaf(u64),
+    /// The laboratory ended it because the other side had ended.
+    OtherSide,
+    /// The laboratory ended it because the run was stopped.
+    Stopped,
+}
+
+impl End {
+    /// Whether it is what a worker that did its work does.
+    pub fn is_clean(&self) -> bool {
+        *self == End::Exit(0)
+    }
+
+    /// In words, for a reason.
+    pub fn words(&self, oom_killed: bool) -> String {
+        match self {
+            End::Exit(status) => format!("the worker ended with exit status {status}"),
+            End::Signal(9) if oom_killed => "the worker was killed by the kernel's OOM killer".to_owned(),
+            End::Signal(number) => format!("the worker was killed by signal {}", signal_name(*number)),
+            End::TimeLimit(seconds) => format!("the worker did not end within its time limit of {seconds} s"),
+            End::Deaf(seconds) => format!(
+                "the worker did not end within its time limit of {seconds} s, nor when it was asked to: it hangs or was stopped"
+            ),
+            End::OtherSide => "the other side ended".to_owned(),
+            End::Stopped => "the run was stopped".to_owned(),
+        }
+    }
+}
+
+/// Signals by number, where it is the same on every architecture of Linux that Pagewise runs on (signal(7)).
+const SIGNALS: [(i32, &str); 15] = [
+    (1, "SIGHUP"),
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (4, "SIGILL"),
+    (5, "SIGTRAP"),
+    (6, "SIGABRT"),
+    (7, "SIGBUS"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (13, "SIGPIPE"),
+    (14, "SIGALRM"),
+    (15, "SIGTERM"),
+    (24, "SIGXCPU"),
+    (25, "SIGXFSZ"),
+];
+
+fn signal_name(number: i32) -> String {
+    let known = SIGNALS.iter().find(|(n, _)| *n == number);
+    known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+}

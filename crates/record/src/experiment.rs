@@ -1,0 +1,219 @@
+//! Experiments: what is asked and how to read the answer, from `experiments/*.toml`.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::sizes;
+
+/// How digests of one experiment are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// The byte `seed | 1` at each page start, zeros elsewhere.
+    PageMarks,
+    /// The protocol's seeded pattern.
+    Pattern,
+    /// Every byte is `seed | 1`.
+    Filled,
+    /// Methods and workers must agree.
+    Agree,
+    /// There is none.
+    None,
+}
+
+/// Phases that are added up slot by slot.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Total {
+    /// Its name, used like a phase's.
+    pub name: String,
+    /// The phases added; those that a method does not have count as nothing.
+    pub phases: Vec<String>,
+    /// In words.
+    pub meaning: String,
+    /// Whether this one is compared first.
+    #[serde(default)]
+    pub headline: bool,
+    /// Whether its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
+    /// same time. Everything else is added up all the same.
+    #[serde(default)]
+    pub overlap: bool,
+}
+
+impl Total {
+    /// What it is made of: `send + receive`, or `send beside receive` where they overlap.
+    pub fn formula(&self) -> String {
+        self.phases.join(if self.overlap { " beside " } else { " + " })
+    }
+}
+
+/// What kind of values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParameterKind {
+    /// Bytes.
+    Size,
+    /// A whole number.
+    Count,
+    /// One of the listed values.
+    Choice,
+    /// Words, such as a path.
+    Text,
+}
+
+/// One parameter of an experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// What kind of values it takes.
+    pub kind: ParameterKind,
+    /// In words.
+    pub meaning: String,
+    /// All choices, or the usual grid.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// What a run of this experiment takes.
+    pub default: Vec<String>,
+    /// What the first look takes; `default` where empty.
+    #[serde(default)]
+    pub look: Vec<String>,
+    /// What the conformance suite takes; `default` where empty.
+    #[serde(default)]
+    pub check: Vec<String>,
+    /// `page` where sizes must be whole pages.
+    #[serde(default)]
+    pub multiple_of: Option<String>,
+    /// A method's own setting, which does not group comparisons.
+    #[serde(default)]
+    pub option: bool,
+}
+
+/// The budget of an experiment that does not say what it needs, in seconds.
+pub const USUAL_BUDGET_S: f64 = 60.0;
+
+fn default_workers() -> Vec<String> {
+    vec!["c-O3".to_owned()]
+}
+
+/// One question with its phases and parameters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The word used on the command line.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// Left out of the first look and of `list`, unless it is named.
+    #[serde(default)]
+    pub hidden: bool,
+    /// One or two sentences.
+    pub question: String,
+    /// Ids of the published tables it covers.
+    #[serde(default)]
+    pub published: Vec<String>,
+    /// What one op is.
+    pub unit: String,
+    /// All phases in the order of tables.
+    pub phases: Vec<String>,
+    /// The method that others are compared with.
+    pub baseline: String,
+    /// How digests are judged.
+    pub content: Content,
+    /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
+    #[serde(default = "default_workers")]
+    pub workers: Vec<String>,
+    /// What a run of its default values needs, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
+    /// the first look's values are taken.
+    #[serde(default)]
+    pub budget_s: Option<f64>,
+    /// Workers of the first look, where they are fewer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub look_workers: Vec<String>,
+    /// How to read the figures.
+    #[serde(default)]
+    pub reading: String,
+    /// Mistakes that the figures are free of.
+    #[serde(default)]
+    pub traps: Vec<String>,
+    /// Phases added up.
+    #[serde(default)]
+    pub totals: Vec<Total>,
+    /// Parameters, by name.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Parameter>,
+}
+
+impl Experiment {
+    /// Reads one file; an error names its path and line.
+    pub fn parse(path: &str, text: &str) -> Result<Experiment> {
+        let experiment: Experiment = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count()) + 1;
+            anyhow::anyhow!("{path} is not an experiment: line {line}: {}", error.message().replace('\n', "; "))
+        })?;
+        for total in &experiment.totals {
+            if let Some(unknown) = total.phases.iter().find(|p| !experiment.phases.contains(p)) {
+                bail!("{path}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
+            }
+        }
+        if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
+            bail!("{path}: parameter {name} has no default");
+        }
+        Ok(experiment)
+    }
+
+    /// The total or phase that is compared first.
+    pub fn headline(&self) -> &str {
+        let total = self.totals.iter().find(|t| t.headline).or(self.totals.first());
+        total.map_or_else(|| self.phases[0].as_str(), |t| t.name.as_str())
+    }
+
+    /// What a run of its default values needs, in seconds.
+    pub fn needed_s(&self) -> f64 {
+        self.budget_s.unwrap_or(USUAL_BUDGET_S)
+    }
+
+    /// Phases, then totals: everything a figure can be given for.
+    pub fn measures(&self) -> impl Iterator<Item = &str> {
+        self.phases.iter().map(String::as_str).chain(self.totals.iter().map(|t| t.name.as_str()))
+    }
+
+    /// Workers that a run takes where none is named.
+    pub fn usual_workers(&self, list: ParameterList) -> &[String] {
+        match list {
+            ParameterList::Look if !self.look_workers.is_empty() => &self.look_workers,
+            _ => &self.workers,
+        }
+    }
+
+    /// Puts a machine's sizes for those that the lists of its parameters give in huge pages, see [`sizes::here`].
+    pub fn settle_sizes(&mut self, huge_page_bytes: Option<u64>) -> Result<()> {
+        let sized = self.parameters.iter_mut().filter(|(_, p)| p.kind == ParameterKind::Size);
+        for (name, p) in sized {
+            for word in [&mut p.values, &mut p.default, &mut p.look, &mut p.check].into_iter().flatten() {
+                let here = sizes::here(word, huge_page_bytes);
+                *word = here.with_context(|| format!("experiment {}, parameter {name}", self.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a parameter groups comparisons.
+    pub fn groups_by(&self, parameter: &str) -> bool {
+        self.parameters.get(parameter).is_none_or(|p| !p.option)
+    }
+}
+
+/// Which of a parameter's lists is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterList {
+    /// `default`
+    Default,
+    /// `look`
+    Look,
+    /// `check`
+    Check,
+    /// `default`, or `look` for experiments that say what their default values need: the budget is less.
+    Short,
+}

@@ -1,0 +1,46 @@
+//! What is written down of each launch: a line of `launches.jsonl`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::end::End;
+use crate::machine::noise::NoiseDelta;
+
+/// One line of `launches.jsonl`: a launch that has ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LaunchRecord {
+    /// Number of the launch, which also names its files.
+    pub launch: usize,
+    /// Index of its unit in the plan.
+    pub unit: usize,
+    /// Replicate; −1 for the pilot, whose samples are kept but not judged.
+    pub block: i32,
+    /// Indices of its cells in the plan, in the order of the request.
+    pub cells: Vec<usize>,
+    /// Measured rounds asked for.
+    pub rounds: u32,
+    /// From the first start to the last end, in seconds.
+    pub wall_s: f64,
+    /// CPU time of the laboratory meanwhile, in seconds.
+    pub laboratory_cpu_s: f64,
+    /// One per side.
+    pub sides: Vec<SideRecord>,
+    /// Whether the kernel's OOM killer was at work meanwhile.
+    pub oom_killed: bool,
+    /// What the machine did besides, over the launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseDelta>,
+}
+
+/// One process of a launch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SideRecord {
+    /// Name of the worker.
+    pub worker: String,
+    /// File name of its transcript within the run folder.
+    pub transcript: String,
+    /// How it ended.
+    pub end: End,
+    /// The first line it wrote to standard error, where it did not end cleanly.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}

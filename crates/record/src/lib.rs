@@ -1,0 +1,19 @@
+//! What is written down of a run, as data: what was planned, what was decided, what was asked and answered, and what came
+//! out. Everything here is read and written; nothing is started, and no clock, environment or `/proc` is looked at.
+#![forbid(unsafe_code)]
+
+pub mod cell;
+pub mod end;
+pub mod experiment;
+pub mod expression;
+pub mod folder;
+pub mod launches;
+pub mod machine;
+pub mod method;
+pub mod outcome;
+pub mod plan;
+pub mod published;
+pub mod request;
+pub mod sizes;
+pub mod summary;
+pub mod transcript;

@@ -1,0 +1,13 @@
+//! What is known of a machine, as data: its facts, what disturbed it, what it did besides. Reading them is the laboratory's.
+
+pub mod busy;
+pub mod cgroup;
+pub mod cpu;
+pub mod environment;
+pub mod gaps;
+pub mod noise;
+pub mod paging;
+pub mod preflight;
+pub mod system;
+pub mod tools;
+pub mod words;

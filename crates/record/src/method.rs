@@ -1,0 +1,224 @@
+//! A method as its worker describes it in one `method` line of `--list`.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+
+use crate::expression::{Expression, Law};
+use crate::sizes;
+
+/// What part a method plays in its experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// One way to answer the question.
+    Method,
+    /// The least that this machine can take.
+    Limit,
+    /// Empty phases: the floor below which nothing is resolved.
+    Null,
+    /// The job as it was published, with its flaws.
+    Published,
+}
+
+/// How many cells and samples may share one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// Many cells take turns in one process.
+    Shared,
+    /// One cell a process.
+    Own,
+    /// One sample a process.
+    Fresh,
+}
+
+/// What values a key takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes.
+    Size,
+    /// A whole number above zero.
+    Count,
+    /// Any words, such as a path.
+    Text,
+    /// One of these.
+    Choice(Vec<String>),
+}
+
+/// What one worker can do, by its own word.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'a> {
+    /// The worker's name.
+    pub worker: &'a str,
+    /// Its methods.
+    pub methods: &'a [Method],
+}
+
+/// One method of one worker.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// The experiment that it belongs to.
+    pub experiment: String,
+    /// Its name within the experiment.
+    pub name: String,
+    /// Its part in the experiment.
+    pub role: Role,
+    /// Methods are ranked only within one group; the ordinary one has no name.
+    pub group: String,
+    /// One sentence.
+    pub summary: String,
+    /// Path of its source below `workers/`.
+    pub source: String,
+    /// Its phases, in order.
+    pub phases: Vec<String>,
+    /// Its parameters.
+    pub keys: Vec<(String, Kind)>,
+    /// What must hold in every sample.
+    pub laws: Vec<Law>,
+    /// System calls inside each phase.
+    pub calls: BTreeMap<String, Vec<String>>,
+    /// Bytes it needs at its peak, over its parameters and `rounds`.
+    pub memory: Expression,
+    /// How many cells and samples may share its process.
+    pub isolation: Isolation,
+    /// Whether a second process takes part.
+    pub two_sided: bool,
+    /// A library for `LD_PRELOAD`, and the package that has it.
+    pub preload: Option<(String, String)>,
+    /// What its worker must be for it to be there, e.g. `java-22`.
+    pub needs: Option<String>,
+    /// Bytes of heap that its worker is given, where its language has one.
+    pub heap: Option<Expression>,
+    /// The line itself, from which all this is read again.
+    pub line: String,
+}
+
+fn parse_kind(text: &str) -> Kind {
+    match text {
+        "size" => Kind::Size,
+        "count" => Kind::Count,
+        "text" => Kind::Text,
+        words => Kind::Choice(words.split('|').map(str::to_owned).collect()),
+    }
+}
+
+fn parse_keys(text: &str) -> Result<Vec<(String, Kind)>> {
+    let pairs = text.split_whitespace().map(|word| {
+        let (name, kind) = word.split_once(':').with_context(|| format!("key {word:?} has no kind"))?;
+        Ok((name.to_owned(), parse_kind(kind)))
+    });
+    pairs.collect()
+}
+
+fn parse_calls(text: &str) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for word in text.split_whitespace() {
+        let (phase, call) = word.split_once(':').with_context(|| format!("call {word:?} has no phase"))?;
+        calls.entry(phase.to_owned()).or_default().extend(call.split(',').map(str::to_owned));
+    }
+    Ok(calls)
+}
+
+impl Method {
+    /// Reads one `method` line.
+    pub fn parse(line: &str) -> Result<Method> {
+        let mut fields = line.split('\t');
+        let (Some("method"), Some(experiment), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
+            bail!("not a method line: {line:?}");
+        };
+        let attributes: BTreeMap<&str, &str> = fields.filter_map(|f| f.split_once('=')).collect();
+        let get = |key: &str| attributes.get(key).copied().unwrap_or_default();
+        let method = format!("method {experiment}/{name}");
+        let role = match get("role") {
+            "" | "method" => Role::Method,
+            "limit" => Role::Limit,
+            "null" => Role::Null,
+            "published" => Role::Published,
+            other => bail!("{method}: unknown role {other:?}"),
+        };
+        let isolation = match get("isolation") {
+            "" | "shared" => Isolation::Shared,
+            "own" => Isolation::Own,
+            "fresh" => Isolation::Fresh,
+            other => bail!("{method}: unknown isolation {other:?}"),
+        };
+        let memory = if get("memory").is_empty() { "0" } else { get("memory") };
+        Ok(Method {
+            experiment: experiment.to_owned(),
+            name: name.to_owned(),
+            role,
+            group: get("group").to_owned(),
+            summary: get("summary").to_owned(),
+            source: get("source").to_owned(),
+            phases: get("phases").split_whitespace().map(str::to_owned).collect(),
+            keys: parse_keys(get("keys")).with_context(|| method.clone())?,
+            laws: Law::parse_all(get("laws")).with_context(|| method.clone())?,
+            calls: parse_calls(get("calls")).with_context(|| method.clone())?,
+            memory: Expression::parse(memory).with_context(|| method.clone())?,
+            isolation,
+            two_sided: get("sides") == "2",
+            preload: (!get("preload").is_empty()).then(|| (get("preload").to_owned(), get("package").to_owned())),
+            needs: (!get("needs").is_empty()).then(|| get("needs").to_owned()),
+            heap: (!get("heap").is_empty())
+                .then(|| Expression::parse(get("heap")))
+                .transpose()
+                .with_context(|| method.clone())?,
+            line: line.to_owned(),
+        })
+    }
+
+    /// The kind of one of its keys.
+    pub fn key(&self, name: &str) -> Option<&Kind> {
+        self.keys.iter().find(|(key, _)| key == name).map(|(_, kind)| kind)
+    }
+}
+
+impl Kind {
+    /// A value as the worker wants it: sizes as plain byte counts, `N` as the number of CPUs, choices as they are.
+    pub fn normalise(&self, key: &str, text: &str, cpus: usize) -> Result<String> {
+        match self {
+            Kind::Size => {
+                sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}"))
+            }
+            Kind::Count if text == "N" => Ok(cpus.to_string()),
+            Kind::Count => match text.parse::<u64>() {
+                Ok(0) => bail!("{key}=0 leaves nothing to measure"),
+                Ok(count) => Ok(count.to_string()),
+                Err(_) => bail!("{key}={text} is not a whole number"),
+            },
+            Kind::Text if text.contains(['\n', '\t']) || text.is_empty() => bail!("{key} is empty or has a line break"),
+            Kind::Text => Ok(text.to_owned()),
+            Kind::Choice(words) if words.iter().any(|w| w == text) => Ok(text.to_owned()),
+            Kind::Choice(words) => {
+                let hint = sizes::did_you_mean(text, words.iter().map(String::as_str));
+                bail!("{key}={text} is not one of {}{hint}", words.join(", "))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "method\tfault\ttouch\trole=method\tsummary=One.\tphases=map unmap\tkeys=bytes:size release:free|cold\
+        \tlaws=map.minor_faults == 0\tcalls=map:mmap,madvise\tmemory=2 * bytes\tisolation=own\tpreload=libx.so\tpackage=x";
+
+    #[test]
+    fn a_method_line_is_read_whole() {
+        let method = Method::parse(LINE).unwrap();
+        assert_eq!((method.role, method.isolation), (Role::Method, Isolation::Own));
+        assert_eq!(method.calls["map"], ["mmap", "madvise"]);
+        assert_eq!(method.preload, Some(("libx.so".into(), "x".into())));
+        assert_eq!(method.key("release").unwrap().normalise("release", "free", 2).unwrap(), "free");
+    }
+
+    #[test]
+    fn values_are_checked_by_kind() {
+        let method = Method::parse(LINE).unwrap();
+        let error = method.key("release").unwrap().normalise("release", "fre", 2).unwrap_err().to_string();
+        assert_eq!(error, "release=fre is not one of free, cold; did you mean \"free\"?");
+        assert_eq!(Kind::Size.normalise("bytes", "64KiB", 2).unwrap(), "65536");
+        assert_eq!(Kind::Count.normalise("threads", "N", 7).unwrap(), "7");
+        assert!(Kind::Count.normalise("threads", "0", 7).is_err());
+    }
+}

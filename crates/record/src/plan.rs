@@ -1,0 +1,138 @@
+//! What a run measures: its cells, which of them share a process, how often and in which random order.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::Cell;
+use crate::experiment::Experiment;
+use crate::outcome::Outcome;
+
+/// Version of everything in a run folder; a reader refuses any other.
+pub const SCHEMA: u32 = 1;
+
+/// The fewest and the most launches of a unit unless the user says otherwise. The budget usually ends a run at about ten; the
+/// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
+pub const LAUNCHES: (u32, u32) = (6, 40);
+
+/// The key of methods that do their work several times in one sample, because once is too short to time.
+pub const BATCH: &str = "batch";
+
+/// One cell of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlannedCell {
+    /// Which.
+    pub cell: Cell,
+    /// The `--list` line of its method, by which it is judged for as long as the run is kept.
+    pub method: String,
+    /// The hidden duplicate of the baseline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub twin: bool,
+    /// Its `batch` is not the user's: the pilot chooses it and notes it here in the plan.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub free_batch: bool,
+    /// Set where it cannot be measured at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+/// Cells that take turns in one process; a launch is one such process (or pair).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Unit {
+    /// The experiment of all its cells.
+    pub experiment: String,
+    /// Indices into the plan's cells.
+    pub cells: Vec<usize>,
+    /// Measured rounds a launch; 0 until the pilot has fixed them.
+    pub rounds: u32,
+    /// Discarded rounds a launch.
+    pub warmup_rounds: u32,
+    /// One sample a process.
+    pub fresh: bool,
+    /// What one round took in the pilot, in seconds.
+    pub round_s: f64,
+    /// What starting and ending a launch took in the pilot, in seconds.
+    pub start_s: f64,
+    /// The unit whose launch died, where this one tries a cell of it by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_from: Option<usize>,
+}
+
+impl Unit {
+    /// A unit whose rounds nobody has fixed yet.
+    pub fn of(experiment: &str, cells: Vec<usize>, fresh: bool) -> Unit {
+        Unit {
+            experiment: experiment.to_owned(),
+            cells,
+            rounds: 0,
+            warmup_rounds: 0,
+            fresh,
+            round_s: 0.0,
+            start_s: 0.0,
+            split_from: None,
+        }
+    }
+}
+
+/// Everything that is decided before measuring.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Name of the run.
+    pub run: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// Version of Pagewise.
+    pub version: String,
+    /// Seed of every order and of all data.
+    pub seed: u64,
+    /// Time budget in seconds.
+    pub budget_s: f64,
+    /// Half-width of a ratio's interval at which an experiment is done, as a share.
+    pub precision: f64,
+    /// Differences below this share are called equivalent.
+    pub margin: f64,
+    /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_s: Option<f64>,
+    /// Launches after which precision is looked at first.
+    pub min_launches: u32,
+    /// Most launches of a unit.
+    pub max_launches: u32,
+    /// Whether this is the first look at everything.
+    pub first_look: bool,
+    /// Whether the budget is less than the default values of its experiments need.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub short: bool,
+    /// Whether the user allowed changes of the system.
+    pub allow_system_changes: bool,
+    /// Baseline method by experiment.
+    pub baselines: BTreeMap<String, String>,
+    /// SHA-256 of each worker used.
+    pub workers: BTreeMap<String, String>,
+    /// The experiments as they were when the run was made.
+    pub experiments: Vec<Experiment>,
+    /// All cells.
+    pub cells: Vec<PlannedCell>,
+    /// All units.
+    pub units: Vec<Unit>,
+}
+
+impl Plan {
+    /// The experiment of a name that the plan surely has.
+    pub fn experiment(&self, name: &str) -> Option<&Experiment> {
+        self.experiments.iter().find(|e| e.name == name)
+    }
+}
+
+/// The parameters that group comparisons: two cells are compared where none of these differs.
+pub fn group_of(experiment: &Experiment, cell: &Cell) -> BTreeMap<String, String> {
+    let grouping = cell.parameters.iter().filter(|(key, _)| experiment.groups_by(key));
+    grouping.map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+/// Whether two groups contradict each other nowhere; a parameter that one of them lacks does not matter to it.
+pub fn compatible(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
+    a.iter().all(|(key, value)| b.get(key).is_none_or(|other| other == value))
+}

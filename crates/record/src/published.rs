@@ -1,0 +1,79 @@
+//! Published figures: `published/*.toml`, one file a write-up.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+/// One write-up.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// `P5`.
+    pub id: String,
+    /// What it asked.
+    pub title: String,
+    /// Who said it, and when.
+    pub source: String,
+    /// Where it was measured.
+    pub machine: String,
+    /// Its figures.
+    #[serde(rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// One published figure and the cell of ours that repeats it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Its row and column in words.
+    pub label: String,
+    /// As published.
+    pub value: f64,
+    /// `s`, `ms`, `us`, `KiB`, `count`, `%`, `times`.
+    pub unit: String,
+    /// How many units it covers; 0 where it is the time of a whole sample.
+    #[serde(default)]
+    pub ops: u64,
+    /// `fault/touch@c-O3`.
+    pub cell: String,
+    /// Where the figure is a ratio (unit `times`): the cell that it is divided by, with the same parameters.
+    #[serde(default)]
+    pub against: Option<String>,
+    /// Parameters that our cells must have where their methods take them; sizes with their units.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
+    /// Phase or total.
+    pub phase: String,
+    /// Column of ours.
+    #[serde(default = "wall_ns")]
+    pub column: String,
+    /// `as published` or `corrected`.
+    pub job: String,
+}
+
+fn wall_ns() -> String {
+    "wall_ns".to_owned()
+}
+
+impl Figure {
+    /// The cell of ours that repeats it, and the one that it is divided by.
+    pub fn cells(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.cell.as_str()).chain(self.against.as_deref())
+    }
+}
+
+impl Published {
+    /// Reads one file.
+    pub fn parse(path: &str, text: &str) -> Result<Published> {
+        toml::from_str(text).with_context(|| path.to_owned())
+    }
+
+    /// The cells of ours that repeat its figures, each once.
+    pub fn selectors(&self) -> Vec<String> {
+        let mut cells: Vec<String> = self.figures.iter().flat_map(Figure::cells).map(str::to_owned).collect();
+        cells.sort();
+        cells.dedup();
+        cells
+    }
+}

@@ -1,0 +1,62 @@
+//! What a worker is asked: the text of a request. See `workers/PROTOCOL.md`.
+
+use std::fmt::Write as _;
+
+use crate::cell::Cell;
+
+/// What the whole launch is told, apart from its cells.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchKeys<'a> {
+    /// Experiment of all cells.
+    pub experiment: &'a str,
+    /// Number of the launch.
+    pub launch: usize,
+    /// Data seed.
+    pub seed: u64,
+    /// Side, where two take part.
+    pub role: Option<char>,
+    /// Socket on which the sides meet.
+    pub rendezvous: Option<&'a str>,
+    /// Folder for files.
+    pub directory: Option<&'a str>,
+    /// Prefix for named objects.
+    pub name: Option<&'a str>,
+    /// Whether phases are marked for a tracer.
+    pub trace_marks: bool,
+}
+
+/// Writes a request. `warmup` and `rounds` hold orders of indices into `cells`.
+pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds: &[Vec<usize>]) -> String {
+    let mut text = String::from("protocol=1\n");
+    let mut line =
+        |key: &str, value: &dyn std::fmt::Display| writeln!(text, "{key}={value}").expect("writing to a string");
+    line("experiment", &keys.experiment);
+    line("launch", &keys.launch);
+    line("seed", &keys.seed);
+    if let Some(role) = keys.role {
+        line("role", &role);
+    }
+    for (key, value) in [("rendezvous", keys.rendezvous), ("directory", keys.directory), ("name", keys.name)] {
+        if let Some(value) = value {
+            line(key, &value);
+        }
+    }
+    if keys.trace_marks {
+        line("trace_marks", &"yes");
+    } else {
+        line("hardware_counters", &"yes");
+    }
+    for (number, cell) in cells.iter().enumerate() {
+        line("cell", &number);
+        line("method", &cell.method);
+        cell.parameters.iter().for_each(|(key, value)| line(key, value));
+    }
+    let words = |order: &Vec<usize>| order.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    for (left, order) in (1..=warmup.len()).rev().zip(warmup) {
+        line("warmup", &format_args!("{left} {}", words(order)));
+    }
+    for (number, order) in rounds.iter().enumerate() {
+        line("round", &format_args!("{number} {}", words(order)));
+    }
+    text
+}

@@ -1,0 +1,323 @@
+//! What a worker answers: the lines of a transcript. See `workers/PROTOCOL.md`.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use anyhow::{Context, Result, bail};
+
+/// Numbers of one sample, in the order of the protocol's base columns after `phase`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Units done.
+    pub ops: u64,
+    /// Payload in bytes.
+    pub bytes: u64,
+    /// `CLOCK_MONOTONIC` at the start.
+    pub start_ns: u64,
+    /// Wall time.
+    pub wall_ns: u64,
+    /// CPU time of the process and its threads.
+    pub cpu_ns: u64,
+    /// The kernel's split: user mode.
+    pub user_ns: u64,
+    /// The kernel's split: kernel mode.
+    pub system_ns: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+    /// Major page faults.
+    pub major_faults: u64,
+    /// Voluntary context switches.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches.
+    pub involuntary_switches: u64,
+}
+
+/// Names of [`Counts`], in order.
+pub const COLUMNS: [&str; 11] = [
+    "ops",
+    "bytes",
+    "start_ns",
+    "wall_ns",
+    "cpu_ns",
+    "user_ns",
+    "system_ns",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+];
+
+impl Counts {
+    /// From the columns' order.
+    pub fn from_array(v: [u64; 11]) -> Counts {
+        let [ops, bytes, start_ns, wall_ns, cpu_ns, user_ns, system_ns, minor_faults, major_faults, vs, is] = v;
+        Counts {
+            ops,
+            bytes,
+            start_ns,
+            wall_ns,
+            cpu_ns,
+            user_ns,
+            system_ns,
+            minor_faults,
+            major_faults,
+            voluntary_switches: vs,
+            involuntary_switches: is,
+        }
+    }
+
+    /// In the columns' order.
+    pub fn to_array(self) -> [u64; 11] {
+        [
+            self.ops,
+            self.bytes,
+            self.start_ns,
+            self.wall_ns,
+            self.cpu_ns,
+            self.user_ns,
+            self.system_ns,
+            self.minor_faults,
+            self.major_faults,
+            self.voluntary_switches,
+            self.involuntary_switches,
+        ]
+    }
+
+    /// One column by name.
+    pub fn column(&self, name: &str) -> Option<u64> {
+        COLUMNS.iter().position(|c| *c == name).map(|i| self.to_array()[i])
+    }
+}
+
+/// One timed phase call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Position in the launch.
+    pub slot: u32,
+    /// Negative in warm-up rounds.
+    pub round: i32,
+    /// Number of the cell within the request.
+    pub cell: u32,
+    /// Index into [`Transcript::phases`].
+    pub phase: u16,
+    /// What was counted.
+    pub counts: Counts,
+    /// Further columns, in the order of [`Transcript::extra_columns`].
+    pub extra: Vec<u64>,
+}
+
+/// A worker's own account of a cell that did not run through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// This machine cannot do it.
+    Skip {
+        /// Cell within the request.
+        cell: u32,
+        /// What is missing.
+        reason: String,
+    },
+    /// A call failed.
+    Fail {
+        /// Cell within the request.
+        cell: u32,
+        /// Phase, call and error in one sentence.
+        reason: String,
+    },
+    /// A fatal signal came.
+    Crash {
+        /// Cell within the request, where one was running.
+        cell: Option<u32>,
+        /// The phase it came in, `-` between phases.
+        phase: String,
+        /// `SIGBUS` …
+        signal: String,
+    },
+}
+
+impl Ending {
+    /// The cell within the request that did not run through.
+    pub fn cell(&self) -> Option<u32> {
+        match self {
+            Ending::Skip { cell, .. } | Ending::Fail { cell, .. } => Some(*cell),
+            Ending::Crash { cell, .. } => *cell,
+        }
+    }
+}
+
+/// Everything one worker wrote in one launch.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    /// The worker's name for itself.
+    pub worker: String,
+    /// Compiler, flags, libraries, clock cost.
+    pub about: BTreeMap<String, String>,
+    /// Names of phases seen.
+    pub phases: Vec<String>,
+    /// Names of columns beyond the base set.
+    pub extra_columns: Vec<String>,
+    /// All samples, in order.
+    pub samples: Vec<Sample>,
+    /// Facts by slot.
+    pub facts: BTreeMap<u32, Vec<(String, String)>>,
+    /// Latency counts by slot: lower and upper bound of the bucket in nanoseconds, and how many trips fell into it.
+    pub latencies: BTreeMap<u32, Vec<(u64, u64, u64)>>,
+    /// Cells that did not run through.
+    pub endings: Vec<Ending>,
+    /// Optional columns that this machine cannot fill, with the reason.
+    pub absent: BTreeMap<String, String>,
+    /// Whether the closing line is there and tells the truth.
+    pub done: bool,
+}
+
+impl Transcript {
+    /// Reads a transcript line by line. A wrong line is an error that names its number; a missing `done` is not: it leaves
+    /// [`Transcript::done`] false.
+    pub fn read(input: impl BufRead) -> Result<Transcript> {
+        let mut transcript = Transcript::default();
+        let mut columns = 0;
+        for (number, line) in input.lines().enumerate() {
+            let line = line.with_context(|| format!("transcript line {}", number + 1))?;
+            transcript.take(&line, number, &mut columns).with_context(|| format!("transcript line {}", number + 1))?;
+        }
+        Ok(transcript)
+    }
+
+    fn take(&mut self, line: &str, number: usize, columns: &mut usize) -> Result<()> {
+        if self.done {
+            bail!("something stands after the closing line");
+        }
+        let mut fields = line.split('\t');
+        let kind = fields.next().unwrap_or_default();
+        if number == 0 && kind != "pagewise" {
+            bail!("a transcript begins with \"pagewise\"");
+        }
+        let fields: Vec<&str> = fields.collect();
+        match (kind, fields.as_slice()) {
+            ("pagewise", ["1", worker]) if number == 0 => self.worker = (*worker).to_owned(),
+            ("pagewise", _) => bail!("not protocol version 1"),
+            ("about", [key, value]) => {
+                self.about.insert((*key).to_owned(), (*value).to_owned());
+            }
+            ("columns", names) => {
+                let base = ["slot", "round", "cell", "phase"];
+                if names.len() < 15 || names[..4] != base || names[4..15] != COLUMNS {
+                    bail!("the base columns are not those of protocol 1");
+                }
+                *columns = names.len();
+                self.extra_columns = names[15..].iter().map(|n| (*n).to_owned()).collect();
+            }
+            ("sample", values) if *columns > 0 && values.len() == *columns => self.sample(values)?,
+            ("sample", values) => bail!("a sample has {} fields where {} columns were named", values.len(), *columns),
+            ("fact", [slot, _cell, name, value]) => {
+                self.facts.entry(slot.parse()?).or_default().push(((*name).to_owned(), (*value).to_owned()));
+            }
+            ("latency", [slot, _cell, low, high, count]) => {
+                self.latencies.entry(slot.parse()?).or_default().push((low.parse()?, high.parse()?, count.parse()?));
+            }
+            ("skip", [cell, reason]) => {
+                self.endings.push(Ending::Skip { cell: cell.parse()?, reason: (*reason).to_owned() });
+            }
+            ("fail", [_slot, cell, phase, call, _errno, message]) => {
+                let place = if *phase == "-" { "between phases".to_owned() } else { format!("in phase {phase}") };
+                self.endings.push(Ending::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
+            }
+            ("crash", [_slot, cell, phase, signal]) => self.endings.push(Ending::Crash {
+                cell: cell.parse().ok(),
+                phase: (*phase).to_owned(),
+                signal: (*signal).to_owned(),
+            }),
+            ("absent", [column, reason]) => {
+                self.absent.insert((*column).to_owned(), (*reason).to_owned());
+            }
+            ("done", [count]) => {
+                let claimed: usize = count.parse()?;
+                if claimed != self.samples.len() {
+                    bail!("the worker says it took {claimed} samples, but {} are here", self.samples.len());
+                }
+                self.done = true;
+            }
+            _ => bail!("{kind:?} with {} fields is no line of the protocol", fields.len()),
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, values: &[&str]) -> Result<()> {
+        let phase = values[3];
+        let index = match self.phases.iter().position(|p| p == phase) {
+            Some(index) => index,
+            None => {
+                self.phases.push(phase.to_owned());
+                self.phases.len() - 1
+            }
+        };
+        let mut counts = [0_u64; 11];
+        for (into, text) in counts.iter_mut().zip(&values[4..15]) {
+            *into = text.parse().with_context(|| format!("{text:?} is not a count"))?;
+        }
+        let extra = values[15..].iter().map(|text| text.parse().with_context(|| format!("{text:?} is not a count")));
+        self.samples.push(Sample {
+            slot: values[0].parse()?,
+            round: values[1].parse()?,
+            cell: values[2].parse()?,
+            phase: u16::try_from(index)?,
+            counts: Counts::from_array(counts),
+            extra: extra.collect::<Result<_>>()?,
+        });
+        Ok(())
+    }
+}
+
+/// The transcripts of one launch, one per side; the reason where one cannot be read.
+pub type Read = Vec<Result<Transcript, String>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HEAD: &str = "pagewise\t1\tc-O3\nabout\tlibc\tglibc 2.36\ncolumns\tslot\tround\tcell\tphase\tops\tbytes\tstart_ns\
+        \twall_ns\tcpu_ns\tuser_ns\tsystem_ns\tminor_faults\tmajor_faults\tvoluntary_switches\tinvoluntary_switches\n";
+    const SAMPLE: &str = "sample\t0\t-1\t0\tmap\t1\t4096\t5\t6\t7\t0\t0\t1\t0\t0\t0\n";
+
+    fn read(text: &str) -> Result<Transcript> {
+        Transcript::read(text.as_bytes())
+    }
+
+    #[test]
+    fn a_whole_transcript_is_read() {
+        let t = read(&format!("{HEAD}{SAMPLE}fact\t0\t0\tdigest\tab\nskip\t1\tno pool\ndone\t1\n")).unwrap();
+        assert!(t.done);
+        assert_eq!((t.worker.as_str(), t.samples[0].round, t.samples[0].counts.wall_ns), ("c-O3", -1, 6));
+        assert_eq!(t.facts[&0], [("digest".to_owned(), "ab".to_owned())]);
+        assert_eq!(t.endings, [Ending::Skip { cell: 1, reason: "no pool".into() }]);
+    }
+
+    #[test]
+    fn lies_and_garbage_are_errors_with_a_line_number() {
+        for (text, part) in [
+            (format!("{HEAD}{SAMPLE}done\t2\n"), "says it took 2 samples"),
+            (format!("{HEAD}done\t0\nabout\ta\tb\n"), "after the closing line"),
+            (format!("{HEAD}sample\t0\n"), "1 fields where 15 columns"),
+            ("hello\n".to_owned(), "begins with"),
+            ("pagewise\t2\tx\n".to_owned(), "version 1"),
+            (format!("{HEAD}nonsense\t0\n"), "no line of the protocol"),
+        ] {
+            let error = format!("{:#}", read(&text).unwrap_err());
+            assert!(error.contains(part) && error.starts_with("transcript line"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_truncated_transcript_is_read_but_not_done() {
+        assert!(!read(&format!("{HEAD}{SAMPLE}")).unwrap().done);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(tail in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut bytes = HEAD.as_bytes().to_vec();
+            bytes.extend(tail);
+            let _ = Transcript::read(bytes.as_slice());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `list`, `show` and `explain`: what there is, the source of a method, what an experiment asks and how to read it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use record::experiment::Experiment;
+use record::method::{Method, Offer, Role};
+
+fn role_word(method: &Method) -> String {
+    match method.role {
+        Role::Method if method.group.is_empty() => String::new(),
+        Role::Method => format!(" [{}]", method.group),
+        Role::Limit => " (limit)".to_owned(),
+        Role::Null => " (null)".to_owned(),
+        Role::Published => " (published)".to_owned(),
+    }
+}
+
+/// The methods of one experiment with the workers that have each.
+fn methods<'a>(experiment: &Experiment, offers: &[Offer<'a>]) -> BTreeMap<&'a str, (&'a Method, Vec<&'a str>)> {
+    let mut found: BTreeMap<&str, (&Method, Vec<&str>)> = BTreeMap::new();
+    for offer in offers {
+        for method in offer.methods.iter().filter(|m| m.experiment == experiment.name) {
+            found.entry(&method.name).or_insert((method, Vec::new())).1.push(offer.worker);
+        }
+    }
+    found
+}
+
+/// All experiments, or the methods of one.
+pub fn list(experiments: &[Experiment], only: Option<&Experiment>, offers: &[Offer]) -> String {
+    let mut text = String::new();
+    for experiment in experiments.iter().filter(|e| only.map_or(!e.hidden, |o| o.name == e.name)) {
+        let _ = writeln!(text, "{}: {}", experiment.name, experiment.title);
+        for (name, (method, names)) in methods(experiment, offers) {
+            let _ = writeln!(
+                text,
+                "    {:<26} {:<22} {}",
+                format!("{name}{}", role_word(method)),
+                names.join(" "),
+                method.summary
+            );
+        }
+        if only.is_some() {
+            text.push('\n');
+            parameters(&mut text, experiment);
+        }
+    }
+    text
+}
+
+fn parameters(text: &mut String, experiment: &Experiment) {
+    let _ = writeln!(text, "Parameters (--set KEY=VALUE[,VALUE], or KEY=all):");
+    for (name, p) in &experiment.parameters {
+        let _ = writeln!(text, "    {name:<14} {}", p.meaning);
+        let _ = writeln!(text, "    {:<14} default {}; values {}", "", p.default.join(","), p.values.join(", "));
+    }
+}
+
+/// One experiment in words.
+pub fn explain(experiment: &Experiment, offers: &[Offer]) -> String {
+    let mut text = format!("{}: {}\n\n{}\n\n", experiment.name, experiment.title, experiment.question.trim());
+    let _ = writeln!(text, "Phases over {}s: {}", experiment.unit, experiment.phases.join(", "));
+    for total in &experiment.totals {
+        let head = if total.headline { " (compared first)" } else { "" };
+        let _ = writeln!(text, "    {} = {}: {}{head}", total.name, total.formula(), total.meaning);
+    }
+    let _ = writeln!(text, "Baseline: {}\n\nHow to read it:\n{}\n", experiment.baseline, experiment.reading.trim());
+    text.push_str("Free of these mistakes:\n");
+    for trap in &experiment.traps {
+        let _ = writeln!(text, "  - {trap}");
+    }
+    text.push_str("\nMethods:\n");
+    for (name, (method, names)) in methods(experiment, offers) {
+        let _ = writeln!(text, "  {name}{} ({})\n      {}", role_word(method), names.join(", "), method.summary);
+        for law in &method.laws {
+            let _ = writeln!(text, "      law: {law}");
+        }
+    }
+    text.push('\n');
+    parameters(&mut text, experiment);
+    text
+}
+
+/// The very source that is measured, and what the worker says of the method; `source_of` finds a source by its path.
+pub fn show<'a>(method: &Method, worker: &str, source_of: impl Fn(&str) -> Option<&'a str>) -> String {
+    let mut text = format!("// {}/{}@{}: {}\n", method.experiment, method.name, worker, method.summary);
+    match source_of(&method.source) {
+        Some(source) => {
+            let _ = writeln!(text, "// {}\n\n{}", method.source, source.trim_end());
+        }
+        None => text.push_str("// its source is not carried by this binary\n"),
+    }
+    // A method's header is part of what a reader must audit.
+    let folder = method.source.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let source = source_of(&method.source).unwrap_or_default();
+    let included = source.lines().filter_map(|l| l.strip_prefix("#include \"")?.strip_suffix('"'));
+    for header in included {
+        let path = format!("{folder}/{header}");
+        if let Some(header_text) = source_of(&path) {
+            let _ = writeln!(text, "\n// {path}\n\n{}", header_text.trim_end());
+        }
+    }
+    text
+}

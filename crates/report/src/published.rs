@@ -1,0 +1,117 @@
+//! Published figures beside ours: `published/*.toml`, one file a write-up.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use comfy_table::{CellAlignment, Table, presets};
+use record::published::{Figure, Published};
+use record::sizes::{parse_size, three_digits};
+use record::summary::{CellSummary, Distribution, PhaseSummary, Proof, Summary};
+
+/// Our cells that these words and a figure's parameters stand for: one, or one of each worker of a family.
+fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Vec<&'a CellSummary> {
+    let sized = |text: &str| parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
+    let named = |cell: &str| match (words.strip_suffix('*'), words.contains('@')) {
+        (Some(start), _) => cell.starts_with(start),
+        (None, true) => cell == words,
+        (None, false) => cell.split('@').next() == Some(words),
+    };
+    let fits = |c: &&CellSummary| {
+        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| own == v || *own == sized(v)))
+    };
+    let mut found: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
+    if !words.ends_with('*') {
+        found.truncate(1);
+    }
+    found
+}
+
+/// Our figure in the published unit: value, and its interval where there is one.
+fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
+    let phase = cell.phases.get(&figure.phase)?;
+    let counted = |v: f64| Some((v, None));
+    let scale = match figure.unit.as_str() {
+        "s" => 1e-9,
+        "ms" => 1e-6,
+        "us" | "µs" => 1e-3,
+        _ => 1.0,
+    };
+    let timed =
+        |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
+    match figure.column.as_str() {
+        "wall_ns" if figure.ops > 0 => timed(&phase.per_unit_ns, scale * figure.ops as f64),
+        "wall_ns" => timed(&phase.wall_ns, scale),
+        "cpu_ns" if figure.ops > 0 && phase.wall_ns.median > 0.0 => {
+            let per_unit = phase.per_unit_ns.median / phase.wall_ns.median;
+            timed(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
+        }
+        "cpu_ns" => timed(&phase.cpu_ns, scale),
+        "user_ns" => counted(phase.user_ns * scale * per_unit(figure, phase)),
+        "system_ns" => counted(phase.system_ns * scale * per_unit(figure, phase)),
+        "cpu_percent" => counted(100.0 * phase.cpu_ns.median / phase.wall_ns.median),
+        "minor_faults" => counted(phase.minor_faults),
+        "major_faults" => counted(phase.major_faults),
+        "voluntary_switches" => counted(phase.voluntary_switches),
+        "involuntary_switches" => counted(phase.involuntary_switches),
+        fact => match cell.proofs.get(fact)? {
+            Proof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
+            Proof::Number { max, .. } if figure.unit == "sectors" => counted(*max as f64 / 512.0),
+            Proof::Number { max, .. } => counted(*max as f64),
+            Proof::Words(_) => None,
+        },
+    }
+}
+
+/// What a time of one of our samples is to be multiplied by to cover as many units as the figure.
+fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    if figure.ops > 0 && units.is_finite() && units > 0.0 { figure.ops as f64 / units } else { 1.0 }
+}
+
+type Value = (f64, Option<(f64, f64)>);
+
+/// A ratio with the widest interval that the two intervals allow; both cells come from the same launches or are interleaved.
+fn divided(((a, a_limits), (b, b_limits)): (Value, Value)) -> Value {
+    (a / b, a_limits.zip(b_limits).map(|((a_low, a_high), (b_low, b_high))| (a_low / b_high, a_high / b_low)))
+}
+
+/// The write-up's table with our figures beside it.
+pub fn render(table: &Published, summary: &Summary) -> Result<String> {
+    let mut text = format!("\n{}: {} ({}; {})\n", table.id, table.title, table.source, table.machine);
+    let mut rows = Table::new();
+    rows.load_style(presets::NOTHING).set_header(["figure", "job", "published", "here", "95 %", "ratio", "cell"]);
+    for figure in &table.figures {
+        let published = format!("{} {}", figure.value, figure.unit);
+        let cells = matching(figure, &figure.cell, summary);
+        for cell in &cells {
+            let mine = match &figure.against {
+                Some(words) => {
+                    let other = matching(figure, words, summary).first().and_then(|c| ours(figure, c));
+                    ours(figure, cell).zip(other).map(divided)
+                }
+                None => ours(figure, cell),
+            };
+            let (here, interval, ratio) = match mine {
+                Some((value, limits)) => (
+                    three_digits(value),
+                    limits.map_or_else(String::new, |(l, h)| format!("{}–{}", three_digits(l), three_digits(h))),
+                    if figure.value == 0.0 { String::new() } else { three_digits(value / figure.value) },
+                ),
+                None => (cell.status.word().to_owned(), String::new(), String::new()),
+            };
+            let against = figure.against.as_ref().map_or_else(String::new, |words| format!(" / {words}"));
+            let words = format!("{}{against}", cell.cell);
+            rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &words]);
+        }
+        if cells.is_empty() {
+            rows.add_row([&figure.label, &figure.job, &published, "not in this run", "", "", &figure.cell]);
+        }
+    }
+    for column in rows.column_iter_mut().skip(2).take(4) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for line in rows.to_string().lines() {
+        let _ = writeln!(text, "   {}", line.trim_end());
+    }
+    Ok(text)
+}

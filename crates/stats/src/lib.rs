@@ -1,0 +1,26 @@
+//! Pure statistics: nothing here knows of memory, processes or files.
+//!
+//! The inputs are slices of numbers and seeds, the outputs are plain values, and the same inputs give the same outputs
+//! on every machine. The unit of inference is the launch: functions that take `launches` expect one slice, or one number,
+//! for each fresh process, because rounds of one process are not independent of each other.
+#![forbid(unsafe_code)]
+
+pub mod absolute;
+pub mod autocorrelation;
+pub mod best;
+pub mod change_points;
+pub mod interval;
+pub mod multiplicity;
+pub mod naive;
+pub mod order;
+pub mod orders;
+pub mod quantile;
+pub mod rank_sum;
+pub mod ratio;
+pub mod rng;
+pub mod signed_rank;
+pub mod steady;
+pub mod stopping;
+pub mod t;
+pub mod variance;
+pub mod verdict;

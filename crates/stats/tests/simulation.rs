@@ -1,0 +1,328 @@
+//! Does the judging keep its promises on a noisy machine? Simulated machines with fixed seeds, judged thousands of times.
+//!
+//! Every count is compared with what the theory promises, within 3.5 standard errors of the simulation, on both sides
+//! where the promise has two sides: an interval that is too wide is as wrong as one that is too narrow.
+
+mod simulated;
+
+use pagewise_stats::absolute::absolute;
+use pagewise_stats::autocorrelation::autocorrelation;
+use pagewise_stats::best::{Adjustment, best_set};
+use pagewise_stats::interval::CONFIDENCE;
+use pagewise_stats::naive::naive;
+use pagewise_stats::ratio::{Basis, Ratio, log_ratios, paired_ratio, ratio_of_logs, unpaired_ratio};
+use pagewise_stats::rng::Seeded;
+use pagewise_stats::stopping::{Decision, Goal, Group, STOPPED_CONFIDENCE, decide};
+use pagewise_stats::verdict::{MARGIN, Verdict, verdict};
+use simulated::{Machine, long_memory, normal, paired, recorded};
+
+/// Rounds in a launch, after warm-up.
+const ROUNDS: usize = 24;
+
+/// Long enough that trials seldom meet the same noise.
+const NOISE: usize = 400_000;
+
+/// The numbers of launches that are tried.
+const LAUNCHES: [usize; 5] = [6, 8, 12, 20, 30];
+
+fn covers(ratio: &Ratio, truth: f64) -> bool {
+    ratio.low <= truth && truth <= ratio.high
+}
+
+/// The share of trials, by seed, for which the claim holds.
+fn share(trials: usize, holds: impl Fn(u64) -> bool) -> f64 {
+    (0..trials as u64).filter(|seed| holds(*seed)).count() as f64 / trials as f64
+}
+
+/// How far a share may lie from its expectation by the chance of the simulation.
+fn chance(expected: f64, trials: usize) -> f64 {
+    3.5 * (expected * (1.0 - expected) / trials as f64).sqrt()
+}
+
+fn judge(machine: &Machine<'_>, launches: usize, seed: u64) -> Ratio {
+    let mut run = machine.run(seed);
+    let samples: Vec<_> = (0..launches).map(|_| run.launch(ROUNDS)).collect();
+    paired_ratio(&paired(&samples), CONFIDENCE).expect("enough launches of positive times")
+}
+
+/// The machines that everything must work on: each has long memory and ticks.
+fn machines<'a>(noise: &'a [f64], costs: &'a [f64]) -> [(&'static str, Machine<'a>); 4] {
+    let plain = Machine::new(noise, costs);
+    [
+        ("long memory", plain.clone()),
+        ("drift", Machine { drift: 3.0, ..plain.clone() }),
+        ("two levels", Machine { second_level: 1.3, ..plain.clone() }),
+        ("equal launches", Machine { launch_sd: 0.0008, ..plain }),
+    ]
+}
+
+#[test]
+fn the_noise_has_the_memory_it_should() {
+    let noise = long_memory(NOISE, 1);
+    let mut by_size: Vec<usize> = (0..noise.len()).collect();
+    by_size.sort_by(|a, b| noise[*a].total_cmp(&noise[*b]));
+    let mut ranks = vec![0.0; noise.len()];
+    by_size.iter().enumerate().for_each(|(rank, index)| ranks[*index] = rank as f64);
+    for (lag, expected) in [(1, 0.45), (100, 0.25), (1_000, 0.15)] {
+        let found = autocorrelation(&ranks, lag).expect("long enough");
+        assert!((found - expected).abs() < 0.05, "lag {lag}: {found}");
+    }
+}
+
+#[test]
+fn intervals_cover_the_truth_as_often_as_they_say() {
+    let noise = long_memory(NOISE, 2);
+    for (name, machine) in machines(&noise, &[80.0, 84.0]) {
+        for launches in LAUNCHES {
+            let trials = 1_000;
+            let promised = judge(&machine, launches, 0).coverage;
+            let covered = share(trials, |seed| covers(&judge(&machine, launches, seed), 1.05));
+            println!("{name}, {launches} launches: {covered:.3} of promised {promised:.3}");
+            assert!((covered - promised).abs() <= chance(promised, trials), "{name} {launches}: {covered} {promised}");
+            assert!((0.93..=0.98).contains(&covered), "{name} {launches}: {covered}");
+        }
+    }
+}
+
+#[test]
+fn identical_cells_are_seldom_told_apart() {
+    let noise = long_memory(NOISE, 3);
+    for (name, machine) in machines(&noise, &[80.0, 80.0]) {
+        let of_count = |launches| (0..500).map(move |seed| (launches, seed));
+        let judged: Vec<Ratio> =
+            LAUNCHES.into_iter().flat_map(of_count).map(|(launches, seed)| judge(&machine, launches, seed)).collect();
+        let share_of = |wrong: &dyn Fn(&Ratio) -> bool| {
+            judged.iter().filter(|ratio| wrong(ratio)).count() as f64 / judged.len() as f64
+        };
+        let apart = share_of(&|ratio| !covers(ratio, 1.0));
+        let beyond_margin = share_of(&|ratio| matches!(verdict(ratio, MARGIN), Verdict::Faster | Verdict::Slower));
+        println!("{name}: {apart:.4} told apart, {beyond_margin:.4} beyond the margin");
+        assert!(apart <= 0.05, "{name}: {apart}");
+        assert!(beyond_margin <= 0.01, "{name}: {beyond_margin}");
+    }
+}
+
+#[test]
+fn known_effects_get_their_verdicts() {
+    let noise = long_memory(NOISE, 4);
+    for (cost, expected) in [(80.0, Verdict::Equivalent), (84.0, Verdict::Slower), (76.0, Verdict::Faster)] {
+        let costs = [80.0, cost];
+        let machine = Machine { launch_sd: 0.0008, ..Machine::new(&noise, &costs) };
+        let right = share(200, |seed| verdict(&judge(&machine, 10, seed), MARGIN) == expected);
+        assert!(right >= 0.98, "{expected:?}: {right}");
+        let machine = Machine { launch_sd: 0.028, ..machine };
+        let opposite = share(200, |seed| {
+            let said = verdict(&judge(&machine, 10, seed), MARGIN);
+            said != expected && said != Verdict::Undecided
+        });
+        assert!(opposite <= 0.05, "{expected:?}: {opposite}");
+    }
+}
+
+/// Launches until the rule stops the run, at one second a launch and at most 60 of them.
+fn run_until_stopped(machine: &Machine<'_>, precision: f64, seed: u64) -> (Ratio, Decision) {
+    let goal = Goal { precision, budget_seconds: 60.0 };
+    let mut run = machine.run(seed);
+    let mut logs = Vec::new();
+    loop {
+        let judged = ratio_of_logs(&logs, Basis::Median, STOPPED_CONFIDENCE);
+        let half_width = judged.as_ref().ok().map(Ratio::half_width);
+        let group = Group { launches: logs.len(), half_width, launch_seconds: 1.0 };
+        match decide(&goal, &[group], logs.len() as f64) {
+            Decision::Continue { .. } => {
+                let samples = [run.launch(ROUNDS)];
+                logs.extend(log_ratios(&paired(&samples)).expect("positive times").0);
+            }
+            stopped => return (judged.expect("six launches fit"), stopped),
+        }
+    }
+}
+
+#[test]
+fn stopping_on_precision_keeps_the_coverage() {
+    let noise = long_memory(NOISE, 5);
+    // The ratio of the two cells differs from launch to launch by 2.8 %.
+    let machine = Machine { launch_sd: 0.02, ..Machine::new(&noise, &[80.0, 80.0]) };
+    let mut after_many_looks = Vec::new();
+    for precision in [0.04, 0.02, 0.015, 0.0125, 0.011] {
+        let trials = 1_000;
+        let runs: Vec<_> = (0..trials as u64).map(|seed| run_until_stopped(&machine, precision, seed)).collect();
+        let covered = runs.iter().filter(|(ratio, _)| covers(ratio, 1.0)).count() as f64 / trials as f64;
+        let launches = runs.iter().map(|(ratio, _)| ratio.n).sum::<usize>() as f64 / trials as f64;
+        let precise = runs.iter().filter(|(_, stopped)| *stopped == Decision::Precise).count();
+        println!("±{precision}: {covered:.3} covered, {launches:.1} launches, {precise} runs precise");
+        if precision <= 0.02 {
+            after_many_looks.push(covered);
+        }
+        assert!((0.93..=0.98).contains(&covered), "±{precision}: {covered}");
+        assert!(precise >= trials * 9 / 10, "±{precision}: {precise}");
+        let held =
+            |(ratio, stopped): &(Ratio, Decision)| *stopped != Decision::Precise || ratio.half_width() <= precision;
+        assert!(runs.iter().all(held));
+    }
+    let covered = after_many_looks.iter().sum::<f64>() / after_many_looks.len() as f64;
+    assert!(covered >= 0.945, "{covered}: many looks cost coverage that the stopped confidence should give back");
+}
+
+#[test]
+fn stopping_on_significance_would_not() {
+    let noise = long_memory(NOISE, 6);
+    let machine = Machine::new(&noise, &[80.0, 80.0]);
+    let alarms = share(300, |seed| {
+        let mut run = machine.run(seed);
+        let samples: Vec<_> = (0..40).map(|_| run.launch(ROUNDS)).collect();
+        let logs = log_ratios(&paired(&samples)).expect("positive times").0;
+        (6..=40).any(|n| !covers(&ratio_of_logs(&logs[..n], Basis::Median, CONFIDENCE).expect("six or more"), 1.0))
+    });
+    assert!(alarms > 0.15, "peeking should raise false alarms, or this simulation finds nothing: {alarms}");
+}
+
+#[test]
+fn the_best_set_drops_no_method_that_is_as_good_as_the_best() {
+    let noise = long_memory(NOISE, 7);
+    let machine = Machine::new(&noise, &[80.0, 80.0, 80.0, 80.0, 112.0]);
+    for (launches, adjustment) in
+        [(6, Adjustment::Holm), (12, Adjustment::Holm), (20, Adjustment::MaxT), (30, Adjustment::MaxT)]
+    {
+        let trials = if adjustment == Adjustment::Holm { 1_500 } else { 500 };
+        let (mut wrongly_dropped, mut loser_dropped) = (0, 0);
+        for seed in 0..trials as u64 {
+            let mut run = machine.run(seed);
+            let rows: Vec<Vec<f64>> = (0..launches).map(|_| relative_costs(&run.launch(ROUNDS))).collect();
+            let best = best_set(&rows, 0.0, CONFIDENCE, seed).expect("enough launches");
+            assert_eq!(best.adjustment, adjustment);
+            wrongly_dropped += usize::from(!best.members.starts_with(&[0, 1, 2, 3]));
+            loser_dropped += usize::from(!best.members.contains(&4));
+        }
+        let rate = wrongly_dropped as f64 / trials as f64;
+        println!("{launches} launches: {rate:.4} wrongly dropped, loser dropped {loser_dropped} of {trials}");
+        assert!(rate <= 0.05, "{launches}: {rate}");
+        assert!(rate >= 0.01, "{launches}: {rate} of 0.05 allowed finds too little");
+        assert!(loser_dropped >= trials * 95 / 100, "{launches}: {loser_dropped}");
+    }
+}
+
+#[test]
+fn the_best_set_of_a_stopped_run_keeps_its_promise() {
+    let noise = long_memory(NOISE, 10);
+    let machine = Machine { launch_sd: 0.02, ..Machine::new(&noise, &[80.0, 80.0, 80.0, 80.0]) };
+    let goal = Goal { precision: 0.02, budget_seconds: 60.0 };
+    let trials = 600;
+    let dropped = share(trials, |seed| {
+        let mut run = machine.run(seed);
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        loop {
+            let ratio = |cell: usize| {
+                let logs: Vec<f64> = rows.iter().map(|row| row[cell]).collect();
+                ratio_of_logs(&logs, Basis::Median, STOPPED_CONFIDENCE).ok().map(|ratio| ratio.half_width())
+            };
+            let half_width = (1..4).filter_map(ratio).reduce(f64::max);
+            let group = Group { launches: rows.len(), half_width, launch_seconds: 1.0 };
+            match decide(&goal, &[group], rows.len() as f64) {
+                Decision::Continue { .. } => rows.push(relative_costs(&run.launch(ROUNDS))),
+                _ => break best_set(&rows, 0.0, STOPPED_CONFIDENCE, seed).expect("six launches").members.len() < 4,
+            }
+        }
+    });
+    println!("stopped runs: {dropped:.4} wrongly dropped");
+    assert!(dropped <= 0.05, "{dropped}");
+}
+
+/// The logarithms of what each cell of a launch costs relative to the first.
+fn relative_costs(cells: &[Vec<f64>]) -> Vec<f64> {
+    let pair = |cell: &Vec<f64>| log_ratios(&paired(&[vec![cells[0].clone(), cell.clone()]])).expect("positive").0[0];
+    cells.iter().map(pair).collect()
+}
+
+#[test]
+fn balanced_orders_make_what_ran_before_harmless() {
+    let noise = long_memory(NOISE, 8);
+    let plain = Machine::new(&noise, &[80.0, 80.0, 60.0]);
+    let machine = Machine { carry_over: 1.06, launch_sd: 0.0008, ..plain };
+    let trials = 500;
+    let balanced = share(trials, |seed| !covers(&judge(&machine, 12, seed), 1.0));
+    let fixed_order = share(100, |seed| {
+        let mut run = machine.run(seed);
+        let orders = vec![vec![0, 1, 2]; ROUNDS];
+        let samples: Vec<_> = (0..12).map(|_| run.launch_in(&orders)).collect();
+        !covers(&paired_ratio(&paired(&samples), CONFIDENCE).expect("positive times"), 1.0)
+    });
+    println!("false alarms: {balanced:.3} balanced, {fixed_order:.3} in a fixed order");
+    assert!(balanced <= 0.05 + chance(0.05, trials), "{balanced}");
+    assert!(fixed_order > 0.9, "a fixed order should mislead, or this simulation finds nothing: {fixed_order}");
+}
+
+#[test]
+fn the_naive_way_is_misled_by_the_same_machine() {
+    let noise = long_memory(NOISE, 9);
+    let machine = Machine::new(&noise, &[80.0]);
+    let alarms = share(300, |seed| {
+        let mut run = machine.run(seed);
+        let (a, b) = (run.launch(1_000), run.launch(1_000));
+        naive(&a[0], &b[0]).expect("samples").announces(0.05)
+    });
+    println!("naive false alarms: {alarms:.3}");
+    assert!(alarms > 0.4, "{alarms}");
+}
+
+#[test]
+fn absolute_medians_cover_the_typical_launch() {
+    // Nothing is assumed of the distribution: the launches are skewed.
+    for launches in LAUNCHES {
+        let trials = 1_000;
+        let judged = |seed: u64| {
+            let mut rng = Seeded::new(seed);
+            let mut samples: Vec<Vec<f64>> =
+                (0..launches).map(|_| vec![80.0 * (0.3 * normal(&mut rng)).exp(); 9]).collect();
+            absolute(&mut samples, CONFIDENCE).expect("samples").median.interval.expect("six launches")
+        };
+        let promised = judged(0).coverage;
+        let covered = share(trials, |seed| {
+            let interval = judged(seed);
+            interval.low <= 80.0 && 80.0 <= interval.high
+        });
+        assert!((covered - promised).abs() <= chance(promised, trials), "{launches}: {covered} {promised}");
+    }
+}
+
+#[test]
+fn unpaired_runs_cover_where_only_launches_differ() {
+    let quiet = [0.0];
+    let [before, after] = [[80.0], [88.0]];
+    for launches in [4, 6, 10, 20] {
+        let trials = 1_000;
+        let judged = |seed: u64| {
+            let samples = |costs: &[f64], seed: u64| -> Vec<Vec<f64>> {
+                let machine = Machine { ticks: false, ..Machine::new(&quiet, costs) };
+                let mut run = machine.run(seed);
+                (0..launches).map(|_| run.launch(5).swap_remove(0)).collect()
+            };
+            let (a, b) = (samples(&before, 2 * seed), samples(&after, 2 * seed + 1));
+            let a: Vec<&[f64]> = a.iter().map(Vec::as_slice).collect();
+            let b: Vec<&[f64]> = b.iter().map(Vec::as_slice).collect();
+            unpaired_ratio(&a, &b, CONFIDENCE).expect("enough launches")
+        };
+        let promised = judged(0).coverage;
+        let covered = share(trials, |seed| covers(&judged(seed), 1.1));
+        assert!((covered - promised).abs() <= chance(promised, trials), "{launches}: {covered} {promised}");
+    }
+}
+
+#[test]
+fn recorded_noise_raises_no_more_false_alarms_than_the_generated() {
+    let streams = recorded();
+    assert!(
+        !streams.is_empty(),
+        "no stream is recorded below tests/fixtures/streams of this crate, so this would check nothing"
+    );
+    for noise in streams {
+        // A recording contains its own ticks.
+        let machine = Machine { ticks: false, ..Machine::new(&noise, &[80.0, 80.0]) };
+        let trials = 500;
+        for launches in LAUNCHES {
+            let alarms = share(trials, |seed| !covers(&judge(&machine, launches, seed), 1.0));
+            println!("recorded, {launches} launches: {alarms:.3} told apart");
+            assert!(alarms <= 0.05 + chance(0.05, trials), "{launches}: {alarms}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Holds the judging against work whose truth is known: identical pairs, effects of exact size, and the usual way beside it.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use judge::selftest::SelfTest;
+use judge::selftest::trial::{Done, EXTRAS, Work};
+use record::experiment::Experiment;
+use trials::{Laboratory, Trial};
+
+use crate::run::signals::Signals;
+use crate::worker::Worker;
+
+mod sequential;
+
+pub mod trials;
+
+/// The experiment whose cells are used.
+pub const EXPERIMENT: &str = "selftest";
+
+/// The worker whose methods are used.
+const WORKER: &str = "c-O3";
+
+/// Runs of their own plan, launches and seed: what one run has in common cannot mislead the others.
+const RUNS: usize = 12;
+
+/// Groups in a run: each has a baseline, its identical twin and one cell with extra work.
+const PAIRS: usize = 12;
+
+/// The work of successive runs.
+const WORKS: [Work; 3] = [Work::Steps, Work::Pages, Work::Steps];
+
+/// The share of the budget that the runs take, and that of the naive comparisons after them.
+const RUNS_SHARE: f64 = 0.8;
+
+const NAIVE_SHARE: f64 = 0.15;
+
+/// No run is planned shorter than this; a small budget gives fewer runs instead.
+const LEAST_RUN_S: f64 = 2.5;
+
+/// Naive comparisons of each kind of work.
+const NAIVE_COMPARISONS: usize = 40;
+
+/// Samples on a side: fewer are no benchmark, and as many as this are common.
+const LEAST_NAIVE_SAMPLES: usize = 30;
+
+const USUAL_SAMPLES: usize = 1000;
+
+/// How many runs fit, and the seconds of each.
+fn share_out(budget_s: f64) -> (usize, f64) {
+    let runs = ((budget_s * RUNS_SHARE / LEAST_RUN_S) as usize).clamp(2, RUNS);
+    (runs, budget_s * RUNS_SHARE / runs as f64)
+}
+
+/// The samples on each side of a naive comparison: once as many as one of Pagewise's ratios took, and once what a loop around
+/// a clock usually takes, as far as the budget allows.
+fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
+    let Some(first) = like.first() else { return Vec::new() };
+    let taken = like.iter().map(|d| d.samples_each).sum::<usize>() / like.len();
+    let side_s = budget_s * NAIVE_SHARE / 4.0 / NAIVE_COMPARISONS as f64;
+    let affordable = (side_s / first.slot_s.max(1e-6)) as usize;
+    let few = taken.min(affordable).max(LEAST_NAIVE_SAMPLES);
+    let many = USUAL_SAMPLES.min(affordable);
+    // Twice nearly the same number would only say the same thing twice.
+    if many >= 2 * few { vec![few, many] } else { vec![few.max(many)] }
+}
+
+/// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, what is there is judged.
+pub fn selftest(
+    place: &Path,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    budget_s: f64,
+    seed: u64,
+) -> Result<SelfTest> {
+    let signals = Signals::watch()?;
+    let laboratory = Laboratory::new(experiments, workers, &signals)?;
+    let started = Instant::now();
+    let (runs, run_s) = share_out(budget_s);
+    let mut done: Vec<Done> = Vec::new();
+    let mut batch = None;
+    let extras: Vec<u64> = (0..PAIRS).map(|pair| EXTRAS[pair % EXTRAS.len()]).collect();
+    for number in 0..runs {
+        let work = WORKS[number % WORKS.len()];
+        let folder = place.join(format!("run-{number}"));
+        let trial = Trial { work, batch, extras: &extras };
+        let one = laboratory.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
+        let _ = std::fs::remove_dir_all(&folder);
+        batch = batch.or(one.batch);
+        done.push(one);
+        if signals.arrived().is_some() {
+            break;
+        }
+    }
+    let mut naive = Vec::new();
+    for work in [Work::Steps, Work::Pages] {
+        let like: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
+        for samples in naive_samples(&like, budget_s) {
+            if signals.arrived().is_none() {
+                naive.push(sequential::naive_trials(place, &laboratory, work, batch, samples, seed)?);
+            }
+        }
+    }
+    Ok(SelfTest::from_trials(&done, naive, seed, budget_s, started.elapsed().as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_minutes_make_more_than_a_hundred_comparisons() {
+        let (runs, run_s) = share_out(120.0);
+        assert!(runs * PAIRS >= 100);
+        assert!(run_s * runs as f64 <= 96.0 + 1e-9);
+        assert_eq!(share_out(3.0).0, 2);
+    }
+
+    #[test]
+    fn both_kinds_of_work_and_all_effects_are_tried() {
+        assert!(WORKS[..2].contains(&Work::Pages) && WORKS[..2].contains(&Work::Steps));
+        assert!(PAIRS.is_multiple_of(EXTRAS.len()));
+    }
+}

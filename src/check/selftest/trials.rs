@@ -1,0 +1,160 @@
+//! One run of the self-test: a plan like any other, carried out by the same runner and judged by the same judge.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use judge::selftest::trial::{Done, Effect, PRECISION, Work};
+use record::cell::Cell;
+use record::experiment::Experiment;
+use record::folder::RunFolder;
+use record::outcome::Status;
+use record::plan::{BATCH, LAUNCHES, Plan, PlannedCell};
+use record::summary::{Comparison, Summary};
+use stats::verdict::MARGIN;
+
+use super::{EXPERIMENT, WORKER};
+use crate::plan::{self, Choice, Terms, catalog};
+use crate::run::Runner;
+use crate::run::progress::Progress;
+use crate::run::signals::Signals;
+use crate::worker::{self, Worker};
+
+/// What every run needs.
+pub struct Laboratory<'a> {
+    experiment: &'a Experiment,
+    workers: &'a [Worker],
+    worker: &'a Worker,
+    /// What stops a run.
+    pub signals: &'a Signals,
+}
+
+/// What one run tries.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// What its cells do.
+    pub work: Work,
+    /// Their batch; `None` where the pilot is to choose it.
+    pub batch: Option<u64>,
+    /// One group for each: thousandths of extra work of its third cell.
+    pub extras: &'a [u64],
+}
+
+impl<'a> Laboratory<'a> {
+    /// Finds experiment and worker.
+    pub fn new(experiments: &'a [Experiment], workers: &'a [Worker], signals: &'a Signals) -> Result<Laboratory<'a>> {
+        let experiment = catalog::find(experiments, EXPERIMENT)?;
+        Ok(Laboratory { experiment, workers, worker: worker::find(workers, WORKER)?, signals })
+    }
+
+    /// The program of the worker.
+    pub fn command(&self) -> Result<&[std::ffi::OsString]> {
+        Ok(&self.worker.start().map_err(|reason| anyhow::anyhow!("{reason}"))?.command)
+    }
+
+    /// One cell of a group.
+    pub fn cell(&self, method: &str, pair: usize, batch: Option<u64>, extra_permille: u64) -> Result<PlannedCell> {
+        let described = self.worker.method(EXPERIMENT, method);
+        let described = described.with_context(|| format!("worker {WORKER} has no {EXPERIMENT}/{method}"))?;
+        let mut parameters = BTreeMap::new();
+        for (key, _) in &described.keys {
+            let value = match key.as_str() {
+                BATCH => batch.unwrap_or(1).to_string(),
+                "pair" => pair.to_string(),
+                "extra_permille" => extra_permille.to_string(),
+                "pieces" => self.experiment.parameters["pieces"].default[0].clone(),
+                other => bail!("{EXPERIMENT}/{method} has the key {other}, which the self-test does not know"),
+            };
+            parameters.insert(key.clone(), value);
+        }
+        let free_batch = batch.is_none() && parameters.contains_key(BATCH);
+        let cell = Cell {
+            experiment: EXPERIMENT.to_owned(),
+            method: method.to_owned(),
+            worker: self.worker.name.clone(),
+            parameters,
+        };
+        Ok(PlannedCell { cell, method: described.line.clone(), twin: false, free_batch, outcome: None })
+    }
+
+    fn plan(&self, trial: &Trial, budget_s: f64, seed: u64) -> Result<Plan> {
+        let Trial { work, batch, .. } = *trial;
+        let mut cells = Vec::new();
+        for (pair, &extra_permille) in (1..).zip(trial.extras) {
+            let base = self.cell(work.method(), pair, batch, 0)?;
+            cells.push(PlannedCell { twin: true, ..base.clone() });
+            cells.push(base);
+            cells.push(self.cell(work.extra_method(), pair, batch, extra_permille)?);
+        }
+        cells.push(self.cell("null", 1, batch, 0)?);
+        let terms = Terms {
+            run: format!("selftest-{}-{seed:x}", std::process::id()),
+            created: String::new(),
+            seed,
+            budget_s,
+            precision: PRECISION,
+            margin: MARGIN,
+            time_limit_s: None,
+            launches: LAUNCHES,
+            first_look: false,
+            short: false,
+            allow_system_changes: false,
+        };
+        plan::build(&[], self.workers, Choice::Given(self.experiment, cells, work.method()), terms)
+    }
+
+    /// Plans, measures and judges one run in a folder of its own.
+    pub fn run(&self, folder: &Path, trial: &Trial, budget_s: f64, seed: u64) -> Result<Done> {
+        let folder = RunFolder::create(folder)?;
+        let plan = self.plan(trial, budget_s, seed)?;
+        folder.write_json("plan.json", &plan)?;
+        let started = Instant::now();
+        let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
+        let (plan, evidence, _) = runner.run()?;
+        let seconds = started.elapsed().as_secs_f64();
+        let summary = judge::summarise(&plan, &evidence, BTreeMap::new(), Vec::new())?;
+        let dead = summary.cells.iter().find(|c| matches!(c.status, Status::Failed | Status::Skipped));
+        if let Some(cell) = dead {
+            bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), cell.reason);
+        }
+        let twins = judge::twins(&plan, &evidence).into_iter().map(|(twin, logs)| (twin.ratio, logs)).collect();
+        let first = &summary.cells[0];
+        let phase = first.phases.values().next();
+        let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
+        let unit = &plan.units[0];
+        Ok(Done {
+            work: trial.work,
+            twins,
+            planned: trial.extras.len(),
+            effects: effects(&summary),
+            launches: first.launches,
+            rounds: unit.rounds,
+            samples_each: phase.map_or(0, |p| p.samples),
+            sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
+            floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
+            clock_read_ns: evidence
+                .about
+                .get(WORKER)
+                .and_then(|about| about.get("clock_read_ns")?.parse().ok())
+                .unwrap_or(0.0),
+            slot_s: unit.round_s / plan.cells.len() as f64,
+            batch: plan.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
+            cells: plan.cells.len() - 1,
+            seconds,
+            warnings: summary.warnings.iter().fold(BTreeMap::new(), |mut counts, w| {
+                *counts.entry(w.name.clone()).or_insert(0) += 1;
+                counts
+            }),
+        })
+    }
+}
+
+fn effects(summary: &Summary) -> Vec<Effect> {
+    let extra = |c: &Comparison| c.options.get("extra_permille")?.parse().ok();
+    let judged = summary
+        .comparisons
+        .iter()
+        .filter_map(|c| Some(Effect { extra_permille: extra(c)?, ratio: c.ratio, verdict: c.verdict }));
+    judged.collect()
+}

@@ -1,0 +1,291 @@
+//! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Parser, Subcommand};
+use record::cell::{self, Selector};
+use record::experiment::{Experiment, ParameterList};
+use record::folder::RunFolder;
+use record::method::Offer;
+use record::request::{self, LaunchKeys};
+use record::sizes;
+use record::summary::Summary;
+use report::doctor::obstacles;
+use run::{RunArgs, report_run};
+
+use crate::machine::{self, preflight};
+use crate::plan::{Wish, catalog, input, select};
+use crate::run::captures;
+use crate::run::signals::survive_file_size_limit;
+use crate::worker::{self, Worker, carried};
+
+mod run;
+
+/// Measures on this machine what memory costs, proves how, and says which way to use.
+#[derive(Debug, Parser)]
+#[command(name = "pagewise", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    /// A folder with further experiments (*.toml).
+    #[arg(long, global = true, value_name = "DIR")]
+    experiments: Option<PathBuf>,
+    /// A further worker, by its path (see workers/PROTOCOL.md). May be repeated.
+    #[arg(long, global = true, value_name = "PATH")]
+    worker: Vec<PathBuf>,
+    /// A JDK to measure Java with, by its folder or its java. May be repeated.
+    #[arg(long, global = true, value_name = "PATH")]
+    java: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Experiments, or the methods and parameters of one.
+    List {
+        /// Which.
+        experiment: Option<String>,
+    },
+    /// The very source that is measured: EXPERIMENT/METHOD[@WORKER].
+    Show {
+        /// Which.
+        method: String,
+    },
+    /// What an experiment asks, and how to read the answer.
+    Explain {
+        /// Which.
+        experiment: String,
+    },
+    /// What this machine is, what cannot be measured here, why, and what would change it.
+    Doctor(DoctorArgs),
+    /// Measures. Without a name: a first look at every experiment.
+    Run(Box<RunArgs>),
+    /// Proves that every method does what it says, at tiny sizes.
+    Check {
+        /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
+        what: Vec<String>,
+    },
+    /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
+    Selftest(SelftestArgs),
+    /// Prints a request, to drive a worker by hand: pagewise request fault/touch | WORKER.
+    Request(SelectArgs),
+    /// Kept runs.
+    Runs,
+    /// Prints the tables of a kept run again.
+    Report {
+        /// An id, or a folder's path.
+        run: String,
+        /// Print its summary as JSON instead.
+        #[arg(long)]
+        json: bool,
+        /// Put the published figures of one write-up (P1 … P5) beside it.
+        #[arg(long, value_name = "ID")]
+        published: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct DoctorArgs {
+    /// What disturbs the machine at the moment instead: a look of three seconds.
+    #[arg(long)]
+    noise: bool,
+    /// Everything as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct SelftestArgs {
+    /// Time to spend; half of it gives half the comparisons.
+    #[arg(long, value_name = "TIME", default_value = "2min")]
+    budget: String,
+    /// Seed of all orders [default: from the clock; it is printed].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Everything as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct SelectArgs {
+    /// EXPERIMENT[/METHOD[@WORKER]].
+    what: Vec<String>,
+    /// Parameter values; KEY=all takes the whole grid. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
+    set: Vec<String>,
+}
+
+/// What every verb needs.
+struct Laboratory {
+    experiments: Vec<Experiment>,
+    workers: Vec<Worker>,
+}
+
+impl Laboratory {
+    fn open(cli: &Cli) -> Result<Laboratory> {
+        let experiments = catalog::experiments(cli.experiments.as_deref())?;
+        let mut workers = worker::all(&cli.java)?;
+        for path in &cli.worker {
+            workers.push(Worker::external(path.clone())?);
+        }
+        Ok(Laboratory { experiments, workers })
+    }
+
+    fn offers(&self) -> Vec<Offer<'_>> {
+        self.workers.iter().map(Worker::offer).collect()
+    }
+
+    fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
+        let mut wish = Wish {
+            selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
+            settings: select.set.iter().map(|s| cell::parse_setting(s)).collect::<Result<_>>()?,
+            baseline,
+            sizes: list,
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            page_bytes: rustix::param::page_size() as u64,
+        };
+        input::complete(&mut wish, &self.experiments)?;
+        Ok(wish)
+    }
+}
+
+/// Runs one verb; the result is the exit code.
+pub fn main(cli: &Cli) -> Result<u8> {
+    survive_file_size_limit()?;
+    let laboratory = Laboratory::open(cli)?;
+    match &cli.verb {
+        Verb::List { experiment } => {
+            let only = experiment.as_ref().map(|name| catalog::find(&laboratory.experiments, name)).transpose()?;
+            print(&report::explain::list(&laboratory.experiments, only, &laboratory.offers()))
+        }
+        Verb::Show { method } => show(&laboratory, method),
+        Verb::Explain { experiment } => {
+            let experiment = catalog::find(&laboratory.experiments, experiment)?;
+            print(&report::explain::explain(experiment, &laboratory.offers()))
+        }
+        Verb::Doctor(arguments) => doctor(arguments),
+        Verb::Run(arguments) => run::run(&laboratory, arguments),
+        Verb::Check { what } => crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker),
+        Verb::Selftest(arguments) => selftest(&laboratory, arguments),
+        Verb::Request(select) => request(&laboratory, select),
+        Verb::Runs => runs(),
+        Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
+    }
+}
+
+/// Where runs are kept: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
+fn runs_folder() -> PathBuf {
+    let own = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".local/share"));
+    own.or_else(home).unwrap_or_else(std::env::temp_dir).join("pagewise/runs")
+}
+
+fn print(text: &str) -> Result<u8> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that has seen enough, such as head, is no error.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
+        other => other.map(|()| 0).context("cannot write to standard output"),
+    }
+}
+
+fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
+    let selector = Selector::parse(words)?;
+    let experiment = catalog::find(&laboratory.experiments, &selector.experiment)?;
+    let Some(name) = &selector.method else { bail!("show takes EXPERIMENT/METHOD; pagewise list {words} shows them") };
+    if let Some(worker) = &selector.worker {
+        worker::find(&laboratory.workers, worker)?;
+    }
+    let of = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
+    // The worker that is measured first is shown where none is named.
+    let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
+    let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
+    match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
+        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::source)),
+        None => {
+            let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
+            let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));
+            bail!("experiment {} has no method \"{name}\"{hint}", experiment.name)
+        }
+    }
+}
+
+fn doctor(arguments: &DoctorArgs) -> Result<u8> {
+    if arguments.noise {
+        let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
+        return match arguments.json {
+            true => print(&(serde_json::to_string_pretty(&seen)? + "\n")),
+            false => print(&report::noise::render(&seen)),
+        };
+    }
+    let environment = machine::capture(Path::new("/"));
+    let obstacles = obstacles::obstacles(&environment);
+    if arguments.json {
+        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles });
+        return print(&(serde_json::to_string_pretty(&value)? + "\n"));
+    }
+    print(&report::doctor::render(&environment, &obstacles))
+}
+
+fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
+    let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
+    let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
+    let place = std::env::temp_dir().join(format!("pagewise-selftest-{}", std::process::id()));
+    let found = crate::check::selftest::selftest(&place, &laboratory.experiments, &laboratory.workers, budget_s, seed);
+    let _ = std::fs::remove_dir_all(&place);
+    let found = found?;
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&found)? + "\n",
+        false => report::selftest::render(&found),
+    };
+    print(&text)?;
+    Ok(found.exit_code())
+}
+
+fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
+    if select.what.is_empty() {
+        bail!("request takes at least one EXPERIMENT/METHOD");
+    }
+    let wish = laboratory.wish(select, None, ParameterList::Check)?;
+    let (cells, experiments) = select::cells(&laboratory.experiments, &laboratory.workers, &wish)?;
+    if experiments.len() > 1 {
+        bail!("a request holds cells of one experiment");
+    }
+    // The same method may take other keys in another worker: a request is for one, by itself for the one measured first.
+    let worker = &cells[0].cell.worker;
+    if let Some(other) = wish.selectors.iter().filter_map(|s| s.worker.as_ref()).find(|w| *w != worker) {
+        bail!("a request is for one worker, not for {worker} and {other}");
+    }
+    let plain: Vec<&cell::Cell> = cells.iter().map(|p| &p.cell).filter(|c| c.worker == *worker).collect();
+    let (told, how_to_make) = captures::by_hand(&plain)?;
+    let order: Vec<usize> = (0..plain.len()).collect();
+    let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
+    let told: Vec<&cell::Cell> = told.iter().collect();
+    let text = request::request(&keys, &told, std::slice::from_ref(&order), std::slice::from_ref(&order));
+    print(&(how_to_make + &text))
+}
+
+fn runs() -> Result<u8> {
+    let folder = runs_folder();
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        return print(&format!("no runs are kept yet below {}\n", folder.display()));
+    };
+    let mut names: Vec<_> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let mut text = String::new();
+    for name in names {
+        let state = match RunFolder::open(&name, &folder)
+            .and_then(|f| Ok((f.plan()?, f.read_json::<Summary>("summary.json").ok())))
+        {
+            Ok((plan, summary)) => {
+                let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
+                let done = summary.is_some_and(|s| !s.remarks.contains(&crate::run::interrupted(&plan.run)));
+                format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
+            }
+            Err(error) => format!("{error:#}"),
+        };
+        text += &format!("{name}  {state}\n");
+    }
+    print(&text)
+}

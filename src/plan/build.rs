@@ -1,0 +1,107 @@
+//! The one place where a plan is made: for a run, a published write-up, the conformance suite and the self-test alike.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use record::experiment::Experiment;
+use record::outcome::Status;
+use record::plan::{Plan, PlannedCell, SCHEMA, Unit};
+use record::published::Published;
+
+use super::select::{self, Wish};
+use super::{input, published, units};
+use crate::worker::Worker;
+
+/// What is to be measured.
+#[derive(Debug)]
+pub enum Choice<'a> {
+    /// What the words of a user stand for.
+    Wished(&'a Wish),
+    /// The cells that repeat the figures of a write-up.
+    Published(&'a Published, &'a Wish),
+    /// Every cell that can be, so many rounds once, compared with nothing: for the conformance suite.
+    Checked(&'a Wish, u32),
+    /// These cells and hidden twins, which take turns in one process, with the method that others are compared with.
+    Given(&'a Experiment, Vec<PlannedCell>, &'a str),
+}
+
+/// What a plan says besides its cells; see [`Plan`] for each.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Name of the run.
+    pub run: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// Seed of every order and of all data.
+    pub seed: u64,
+    /// Time budget in seconds.
+    pub budget_s: f64,
+    /// Half-width at which an experiment is done.
+    pub precision: f64,
+    /// Differences below this share are called equivalent.
+    pub margin: f64,
+    /// Longest time of one launch, in seconds.
+    pub time_limit_s: Option<f64>,
+    /// Fewest and most launches of a unit.
+    pub launches: (u32, u32),
+    /// Whether this is the first look at everything.
+    pub first_look: bool,
+    /// Whether the budget is less than the default values need.
+    pub short: bool,
+    /// Whether the user allowed changes of the system.
+    pub allow_system_changes: bool,
+}
+
+/// Makes the plan. Cells that cannot be measured here are in it with the reason.
+pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Terms) -> Result<Plan> {
+    let (mut cells, experiments) = match &choice {
+        Choice::Wished(wish) | Choice::Checked(wish, _) => select::cells(all, workers, wish)?,
+        Choice::Published(table, wish) => published::cells(table, all, workers, wish)?,
+        Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
+    };
+    let hashes = units::settle_missing(&mut cells, workers)?;
+    input::settle(&mut cells, terms.allow_system_changes);
+    let baselines = match &choice {
+        Choice::Wished(wish) | Choice::Published(_, wish) => {
+            input::settle_unbounded(&mut cells, wish);
+            units::baselines(&experiments, &cells, wish)?
+        }
+        Choice::Checked(..) => {
+            // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
+            cells.retain(|p| p.outcome.as_ref().is_none_or(|o| o.status != Status::Refused));
+            BTreeMap::new()
+        }
+        Choice::Given(experiment, _, baseline) => BTreeMap::from([(experiment.name.clone(), (*baseline).to_owned())]),
+    };
+    let mut units = match &choice {
+        Choice::Given(experiment, ..) => vec![Unit::of(&experiment.name, (0..cells.len()).collect(), false)],
+        _ => units::units(&mut cells, &experiments, &baselines)?,
+    };
+    if let Choice::Checked(_, rounds) = choice {
+        for unit in &mut units {
+            unit.rounds = if unit.fresh { 1 } else { rounds };
+            unit.warmup_rounds = u32::from(!unit.fresh);
+        }
+    }
+    Ok(Plan {
+        schema: SCHEMA,
+        run: terms.run,
+        created: terms.created,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: terms.seed,
+        budget_s: terms.budget_s,
+        precision: terms.precision,
+        margin: terms.margin,
+        time_limit_s: terms.time_limit_s,
+        min_launches: terms.launches.0,
+        max_launches: terms.launches.1,
+        first_look: terms.first_look,
+        short: terms.short,
+        allow_system_changes: terms.allow_system_changes,
+        baselines,
+        workers: hashes,
+        experiments,
+        cells,
+        units,
+    })
+}

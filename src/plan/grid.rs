@@ -1,0 +1,68 @@
+//! Every combination of the values of a method's parameters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, bail};
+use record::experiment::{Experiment, ParameterList};
+use record::method::{Kind, Method};
+
+use super::select::Wish;
+
+/// Every combination of the values of a method's keys.
+pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTreeMap<String, String>>> {
+    let mut combinations = vec![BTreeMap::new()];
+    for (key, kind) in &method.keys {
+        let parameter = experiment.parameters.get(key).with_context(|| {
+            format!(
+                "method {}/{} has the key {key}, which the experiment does not describe",
+                experiment.name, method.name
+            )
+        })?;
+        let set = wish.settings.iter().rev().find(|(k, _)| k == key).map(|(_, values)| values.as_slice());
+        let usual = match wish.sizes {
+            ParameterList::Look if !parameter.look.is_empty() => &parameter.look,
+            ParameterList::Check if !parameter.check.is_empty() => &parameter.check,
+            ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => &parameter.look,
+            _ => &parameter.default,
+        };
+        let words = match set {
+            Some([all]) if all == "all" => &parameter.values[..],
+            Some(values) => values,
+            None => usual,
+        };
+        let mut values = BTreeSet::new();
+        let mut ordered = Vec::new();
+        for word in words {
+            let chosen_here = set.is_none() && matches!(kind, Kind::Choice(known) if !known.contains(word));
+            if chosen_here {
+                continue; // The experiment's default is not one of this method's choices; its others are.
+            }
+            let value = normalise(key, word, kind, parameter.multiple_of.as_deref(), wish)?;
+            if values.insert(value.clone()) {
+                ordered.push(value);
+            }
+        }
+        combinations = ordered
+            .iter()
+            .flat_map(|value| {
+                combinations.iter().map(move |c: &BTreeMap<String, String>| {
+                    let mut longer = c.clone();
+                    longer.insert(key.clone(), value.clone());
+                    longer
+                })
+            })
+            .collect();
+    }
+    Ok(combinations)
+}
+
+fn normalise(key: &str, word: &str, kind: &Kind, multiple_of: Option<&str>, wish: &Wish) -> Result<String> {
+    let value = kind.normalise(key, word, wish.cpus)?;
+    if multiple_of == Some("page")
+        && let Ok(bytes) = value.parse::<u64>()
+        && !bytes.is_multiple_of(wish.page_bytes)
+    {
+        bail!("{key}={word} is not a multiple of the page size ({} bytes)", wish.page_bytes);
+    }
+    Ok(value)
+}

@@ -1,0 +1,208 @@
+//! What the user's own file settles, and which cells cannot be or may not be measured here.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use record::experiment::Experiment;
+use record::outcome::{Outcome, Status};
+use record::plan::PlannedCell;
+use record::sizes;
+
+use super::select::Wish;
+
+/// The value of `file` that stands for a generated capture file.
+pub const CAPTURE: &str = "capture";
+
+/// First bytes of pcap files: both byte orders, microseconds and nanoseconds (pcap-savefile(5)).
+const PCAP_MAGICS: [[u8; 4]; 4] =
+    [[0xd4, 0xc3, 0xb2, 0xa1], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0xa1, 0xb2, 0x3c, 0x4d]];
+
+/// A file of the user's own.
+struct Own {
+    path: PathBuf,
+    bytes: u64,
+    in_memory: bool,
+    is_capture: bool,
+}
+
+impl Own {
+    /// Looks before it opens, because opening a FIFO would wait for its writer.
+    fn look(path: &Path) -> Result<Own> {
+        let path = fs::canonicalize(path).with_context(|| format!("file={}", path.display()))?;
+        let status = fs::metadata(&path).with_context(|| format!("file={}", path.display()))?;
+        let kind = status.file_type();
+        let wrong = match () {
+            () if kind.is_dir() => Some("is a directory"),
+            () if kind.is_fifo() => Some("is a FIFO: what was read from it is gone, so it cannot be read twice alike"),
+            () if !kind.is_file() => Some("is a device or a socket"),
+            () if status.len() == 0 => Some("is empty: there is nothing to read"),
+            () => None,
+        };
+        if let Some(wrong) = wrong {
+            bail!("file={} {wrong}; give a regular file", path.display());
+        }
+        let mut start = Vec::new();
+        let file = File::open(&path).with_context(|| format!("file={}", path.display()))?;
+        file.take(4).read_to_end(&mut start).with_context(|| format!("file={}", path.display()))?;
+        let is_capture = PCAP_MAGICS.iter().any(|magic| start == magic);
+        Ok(Own { bytes: status.len(), in_memory: lies_in_memory(&path), is_capture, path })
+    }
+}
+
+/// Whether a file's pages are its storage (tmpfs, ramfs): then it can never be cold.
+fn lies_in_memory(path: &Path) -> bool {
+    const TMPFS: u32 = 0x0102_1994;
+    const RAMFS: u32 = 0x8584_58f6;
+    rustix::fs::statfs(path).is_ok_and(|s| [TMPFS, RAMFS].contains(&(s.f_type as u32)))
+}
+
+/// Adds to a wish what the user's own file settles: its size, its place, and what can be done with what is in it.
+pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
+    for (key, values) in &mut wish.settings {
+        if key == "memory" {
+            for value in values.iter_mut().filter(|v| !["unbounded", "all"].contains(&v.as_str())) {
+                *value = sizes::parse_size(value).context("memory")?.to_string();
+            }
+        }
+    }
+    let Some((_, values)) = wish.settings.iter_mut().find(|(key, _)| key == "file") else { return Ok(()) };
+    let [named] = &mut values[..] else { return Ok(()) };
+    if [CAPTURE, "all"].contains(&named.as_str()) {
+        return Ok(());
+    }
+    let reads = |name: &str| experiments.iter().any(|e| e.name == name && e.parameters.contains_key("file"));
+    if wish.selectors.is_empty() || !wish.selectors.iter().all(|s| reads(&s.experiment)) {
+        let known: Vec<_> = experiments.iter().filter(|e| reads(&e.name)).map(|e| e.name.as_str()).collect();
+        bail!("file= says what to read, so name an experiment that reads a file: {}", known.join(", "));
+    }
+    let own = Own::look(Path::new(named))?;
+    *named = own.path.to_str().context("file=: the path is not UTF-8")?.to_owned();
+    if let Some((_, sizes)) = wish.settings.iter().find(|(key, _)| key == "bytes") {
+        for size in sizes {
+            if sizes::parse_size(size).context("bytes")? > own.bytes {
+                bail!("bytes={size}, but {} has only {} bytes", own.path.display(), own.bytes);
+            }
+        }
+    }
+    let place = if own.in_memory { "tmpfs" } else { "disk" };
+    let consume = if own.is_capture { None } else { Some("sum".to_owned()) };
+    let settled = [("bytes", Some(own.bytes.to_string())), ("place", Some(place.to_owned())), ("consume", consume)];
+    for (key, value) in settled {
+        let known = experiments.iter().any(|e| reads(&e.name) && e.parameters.contains_key(key));
+        let asked = wish.settings.iter().any(|(k, _)| k == key);
+        if let (true, false, Some(value)) = (known, asked, value) {
+            wish.settings.push((key.to_owned(), vec![value]));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what cannot be, or may not be done here.
+pub fn settle(cells: &mut [PlannedCell], allow_system_changes: bool) {
+    for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
+        let value = |key: &str| planned.cell.parameters.get(key).map(String::as_str);
+        let number = |key: &str| value(key).and_then(|v| v.parse::<u64>().ok());
+        let cold = value("cache").is_some_and(|c| ["cold", "dropped"].contains(&c));
+        let in_memory = value("place") == Some("tmpfs");
+        let bound = number("memory");
+        let refusal = match () {
+            () if in_memory && cold => Some(
+                "tmpfs cannot be cold: its pages are the storage itself, and neither fadvise nor drop_caches empties it".to_owned(),
+            ),
+            () if value("cache") == Some("dropped") && !allow_system_changes => {
+                Some("cache=dropped empties everybody's page cache; --allow-system-changes permits it".to_owned())
+            }
+            () if bound.is_some() && in_memory => {
+                Some("a file in tmpfs is charged to the memory cgroup of whoever made it, so memory= cannot bound it".to_owned())
+            }
+            () if bound.is_some() && !cold => {
+                Some("under a memory bound the file's pages come and go; take cache=cold, which evicts them first".to_owned())
+            }
+            () if bound.is_some() && !allow_system_changes => {
+                Some("memory= needs a memory cgroup; --allow-system-changes permits making one".to_owned())
+            }
+            () => None,
+        };
+        planned.outcome = refusal.map(|reason| Outcome::of(Status::Refused, reason));
+    }
+}
+
+/// Skips readers that take no memory bound where nothing but bounded ones were asked for: they would have all of memory, and
+/// stand beside others that may not.
+pub fn settle_unbounded(cells: &mut [PlannedCell], wish: &Wish) {
+    let asked = wish.settings.iter().find(|(key, _)| key == "memory");
+    if !asked.is_some_and(|(_, values)| values.iter().all(|value| value.parse::<u64>().is_ok())) {
+        return;
+    }
+    let reads =
+        |p: &&mut PlannedCell| p.cell.parameters.contains_key("file") && !p.cell.parameters.contains_key("memory");
+    for planned in cells.iter_mut().filter(|p| p.outcome.is_none()).filter(reads) {
+        let reason = "it cannot be measured under a memory bound; the methods of the native worker can";
+        planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use record::cell::Selector;
+    use record::experiment::ParameterList;
+
+    use super::*;
+
+    fn wish(settings: &[(&str, &str)]) -> Wish {
+        Wish {
+            selectors: vec![Selector::parse("read").unwrap()],
+            settings: settings.iter().map(|(k, v)| ((*k).to_owned(), vec![(*v).to_owned()])).collect(),
+            baseline: None,
+            sizes: ParameterList::Default,
+            cpus: 1,
+            page_bytes: 4096,
+        }
+    }
+
+    fn completed(settings: &[(&str, &str)]) -> Result<BTreeMap<String, String>> {
+        let mut wish = wish(settings);
+        complete(&mut wish, &crate::plan::catalog::experiments(None).unwrap())?;
+        Ok(wish.settings.into_iter().map(|(k, v)| (k, v.join(","))).collect())
+    }
+
+    #[test]
+    fn an_own_file_settles_its_size_and_what_can_be_done_with_it() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("own");
+        fs::write(&path, [7; 5000]).unwrap();
+        let settled = completed(&[("file", path.to_str().unwrap())]).unwrap();
+        assert_eq!((settled["bytes"].as_str(), settled["consume"].as_str()), ("5000", "sum"));
+        fs::write(&path, [0xd4, 0xc3, 0xb2, 0xa1, 0, 0]).unwrap();
+        assert!(!completed(&[("file", path.to_str().unwrap())]).unwrap().contains_key("consume"));
+        let kept = completed(&[("file", path.to_str().unwrap()), ("consume", "none"), ("bytes", "5")]).unwrap();
+        assert_eq!((kept["bytes"].as_str(), kept["consume"].as_str()), ("5", "none"));
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_twice_alike_are_named() {
+        let place = tempfile::tempdir().unwrap();
+        let empty = place.path().join("empty");
+        fs::write(&empty, "").unwrap();
+        let error = |path: &Path| format!("{:#}", completed(&[("file", path.to_str().unwrap())]).unwrap_err());
+        assert!(error(&empty).contains("is empty"), "{}", error(&empty));
+        assert!(error(place.path()).contains("is a directory"));
+        assert!(error(Path::new("/dev/null")).contains("is a device"));
+        assert!(error(&place.path().join("nowhere")).contains("No such file"));
+        fs::write(&empty, "abc").unwrap();
+        let longer = completed(&[("file", empty.to_str().unwrap()), ("bytes", "4")]).unwrap_err().to_string();
+        assert!(longer.contains("has only 3 bytes"), "{longer}");
+    }
+
+    #[test]
+    fn a_memory_bound_is_told_in_plain_bytes() {
+        assert_eq!(completed(&[("memory", "64MiB")]).unwrap()["memory"], "67108864");
+        assert_eq!(completed(&[("memory", "unbounded")]).unwrap()["memory"], "unbounded");
+        assert!(completed(&[("memory", "much")]).is_err());
+    }
+}

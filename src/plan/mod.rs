@@ -1,0 +1,12 @@
+//! From what is asked to a plan: which cells, which of them share a process, what must be there for them.
+
+mod build;
+pub mod catalog;
+mod grid;
+pub mod input;
+pub mod published;
+pub mod select;
+mod units;
+
+pub use build::{Choice, Terms, build};
+pub use select::Wish;

@@ -1,0 +1,79 @@
+//! The write-ups whose experiments can be repeated, and the cells that repeat them.
+
+use anyhow::{Context, Result};
+use record::cell::Selector;
+use record::experiment::Experiment;
+use record::plan::PlannedCell;
+use record::published::Published;
+use record::sizes::did_you_mean;
+
+use super::catalog;
+use super::select::{self, Wish};
+use crate::worker::{Worker, carried};
+
+/// All write-ups that the binary carries.
+pub fn all() -> Result<&'static [Published]> {
+    static ALL: std::sync::OnceLock<Vec<Published>> = std::sync::OnceLock::new();
+    if let Some(all) = ALL.get() {
+        return Ok(all);
+    }
+    let parsed = carried::PUBLISHED.iter().map(|(path, text)| Published::parse(path, text));
+    let parsed: Vec<Published> = parsed.collect::<Result<_>>()?;
+    Ok(ALL.get_or_init(|| parsed))
+}
+
+/// One write-up by its id, in either case.
+pub fn find(id: &str) -> Result<&'static Published> {
+    let all = all()?;
+    all.iter().find(|p| p.id.eq_ignore_ascii_case(id)).with_context(|| {
+        let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
+        format!(
+            "there is no write-up {id:?}{} (there are {})",
+            did_you_mean(id, names.iter().copied()),
+            names.join(", ")
+        )
+    })
+}
+
+/// Exactly the cells that repeat the figures of a write-up.
+pub fn cells(
+    table: &Published,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
+    let mut cells: Vec<PlannedCell> = Vec::new();
+    let mut involved: Vec<Experiment> = Vec::new();
+    for (figure, words) in table.figures.iter().flat_map(|f| f.cells().map(move |words| (f, words))) {
+        let selector = Selector::parse(words).with_context(|| format!("{}: {}", table.id, figure.label))?;
+        let own = figure.parameters.iter().map(|(k, v)| (k.clone(), vec![v.clone()]));
+        let known = catalog::find(experiments, &selector.experiment)?;
+        let set = wish
+            .settings
+            .iter()
+            .filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
+        let settings = own.chain(set.cloned()).collect();
+        let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
+        if no_worker(workers, words) {
+            continue; // The row then says that it is not in this run.
+        }
+        let (found, of) = select::cells(experiments, workers, &wish)?;
+        for planned in found {
+            if !cells.iter().any(|c| c.cell == planned.cell) {
+                cells.push(planned);
+            }
+        }
+        for experiment in of {
+            if !involved.iter().any(|e| e.name == experiment.name) {
+                involved.push(experiment);
+            }
+        }
+    }
+    Ok((cells, involved))
+}
+
+/// Whether a figure names a family of workers, such as `java*`, of which there is none here.
+fn no_worker(workers: &[Worker], words: &str) -> bool {
+    let family = words.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
+    family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start)))
+}

@@ -1,0 +1,160 @@
+//! Which methods of which workers the words of a user stand for.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use record::cell::{Cell, Selector};
+use record::experiment::{Experiment, ParameterList};
+use record::method::{Method, Role};
+use record::plan::{BATCH, PlannedCell};
+use record::sizes;
+
+use super::catalog;
+use super::grid::grid;
+use crate::worker::{self, Worker};
+
+/// What the command line asks for.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Nothing selected means the first look.
+    pub selectors: Vec<Selector>,
+    /// `--set`.
+    pub settings: Vec<(String, Vec<String>)>,
+    /// `--baseline`.
+    pub baseline: Option<String>,
+    /// Which list of an experiment's parameters is taken where `--set` says nothing.
+    pub sizes: ParameterList,
+    /// CPUs online, which `N` stands for.
+    pub cpus: usize,
+    /// Base page in bytes.
+    pub page_bytes: u64,
+}
+
+/// The cells that a wish stands for, and the experiments they belong to.
+pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
+    let mut selectors = wish.selectors.clone();
+    if selectors.is_empty() {
+        let shown = all.iter().filter(|e| !e.hidden);
+        selectors = shown.map(|e| Selector { experiment: e.name.clone(), method: None, worker: None }).collect();
+    }
+    let mut experiments: Vec<Experiment> = Vec::new();
+    let mut planned: Vec<PlannedCell> = Vec::new();
+    for selector in &selectors {
+        let experiment = catalog::find(all, &selector.experiment)?;
+        for (method, worker) in selected(experiment, workers, selector, wish)? {
+            for parameters in grid(experiment, method, wish)? {
+                let cell = Cell {
+                    experiment: experiment.name.clone(),
+                    method: method.name.clone(),
+                    worker: worker.clone(),
+                    parameters,
+                };
+                if !planned.iter().any(|p| p.cell == cell) {
+                    let free_batch = cell.parameters.contains_key(BATCH)
+                        && wish.sizes != ParameterList::Check
+                        && !wish.settings.iter().any(|(key, _)| key == BATCH);
+                    let method = method.line.clone();
+                    planned.push(PlannedCell { cell, method, twin: false, free_batch, outcome: None });
+                }
+            }
+        }
+        if !experiments.iter().any(|e| e.name == experiment.name) {
+            experiments.push(experiment.clone());
+        }
+    }
+    for (key, _) in &wish.settings {
+        let known: BTreeSet<&str> = experiments.iter().flat_map(|e| e.parameters.keys().map(String::as_str)).collect();
+        if !known.contains(key.as_str()) {
+            let hint = sizes::did_you_mean(key, known.iter().copied());
+            bail!("no selected experiment has the parameter \"{key}\"{hint}");
+        }
+    }
+    Ok((planned, experiments))
+}
+
+/// Methods and workers that one selector stands for.
+fn selected<'a>(
+    experiment: &Experiment,
+    workers: &'a [Worker],
+    selector: &Selector,
+    wish: &Wish,
+) -> Result<Vec<(&'a Method, String)>> {
+    let names: Vec<String> = match &selector.worker {
+        Some(pattern) if pattern.contains('*') => {
+            matching_workers(std::slice::from_ref(pattern), experiment, workers, selector.method.as_deref())
+        }
+        Some(words) => vec![words.clone()],
+        None => matching_workers(experiment.usual_workers(wish.sizes), experiment, workers, selector.method.as_deref()),
+    };
+    let mut found = Vec::new();
+    for words in &names {
+        let mut sides = words.split('+');
+        let first = worker::find(workers, sides.next().unwrap_or(words))?;
+        let second = sides.next().map(|s| worker::find(workers, s)).transpose()?;
+        for method in first.methods.iter().filter(|m| m.experiment == experiment.name) {
+            let asked = selector.method.as_ref().map_or_else(
+                || !(wish.sizes == ParameterList::Look && method.role == Role::Published),
+                |name| *name == method.name,
+            );
+            let other = second.unwrap_or(first);
+            if asked && (method.two_sided || second.is_none()) {
+                let both = other.method(&experiment.name, &method.name).is_some();
+                match method.two_sided {
+                    true if both => found.push((method, format!("{}+{}", first.name, other.name))),
+                    false => found.push((method, first.name.clone())),
+                    true => {}
+                }
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(nothing_selected(experiment, workers, selector));
+    }
+    Ok(found)
+}
+
+/// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
+fn matching_workers(
+    patterns: &[String],
+    experiment: &Experiment,
+    workers: &[Worker],
+    method: Option<&str>,
+) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for pattern in patterns {
+        let matching = |w: &&Worker| match pattern.strip_suffix('*') {
+            Some(start) => w.name.starts_with(start),
+            None => w.name == *pattern,
+        };
+        let has = |w: &&Worker| {
+            w.methods.iter().any(|m| m.experiment == experiment.name && method.is_none_or(|name| name == m.name))
+        };
+        if pattern.contains('+') {
+            let (a, b) = pattern.split_once('+').unwrap_or((pattern, ""));
+            let family = |side: &str, name: &str| match side.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => name == side,
+            };
+            for first in workers.iter().filter(has).filter(|w| family(a, &w.name)) {
+                let seconds = workers.iter().filter(has).filter(|w| family(b, &w.name));
+                names.extend(seconds.map(|w| format!("{}+{}", first.name, w.name)));
+            }
+        } else {
+            names.extend(workers.iter().filter(matching).filter(has).map(|w| w.name.clone()));
+        }
+    }
+    names
+}
+
+fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &Selector) -> anyhow::Error {
+    let methods = || workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
+    match (&selector.method, &selector.worker) {
+        (Some(name), _) if !methods().any(|m| m.name == *name) => {
+            let hint = sizes::did_you_mean(name, methods().map(|m| m.name.as_str()));
+            anyhow::anyhow!("experiment {} has no method \"{name}\"{hint}", experiment.name)
+        }
+        (Some(name), Some(worker)) => anyhow::anyhow!("worker {worker} has no method {}/{name}", experiment.name),
+        (_, Some(worker)) => anyhow::anyhow!("worker {worker} has no methods of experiment {}", experiment.name),
+        _ => anyhow::anyhow!("no worker has methods of experiment {}", experiment.name),
+    }
+}

@@ -1,0 +1,216 @@
+//! Memory bounds: a memory cgroup for each value of `memory=`, made only where the user allowed it, and removed again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::need::memory_needed;
+use crate::machine::memory;
+use crate::run::guard::Guard;
+use record::outcome::{Outcome, Status};
+use record::plan::Plan;
+use record::sizes::about_size;
+
+/// What a worker itself takes besides what its method asks for, in bytes; a bound below that would only kill it.
+const WORKER_BYTES: u64 = 16 << 20;
+
+/// The cgroups of a run by their bound.
+#[derive(Debug, Default)]
+pub struct Bounds {
+    cgroups: BTreeMap<String, PathBuf>,
+}
+
+impl Bounds {
+    /// Makes a cgroup for every bound that the cells of a plan ask for. Cells whose bound cannot be made are given the reason.
+    pub fn make(plan: &mut Plan, guard: &mut Guard) -> Result<Bounds> {
+        let mut bounds = Bounds::default();
+        let wanted = |plan: &Plan| -> BTreeSet<String> {
+            let alive = plan.cells.iter().filter(|p| p.outcome.is_none());
+            alive.filter_map(|p| bound_of(&p.cell.parameters)).collect()
+        };
+        for planned in &mut plan.cells {
+            let Some(bound) = bound_of(&planned.cell.parameters).filter(|_| planned.outcome.is_none()) else {
+                continue;
+            };
+            if bounds_itself(&planned.cell.parameters) {
+                continue; // What it needs is compared with what piles up, by the worker, and with what is left, as always.
+            }
+            let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
+            if bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
+                let (bound, needed) = (about_size(bound.parse::<u64>()? as f64), about_size(needed as f64));
+                let reason = format!("memory={bound} is less than the {needed} that the worker needs for itself");
+                planned.outcome = Some(Outcome::of(Status::Refused, reason));
+            }
+        }
+        for bound in wanted(plan) {
+            let name = format!("pagewise-{}-memory-{bound}", plan.run);
+            match make_one(Path::new("/"), &name, &bound, guard)? {
+                Ok(path) => {
+                    bounds.cgroups.insert(bound, path);
+                }
+                Err(reason) => {
+                    let concerned = |p: &&mut record::plan::PlannedCell| {
+                        p.outcome.is_none()
+                            && bound_of(&p.cell.parameters).as_ref() == Some(&bound)
+                            && !bounds_itself(&p.cell.parameters)
+                    };
+                    let outcome = Outcome::of(Status::Skipped, reason);
+                    plan.cells.iter_mut().filter(concerned).for_each(|p| p.outcome = Some(outcome.clone()));
+                }
+            }
+        }
+        Ok(bounds)
+    }
+
+    /// The cgroup that a process with these parameters has to join.
+    pub fn cgroup(&self, parameters: &BTreeMap<String, String>) -> Option<&Path> {
+        self.cgroups.get(&bound_of(parameters)?).map(PathBuf::as_path)
+    }
+}
+
+/// The bound in bytes, `None` where there is none.
+fn bound_of(parameters: &BTreeMap<String, String>) -> Option<String> {
+    let value = parameters.get("memory").or_else(|| parameters.get(PILE));
+    value.filter(|value| value.parse::<u64>().is_ok()).cloned()
+}
+
+/// A bound that the worker also keeps by itself, by stopping early: it is measured where no cgroup can be made, too.
+const PILE: &str = "pile";
+
+fn bounds_itself(parameters: &BTreeMap<String, String>) -> bool {
+    parameters.contains_key(PILE)
+}
+
+/// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.
+fn make_one(root: &Path, name: &str, bound: &str, guard: &mut Guard) -> Result<std::result::Result<PathBuf, String>> {
+    let mut obstacles = Vec::new();
+    for (own, version) in memory::cgroups(root) {
+        for level in own.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
+            match make_at(level, version, name, bound, guard)? {
+                Ok(path) => return Ok(Ok(path)),
+                Err(obstacle) => obstacles.push(obstacle),
+            }
+        }
+    }
+    let why = obstacles.first().map_or_else(|| "no memory controller is mounted".to_owned(), Clone::clone);
+    Ok(Err(format!("no memory cgroup can be made here ({why}); run as root, or in a cgroup that was delegated to you")))
+}
+
+fn make_at(
+    level: &Path,
+    version: u8,
+    name: &str,
+    bound: &str,
+    guard: &mut Guard,
+) -> Result<std::result::Result<PathBuf, String>> {
+    let limit = if version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
+    if version == 2
+        && let Err(obstacle) = offer_memory(level, guard)?
+    {
+        return Ok(Err(obstacle));
+    }
+    let path = level.join(name);
+    guard.undo(&format!("rmdir {}", path.display()))?;
+    let made = fs::create_dir(&path).and_then(|()| fs::write(path.join(limit), bound));
+    Ok(match made {
+        Ok(()) => Ok(path),
+        Err(error) => {
+            let _ = fs::remove_dir(&path);
+            Err(format!("{}: {error}", path.display()))
+        }
+    })
+}
+
+/// In cgroup v2 a level must pass its memory controller on to the cgroups below it (Documentation/admin-guide/cgroup-v2.rst).
+fn offer_memory(level: &Path, guard: &mut Guard) -> Result<std::result::Result<(), String>> {
+    let list = |name: &str| fs::read_to_string(level.join(name)).unwrap_or_default();
+    let has = |text: String| text.split_whitespace().any(|word| word == "memory");
+    if !has(list("cgroup.controllers")) {
+        return Ok(Err(format!("{} has no memory controller", level.display())));
+    }
+    if has(list("cgroup.subtree_control")) {
+        return Ok(Ok(()));
+    }
+    let control = level.join("cgroup.subtree_control");
+    guard.undo(&format!("write {} -memory", control.display()))?;
+    Ok(fs::write(&control, "+memory").map_err(|error| format!("{}: {error}", control.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::fixture::tree;
+
+    fn made(root: &Path) -> std::result::Result<PathBuf, String> {
+        make_one(root, "pagewise-x-memory-5", "5", &mut Guard::start().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn version_1_bounds_below_the_own_cgroup() {
+        let place = tree(&[
+            (
+                "proc/self/mountinfo",
+                "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n32 1 0:28 / /sys/fs/cgroup/unified rw - cgroup2 x rw\n",
+            ),
+            ("proc/self/cgroup", "4:memory:/job\n0::/\n"),
+            ("sys/fs/cgroup/memory/job/cgroup.procs", ""),
+            ("sys/fs/cgroup/unified/cgroup.controllers", ""),
+        ]);
+        let path = made(place.path()).unwrap();
+        assert_eq!(path, place.path().join("sys/fs/cgroup/memory/job/pagewise-x-memory-5"));
+        assert_eq!(fs::read_to_string(path.join("memory.limit_in_bytes")).unwrap(), "5");
+    }
+
+    #[test]
+    fn version_2_asks_the_level_to_pass_its_controller_on_and_takes_that_back() {
+        let place = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/cgroup.controllers", "cpu memory io\n"),
+            ("sys/fs/cgroup/cgroup.subtree_control", "cpu\n"),
+            ("sys/fs/cgroup/a/cgroup.controllers", "cpu\n"),
+            ("sys/fs/cgroup/a/b/cgroup.controllers", "cpu\n"),
+        ]);
+        let path = made(place.path()).unwrap();
+        assert_eq!(
+            path,
+            place.path().join("sys/fs/cgroup/pagewise-x-memory-5"),
+            "the lowest level that has the controller"
+        );
+        assert_eq!(fs::read_to_string(path.join("memory.max")).unwrap(), "5");
+        // The guard has been dropped: what it was told to write back is there.
+        assert_eq!(fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap(), "-memory");
+    }
+
+    /// The kernel refuses with EBUSY where a level has processes of its own; here a folder stands where the file should be.
+    #[test]
+    fn a_level_that_cannot_pass_its_controller_on_is_passed_over() {
+        let place = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a\n"),
+            ("sys/fs/cgroup/cgroup.controllers", "memory\n"),
+            ("sys/fs/cgroup/cgroup.subtree_control", "memory\n"),
+            ("sys/fs/cgroup/a/cgroup.controllers", "memory\n"),
+            ("sys/fs/cgroup/a/cgroup.subtree_control/busy", ""),
+        ]);
+        let path = made(place.path()).unwrap();
+        assert_eq!(path, place.path().join("sys/fs/cgroup/pagewise-x-memory-5"));
+        let control = fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap();
+        assert_eq!(control, "memory\n", "what was passed on already stays so");
+    }
+
+    #[test]
+    fn where_no_cgroup_can_be_made_the_reason_is_told() {
+        let reason = made(tree(&[("proc/self/mountinfo", ""), ("proc/self/cgroup", "0::/\n")]).path()).unwrap_err();
+        assert!(reason.contains("no memory controller is mounted"), "{reason}");
+        let place = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a\n"),
+            ("sys/fs/cgroup/a/cgroup.controllers", "cpu\n"),
+        ]);
+        let reason = made(place.path()).unwrap_err();
+        assert!(reason.contains("has no memory controller") && reason.contains("run as root"), "{reason}");
+    }
+}

@@ -1,0 +1,162 @@
+//! The capture files that a run reads: named and kept here, made by the native worker (`make-capture`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use record::cell::Cell;
+use record::end::End;
+use record::folder::RunFolder;
+use record::outcome::{Outcome, Status};
+use record::plan::Plan;
+
+use super::guard::Guard;
+use super::launch::{self, Side};
+use super::signals::Signals;
+use crate::plan::input::CAPTURE;
+use crate::worker;
+
+/// Captures are the same in every run and on every machine, so that one is made once and figures are of the same packets.
+const CAPTURE_SEED: &str = "1";
+
+/// A capture is written at least this fast, in bytes per second; slower is given up.
+const SLOWEST_BYTES_PER_S: u64 = 4 << 20;
+
+/// Where the captures of this user are kept between runs.
+fn captures_folder() -> Result<PathBuf> {
+    let own = worker::cache_folder();
+    let other = std::env::temp_dir().join(format!("pagewise-{}", rustix::process::getuid().as_raw()));
+    let mut last = None;
+    for folder in [own, other] {
+        let folder = folder.join("captures");
+        match fs::create_dir_all(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) => last = Some((folder, error)),
+        }
+    }
+    let (folder, error) = last.expect("there is at least one folder");
+    Err(error).with_context(|| format!("cannot make {}", folder.display()))
+}
+
+fn capture_name(bytes: &str) -> String {
+    format!("{bytes}-{CAPTURE_SEED}.pcap")
+}
+
+/// The capture files of a run.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    paths: BTreeMap<(String, String), PathBuf>,
+}
+
+fn wanted(cell: &Cell) -> Option<(String, String)> {
+    let value = |key: &str| cell.parameters.get(key).cloned();
+    (value("file")? == CAPTURE).then(|| Some((value("place")?, value("bytes")?)))?
+}
+
+impl Inputs {
+    /// Makes the captures that the cells of a plan read, or finds them whole in the cache. Cells whose capture cannot be made
+    /// are given the reason. Those in memory are removed with everything else that bears the run's name.
+    pub fn make(plan: &mut Plan, guard: &mut Guard, folder: &RunFolder, signals: &Signals) -> Result<Inputs> {
+        let alive = plan.cells.iter().filter(|p| p.outcome.is_none());
+        let all: BTreeSet<(String, String)> = alive.filter_map(|p| wanted(&p.cell)).collect();
+        let mut inputs = Inputs::default();
+        for key in all {
+            let (place, bytes) = &key;
+            let path = match place.as_str() {
+                "tmpfs" => PathBuf::from(format!("/dev/shm/pagewise-{}-capture-{bytes}.pcap", plan.run)),
+                _ => captures_folder()?.join(capture_name(bytes)),
+            };
+            if signals.arrived().is_some() {
+                break;
+            }
+            match make_one(&path, bytes, &plan.run, guard, folder, signals)? {
+                None => {
+                    inputs.paths.insert(key, path);
+                }
+                Some(outcome) => {
+                    let concerned =
+                        plan.cells.iter_mut().filter(|p| p.outcome.is_none() && wanted(&p.cell).as_ref() == Some(&key));
+                    concerned.for_each(|p| p.outcome = Some(outcome.clone()));
+                }
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// The cell as its worker is to be told: with the path of its capture.
+    pub fn resolved(&self, cell: &Cell) -> Cell {
+        let mut told = cell.clone();
+        if let Some(path) = wanted(cell).and_then(|key| self.paths.get(&key)) {
+            told.parameters.insert("file".to_owned(), path.to_string_lossy().into_owned());
+        }
+        told
+    }
+}
+
+/// The cell as a worker is to be told after the run, when only captures in the cache are there still; `None` where its own is
+/// gone.
+pub fn kept(cell: &Cell) -> Option<Cell> {
+    let Some((place, bytes)) = wanted(cell) else { return Some(cell.clone()) };
+    let path = captures_folder().ok()?.join(capture_name(&bytes));
+    let mut told = cell.clone();
+    told.parameters.insert("file".to_owned(), path.to_str()?.to_owned());
+    (place == "disk" && path.is_file()).then_some(told)
+}
+
+/// Cells as a worker is to be told by hand, and comments that say how to make the captures that are not in the cache yet.
+pub fn by_hand(cells: &[&Cell]) -> Result<(Vec<Cell>, String)> {
+    let mut missing = BTreeSet::new();
+    let mut told = Vec::new();
+    for cell in cells {
+        let mut one = (*cell).clone();
+        if let Some((_, bytes)) = wanted(cell) {
+            let path = captures_folder()?.join(capture_name(&bytes));
+            if !path.is_file() {
+                missing.insert(format!("# first: WORKER make-capture {} {bytes} {CAPTURE_SEED}\n", path.display()));
+            }
+            one.parameters.insert("file".to_owned(), path.to_string_lossy().into_owned());
+        }
+        told.push(one);
+    }
+    Ok((told, missing.into_iter().collect()))
+}
+
+/// `None` where the file is there now; otherwise why not.
+fn make_one(
+    path: &Path,
+    bytes: &str,
+    run: &str,
+    guard: &mut Guard,
+    folder: &RunFolder,
+    signals: &Signals,
+) -> Result<Option<Outcome>> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let part = format!(".pagewise-{run}.part");
+    guard.undo(&format!("remove-prefix {} {part}", parent.display()))?;
+    let prefix = worker::exec_prefix()?;
+    let words = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()]
+        .map(ToOwned::to_owned);
+    let command: Vec<_> = [prefix[0].clone(), "make-capture".into()].into_iter().chain(words).collect();
+    let (said, messages) = (folder.file("capture.made"), folder.file("capture.messages"));
+    let side = Side {
+        command: &command,
+        options: Vec::new(),
+        request: Path::new("/dev/null"),
+        transcript: &said,
+        messages: &messages,
+    };
+    let patience = Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
+    let ended = launch::launch(&[side], patience, signals)?;
+    let why = fs::read_to_string(&messages).unwrap_or_default();
+    let _ = fs::remove_file(&said);
+    let _ = fs::remove_file(&messages);
+    let why = why.lines().next().unwrap_or_default().trim_start_matches("make-capture: ").to_owned();
+    Ok(match &ended.ends[0] {
+        end if end.is_clean() => None,
+        End::Stopped => Some(Outcome::of(Status::Refused, "the run was stopped before its capture file was made")),
+        End::Exit(4) => Some(Outcome::of(Status::Refused, why)),
+        end => Some(Outcome::of(Status::Failed, format!("make-capture: {}: {why}", end.words(false)))),
+    })
+}

@@ -1,0 +1,162 @@
+//! Starts one worker, or the two sides of a pair, sleeps until they have ended, and says how they did.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use record::end::End;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use super::signals::Signals;
+use crate::worker;
+
+/// How long the other side, or a worker that was asked to end, may take to do so.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// One process to start.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// Program and arguments of the worker.
+    pub command: &'a [OsString],
+    /// Options for the `exec` verb, such as `--preload PATH`.
+    pub options: Vec<OsString>,
+    /// Its standard input.
+    pub request: &'a Path,
+    /// Its standard output.
+    pub transcript: &'a Path,
+    /// Its standard error.
+    pub messages: &'a Path,
+}
+
+/// The end of one process, as far as it is known yet.
+struct Watched {
+    child: Child,
+    pid: Pid,
+    pidfd: OwnedFd,
+    ended: Option<ExitStatus>,
+    cause: Option<End>,
+}
+
+impl Watched {
+    fn start(side: &Side) -> Result<Watched> {
+        let prefix = worker::exec_prefix()?;
+        let mut command = Command::new(&prefix[0]);
+        command.arg("exec").arg("--parent").arg(std::process::id().to_string());
+        command.args(&side.options).arg("--").args(side.command);
+        let open = |path: &Path| File::open(path).with_context(|| format!("cannot open {}", path.display()));
+        let create = |path: &Path| File::create(path).with_context(|| format!("cannot make {}", path.display()));
+        command.stdin(open(side.request)?).stdout(create(side.transcript)?).stderr(create(side.messages)?);
+        // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which then ends the whole group.
+        command.process_group(0);
+        let child = command.spawn().context("cannot start a worker")?;
+        let pid = Pid::from_child(&child);
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open (Linux 5.3 or newer is needed)")?;
+        Ok(Watched { child, pid, pidfd, ended: None, cause: None })
+    }
+
+    /// Ends it for a reason; the first reason stays.
+    fn end(&mut self, cause: End, signal: Signal) {
+        if self.ended.is_none() {
+            self.cause.get_or_insert(cause);
+            let _ = kill_process_group(self.pid, signal);
+        }
+    }
+
+    fn result(&self) -> End {
+        let status = self.ended.expect("asked only after it has ended");
+        self.cause.clone().unwrap_or_else(|| match status.signal() {
+            Some(number) => End::Signal(number),
+            None => End::Exit(status.code().unwrap_or(-1)),
+        })
+    }
+}
+
+/// What is known of a launch after it has ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// One per side.
+    pub ends: Vec<End>,
+    /// From the first start to the last end.
+    pub wall: Duration,
+}
+
+/// Starts the sides and waits for all of them. Whatever happens, no process of the launch is left when this returns.
+pub fn launch(sides: &[Side], time_limit: Duration, signals: &Signals) -> Result<Ended> {
+    let started = Instant::now();
+    let mut watched = Vec::with_capacity(sides.len());
+    let mut trouble = None;
+    for side in sides {
+        match Watched::start(side) {
+            Ok(one) => watched.push(one),
+            Err(error) => {
+                trouble = Some(error);
+                break;
+            }
+        }
+    }
+    if trouble.is_some() {
+        watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
+    }
+    wait(&mut watched, started, time_limit, signals);
+    match trouble {
+        Some(error) => Err(error),
+        None => Ok(Ended { ends: watched.iter().map(Watched::result).collect(), wall: started.elapsed() }),
+    }
+}
+
+/// Waits for all processes; past a deadline it asks them to end (so that they can say where they are), then kills them.
+fn wait(watched: &mut [Watched], started: Instant, time_limit: Duration, signals: &Signals) {
+    let mut deadline = started + time_limit;
+    let mut asked = false;
+    loop {
+        for one in watched.iter_mut().filter(|w| w.ended.is_none()) {
+            if let Ok(Some(status)) = one.child.try_wait() {
+                one.ended = Some(status);
+                // Helpers that the worker forked die with it; the group is ended once more in case one was being born.
+                let _ = kill_process_group(one.pid, Signal::KILL);
+            }
+        }
+        if watched.iter().all(|w| w.ended.is_some()) {
+            return;
+        }
+        let one_failed = watched.iter().any(|w| w.ended.is_some_and(|status| !status.success()));
+        let now = Instant::now();
+        if signals.arrived().is_some() {
+            watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
+        } else if now >= deadline {
+            for one in watched.iter_mut().filter(|w| asked && w.ended.is_none()) {
+                if let Some(End::TimeLimit(seconds)) = one.cause {
+                    one.cause = Some(End::Deaf(seconds));
+                }
+            }
+            let cause = || if one_failed { End::OtherSide } else { End::TimeLimit(time_limit.as_secs()) };
+            let signal = if asked { Signal::KILL } else { Signal::TERM };
+            watched.iter_mut().for_each(|one| one.end(cause(), signal));
+            asked = true;
+            deadline = now + GRACE;
+        } else if one_failed && watched.len() > 1 {
+            deadline = deadline.min(now + GRACE);
+        }
+        sleep_until(watched, deadline, signals);
+    }
+}
+
+/// Sleeps until a process ends, a signal arrives or the deadline is there.
+fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+    let running = watched.iter().filter(|w| w.ended.is_none());
+    let mut descriptors: Vec<PollFd> =
+        running.map(|w| PollFd::from_borrowed_fd(w.pidfd.as_fd(), PollFlags::IN)).collect();
+    if signals.arrived().is_none() {
+        descriptors.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
+    }
+    // An interrupted poll is as good as a finished one: the caller looks at everything again.
+    let _ = poll(&mut descriptors, Some(&timeout));
+}

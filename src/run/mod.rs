@@ -1,0 +1,30 @@
+//! Carrying out a plan: what happens next, the processes, what is made for them and put back, the signals that stop it.
+
+use std::fs::File;
+
+use anyhow::{Context, Result, bail};
+use record::folder::RunFolder;
+use rustix::fs::FlockOperation;
+
+pub mod bound;
+pub mod captures;
+pub mod guard;
+pub mod launch;
+pub mod need;
+pub mod progress;
+mod runner;
+pub mod signals;
+pub mod system;
+
+pub use runner::{RunEnd, Runner, interrupted};
+
+/// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.
+pub fn lock(folder: &RunFolder) -> Result<File> {
+    let path = folder.path();
+    let handle = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => bail!("another process is measuring into {}", path.display()),
+        // A file system without locks, such as some network file systems, is no reason not to measure.
+        _ => Ok(handle),
+    }
+}

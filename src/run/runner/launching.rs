@@ -1,0 +1,186 @@
+//! One launch: whether it fits, what it is asked, its processes, its record.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::{Runner, launch_s};
+use crate::machine::memory;
+use crate::machine::noise::Snapshot;
+use crate::run::launch::{self, Side};
+use crate::run::need::{heap_needed, memory_needed};
+use crate::worker;
+use record::launches::{LaunchRecord, SideRecord};
+use record::method::Method;
+use record::outcome::{Outcome, Status};
+use record::request::{self, LaunchKeys};
+use stats::orders;
+
+/// A worker that takes this many times longer than the pilot promised is given up.
+const PATIENCE: f64 = 10.0;
+/// The least time limit of a launch.
+const LEAST_TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Left free when a launch's need is compared with what is available, in bytes.
+const RESERVE_BYTES: u64 = 64 << 20;
+
+impl Runner<'_> {
+    /// Refuses the cells that would not fit into memory, with both figures.
+    fn admit(&mut self, unit: usize) -> Result<()> {
+        for cell in self.alive(unit) {
+            let planned = &self.plan.cells[cell];
+            let rounds = self.plan.units[unit].rounds + self.plan.units[unit].warmup_rounds;
+            let needed = memory_needed(planned, rounds)?;
+            let sides = planned.cell.sides().count() as u64;
+            if let Err(refusal) = memory::fits(&self.root, needed.saturating_mul(sides), RESERVE_BYTES) {
+                self.settle(cell, Outcome::of(Status::Refused, refusal.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn launch(&mut self, unit: usize, block: i32) -> Result<()> {
+        self.admit(unit)?;
+        let cells = self.alive(unit);
+        if cells.is_empty() {
+            return Ok(());
+        }
+        let number = self.next_launch;
+        self.next_launch += 1;
+        let prepared = self.prepare(unit, block, number, &cells)?;
+        let before = Snapshot::take(&self.root);
+        let cpu_before = laboratory_cpu();
+        let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
+        let result = launch::launch(&sides, self.time_limit(unit), self.signals);
+        let _ = std::fs::remove_dir_all(self.scratch());
+        let ended = result?;
+        let noise = Snapshot::take(&self.root).delta(&before);
+        let sides = prepared.iter().zip(&ended.ends).map(|(p, end)| SideRecord {
+            worker: p.worker.clone(),
+            transcript: p.name.clone(),
+            end: end.clone(),
+            message: if end.is_clean() { String::new() } else { first_line(&p.messages) },
+        });
+        let record = LaunchRecord {
+            launch: number,
+            unit,
+            block,
+            cells: cells.clone(),
+            rounds: self.plan.units[unit].rounds,
+            wall_s: ended.wall.as_secs_f64(),
+            laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
+            sides: sides.collect(),
+            oom_killed: noise.oom_kills() > 0,
+            noise: Some(noise),
+        };
+        for p in &prepared {
+            if std::fs::metadata(&p.messages).is_ok_and(|m| m.len() == 0) {
+                let _ = std::fs::remove_file(&p.messages);
+            }
+        }
+        self.folder.append_launch(&record)?;
+        self.learn(&record)
+    }
+
+    fn time_limit(&self, unit: usize) -> Duration {
+        let unit = &self.plan.units[unit];
+        let usual = || LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)));
+        self.plan.time_limit_s.map_or_else(usual, Duration::from_secs_f64)
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.folder.file(&format!("scratch-pagewise-{}", self.plan.run))
+    }
+
+    /// Writes the requests of a launch and says how its processes are to be started.
+    fn prepare(&mut self, unit: usize, block: i32, number: usize, cells: &[usize]) -> Result<Vec<Prepared>> {
+        let planned = &self.plan.cells[cells[0]];
+        let method = Method::parse(&planned.method)?;
+        let scratch = self.scratch();
+        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot make {}", scratch.display()))?;
+        let directory = scratch.to_string_lossy().into_owned();
+        let name = format!("pagewise-{}-{number}", self.plan.run);
+        let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.plan.run));
+        let rendezvous = rendezvous.to_string_lossy().into_owned();
+        let seed = self.plan.seed ^ ((unit as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
+        let unit_plan = &self.plan.units[unit];
+        let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
+        let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
+        let heap = heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
+        let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
+        let selected: Vec<_> = told.iter().collect();
+        let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
+        let mut sides = planned.cell.sides();
+        let mut prepared = Vec::new();
+        for role in roles {
+            let worker = sides.next().unwrap_or(&planned.cell.worker).to_owned();
+            let suffix = role.map_or_else(String::new, |r| format!(".{r}"));
+            let keys = LaunchKeys {
+                experiment: &unit_plan.experiment,
+                launch: number,
+                seed: self.plan.seed,
+                role,
+                rendezvous: role.map(|_| rendezvous.as_str()),
+                directory: Some(&directory),
+                name: Some(&name),
+                trace_marks: false,
+            };
+            let file = format!("{number:03}{suffix}.request");
+            self.folder.write_text(&file, &request::request(&keys, &selected, &warmup, &rounds))?;
+            let started = worker::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
+            let mut options = Vec::new();
+            if let Some((library, _)) = &method.preload
+                && let Some(path) = worker::find_library(library)?
+            {
+                options.extend([OsString::from("--preload"), path.into()]);
+            }
+            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.plan.cells[c].cell.parameters));
+            if let Some(cgroup) = bound {
+                options.extend([OsString::from("--cgroup"), cgroup.into()]);
+            }
+            prepared.push(Prepared {
+                worker,
+                command: started.command_with_heap(heap),
+                options,
+                request: self.folder.file(&file),
+                name: format!("{number:03}{suffix}.transcript"),
+                transcript: self.folder.file(&format!("{number:03}{suffix}.transcript")),
+                messages: self.folder.file(&format!("{number:03}{suffix}.messages")),
+            });
+        }
+        Ok(prepared)
+    }
+}
+
+fn laboratory_cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+fn first_line(path: &Path) -> String {
+    let text = std::fs::read(path).unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().next().unwrap_or_default().chars().take(300).collect()
+}
+
+struct Prepared {
+    worker: String,
+    command: Vec<OsString>,
+    options: Vec<OsString>,
+    request: PathBuf,
+    name: String,
+    transcript: PathBuf,
+    messages: PathBuf,
+}
+
+impl Prepared {
+    fn side(&self) -> Side<'_> {
+        Side {
+            command: &self.command,
+            options: self.options.clone(),
+            request: &self.request,
+            transcript: &self.transcript,
+            messages: &self.messages,
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The Java worker. Every JDK that is found is a worker of its own, named by its version: the virtual machine is part of what
+//! is measured. Its sources are carried and compiled by that JDK at first use; folders `srcN` only by a JDK of version N or
+//! newer.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::carried;
+use super::native::hash;
+use super::{Maker, Started, Worker, cache_folder};
+
+/// One Java installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Jdk {
+    /// The folder that holds `bin/java`.
+    home: PathBuf,
+    /// `17`, `25`.
+    feature: u32,
+    /// `25.0.3`.
+    version: String,
+}
+
+/// A class file's needs are checked by the JDK that wrote it, so classes are never shared between versions.
+fn sources(feature: u32) -> impl Iterator<Item = (&'static str, &'static str)> {
+    carried::SOURCES.iter().filter_map(move |(path, text)| {
+        let below = path.strip_prefix("workers/java/")?;
+        let least = below.strip_prefix("src")?.split('/').next()?;
+        let fits = least.is_empty() || least.parse::<u32>().is_ok_and(|n| n <= feature);
+        (fits && below.ends_with(".java")).then_some((below, *text))
+    })
+}
+
+/// One worker for each JDK: those that were named, then `JAVA_HOME`'s, then the one in `PATH`. Where there is none, one
+/// worker that says so.
+pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
+    let Some(list) = carried::source("workers/java/methods.tsv") else { return Ok(Vec::new()) };
+    let mut found: Vec<Jdk> = Vec::new();
+    for path in named {
+        let one = jdk(path)?;
+        match found.iter().find(|known| known.feature == one.feature) {
+            Some(known) if known.home != one.home => {
+                bail!("--java: {} and {} are both version {}", known.home.display(), one.home.display(), one.feature)
+            }
+            Some(_) => {}
+            None => found.push(one),
+        }
+    }
+    let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let in_path = || {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders).map(|f| f.join("java")).find(|p| p.is_file())
+    };
+    for path in home.into_iter().chain(in_path()) {
+        let Ok(one) = jdk(&path) else { continue };
+        if !found.iter().any(|known| known.home == one.home || known.feature == one.feature) {
+            found.push(one);
+        }
+    }
+    if found.is_empty() {
+        return Ok(vec![Worker::new("java", list, Maker::Java(None))?]);
+    }
+    found.sort_by_key(|jdk| jdk.feature);
+    found.into_iter().map(|jdk| Worker::new(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk)))).collect()
+}
+
+/// A JDK by its folder, or by its `bin/java`.
+fn jdk(path: &Path) -> Result<Jdk> {
+    let real = path.canonicalize().with_context(|| format!("there is no Java at {}", path.display()))?;
+    let home = if real.is_dir() { real } else { real.parent().and_then(Path::parent).unwrap_or(&real).to_owned() };
+    let program = home.join("bin/java");
+    if !program.is_file() {
+        bail!("{} holds no bin/java", home.display());
+    }
+    let version = match std::fs::read_to_string(home.join("release")) {
+        Ok(text) => text.lines().find_map(|l| l.strip_prefix("JAVA_VERSION=")).map(|v| v.trim_matches('"').to_owned()),
+        Err(_) => None,
+    };
+    let version = version.map_or_else(|| asked(&program), Ok)?;
+    // Before Java 9 the version of Java 8 was 1.8.
+    let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|p| p.parse::<u32>().ok());
+    let feature = match (parts.next(), parts.next()) {
+        (Some(1), Some(second)) => second,
+        (Some(first), _) => first,
+        _ => bail!("{} says it is version {version:?}", program.display()),
+    };
+    Ok(Jdk { home, feature, version })
+}
+
+/// The version by Java's own word, for an installation without a `release` file.
+fn asked(program: &Path) -> Result<String> {
+    let output = Command::new(program)
+        .arg("-version")
+        .output()
+        .with_context(|| format!("cannot start {}", program.display()))?;
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let version = words.split('"').nth(1).map(str::to_owned);
+    version.with_context(|| format!("{} -version gives no version", program.display()))
+}
+
+/// Whether a JDK of a worker's name has what a method needs; the reason where it has not.
+pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
+    let needed = needs.strip_prefix("java-")?;
+    let have = worker.strip_prefix("java-")?;
+    let (needed, have): (u32, u32) = (needed.parse().ok()?, have.parse().ok()?);
+    (have < needed).then(|| format!("it needs JDK {needed} or newer, and this is {have}: name a newer one by --java"))
+}
+
+pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
+    let Some(jdk) = jdk else {
+        bail!(
+            "no Java in JAVA_HOME or PATH; install a JDK (the package default-jdk, or https://adoptium.net) or name one by --java"
+        );
+    };
+    if jdk.feature < 17 {
+        bail!("the Java worker needs JDK 17 or newer, and this is {}", jdk.version);
+    }
+    let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
+    let text: Vec<u8> =
+        sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+    let home = jdk.home.to_string_lossy();
+    let hash = hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()]);
+    let classes = cache_folder().join("workers").join(&hash[..16]).join("classes");
+    if !classes.exists() {
+        compile(jdk, &classes, list)?;
+    }
+    let mut command: Vec<OsString> = vec![jdk.home.join("bin/java").into()];
+    if jdk.feature >= 24 {
+        // The one call that unmaps a MappedByteBuffer is deprecated there and would be warned of on standard error.
+        command.push("--sun-misc-unsafe-memory-access=allow".into());
+    }
+    command.extend(["-cp".into(), classes.into(), "pagewise.Worker".into()]);
+    Ok(Started { command, hash, heap_options: true })
+}
+
+fn compile(jdk: &Jdk, classes: &Path, list: &str) -> Result<()> {
+    let compiler = jdk.home.join("bin/javac");
+    if !compiler.is_file() {
+        bail!(
+            "{} has no javac; install the JDK of version {} (the package openjdk-{0}-jdk)",
+            jdk.home.display(),
+            jdk.feature
+        );
+    }
+    let folder = classes.parent().unwrap_or(classes);
+    let work = folder.join(format!("source-{}", std::process::id()));
+    let result = (|| {
+        let built = work.join("classes");
+        std::fs::create_dir_all(&built).with_context(|| format!("cannot make {}", built.display()))?;
+        let mut javac = Command::new(&compiler);
+        javac.args(["-nowarn", "-encoding", "UTF-8", "-d"]).arg(&built);
+        for (path, text) in sources(jdk.feature) {
+            let path = work.join(path);
+            std::fs::create_dir_all(path.parent().unwrap_or(&work))?;
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            javac.arg(path);
+        }
+        let output = javac.output().with_context(|| format!("cannot start {}", compiler.display()))?;
+        if !output.status.success() {
+            let words = String::from_utf8_lossy(&output.stderr);
+            bail!("javac failed: {}", words.lines().take(3).collect::<Vec<_>>().join("; "));
+        }
+        std::fs::write(built.join("methods.tsv"), list)?;
+        match std::fs::rename(&built, classes) {
+            // Another Pagewise was faster, with the same sources and the same JDK.
+            Err(_) if classes.exists() => Ok(()),
+            other => other.with_context(|| format!("cannot place {}", classes.display())),
+        }
+    })();
+    let _ = std::fs::remove_dir_all(&work);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn installation(version: &str) -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("bin")).unwrap();
+        std::fs::write(home.path().join("bin/java"), "").unwrap();
+        std::fs::write(home.path().join("release"), format!("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"{version}\"\n"))
+            .unwrap();
+        home
+    }
+
+    #[test]
+    fn a_jdk_is_known_by_its_release_file() {
+        for (version, feature) in [("17.0.15", 17), ("25", 25), ("1.8.0_402", 8), ("26-ea", 26)] {
+            let home = installation(version);
+            assert_eq!(jdk(home.path()).unwrap().feature, feature);
+            assert_eq!(jdk(&home.path().join("bin/java")).unwrap().home, home.path().canonicalize().unwrap());
+        }
+        assert!(jdk(Path::new("/nonexistent")).is_err());
+        assert!(jdk(installation("soon").path()).is_err());
+    }
+
+    #[test]
+    fn newer_sources_are_for_newer_jdks_only() {
+        let newer = |feature| sources(feature).filter(|(path, _)| !path.starts_with("src/")).count();
+        assert_eq!(newer(17), 0);
+        assert!(newer(25) > 0 && sources(17).count() > 5);
+    }
+
+    #[test]
+    fn what_a_jdk_lacks_is_told() {
+        assert!(lacks("java-17", "java-22").unwrap().contains("JDK 22"));
+        assert_eq!(lacks("java-25", "java-22"), None);
+        assert_eq!(lacks("c-O3", "huge-pages"), None);
+    }
+}

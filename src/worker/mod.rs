@@ -1,0 +1,163 @@
+//! Workers: the programs that do measured work. Each family finds, builds and starts its own; the rest knows only this type.
+
+pub mod carried;
+mod go;
+mod java;
+mod native;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, bail};
+
+use record::method::{Method, Offer};
+use record::sizes;
+
+pub use native::exec_prefix;
+
+/// One worker, ready or known to be missing.
+#[derive(Debug)]
+pub struct Worker {
+    /// `c-O3`, `go`, `java-25`.
+    pub name: String,
+    /// What it can do, by its own word.
+    pub methods: Vec<Method>,
+    maker: Maker,
+    ready: OnceLock<Result<Started, String>>,
+}
+
+/// A worker that can be started.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// Program and arguments.
+    pub command: Vec<OsString>,
+    /// SHA-256 of the program or of its sources and toolchain, in hexadecimal.
+    pub hash: String,
+    /// Whether its command takes a heap's size.
+    pub heap_options: bool,
+}
+
+impl Started {
+    /// The command with a heap of this size, all of it touched before anything is measured, where it takes one.
+    pub fn command_with_heap(&self, heap_bytes: Option<u64>) -> Vec<OsString> {
+        let mut command = self.command.clone();
+        if let Some(bytes) = heap_bytes.filter(|_| self.heap_options) {
+            let options = [format!("-Xms{bytes}"), format!("-Xmx{bytes}"), "-XX:+AlwaysPreTouch".to_owned()];
+            command.splice(1..1, options.map(OsString::from));
+        }
+        command
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Maker {
+    Native(&'static [u8]),
+    Go,
+    Java(Option<java::Jdk>),
+    External(PathBuf),
+}
+
+impl Worker {
+    fn new(name: &str, list: &str, maker: Maker) -> Result<Worker> {
+        let methods = list.lines().filter(|l| l.starts_with("method\t")).map(Method::parse).collect::<Result<_>>();
+        let methods = methods.with_context(|| format!("worker {name} describes itself wrongly"))?;
+        Ok(Worker { name: name.to_owned(), methods, maker, ready: OnceLock::new() })
+    }
+
+    /// A worker given by its path, such as one that is being written.
+    pub fn external(path: PathBuf) -> Result<Worker> {
+        let output = std::process::Command::new(&path).arg("--list").output();
+        let output = output.with_context(|| format!("cannot start the worker {}", path.display()))?;
+        let list = String::from_utf8_lossy(&output.stdout).into_owned();
+        let Some(name) = list.lines().next().and_then(|l| l.strip_prefix("pagewise\t1\t")) else {
+            bail!("{} --list does not begin with \"pagewise<TAB>1<TAB>NAME\"", path.display());
+        };
+        Worker::new(name, &list, Maker::External(path))
+    }
+
+    /// How to start it, building it first where that is needed; the reason where it cannot be had.
+    pub fn start(&self) -> Result<&Started, &str> {
+        let ready = self.ready.get_or_init(|| {
+            let made = match &self.maker {
+                Maker::Native(bytes) => native::place(&self.name, bytes),
+                Maker::Go => go::build(),
+                Maker::Java(jdk) => java::build(jdk.as_ref()),
+                Maker::External(path) => {
+                    Ok(Started { command: vec![path.into()], hash: String::new(), heap_options: false })
+                }
+            };
+            made.map_err(|error| format!("{error:#}"))
+        });
+        ready.as_ref().map_err(String::as_str)
+    }
+
+    /// Whether it was given by its path.
+    pub fn is_external(&self) -> bool {
+        matches!(self.maker, Maker::External(_))
+    }
+
+    /// The family's word: `c`, `go`, `java`.
+    pub fn family(&self) -> &str {
+        self.name.split('-').next().unwrap_or(&self.name)
+    }
+
+    /// Whether it compiles its code while it runs.
+    pub fn compiles(&self) -> bool {
+        matches!(self.maker, Maker::Java(_))
+    }
+
+    /// Why it cannot do what needs this, where it cannot: its toolchain is too old.
+    pub fn lacks(&self, needs: &str) -> Option<String> {
+        java::lacks(&self.name, needs)
+    }
+
+    /// Its name and methods.
+    pub fn offer(&self) -> Offer<'_> {
+        Offer { worker: &self.name, methods: &self.methods }
+    }
+
+    /// One method of one experiment.
+    pub fn method(&self, experiment: &str, name: &str) -> Option<&Method> {
+        self.methods.iter().find(|m| m.experiment == experiment && m.name == name)
+    }
+}
+
+/// Every worker that this binary carries; `jdks` are Java installations that the user named.
+pub fn all(jdks: &[PathBuf]) -> Result<Vec<Worker>> {
+    let mut workers = native::workers()?;
+    workers.extend(go::worker()?);
+    workers.extend(java::workers(jdks)?);
+    Ok(workers)
+}
+
+/// The worker of that name, or an error that names the nearest one.
+pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
+    workers.iter().find(|w| w.name == name).with_context(|| {
+        let hint = sizes::did_you_mean(name, workers.iter().map(|w| w.name.as_str()));
+        let names: Vec<_> = workers.iter().map(|w| w.name.as_str()).collect();
+        format!("there is no worker \"{name}\"{hint} (there are {})", names.join(", "))
+    })
+}
+
+/// Where built and unpacked workers are kept: `$XDG_CACHE_HOME/pagewise`, `~/.cache/pagewise`, or below the temporary folder.
+pub fn cache_folder() -> PathBuf {
+    let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache"));
+    own.or_else(home).unwrap_or_else(std::env::temp_dir).join("pagewise")
+}
+
+/// The path by which the loader finds a shared library, if it does.
+pub fn find_library(name: &str) -> Result<Option<String>> {
+    use std::sync::Mutex;
+    static KNOWN: Mutex<Vec<(String, Option<String>)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().expect("nobody panics while holding it");
+    if let Some((_, path)) = known.iter().find(|(n, _)| n == name) {
+        return Ok(path.clone());
+    }
+    let prefix = exec_prefix()?;
+    let output = std::process::Command::new(&prefix[0]).args(["find-library", name]).output()?;
+    let path = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    known.push((name.to_owned(), path.clone()));
+    Ok(path)
+}
