@@ -1,6 +1,7 @@
 //! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
 
+mod laws;
 mod refusals;
 pub mod selftest;
 mod trace;
@@ -39,9 +40,16 @@ struct Found {
 }
 
 /// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
-pub fn check(experiments: &[Experiment], workers: &[Worker], what: &[String], external: &[PathBuf]) -> Result<u8> {
+/// With `laws`, every law is shown to be breakable, too.
+pub fn check(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: &[PathBuf],
+    laws: bool,
+) -> Result<u8> {
     let place = std::env::temp_dir().join(format!("pagewise-check-{}", std::process::id()));
-    let result = check_in(&place, experiments, workers, what, !external.is_empty());
+    let result = check_in(&place, experiments, workers, what, !external.is_empty(), laws);
     let _ = std::fs::remove_dir_all(&place);
     result
 }
@@ -52,6 +60,7 @@ fn check_in(
     workers: &[Worker],
     what: &[String],
     external: bool,
+    laws: bool,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let wish = Wish {
@@ -74,7 +83,7 @@ fn check_in(
             found.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
-    let (plan, evidence) = run(place, experiments, workers, &wish, &signals)?;
+    let (plan, evidence, folder) = run(place, experiments, workers, &wish, &signals)?;
     if let Some(signal) = signals.arrived() {
         return Ok(128 + u8::try_from(signal).unwrap_or(1));
     }
@@ -92,7 +101,9 @@ fn check_in(
             }
         }
     }
-    report(&found, &notes)
+    let code = report(&found, &notes)?;
+    let unbroken = if laws { laws::check(&plan, &folder, &evidence)?.report() } else { 0 };
+    Ok(if unbroken > 0 { 3 } else { code })
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.
@@ -156,7 +167,7 @@ fn run(
     workers: &[Worker],
     wish: &Wish,
     signals: &Signals,
-) -> Result<(Plan, Evidence)> {
+) -> Result<(Plan, Evidence, RunFolder)> {
     let folder = RunFolder::create(&place.join("run"))?;
     let terms = Terms {
         run: format!("check-{}", std::process::id()),
@@ -175,7 +186,7 @@ fn run(
     folder.write_json("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
     let (plan, evidence, _) = runner.run().context("the suite could not be run")?;
-    Ok((plan, evidence))
+    Ok((plan, evidence, folder))
 }
 
 fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {

@@ -65,6 +65,9 @@ enum Verb {
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
+        /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
+        #[arg(long)]
+        laws: bool,
     },
     /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
     Selftest(SelftestArgs),
@@ -167,7 +170,9 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory, arguments),
-        Verb::Check { what } => crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker),
+        Verb::Check { what, laws } => {
+            crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker, *laws)
+        }
         Verb::Selftest(arguments) => selftest(&laboratory, arguments),
         Verb::Request(select) => request(&laboratory, select),
         Verb::Runs => runs(),
