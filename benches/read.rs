@@ -171,7 +171,7 @@ fn prepared(place: &Path) -> Any<Bench> {
     let said = String::from_utf8(Command::new(&bench.worker).arg("--list").output()?.stdout)?;
     let flags =
         said.lines().find_map(|l| l.strip_prefix("about\tmethod_flags\t")).ok_or("the worker names no flags")?;
-    let consume = carried::source("workers/c/methods/read/consume.c").ok_or("consume.c is not carried")?;
+    let consume = carried::source("workers/c/methods/read/words.c").ok_or("words.c is not carried")?;
     let start = consume.find("__attribute__((noinline").ok_or("sum_words is not where it was")?;
     let end = start + consume[start..].find("\n}\n").ok_or("sum_words does not end")? + 3;
     let source = place.join("plain.c");

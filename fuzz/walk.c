@@ -1,6 +1,7 @@
 /* libFuzzer target for the packet walk of the `read` experiment. What comes from a file goes through the walk in pieces that
  * the input itself chooses, and must agree with a walk that is written for clearness only. Build and run: fuzz/walk.sh */
 #include "../workers/c/methods/read/walk.c"
+#include "../workers/c/methods/read/words.c"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,7 +30,10 @@ static struct expected walk_clearly(const struct walk *rules, const unsigned cha
         }
         if (at + 16 + length > bytes)
             break;
-        e.fold = fold(e.fold, number(file + at, 8, false), number(file + at + 8, 8, false));
+        uint64_t payload = 0;
+        for (size_t i = 0; rules->payload && i < length; i++)
+            payload += (uint64_t)file[at + 16 + i] << 8 * (i % 8);
+        e.fold += mix(e.records, number(file + at, 8, false), number(file + at + 8, 8, false), payload);
         e.records++;
         e.record_bytes += length;
         at += 16 + length;
@@ -52,12 +56,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct walk walk;
     if (size < 1)
         return 0;
-    /* The first byte seeds the lengths of the pieces; 0 means all at once. */
+    /* The first byte seeds the lengths of the pieces; 0 means all at once. Odd ones use the packets' bytes too. */
     uint32_t random = data[0];
     const unsigned char *file = data + 1;
     size_t bytes = size - 1;
     if (walk_begin(&walk, file, bytes))
         return 0;
+    walk.payload = data[0] % 2;
     struct walk rules = walk;
     for (size_t at = 0; at < bytes;) {
         random = random * 1664525 + 1013904223;

@@ -8,9 +8,23 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use reading::{Reader, captures, drive, hold_against_reference, mutations, shrunk, text, unmeasurable, walked, worker};
+use reading::{
+    Reader, captures, digest_of, drive, hold_against_reference, mutations, shrunk, text, unmeasurable, walked, worker,
+};
 
-const WALKERS: [&str; 7] = ["read", "pread", "fread", "mmap", "mmap-populate", "io_uring", "direct"];
+const WALKERS: [&str; 11] = [
+    "read",
+    "pread",
+    "fread",
+    "fread-published",
+    "mmap",
+    "mmap-published",
+    "mmap-populate",
+    "io_uring",
+    "direct",
+    "direct-single",
+    "limit",
+];
 
 fn make_capture(worker: &Path, path: &Path, bytes: u64, seed: u64) -> Output {
     Command::new(worker).arg("make-capture").arg(path).args([bytes.to_string(), seed.to_string()]).output().unwrap()
@@ -18,9 +32,11 @@ fn make_capture(worker: &Path, path: &Path, bytes: u64, seed: u64) -> Output {
 
 fn hold(worker: &Path, path: &Path, file: &[u8], name: &str) {
     fs::write(path, file).unwrap();
-    let told = drive(worker, &WALKERS, path, file.len() as u64, &[]);
-    let told: Vec<_> = WALKERS.iter().copied().zip(&told).collect();
-    hold_against_reference(file, name, &told);
+    for consume in ["records", "payload"] {
+        let told = drive(worker, &WALKERS, path, file.len() as u64, &[("consume", consume)]);
+        let told: Vec<_> = WALKERS.iter().copied().zip(&told).collect();
+        hold_against_reference(file, name, consume, &told);
+    }
 }
 
 #[test]
@@ -41,6 +57,112 @@ fn mutated_captures_are_never_counted_wrong() {
     for (round, file) in mutations(&fs::read(&path).unwrap(), 60).iter().enumerate() {
         hold(&worker, &path, file, &format!("mutation {round}"));
     }
+}
+
+/// Whether a consumer uses the byte of a whole capture that lies there.
+fn is_used(file: &[u8], offset: usize, consume: &str) -> bool {
+    let mut at = 24;
+    while consume == "records" && at + 16 <= offset {
+        at += 16 + u32::from_le_bytes(file[at + 8..at + 12].try_into().unwrap()) as usize;
+    }
+    consume == "sum" || (offset >= 24 && (consume == "payload" || offset >= at))
+}
+
+#[test]
+fn one_changed_byte_changes_the_digest_where_it_is_used_and_nowhere_else() {
+    let place = tempfile::tempdir().unwrap();
+    let worker = worker(place.path());
+    let path = place.path().join("capture");
+    assert!(make_capture(&worker, &path, 9_000, 3).status.success());
+    let whole = fs::read(&path).unwrap();
+    // The first records, what the end of a chunk cuts, and the end; the first 24 bytes are looked at before the clock too.
+    let offsets: Vec<usize> = (24..160).chain(4096 - 20..4096 + 20).chain(8_980..9_000).collect();
+    let files: Vec<_> = offsets.iter().map(|offset| (place.path().join(format!("flip-{offset}")), *offset)).collect();
+    for (path, offset) in &files {
+        let mut changed = whole.clone();
+        changed[*offset] ^= 0x10;
+        fs::write(path, changed).unwrap();
+    }
+    for consume in ["sum", "payload", "records"] {
+        let original = digest_of(&whole, consume).unwrap();
+        for method in ["read", "fread-published", "mmap"] {
+            let cells: Vec<_> = files.iter().map(|(path, _)| (method, path.as_path(), 9_000)).collect();
+            let told = Reader::native(&worker).drive(&cells, &[("consume", consume)]);
+            for (told, (path, offset)) in told.iter().zip(&files) {
+                let expected = digest_of(&fs::read(path).unwrap(), consume);
+                let found = told.facts.get("digest").map(|d| u64::from_str_radix(d, 16).unwrap());
+                assert_eq!(found, expected, "{method}, {consume}, offset {offset}: {:?}", told.ending);
+                assert_eq!(expected != Some(original), is_used(&whole, *offset, consume), "{consume}, offset {offset}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_noted_when_a_capture_was_made_catches_a_wrong_byte() {
+    let place = tempfile::tempdir().unwrap();
+    let worker = worker(place.path());
+    let path = place.path().join("capture");
+    assert!(make_capture(&worker, &path, 9_000, 3).status.success());
+    let mut file = fs::read(&path).unwrap();
+    let methods = ["read", "mmap", "fread-published", "limit"];
+    let wrong = |consume| {
+        let told = drive(&worker, &methods, &path, 9_000, &[("consume", consume)]);
+        told.iter().map(|t| (t.facts["content_known"].clone(), t.facts["content_wrong"].clone())).collect::<Vec<_>>()
+    };
+    let all = |known: &str, wrong: &str| vec![(known.to_owned(), wrong.to_owned()); methods.len()];
+    for consume in ["sum", "payload", "records"] {
+        assert_eq!(wrong(consume), all("1", "0"), "{consume}");
+    }
+    file[24 + 16 + 50] ^= 1; // the first packet's payload
+    fs::write(&path, &file).unwrap();
+    assert_eq!((wrong("sum"), wrong("payload"), wrong("records")), (all("1", "1"), all("1", "1"), all("1", "0")));
+}
+
+#[test]
+fn one_read_in_flight_costs_one_call() {
+    let place = tempfile::tempdir().unwrap();
+    let worker = worker(place.path());
+    let path = place.path().join("capture");
+    assert!(make_capture(&worker, &path, 400_000, 3).status.success());
+    let methods =
+        ["io_uring", "io_uring-registered", "io_uring-defer", "io_uring-direct", "io_uring-direct-registered"];
+    for (method, told) in
+        methods.iter().zip(drive(&worker, &methods, &path, 400_000, &[("queue_depth", "1"), ("consume", "sum")]))
+    {
+        if told.ending.as_ref().is_some_and(|e| e.starts_with("skip")) {
+            continue;
+        }
+        let number = |fact: &str| told.facts[fact].parse::<u64>().unwrap();
+        assert_eq!(number("enters"), number("completions") + number("interrupted"), "{method}");
+        assert_eq!(number("completed_bytes"), 400_000, "{method}");
+        assert_eq!(told.facts["digest"], format!("{:016x}", digest_of(&fs::read(&path).unwrap(), "sum").unwrap()));
+    }
+}
+
+#[test]
+fn all_methods_share_one_summing_loop_that_begins_a_line() {
+    let place = tempfile::tempdir().unwrap();
+    let worker = worker(place.path());
+    let Ok(output) = Command::new("nm").arg(&worker).output() else { return };
+    let symbols: Vec<String> =
+        text(&output.stdout).lines().filter(|l| l.contains("sum_words")).map(str::to_owned).collect();
+    assert_eq!(symbols.len(), 1, "{symbols:?}");
+    let address = u64::from_str_radix(symbols[0].split(' ').next().unwrap(), 16).unwrap();
+    assert_eq!(address % 64, 0, "{symbols:?}");
+}
+
+#[test]
+fn what_was_advised_is_read_from_the_mapping() {
+    let place = tempfile::tempdir().unwrap();
+    let worker = worker(place.path());
+    let path = place.path().join("capture");
+    assert!(make_capture(&worker, &path, 100_000, 3).status.success());
+    let methods = ["mmap", "mmap-published", "mmap-sequential", "mmap-random"];
+    let told = drive(&worker, &methods, &path, 100_000, &[("consume", "sum"), ("order", "random")]);
+    let facts = ["shared_mapping", "sequential_advice", "random_advice"];
+    let found: Vec<String> = told.iter().map(|t| facts.map(|f| t.facts[f].as_str()).concat()).collect();
+    assert_eq!(found, ["000", "100", "010", "001"]);
 }
 
 #[test]

@@ -52,10 +52,12 @@ fn hostile_captures_are_counted_as_the_native_worker_counts_them() {
     for (path, (_, file)) in files.iter().zip(&cases) {
         fs::write(path, file).unwrap();
     }
-    let told = told_of(place.path(), &files, &[]);
-    for (i, (name, file)) in cases.iter().enumerate() {
-        let of_case: Vec<(&str, &Told)> = told.iter().map(|(who, all)| (who.as_str(), &all[i])).collect();
-        hold_against_reference(file, name, &of_case);
+    for consume in ["records", "payload"] {
+        let told = told_of(place.path(), &files, &[("consume", consume)]);
+        for (i, (name, file)) in cases.iter().enumerate() {
+            let of_case: Vec<(&str, &Told)> = told.iter().map(|(who, all)| (who.as_str(), &all[i])).collect();
+            hold_against_reference(file, name, consume, &of_case);
+        }
     }
 }
 

@@ -56,7 +56,7 @@ pub struct Terms {
 pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Terms) -> Result<Plan> {
     let (mut cells, experiments) = match &choice {
         Choice::Wished(wish) | Choice::Checked(wish, _) => select::cells(all, workers, wish)?,
-        Choice::Published(table, wish) => published::cells(table, all, workers, wish)?,
+        Choice::Published(table, wish) => published::cells(table, all, workers, wish, terms.allow_system_changes)?,
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };
     let hashes = units::settle_missing(&mut cells, workers)?;

@@ -35,18 +35,26 @@ pub fn find(id: &str) -> Result<&'static Published> {
     })
 }
 
+/// What a figure's parameter is here: of `dropped|cold` the first where the user allowed changes of the system, otherwise the last.
+fn permitted(value: &str, allow_system_changes: bool) -> &str {
+    let first = value.split('|').next();
+    if allow_system_changes { first.unwrap_or(value) } else { value.rsplit('|').next().unwrap_or(value) }
+}
+
 /// Exactly the cells that repeat the figures of a write-up.
 pub fn cells(
     table: &Published,
     experiments: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
+    allow_system_changes: bool,
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
     for (figure, words) in table.figures.iter().flat_map(|f| f.cells().map(move |words| (f, words))) {
         let selector = Selector::parse(words).with_context(|| format!("{}: {}", table.id, figure.label))?;
-        let own = figure.parameters.iter().map(|(k, v)| (k.clone(), vec![v.clone()]));
+        let own =
+            figure.parameters.iter().map(|(k, v)| (k.clone(), vec![permitted(v, allow_system_changes).to_owned()]));
         let known = catalog::find(experiments, &selector.experiment)?;
         let set = wish
             .settings
@@ -76,4 +84,30 @@ pub fn cells(
 fn no_worker(workers: &[Worker], words: &str) -> bool {
     let family = words.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
     family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_figure_leaves_open_is_settled_by_what_the_user_allows() {
+        assert_eq!(permitted("dropped|cold", true), "dropped");
+        assert_eq!(permitted("dropped|cold", false), "cold");
+        assert_eq!((permitted("1GiB", true), permitted("1GiB", false)), ("1GiB", "1GiB"));
+    }
+
+    #[test]
+    fn p3_is_asked_both_ways_and_without_permission_nobodys_cache_is_dropped() {
+        let table = find("p3").unwrap();
+        for job in ["as published", "corrected"] {
+            for claim in ["claim (a)", "claim (b)", "claim (c)", "claim (d)"] {
+                let found = table.figures.iter().filter(|f| f.job == job && f.label.starts_with(claim));
+                assert!(found.count() == 1, "{claim}, {job}");
+            }
+        }
+        let caches: Vec<_> = table.figures.iter().map(|f| permitted(&f.parameters["cache"], false)).collect();
+        assert!(caches.contains(&"cold") && !caches.contains(&"dropped"));
+        assert!(table.figures.iter().all(|f| f.parameters["consume"] == "payload"));
+    }
 }

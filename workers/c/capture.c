@@ -1,6 +1,7 @@
 /* `WORKER make-capture PATH BYTES SEED [PART]`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums,
  * mixed packet sizes) of exactly BYTES bytes, the same for the same seed on every machine. A file that is there already
- * is kept when its digest is the one that was noted when it was made. Standard output says what was done:
+ * is kept when its digest is the one that was noted when it was made; the note (PATH.digest) also has what the consumers of
+ * `read` must come to. Standard output says what was done:
  * `made|kept BYTES bytes RECORDS records digest DIGEST`; standard error says why it was not: exit status 3, or 4 where
  * there is no room. PART is its name until it is whole, where the file system has no files without one. */
 #include "core.h"
@@ -26,6 +27,8 @@ struct capture {
     unsigned char *piece;
     size_t held;         /* bytes of the piece; a multiple of 8 has gone before it */
     uint64_t seed, sum, weight, records, payload_words, random, time_us;
+    uint64_t plain, touched;    /* of the file: the sum of its 8-byte words, and of the bytes at multiples of 4096 */
+    uint64_t headers, payload;  /* of its packets: what a walk of the headers comes to, and one of all their bytes */
 };
 
 __attribute__((noreturn)) static void give_up(const struct capture *c, int status, const char *what, const char *why)
@@ -45,9 +48,47 @@ static void digest_piece(struct capture *c, const unsigned char *data, size_t by
         word = 0;
         memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
         sum += word * weight;
+        c->plain += word;
+        if (weight / 2 % 512 == 0)
+            c->touched += word & 0xff;
     }
     c->sum = sum;
     c->weight = weight;
+}
+
+/* What the consumers of `read` must come to, written down from what it means and not from how they do it: a record's header
+ * and payload sum are mixed, and weighted by the record's number. */
+static uint64_t rotated(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static uint64_t mixed(uint64_t number, const unsigned char *record, uint64_t payload)
+{
+    uint64_t first = 0, second = 0;
+    for (int i = 7; i >= 0; i--) {
+        first = first << 8 | record[i];
+        second = second << 8 | record[8 + i];
+    }
+    uint64_t x = rotated(first * 0x9E3779B97F4A7C15u, 23) ^ second;
+    x = rotated(x * 0xBF58476D1CE4E5B9u, 29) ^ payload;
+    x *= 0x94D049BB133111EBu;
+    return (x ^ x >> 32) * (2 * number + 1);
+}
+
+static void expect_record(struct capture *c, const unsigned char *record, size_t frame)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < frame; i++)
+        sum += (uint64_t)record[RECORD_HEADER + i] << (8 * (i % 8));
+    c->headers += mixed(c->records, record, 0);
+    c->payload += mixed(c->records, record, sum);
+}
+
+/* The number of records and of the bytes in them is part of what the walks come to. */
+static uint64_t walk_end(const struct capture *c, uint64_t bytes, uint64_t fold)
+{
+    return fold ^ c->records * 0x9E3779B97F4A7C15u ^ (bytes - FILE_HEADER - RECORD_HEADER * c->records);
 }
 
 static uint64_t digest_end(const struct capture *c, uint64_t bytes)
@@ -140,6 +181,7 @@ static void put_record(struct capture *c, unsigned char *at, size_t frame)
         memcpy(payload + i, &word, bytes - i < 8 ? bytes - i : 8);
     }
     put_headers(c, at + RECORD_HEADER, frame);
+    expect_record(c, at, frame);
     c->records++;
 }
 
@@ -231,16 +273,17 @@ static void make(struct capture *c, uint64_t bytes)
     write_piece(c, c->held);
 }
 
-/* What was noted beside a file when it was made; false where there is no such note for these bytes and this seed. */
+/* What was noted beside a file when it was made; false where there is no such note for these bytes and this seed, or only
+ * that of an older version, which had no words for the consumers. */
 static bool noted(const char *note, uint64_t bytes, uint64_t seed, unsigned long long *records, unsigned long long *digest)
 {
-    unsigned long long note_bytes = 0, note_seed = 0;
+    unsigned long long note_bytes = 0, note_seed = 0, touched;
     FILE *file = fopen(note, "re");
-    const char *form = "%llu bytes seed %llu %llu records digest %llx";
-    int fields = file ? fscanf(file, form, &note_bytes, &note_seed, records, digest) : 0;
+    const char *form = "%llu bytes seed %llu %llu records digest %llx sum %*x payload %*x headers %*x touched %llx";
+    int fields = file ? fscanf(file, form, &note_bytes, &note_seed, records, digest, &touched) : 0;
     if (file)
         fclose(file);
-    return fields == 4 && note_bytes == bytes && note_seed == seed;
+    return fields == 5 && note_bytes == bytes && note_seed == seed;
 }
 
 static bool is_whole(struct capture *c, const char *note, uint64_t bytes, unsigned long long *records,
@@ -261,15 +304,19 @@ static bool is_whole(struct capture *c, const char *note, uint64_t bytes, unsign
     if (fd >= 0)
         close(fd);
     whole = whole && digest_end(c, bytes) == *digest;
-    c->sum = 0;
+    c->sum = c->plain = c->touched = 0;
     c->weight = 1;
     return whole;
 }
 
 static void note_down(struct capture *c, const char *note, uint64_t bytes, unsigned long long digest)
 {
-    char *text = (char *)arena_text("%llu bytes seed %llu %llu records digest %016llx\n", (unsigned long long)bytes,
-                                    (unsigned long long)c->seed, (unsigned long long)c->records, digest);
+    const char *text = arena_text("%llu bytes seed %llu %llu records digest %016llx\n"
+                                  "sum %016llx\npayload %016llx\nheaders %016llx\ntouched %016llx\n",
+                                  (unsigned long long)bytes, (unsigned long long)c->seed, (unsigned long long)c->records,
+                                  digest, (unsigned long long)c->plain,
+                                  (unsigned long long)walk_end(c, bytes, c->payload),
+                                  (unsigned long long)walk_end(c, bytes, c->headers), (unsigned long long)c->touched);
     int fd = open(note, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
         give_up(c, 3, note, strerror(errno));

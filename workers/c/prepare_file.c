@@ -36,6 +36,10 @@ int prepare_file_main(int argc, char **argv)
     tell_number("resident_before_bytes", in.resident_before);
     tell_number("stored_bytes", in.stored_bytes);
     tell_number("counted", in.counted);
+    tell_number("calls_counted", in.calls_counted);
+    /* What the consumer must come to; for consume=none, what the touched bytes of a mapping add up to. */
+    tell_number("content_known", in.content_known);
+    tell_number("content", in.content);
     tell_number("walk_swapped", in.sink.walk.swapped);
     tell_number("walk_limit", in.sink.walk.limit);
     out_flush();

@@ -24,7 +24,8 @@ type reading struct {
 	blocks                     []uint32
 	sums, walks, mapped        bool
 	found                      map[string]uint64
-	readCalls, deviceBytes     uint64
+	before                     ioCounts
+	bufferBytes                int // of the buffers that the bytes go through, where there are any
 	walk                       walk
 	sum, deliveredBytes, touch uint64
 }
@@ -35,10 +36,10 @@ var madeHot = map[string]bool{}
 // order it is a block.
 func (s *slot) readBegin(mapped bool) *reading {
 	in := &reading{s: s, path: s.key("file"), mapped: mapped, sums: s.key("consume") == "sum",
-		walks: s.key("consume") == "records"}
+		walks: s.key("consume") == "records" || s.key("consume") == "payload"}
 	in.found = s.prepareFile()
 	in.walk = walk{skip: walkFileHeader, swapped: in.found["walk_swapped"] != 0, limit: uint32(in.found["walk_limit"]),
-		held: make([]byte, 0, walkRecordHeader)}
+		payload: s.key("consume") == "payload", held: make([]byte, 0, walkRecordHeader), part: make([]byte, 0, 8)}
 	in.stepBytes = s.bytes
 	random := s.key("order") == "random"
 	if random {
@@ -52,7 +53,8 @@ func (s *slot) readBegin(mapped bool) *reading {
 	}
 	s.ops = uint64(s.bytes)
 	resetPeakRss()
-	in.readCalls, in.deviceBytes = ownCounts()
+	in.before = ownCounts()
+	in.before.callBytes += in.before.textBytes
 	return in
 }
 
@@ -125,15 +127,36 @@ func (in *reading) consume(p []byte) {
 	}
 }
 
+// sumWords adds up all little-endian 8-byte words, the last one padded with zeros. Arrays of known length have no bounds
+// to be checked, and four sums do not wait for each other.
 func sumWords(p []byte) uint64 {
-	var sum uint64
+	var a, b, c, d uint64
+	var last []byte // the last eight bytes, of which those that were added before are shifted out
+	if len(p) >= 8 {
+		last = p[len(p)-8:]
+	}
+	for len(p) >= 64 {
+		q := (*[64]byte)(p)
+		a += binary.LittleEndian.Uint64(q[0:8]) + binary.LittleEndian.Uint64(q[32:40])
+		b += binary.LittleEndian.Uint64(q[8:16]) + binary.LittleEndian.Uint64(q[40:48])
+		c += binary.LittleEndian.Uint64(q[16:24]) + binary.LittleEndian.Uint64(q[48:56])
+		d += binary.LittleEndian.Uint64(q[24:32]) + binary.LittleEndian.Uint64(q[56:64])
+		p = p[64:]
+	}
 	for len(p) >= 8 {
-		sum += binary.LittleEndian.Uint64(p)
+		a += binary.LittleEndian.Uint64(p)
 		p = p[8:]
 	}
-	var tail [8]byte
-	copy(tail[:], p)
-	return sum + binary.LittleEndian.Uint64(tail[:])
+	switch {
+	case len(p) == 0:
+	case last != nil:
+		b += binary.LittleEndian.Uint64(last) >> (64 - 8*len(p))
+	default:
+		for i, one := range p {
+			b += uint64(one) << (8 * i)
+		}
+	}
+	return a + b + c + d
 }
 
 func touchBlocks(p []byte) (sum uint64) {
@@ -143,7 +166,13 @@ func touchBlocks(p []byte) (sum uint64) {
 	return sum
 }
 
-func ownCounts() (readCalls, deviceBytes uint64) {
+// ioCounts are this process's read calls, the bytes that they brought, and those that it had a device read. What finding out
+// reads itself (textBytes) is counted the next time.
+type ioCounts struct {
+	readCalls, callBytes, deviceBytes, textBytes uint64
+}
+
+func ownCounts() ioCounts {
 	text := readFile("/proc/self/io")
 	number := func(name string) uint64 {
 		at := bytes.Index(text, []byte(name))
@@ -153,15 +182,16 @@ func ownCounts() (readCalls, deviceBytes uint64) {
 		value, _ := parse(text[at+len(name):], 10)
 		return value
 	}
-	return number("syscr: "), number("\nread_bytes: ")
+	return ioCounts{number("syscr: "), number("rchar: "), number("\nread_bytes: "), uint64(len(text))}
 }
 
 // readCount stands after the read phase and before anything that would add to its counts.
 func (in *reading) readCount(err error) {
 	s := in.s
-	readCalls, deviceBytes := ownCounts()
-	s.fact("read_calls", readCalls-in.readCalls)
-	s.fact("device_bytes", deviceBytes-in.deviceBytes)
+	after := ownCounts()
+	s.fact("read_calls", after.readCalls-in.before.readCalls)
+	s.fact("call_bytes", after.callBytes-in.before.callBytes)
+	s.fact("device_bytes", after.deviceBytes-in.before.deviceBytes)
 	s.fact("peak_rss_bytes", peakRssBytes())
 	words := ""
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -198,13 +228,14 @@ func (in *reading) mappedFault() {
 
 func (in *reading) readEnd() {
 	s := in.s
-	for _, name := range []string{"resident_before_bytes", "stored_bytes", "counted"} {
+	for _, name := range []string{"resident_before_bytes", "stored_bytes", "counted", "calls_counted"} {
 		s.fact(name, in.found[name])
 	}
 	s.fact("delivered_bytes", in.deliveredBytes)
+	s.fact("footprint_bytes", uint64(s.bytes+in.bufferBytes))
 	s.fact("step_bytes", uint64(in.stepBytes))
 	s.fact("page_bytes", uint64(s.pageBytes))
-	digest := in.deliveredBytes
+	digest := uint64(0) // of exactly the bytes that were used
 	if in.sums {
 		digest = in.sum
 	}
@@ -213,6 +244,22 @@ func (in *reading) readEnd() {
 		s.fact("record_bytes", in.walk.recordBytes)
 		s.fact("cut_bytes", in.walk.cutBytes())
 		digest = in.walk.fold ^ in.walk.records*0x9E3779B97F4A7C15 ^ in.walk.recordBytes
+	}
+	known := in.found["content_known"]
+	if !in.sums && !in.walks && !in.mapped {
+		known = 0 // nothing was used
+	}
+	s.fact("content_known", known)
+	if known != 0 {
+		used := digest
+		if !in.sums && !in.walks {
+			used = in.touch
+		}
+		wrong := uint64(0)
+		if used != in.found["content"] {
+			wrong = 1
+		}
+		s.fact("content_wrong", wrong)
 	}
 	s.factWord("digest", fmt.Sprintf("%016x", digest))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
 	"io"
 	"os"
 	"syscall"
@@ -13,6 +14,7 @@ var _ = register("read", "bufio", func(s *slot) {
 	in := s.readBegin(false)
 	reader := bufio.NewReaderSize(nil, in.stepBytes)
 	room := make([]byte, max(in.stepBytes, blockBytes))
+	in.bufferBytes = in.stepBytes + len(room)
 
 	s.begin("open")
 	file, err := os.Open(in.path)
@@ -52,12 +54,24 @@ func (in *reading) readBlocks(file *os.File, room []byte) error {
 	return nil
 }
 
+// readRecords takes each record's header, then its packet behind it, and uses the record. What is no whole record of an
+// ordinary size goes to the consumer in pieces.
 func (in *reading) readRecords(reader *bufio.Reader, room []byte) error {
 	want := walkFileHeader
 	for left := in.s.bytes; left > 0 && !in.walk.damaged; {
+		isHeader := in.walk.skip == 0
 		take := room[:min(want, left, len(room))]
 		if _, err := io.ReadFull(reader, take); err != nil {
 			return err
+		}
+		if isHeader && len(take) == walkRecordHeader {
+			packet := uint64(in.walk.captured(binary.LittleEndian.Uint64(take[8:])))
+			if whole := packet + walkRecordHeader; packet <= uint64(in.walk.limit) && whole <= uint64(min(left, len(room))) {
+				take = room[:whole]
+				if _, err := io.ReadFull(reader, take[walkRecordHeader:]); err != nil {
+					return err
+				}
+			}
 		}
 		in.consume(take)
 		left -= len(take)

@@ -10,9 +10,13 @@ const (
 	walkRecordHeader = 16
 )
 
-// walk goes through a pcap file in pieces of any size; it counts and folds what workers/c counts and folds.
+// walk goes through a pcap file in pieces of any size; it counts and folds what workers/c counts and folds: the headers of all
+// complete records, and with payload the packets' bytes too.
 type walk struct {
 	records, recordBytes, fold uint64
+	payload                    bool
+	payloadSum                 uint64 // of the words of the record being skipped that have come so far
+	part                       []byte // of a payload word that the end of a piece has cut
 	skip                       int
 	inRecord                   bool // what is being skipped is a record whose header was read
 	first, second              uint64
@@ -28,9 +32,12 @@ func (w *walk) captured(second uint64) uint32 {
 	return uint32(second)
 }
 
-func folded(sum, first, second uint64) uint64 {
-	sum = (sum ^ first) * 0x9E3779B97F4A7C15
-	return (bits.RotateLeft64(sum, 23) ^ second) * 0xBF58476D1CE4E5B9
+// mixed folds a record's header and the sum of its payload, weighted by the record's number.
+func mixed(number, first, second, payload uint64) uint64 {
+	sum := bits.RotateLeft64(first*0x9E3779B97F4A7C15, 23) ^ second
+	sum = bits.RotateLeft64(sum*0xBF58476D1CE4E5B9, 29) ^ payload
+	sum *= 0x94D049BB133111EB
+	return (sum ^ sum>>32) * (2*number + 1)
 }
 
 func (w *walk) begin(first, second uint64) {
@@ -46,10 +53,29 @@ func (w *walk) begin(first, second uint64) {
 }
 
 func (w *walk) complete() {
-	w.fold = folded(w.fold, w.first, w.second)
+	w.payloadSum += sumWords(w.part)
+	w.fold += mixed(w.records, w.first, w.second, w.payloadSum)
+	w.payloadSum, w.part = 0, w.part[:0]
 	w.recordBytes += uint64(w.captured(w.second))
 	w.records++
 	w.inRecord = false
+}
+
+// addPayload takes what has come of a payload that the end of a piece cuts; a word that is cut waits for its rest.
+func (w *walk) addPayload(p []byte) {
+	if len(w.part) > 0 {
+		there := min(8-len(w.part), len(p))
+		w.part = append(w.part, p[:there]...)
+		p = p[there:]
+		if len(w.part) < 8 {
+			return
+		}
+		w.payloadSum += sumWords(w.part)
+		w.part = w.part[:0]
+	}
+	whole := len(p) &^ 7
+	w.payloadSum += sumWords(p[:whole])
+	w.part = append(w.part, p[whole:]...)
 }
 
 func (w *walk) piece(p []byte) {
@@ -58,6 +84,9 @@ func (w *walk) piece(p []byte) {
 		case w.skip > 0:
 			there := min(w.skip, len(p))
 			w.skip -= there
+			if w.payload && w.inRecord {
+				w.addPayload(p[:there])
+			}
 			p = p[there:]
 			if w.skip == 0 && w.inRecord {
 				w.complete()
@@ -89,14 +118,18 @@ func (w *walk) cutBytes() uint64 {
 
 // headers takes whole records as far as the piece goes, and the header of the one that it cuts.
 func (w *walk) headers(p []byte) []byte {
-	records, recordBytes, fold, limit := w.records, w.recordBytes, w.fold, w.limit
+	records, recordBytes, fold, limit, payload := w.records, w.recordBytes, w.fold, w.limit, w.payload
 	for len(p) >= walkRecordHeader {
 		first, second := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
 		length := w.captured(second)
 		if length > limit || int(length) > len(p)-walkRecordHeader {
 			break
 		}
-		fold = folded(fold, first, second)
+		var sum uint64
+		if payload {
+			sum = sumWords(p[walkRecordHeader : walkRecordHeader+int(length)])
+		}
+		fold += mixed(records, first, second, sum)
 		recordBytes += uint64(length)
 		records++
 		p = p[walkRecordHeader+int(length):]

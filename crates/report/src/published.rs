@@ -17,7 +17,8 @@ fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Vec<&'a C
         (None, false) => cell.split('@').next() == Some(words),
     };
     let fits = |c: &&CellSummary| {
-        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| own == v || *own == sized(v)))
+        let one_of = |own: &String, v: &str| v.split('|').any(|v| own == v || *own == sized(v));
+        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| one_of(own, v)))
     };
     let mut found: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
     if !words.ends_with('*') {
@@ -75,6 +76,13 @@ fn divided(((a, a_limits), (b, b_limits)): (Value, Value)) -> Value {
     (a / b, a_limits.zip(b_limits).map(|((a_low, a_high), (b_low, b_high))| (a_low / b_high, a_high / b_low)))
 }
 
+/// The figure's job, and which of the values that it leaves open the cell had.
+fn job(figure: &Figure, cell: &CellSummary) -> String {
+    let open = figure.parameters.iter().filter(|(_, v)| v.contains('|'));
+    let settled = open.filter_map(|(k, _)| Some(format!(", {k}={}", cell.parameters.get(k)?)));
+    settled.fold(figure.job.clone(), |job, one| job + &one)
+}
+
 /// The write-up's table with our figures beside it.
 pub fn render(table: &Published, summary: &Summary) -> Result<String> {
     let mut text = format!("\n{}: {} ({}; {})\n", table.id, table.title, table.source, table.machine);
@@ -101,7 +109,7 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
             };
             let against = figure.against.as_ref().map_or_else(String::new, |words| format!(" / {words}"));
             let words = format!("{}{against}", cell.cell);
-            rows.add_row([&figure.label, &figure.job, &published, &here, &interval, &ratio, &words]);
+            rows.add_row([&figure.label, &job(figure, cell), &published, &here, &interval, &ratio, &words]);
         }
         if cells.is_empty() {
             rows.add_row([&figure.label, &figure.job, &published, "not in this run", "", "", &figure.cell]);

@@ -1,11 +1,12 @@
-/* How many O_DIRECT reads in flight, and how large ones, are the fastest on this device. */
+/* How many O_DIRECT reads in flight, how large ones, and by which kind of ring are the fastest on this device. */
 #ifndef PAGEWISE_READ_BEST_H
 #define PAGEWISE_READ_BEST_H
-#include "read.h"
+#include "ring.h"
 
 struct best {
     unsigned depth;
     size_t chunk;
+    enum ring_kind kind;
 };
 /* Never timed as a phase: short tries at the beginning of the file, once a process for each cell. */
 struct best best_requests(struct slot *s);

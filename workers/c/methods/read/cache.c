@@ -20,7 +20,7 @@ struct cache_status {
 static const char nobody_tells[] = "the kernel tells which pages of a file are cached only to its owner and to those who may "
                                    "write it, so neither cold nor hot can be proved: copy the file, or be its owner";
 
-/* Kernels without cachestat (before 6.5): mincore(2), which tells all others that everything is resident. */
+/* Where cachestat is missing (before 6.5) or refused: mincore(2), which tells all others that everything is resident. */
 static size_t resident_by_mincore(struct slot *s, int descriptor, size_t bytes)
 {
     struct stat status;
@@ -51,9 +51,7 @@ size_t resident_bytes(struct slot *s, int descriptor, size_t bytes)
     size_t resident;
     if (syscall(SYS_cachestat, descriptor, &range, &status, 0) == 0)
         resident = status.cached * s->page_bytes;
-    else if (errno == EPERM)
-        skip(s, nobody_tells);
-    else
+    else /* too old, not this file's owner, or a container's filter: the older call tells these apart */
         resident = resident_by_mincore(s, descriptor, bytes);
     return resident < bytes ? resident : bytes;
 }

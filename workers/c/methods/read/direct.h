@@ -5,7 +5,7 @@
 
 /* Every byte comes from the device, also when the cache has it, and none is left in the cache. */
 #define DIRECT_LAWS                                                                                                    \
-    READ_LAWS "; counted == 1: device_bytes >= stored_bytes; cache=cold: resident_after_bytes == 0"
+    BUFFER_LAWS "; counted == 1: device_bytes >= stored_bytes; cache=cold: resident_after_bytes == 0"
 
 /* The last request is for whole blocks too: the kernel brings what there is of them. */
 static inline size_t whole_blocks(size_t bytes)
@@ -18,6 +18,7 @@ static inline void direct_begin(struct slot *s, struct input *in, size_t chunk, 
     if (key_is(s, "place", "tmpfs"))
         skip(s, "tmpfs has no device that O_DIRECT could read from");
     read_begin(s, in, chunk, buffers);
+    in->footprint_bytes = in->buffer_bytes;
 }
 
 static inline void direct_check(struct slot *s, int descriptor)

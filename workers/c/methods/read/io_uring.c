@@ -4,7 +4,7 @@ static void run(struct slot *s)
 {
     struct input in;
     struct ring ring;
-    ring_begin(s, &ring, (unsigned)key_size(s, "queue_depth"));
+    ring_begin(s, &ring, (unsigned)key_size(s, "queue_depth"), RING_PLAIN);
     read_begin(s, &in, key_size(s, "chunk"), ring.depth);
     const char *path = in.path;
     int fd = -1, error = 0;
@@ -13,9 +13,10 @@ static void run(struct slot *s)
         error = uring_open(&ring);
     }
     check_open(s, fd, "open");
-    ring_check(s, error);
+    ring_check(s, &ring, error);
     PHASE(s, "read") { ring_pass(&ring, &in, fd, false); }
     check_pass(s, &in, "io_uring_enter");
+    ring_proofs(s, &ring);
     PHASE(s, "close") {
         uring_close(&ring);
         close(fd);
@@ -27,5 +28,5 @@ static void run(struct slot *s)
 METHOD(read_io_uring, .experiment = "read", .name = "io_uring",
        .summary = "io_uring through the page cache, with `queue_depth` reads of `chunk` bytes in flight.",
        .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
-       .laws = CACHE_LAWS "; " RING_LAWS, .calls = "open:openat,io_uring_setup,mmap read:io_uring_enter close:munmap,close",
-       .run = run);
+       .laws = CACHE_LAWS "; " RING_LAWS "; ring_buffers == 0; ring_files == 0; ring_thread == 0",
+       .calls = "open:openat,io_uring_setup,mmap read:io_uring_enter close:munmap,close", .run = run);

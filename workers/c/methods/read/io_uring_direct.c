@@ -5,7 +5,7 @@ static void run(struct slot *s)
 {
     struct input in;
     struct ring ring;
-    ring_begin(s, &ring, (unsigned)key_size(s, "queue_depth"));
+    ring_begin(s, &ring, (unsigned)key_size(s, "queue_depth"), RING_PLAIN);
     direct_begin(s, &in, key_size(s, "chunk"), ring.depth);
     const char *path = in.path;
     int fd = -1, error = 0;
@@ -14,9 +14,10 @@ static void run(struct slot *s)
         error = uring_open(&ring);
     }
     direct_check(s, fd);
-    ring_check(s, error);
+    ring_check(s, &ring, error);
     PHASE(s, "read") { ring_pass(&ring, &in, fd, true); }
     check_pass(s, &in, "io_uring_enter");
+    ring_proofs(s, &ring);
     PHASE(s, "close") {
         uring_close(&ring);
         close(fd);
@@ -28,5 +29,5 @@ static void run(struct slot *s)
 METHOD(read_io_uring_direct, .experiment = "read", .name = "io_uring-direct",
        .summary = "io_uring with O_DIRECT: `queue_depth` reads of `chunk` bytes in flight, past the page cache.",
        .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
-       .laws = DIRECT_LAWS "; " RING_LAWS, .calls = "open:openat,io_uring_setup,mmap read:io_uring_enter close:munmap,close",
-       .run = run);
+       .laws = DIRECT_LAWS "; " RING_LAWS "; ring_buffers == 0; ring_files == 0; ring_thread == 0",
+       .calls = "open:openat,io_uring_setup,mmap read:io_uring_enter close:munmap,close", .run = run);

@@ -1,5 +1,6 @@
 /* See map.h. Never timed. */
 #include "map.h"
+#include <stdio.h>
 
 char *map_begin(struct slot *s, struct input *in)
 {
@@ -7,7 +8,7 @@ char *map_begin(struct slot *s, struct input *in)
     return free_range(s, in->bytes);
 }
 
-void map_check(struct slot *s, const struct input *in, int descriptor, const void *mapped, int advised)
+void map_check(struct slot *s, struct input *in, int descriptor, const void *mapped, int advised)
 {
     /* The calls stand in one phase without a test between them, so errno is the last one's: the first that failed is made
      * again before it is named. */
@@ -21,6 +22,32 @@ void map_check(struct slot *s, const struct input *in, int descriptor, const voi
     }
     if (advised != 0)
         fail(s, "madvise");
+    in->resident_after_open = resident_bytes(s, in->descriptor, in->bytes);
+}
+
+/* What /proc/self/smaps says of the mapping that begins there: whether it is shared, and what was advised. */
+static void fact_advice(struct slot *s, const void *mapped)
+{
+    char line[512], shared = 0;
+    unsigned long from;
+    bool inside = false, sequential = false, random = false;
+    FILE *file = fopen("/proc/self/smaps", "re");
+    if (!file)
+        fail(s, "open /proc/self/smaps");
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%lx-%*x %*c%*c%*c", &from) == 1 && strchr(line, '-'))
+            inside = from == (uintptr_t)mapped;
+        if (inside)
+            (void)!sscanf(line, "%*x-%*x %*c%*c%*c%c", &shared);
+        if (inside && strncmp(line, "VmFlags:", 8) == 0) {
+            sequential = strstr(line, " sr");
+            random = strstr(line, " rr");
+        }
+    }
+    fclose(file);
+    fact(s, "shared_mapping", shared == 's');
+    fact(s, "sequential_advice", sequential);
+    fact(s, "random_advice", random);
 }
 
 void map_proofs(struct slot *s, struct input *in, const void *mapped)
@@ -28,4 +55,6 @@ void map_proofs(struct slot *s, struct input *in, const void *mapped)
     size_t page = s->page_bytes;
     check_pass(s, in, "mmap");
     fact(s, "mapped_bytes", resident_in(s, mapped, (in->bytes + page - 1) / page * page).rss_bytes);
+    fact(s, "resident_after_open_bytes", in->resident_after_open);
+    fact_advice(s, mapped);
 }

@@ -23,5 +23,5 @@ static void run(struct slot *s)
 
 METHOD(read_mmap, .experiment = "read", .name = "mmap",
        .summary = "Map the file and go through it: the kernel reads ahead, and one fault maps the cached pages around it.",
-       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024", .laws = MAP_LAWS,
+       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024", .laws = MAP_LAWS "; " PLAIN_LAWS "; " LAZY_LAWS,
        .calls = "open:openat,mmap close:munmap,close", .run = run);

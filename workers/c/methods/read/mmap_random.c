@@ -27,5 +27,6 @@ static void run(struct slot *s)
 
 METHOD(read_mmap_random, .experiment = "read", .name = "mmap-random",
        .summary = "Map the file, say MADV_RANDOM: nothing is read ahead, each fault brings its own page.",
-       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024", .laws = MAP_LAWS,
+       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024",
+       .laws = MAP_LAWS "; " LAZY_LAWS "; shared_mapping == 0; sequential_advice == 0; random_advice == 1",
        .calls = "open:openat,mmap,madvise close:munmap,close", .run = run);

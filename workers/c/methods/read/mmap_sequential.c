@@ -24,5 +24,6 @@ static void run(struct slot *s)
 
 METHOD(read_mmap_sequential, .experiment = "read", .name = "mmap-sequential",
        .summary = "Map the file, say MADV_SEQUENTIAL: more is read ahead, and pages behind may go soon.",
-       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024", .laws = MAP_LAWS,
+       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024",
+       .laws = MAP_LAWS "; " LAZY_LAWS "; shared_mapping == 0; sequential_advice == 1; random_advice == 0",
        .calls = "open:openat,mmap,madvise close:munmap,close", .run = run);

@@ -24,5 +24,7 @@ static void run(struct slot *s)
 
 METHOD(read_mmap_willneed, .experiment = "read", .name = "mmap-willneed",
        .summary = "Map the file, say MADV_WILLNEED: reading ahead begins at once, within the limits of read-ahead.",
-       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024", .laws = MAP_LAWS,
+       .phases = READ_PHASES, .keys = READ_KEYS, .memory = "bytes / 1024",
+       .laws = MAP_LAWS "; " PLAIN_LAWS "; cache=cold: resident_after_open_bytes > 0; "
+                        "cache=dropped: resident_after_open_bytes > 0",
        .calls = "open:openat,mmap,madvise close:munmap,close", .run = run);

@@ -9,8 +9,9 @@
 
 enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
 
-/* /proc/self/io counts this process and its threads; the kernel counts device bytes when it asks the device for them. */
-static bool own_counts(struct io_counts *counts)
+/* /proc/self/io counts this process and its threads; the kernel counts device bytes when it asks the device for them. What
+ * this call itself reads is counted after it: `own_text` is how much that is. */
+static bool own_counts(struct io_counts *counts, size_t *own_text)
 {
     char text[512];
     int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
@@ -20,11 +21,14 @@ static bool own_counts(struct io_counts *counts)
     if (got <= 0)
         return false;
     text[got] = 0;
-    const char *calls = strstr(text, "syscr: "), *bytes = strstr(text, "\nread_bytes: ");
-    if (!calls || !bytes)
+    const char *brought = strstr(text, "rchar: "), *calls = strstr(text, "syscr: "), *bytes = strstr(text, "\nread_bytes: ");
+    if (!brought || !calls || !bytes)
         return false;
+    counts->call_bytes = strtoull(brought + 7, NULL, 10);
     counts->read_calls = strtoull(calls + 7, NULL, 10);
     counts->own_bytes = strtoull(bytes + 13, NULL, 10);
+    if (own_text)
+        *own_text = (size_t)got;
     return true;
 }
 
@@ -98,8 +102,9 @@ static void check_place(struct slot *s, const struct input *in)
 static void open_sink(struct slot *s, struct input *in, bool mapped)
 {
     unsigned char start[WALK_FILE_HEADER] = {0};
+    bool payload = key_is(s, "consume", "payload");
     in->sink.kind = key_is(s, "consume", "sum") ? CONSUME_SUM : mapped ? CONSUME_TOUCH : CONSUME_NONE;
-    if (!key_is(s, "consume", "records"))
+    if (!payload && !key_is(s, "consume", "records"))
         return;
     if (key_is(s, "order", "random"))
         skip(s, "packets are found by walking, one after another: order=random goes with consume=sum or none");
@@ -109,7 +114,8 @@ static void open_sink(struct slot *s, struct input *in, bool mapped)
     const char *wrong = walk_begin(&in->sink.walk, start, (size_t)got < in->bytes ? (size_t)got : in->bytes);
     if (wrong)
         refuse(s, EINVAL, wrong);
-    in->sink.kind = CONSUME_RECORDS;
+    in->sink.kind = payload ? CONSUME_PAYLOAD : CONSUME_RECORDS;
+    in->sink.walk.payload = payload;
 }
 
 static void *resident_pages(struct slot *s, size_t bytes)
@@ -148,6 +154,7 @@ void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)
     open_file(s, in);
     check_place(s, in);
     open_sink(s, in, chunk == WHOLE);
+    note_read(in);
     in->step_bytes = random ? BLOCK_BYTES : chunk == WHOLE ? in->bytes : chunk;
     in->steps = (in->bytes + in->step_bytes - 1) / in->step_bytes;
     if (random)
@@ -157,6 +164,7 @@ void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)
         in->buffer = resident_pages(s, in->buffer_bytes);
     }
     s->ops = in->bytes;
+    in->footprint_bytes = in->bytes + in->buffer_bytes;
     if (key_is(s, "cache", "dropped")) {
         drop_caches(s);
         in->resident_before = resident_bytes(s, in->descriptor, in->bytes);
@@ -175,7 +183,9 @@ void read_count_from_here(struct slot *s, struct input *in)
     reset_peak_rss();
     /* This process's own counts come last, so that nothing but the one call that reads them is counted with the method. */
     bool device = device_of_file_counts(in, &in->before);
-    in->calls_counted = own_counts(&in->before);
+    size_t own_text = 0;
+    in->calls_counted = own_counts(&in->before, &own_text);
+    in->before.call_bytes += own_text;
     in->counted = device && in->calls_counted;
 }
 
@@ -185,11 +195,24 @@ void check_open(struct slot *s, int descriptor, const char *call)
         fail(s, call);
 }
 
+/* Whether the end of what was handed over last is not what the file has there. */
+static bool last_is_wrong(struct slot *s, const struct input *in)
+{
+    static char there[1 << 14];
+    size_t offset = step_offset(in, in->steps - 1), end = offset + bytes_at(in, offset);
+    size_t bytes = in->sink.last_bytes < sizeof there ? in->sink.last_bytes : sizeof there;
+    if (!in->sink.last)
+        return true;
+    if (pread(in->descriptor, there, bytes, (off_t)(end - bytes)) != (ssize_t)bytes)
+        fail(s, "pread");
+    return memcmp((const char *)in->sink.last + in->sink.last_bytes - bytes, there, bytes) != 0;
+}
+
 void check_pass(struct slot *s, struct input *in, const char *call)
 {
     static char message[160];
     const struct walk *walk = &in->sink.walk;
-    own_counts(&in->after);
+    own_counts(&in->after, NULL);
     in->after.read_calls -= series_end();
     device_of_file_counts(in, &in->after);
     in->peak_rss_bytes = peak_rss_bytes();
@@ -199,22 +222,15 @@ void check_pass(struct slot *s, struct input *in, const char *call)
             fail_because(s, call, "the file ended before its bytes were read: it has become shorter");
         fail(s, call);
     }
-    if (in->sink.kind == CONSUME_RECORDS && walk->damaged) {
+    if (walk->damaged) {
         snprintf(message, sizeof message, "record %llu claims %u bytes, more than any record of this file may have (%u): it is damaged",
                  (unsigned long long)walk->records, walk->wrong_bytes, walk->limit);
         errno = EBADMSG;
         fail_because(s, call, message);
     }
-}
-
-static void fact_digest_of(struct slot *s, const struct sink *sink)
-{
-    uint64_t digest = sink->delivered_bytes;
-    if (sink->kind == CONSUME_SUM)
-        digest = sink->sum;
-    if (sink->kind == CONSUME_RECORDS)
-        digest = sink->walk.fold ^ sink->walk.records * 0x9E3779B97F4A7C15u ^ sink->walk.record_bytes;
-    fact_digest_value(s, digest);
+    in->resident_after = resident_bytes(s, in->descriptor, in->bytes);
+    if (in->buffer)
+        in->last_wrong = last_is_wrong(s, in);
 }
 
 void read_free(struct input *in)
@@ -233,6 +249,7 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
     uint64_t read_calls = in->after.read_calls - in->before.read_calls;
     fact(s, "peak_rss_bytes", in->peak_rss_bytes);
     fact(s, "read_calls", read_calls ? read_calls - 1 : 0);
+    fact(s, "call_bytes", in->after.call_bytes - in->before.call_bytes);
     fact(s, "read.system_calls", calls + (read_calls ? read_calls - 1 : 0));
     fact(s, "device_bytes", own);
     fact(s, "counted", in->counted);
@@ -241,17 +258,23 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
         fact(s, "foreign_bytes", device > own ? device - own : 0);
     fact(s, "stored_bytes", in->stored_bytes);
     fact(s, "resident_before_bytes", in->resident_before);
-    fact(s, "resident_after_bytes", resident_bytes(s, in->descriptor, in->bytes));
+    fact(s, "resident_after_bytes", in->resident_after);
+    fact(s, "footprint_bytes", in->footprint_bytes);
+    if (in->buffer)
+        fact(s, "last_wrong", in->last_wrong);
     fact(s, "delivered_bytes", in->sink.delivered_bytes);
     fact(s, "step_bytes", in->step_bytes);
     fact(s, "page_bytes", s->page_bytes);
-    if (in->sink.kind == CONSUME_RECORDS) {
+    fact(s, "content_known", in->content_known);
+    if (in->content_known)
+        fact(s, "content_wrong", (in->sink.kind == CONSUME_TOUCH ? in->sink.sum : sink_digest(&in->sink)) != in->content);
+    if (in->sink.kind == CONSUME_RECORDS || in->sink.kind == CONSUME_PAYLOAD) {
         fact(s, "records", in->sink.walk.records);
         fact(s, "record_bytes", in->sink.walk.record_bytes);
         fact(s, "cut_bytes", walk_cut_bytes(&in->sink.walk));
     }
     if (!key_is(s, "memory", "unbounded"))
         series_fact(s);
-    fact_digest_of(s, &in->sink);
+    fact_digest_value(s, sink_digest(&in->sink));
     read_free(in);
 }

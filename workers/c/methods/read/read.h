@@ -3,50 +3,61 @@
 #ifndef PAGEWISE_READ_H
 #define PAGEWISE_READ_H
 #include "walk.h"
+#include "words.h"
 #include "worker.h"
 #include <fcntl.h>
 
 #define READ_PHASES "open read close"
 #define READ_KEYS                                                                                                      \
-    "file:text bytes:size place:disk|tmpfs consume:records|sum|none order:sequential|random cache:hot|cold|dropped "   \
-    "memory:text"
+    "file:text bytes:size place:disk|tmpfs consume:sum|payload|records|none order:sequential|random "                  \
+    "cache:hot|cold|dropped memory:text"
 #define CHUNK_KEYS READ_KEYS " chunk:size"
 
 /* Somebody else's use of the device makes a cold figure somebody else's too. */
 #define FOREIGN_LAW                                                                                                    \
     "cache=cold & counted == 1: 8 * foreign_bytes <= bytes + 67108864; "                                               \
     "cache=dropped & counted == 1: 8 * foreign_bytes <= bytes + 67108864"
-/* Every byte was delivered, and the cache was what `cache=` says when the pass began. */
+/* What was used has the digest that was noted when the file was made, and the cache was what `cache=` says when the pass
+ * began. */
 #define READ_LAWS                                                                                                      \
-    "delivered_bytes == bytes; cache=hot: resident_before_bytes == bytes; cache=cold: resident_before_bytes == 0; "    \
-    "cache=dropped: resident_before_bytes == 0; "                                                                      \
-    "consume=records: 24 + 16 * records + record_bytes + cut_bytes == bytes; " FOREIGN_LAW
+    "content_known == 1: content_wrong == 0; cache=hot: resident_before_bytes == bytes; "             \
+    "cache=cold: resident_before_bytes == 0; cache=dropped: resident_before_bytes == 0; " FOREIGN_LAW
+/* What lies in the buffer at the end is what the file has there. */
+#define BUFFER_LAWS READ_LAWS "; last_wrong == 0"
 /* What is cold has to come from the device, and what is hot may not. */
 #define CACHE_LAWS                                                                                                     \
-    READ_LAWS "; cache=hot: device_bytes == 0; cache=cold & counted == 1: device_bytes >= stored_bytes; "              \
-              "cache=dropped & counted == 1: device_bytes >= stored_bytes"
-/* The bytes came by read calls, at least one a chunk. */
+    BUFFER_LAWS "; cache=hot: device_bytes == 0; cache=cold & counted == 1: device_bytes >= stored_bytes; "            \
+                "cache=dropped & counted == 1: device_bytes >= stored_bytes"
+/* Every byte came by a read call, as the kernel counts them (rchar of /proc/self/io), and none much more than once. */
+#define BROUGHT_LAWS                                                                                                   \
+    "memory=unbounded & calls_counted == 1: call_bytes >= bytes; "                                                     \
+    "memory=unbounded & calls_counted == 1: call_bytes <= bytes + 8192"
+/* And at least one call a chunk. */
 #define CALL_LAWS                                                                                                      \
-    CACHE_LAWS "; order=sequential & calls_counted == 1: read_calls >= (bytes + chunk - 1) / chunk; "                                       \
+    CACHE_LAWS "; " BROUGHT_LAWS "; order=sequential & calls_counted == 1: read_calls >= (bytes + chunk - 1) / chunk; " \
                "order=random & calls_counted == 1: read_calls >= (bytes + 4095) / 4096"
 
 enum { BLOCK_BYTES = 4096 }; /* a step of order=random; also what O_DIRECT is aligned to */
 
-enum consume { CONSUME_RECORDS, CONSUME_SUM, CONSUME_NONE, CONSUME_TOUCH };
+enum consume { CONSUME_SUM, CONSUME_PAYLOAD, CONSUME_RECORDS, CONSUME_NONE, CONSUME_TOUCH };
 
 /* Where the bytes go: the same code for every method. */
 struct sink {
     enum consume kind;
     uint64_t sum, delivered_bytes;
+    const void *last;           /* what was handed over last */
+    size_t last_bytes;
     struct walk walk;
 };
-/* Takes the next bytes: walks their records, adds up their 8-byte words, or counts them. Mapped bytes that nobody consumes
- * (CONSUME_TOUCH) are made available by reading one byte of each page. */
+/* Takes the next bytes: adds up their 8-byte words, walks their records with or without the packets' bytes, or counts them.
+ * Mapped bytes that nobody consumes (CONSUME_TOUCH) are made available by reading one byte of each 4 KiB. */
 void consume(struct sink *sink, const void *data, size_t bytes);
+/* Covers exactly the bytes that were used, so it is 0 where none was. */
+uint64_t sink_digest(const struct sink *sink);
 
 /* What the process and the file's device have counted. */
 struct io_counts {
-    uint64_t read_calls, own_bytes, device_bytes;
+    uint64_t read_calls, call_bytes, own_bytes, device_bytes;
 };
 
 struct input {
@@ -61,9 +72,12 @@ struct input {
     int descriptor;
     bool calls_counted;         /* the kernel counts this process's read calls and device bytes */
     bool counted;               /* and the file lies on a block device, whose own counts are there too */
-    size_t resident_before, stored_bytes, blocks_map_bytes;
+    size_t resident_before, resident_after_open, resident_after, stored_bytes, blocks_map_bytes;
+    bool content_known, last_wrong;
+    uint64_t content;           /* what sink_digest() must be, or the sum of touched bytes, where `content_known` */
     struct io_counts before, after;
     uint64_t peak_rss_bytes;
+    size_t footprint_bytes;     /* of memory that the pass goes through: cached pages and buffer */
 };
 
 enum { WHOLE = 0 }; /* instead of a chunk: a sequential pass takes all in one step (mapped files) */
@@ -77,7 +91,8 @@ void read_count_from_here(struct slot *s, struct input *in);
 void read_end(struct slot *s, struct input *in, uint64_t calls);
 void read_free(struct input *in); /* read_end() without facts */
 /* After the phases: stops at the error that the open call or the pass left. check_pass() also takes the counts and the peak
- * of resident memory, before any proof that would add to them. */
+ * of resident memory, before any proof that would add to them, and holds what was handed over last against the file; it
+ * stands before the phase that closes. */
 void check_open(struct slot *s, int descriptor, const char *call);
 void check_pass(struct slot *s, struct input *in, const char *call);
 
@@ -90,6 +105,9 @@ static inline size_t bytes_at(const struct input *in, size_t offset)
 {
     return in->bytes - offset < in->step_bytes ? in->bytes - offset : in->step_bytes;
 }
+
+/* The content that was noted beside a generated file when it was made (note.c). */
+void note_read(struct input *in);
 
 /* The page cache (cache.c). */
 size_t resident_bytes(struct slot *s, int descriptor, size_t bytes);

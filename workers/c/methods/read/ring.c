@@ -1,27 +1,45 @@
-/* See ring.h and io_uring(7). */
+/* Making a ring and looking at it; see ring.h and io_uring(7). */
 #include "ring.h"
-#include "direct.h"
 #include <linux/io_uring.h>
+#include <stdio.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
-void ring_begin(struct slot *s, struct ring *ring, unsigned depth)
+/* Numbers of the kernel's interface that older headers lack. */
+#ifndef SYS_io_uring_setup
+#define SYS_io_uring_setup 425
+#define SYS_io_uring_register 427
+#endif
+enum {
+    SETUP_SQPOLL = 1 << 1, SETUP_SINGLE_ISSUER = 1 << 12, SETUP_DEFER_TASKRUN = 1 << 13,
+    FEATURE_SINGLE_MMAP = 1 << 0, FEATURE_READ = 1 << 3, /* READ came with the feature of reading at the current position */
+    FEATURE_SQPOLL_ANY_FILE = 1 << 7, REGISTER_BUFFERS = 0, REGISTER_FILES = 2,
+};
+
+void ring_begin(struct slot *s, struct ring *ring, unsigned depth, enum ring_kind kind)
 {
-    *ring = (struct ring){.depth = depth, .turns_bytes = depth * sizeof(struct ring_turn)};
+    *ring = (struct ring){.depth = depth, .kind = kind, .turns_bytes = depth * sizeof(struct ring_turn)};
     if (depth > 4096)
         skip(s, "queue_depth is larger than 4096, the most that every kernel with io_uring takes");
     ring->turns = mmap(NULL, ring->turns_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, ring->turns);
-    ring_check(s, uring_open(ring));
+    ring_check(s, ring, uring_open(ring));
     uring_close(ring);
 }
 
-void ring_check(struct slot *s, int error)
+void ring_check(struct slot *s, const struct ring *ring, int error)
 {
+    if (error == EPERM && ring->kind == RING_SQPOLL)
+        skip(s, "SQPOLL is refused here: before Linux 5.11 it needs CAP_SYS_ADMIN, and kernel.io_uring_disabled may forbid it");
     if (error == ENOSYS || error == EPERM || error == EACCES)
         skip(s, "io_uring is refused here (no kernel support, kernel.io_uring_disabled, or a container's seccomp filter); "
                 "allow io_uring_setup, io_uring_enter and io_uring_register");
+    if (error == EINVAL && ring->kind == RING_DEFER)
+        skip(s, "this kernel's io_uring has no DEFER_TASKRUN (Linux 6.1)");
+    if (error == ENOMEM && ring->kind == RING_REGISTERED)
+        skip(s, "registered buffers are locked in memory, and the limit on that (ulimit -l) is smaller than queue_depth chunks");
     if (error == EOPNOTSUPP)
-        skip(s, "this kernel's io_uring is too old (Linux 5.6 has all that is needed)");
+        skip(s, "this kernel's io_uring is too old (Linux 5.6 has all that is needed, 5.11 for SQPOLL)");
     if (error) {
         errno = error;
         fail(s, "io_uring_setup");
@@ -31,11 +49,15 @@ void ring_check(struct slot *s, int error)
 int uring_open(struct ring *ring)
 {
     struct io_uring_params params = {0};
+    if (ring->kind == RING_SQPOLL)
+        params.flags = SETUP_SQPOLL;
+    if (ring->kind == RING_DEFER)
+        params.flags = SETUP_SINGLE_ISSUER | SETUP_DEFER_TASKRUN;
     ring->descriptor = (int)syscall(SYS_io_uring_setup, ring->depth, &params);
     if (ring->descriptor < 0)
         return errno;
-    /* IORING_OP_READ came together with the feature of reading at the current position. */
-    if (!(params.features & IORING_FEAT_SINGLE_MMAP) || !(params.features & IORING_FEAT_RW_CUR_POS)) {
+    unsigned needed = FEATURE_SINGLE_MMAP | FEATURE_READ | (ring->kind == RING_SQPOLL ? FEATURE_SQPOLL_ANY_FILE : 0);
+    if ((params.features & needed) != needed) {
         close(ring->descriptor);
         return EOPNOTSUPP;
     }
@@ -53,10 +75,20 @@ int uring_open(struct ring *ring)
     ring->sq_tail = (unsigned *)(rings + params.sq_off.tail);
     ring->sq_mask = (unsigned *)(rings + params.sq_off.ring_mask);
     ring->sq_array = (unsigned *)(rings + params.sq_off.array);
+    ring->sq_flags = (unsigned *)(rings + params.sq_off.flags);
     ring->cq_head = (unsigned *)(rings + params.cq_off.head);
     ring->cq_tail = (unsigned *)(rings + params.cq_off.tail);
     ring->cq_mask = (unsigned *)(rings + params.cq_off.ring_mask);
     ring->cqes = (struct io_uring_cqe *)(rings + params.cq_off.cqes);
+    return 0;
+}
+
+int uring_register(struct ring *ring, const struct input *in, int descriptor)
+{
+    struct iovec whole = {in->buffer, in->buffer_bytes};
+    if (syscall(SYS_io_uring_register, ring->descriptor, REGISTER_BUFFERS, &whole, 1) != 0 ||
+        syscall(SYS_io_uring_register, ring->descriptor, REGISTER_FILES, &descriptor, 1) != 0)
+        return errno;
     return 0;
 }
 
@@ -67,95 +99,31 @@ void uring_close(struct ring *ring)
     close(ring->descriptor);
 }
 
-/* Submits what waits; `least` completions are waited for. */
-static bool enter(struct ring *ring, unsigned least)
+void ring_proofs(struct slot *s, const struct ring *ring)
 {
-    for (;;) {
-        long taken = syscall(SYS_io_uring_enter, ring->descriptor, ring->waiting, least, least ? IORING_ENTER_GETEVENTS : 0,
-                             NULL, 0);
-        ring->enters++;
-        if (taken >= 0) {
-            ring->waiting -= (unsigned)taken;
-            return true;
-        }
-        if (errno != EINTR)
-            return false;
+    char path[64], line[256];
+    unsigned buffers = 0, files = 0;
+    int thread = 0;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", ring->descriptor);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        (void)!sscanf(line, "UserBufs: %u", &buffers);
+        (void)!sscanf(line, "UserFiles: %u", &files);
+        (void)!sscanf(line, "SqThread: %d", &thread);
     }
-}
-
-/* Queues what is missing of one turn's step. */
-static void queue(struct ring *ring, const struct input *in, int descriptor, bool direct, unsigned slot)
-{
-    struct ring_turn *turn = &ring->turns[slot];
-    unsigned tail = *ring->sq_tail, index = tail & *ring->sq_mask;
-    size_t left = turn->want - turn->have;
-    ring->sqes[index] = (struct io_uring_sqe){
-        .opcode = IORING_OP_READ, .fd = descriptor, .off = turn->offset + turn->have, .user_data = slot,
-        .addr = (uintptr_t)(in->buffer + (size_t)slot * in->step_bytes + turn->have),
-        .len = (unsigned)(direct ? whole_blocks(left) : left)};
-    ring->sq_array[index] = index;
-    __atomic_store_n(ring->sq_tail, tail + 1, __ATOMIC_RELEASE);
-    ring->waiting++;
-    ring->in_flight++;
-}
-
-/* Takes the completions that are there; a read that brought less than its step is queued again for the rest. */
-static void reap(struct ring *ring, struct input *in, int descriptor, bool direct)
-{
-    unsigned head = *ring->cq_head, tail = __atomic_load_n(ring->cq_tail, __ATOMIC_ACQUIRE), mask = *ring->cq_mask;
-    for (; head != tail; head++) {
-        const struct io_uring_cqe *cqe = &ring->cqes[head & mask];
-        unsigned slot = (unsigned)cqe->user_data;
-        struct ring_turn *turn = &ring->turns[slot];
-        ring->completions++;
-        ring->in_flight--;
-        if (cqe->res > 0)
-            turn->have += (size_t)cqe->res;
-        else if (cqe->res != -EAGAIN && cqe->res != -EINTR)
-            in->error = cqe->res ? -cqe->res : ENODATA;
-        turn->done = turn->have >= turn->want;
-        if (!turn->done && !in->error)
-            queue(ring, in, descriptor, direct, slot);
-    }
-    __atomic_store_n(ring->cq_head, head, __ATOMIC_RELEASE);
-}
-
-/* Completions of a pass that stopped early are waited for: the kernel still writes to the buffers. */
-static void drain(struct ring *ring, struct input *in, int descriptor, bool direct)
-{
-    while (ring->in_flight && enter(ring, 1))
-        reap(ring, in, descriptor, direct);
-}
-
-void ring_pass(struct ring *ring, struct input *in, int descriptor, bool direct)
-{
-    unsigned depth = ring->depth;
-    size_t steps = in->steps, queued = 0, step_bytes = in->step_bytes;
-    for (size_t i = 0; i < steps && !in->error; i++) {
-        unsigned slot = (unsigned)(i % depth);
-        for (; queued < steps && queued < i + depth; queued++) {
-            size_t offset = step_offset(in, queued);
-            ring->turns[queued % depth] = (struct ring_turn){offset, 0, bytes_at(in, offset), false};
-            queue(ring, in, descriptor, direct, (unsigned)(queued % depth));
-        }
-        /* Half a ring at a time keeps the device busy and the calls few. */
-        if (2 * ring->waiting >= depth && !enter(ring, 0))
-            in->error = errno;
-        while (!ring->turns[slot].done && !in->error) {
-            reap(ring, in, descriptor, direct);
-            if (!ring->turns[slot].done && !in->error && !enter(ring, 1))
-                in->error = errno;
-        }
-        if (!in->error)
-            consume(&in->sink, in->buffer + slot * step_bytes, ring->turns[slot].want);
-    }
-    if (in->error)
-        drain(ring, in, descriptor, direct);
+    if (file)
+        fclose(file);
+    fact(s, "ring_buffers", buffers);
+    fact(s, "ring_files", files);
+    fact(s, "ring_thread", thread > 0);
 }
 
 void ring_end(struct slot *s, struct ring *ring)
 {
+    fact(s, "enters", ring->enters);
+    fact(s, "interrupted", ring->interrupted);
     fact(s, "completions", ring->completions);
+    fact(s, "completed_bytes", ring->completed_bytes);
     ring_free(ring);
 }
 

@@ -9,7 +9,7 @@
 static void run(struct slot *s)
 {
     struct input in;
-    read_begin(s, &in, key_size(s, "chunk"), 1);
+    read_begin(s, &in, key_size(s, "large_chunk"), 1);
     const char *path = in.path;
     char *buffer = in.buffer;
     int fd = -1;
@@ -31,9 +31,12 @@ static void run(struct slot *s)
 }
 
 METHOD(read_uncached, .experiment = "read", .name = "uncached",
-       .summary = "preadv2(2) with RWF_DONTCACHE: read through the page cache, but leave in it nothing that was not there.",
-       .phases = READ_PHASES, .keys = CHUNK_KEYS, .memory = "chunk + bytes / 1024",
-       .laws = CALL_LAWS "; cache=cold & order=sequential: resident_after_bytes == 0; "
-                         /* What was read ahead behind a block that had been read before is not dropped with it. */
-                         "cache=cold & order=random: 8 * resident_after_bytes <= bytes + 524288",
+       .summary = "preadv2(2) with RWF_DONTCACHE, by large chunks: through the page cache, but nothing stays in it that was not there.",
+       .phases = READ_PHASES, .keys = READ_KEYS " large_chunk:size", .memory = "large_chunk + bytes / 1024",
+       .laws = CACHE_LAWS "; " BROUGHT_LAWS "; calls_counted == 1: read_calls >= (bytes + step_bytes - 1) / step_bytes; "
+                          "cache=cold & order=sequential: resident_after_bytes == 0; "
+                          /* What was read ahead behind a block that had been read before is not dropped with it. */
+                          "cache=cold & order=random: 8 * resident_after_bytes <= bytes + 524288; "
+                          /* Folios larger than a chunk are dropped with its end, and what is left of them is read again. */
+                          "cache=cold & order=sequential & counted == 1: 10 * device_bytes <= 11 * bytes + 2621440",
        .calls = "open:openat read:preadv2 close:close", .run = run);

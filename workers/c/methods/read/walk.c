@@ -1,5 +1,6 @@
 /* See walk.h and pcap-savefile(5). */
 #include "walk.h"
+#include "words.h"
 #include <string.h>
 
 static uint32_t little32(const unsigned char *p)
@@ -24,16 +25,39 @@ const char *walk_begin(struct walk *w, const unsigned char *start, size_t bytes)
     return NULL;
 }
 
-/* Folds a header's two words. Every step can be undone, so a change of any one word always changes the sum. */
-__attribute__((always_inline)) static inline uint64_t fold(uint64_t sum, uint64_t first, uint64_t second)
+/* Mixes a record's header and the sum of its payload. Every step can be undone, so a change of any one of the three changes
+ * the result. Results are added up with odd weights that differ from record to record: whoever knows a record's number can
+ * begin there, and exchanged records are noticed. */
+__attribute__((always_inline)) static inline uint64_t mix(uint64_t number, uint64_t first, uint64_t second, uint64_t payload)
 {
-    sum = (sum ^ first) * 0x9E3779B97F4A7C15u;
-    return ((sum << 23 | sum >> 41) ^ second) * 0xBF58476D1CE4E5B9u;
+    uint64_t sum = first * 0x9E3779B97F4A7C15u;
+    sum = ((sum << 23 | sum >> 41) ^ second) * 0xBF58476D1CE4E5B9u;
+    sum = ((sum << 29 | sum >> 35) ^ payload) * 0x94D049BB133111EBu;
+    return (sum ^ sum >> 32) * (2 * number + 1);
+}
+
+/* Adds what has come of a payload that a piece's end cuts; a word that is cut waits for its rest. */
+static void add_payload(struct walk *w, const unsigned char *p, size_t bytes)
+{
+    if (w->part_bytes) {
+        size_t missing = sizeof w->part - w->part_bytes, there = bytes < missing ? bytes : missing;
+        memcpy(w->part + w->part_bytes, p, there);
+        w->part_bytes += (unsigned)there;
+        if (w->part_bytes < sizeof w->part)
+            return;
+        w->payload_sum += sum_words(w->part, sizeof w->part);
+        p += there;
+        bytes -= there;
+    }
+    size_t whole = bytes & ~(sizeof w->part - 1);
+    w->payload_sum += sum_words(p, whole);
+    w->part_bytes = (unsigned)(bytes - whole);
+    memcpy(w->part, p + whole, bytes - whole);
 }
 
 /* Walks whole headers from `p` on; returns where it stopped: at a cut header, at the end, or at damage. */
 __attribute__((always_inline)) static inline const unsigned char *
-walk_headers(struct walk *w, const unsigned char *p, const unsigned char *end, bool swapped)
+walk_headers(struct walk *w, const unsigned char *p, const unsigned char *end, bool swapped, bool payload)
 {
     uint64_t records = w->records, record_bytes = w->record_bytes, sum = w->fold, words[2];
     uint32_t limit = w->limit, bytes;
@@ -51,10 +75,12 @@ walk_headers(struct walk *w, const unsigned char *p, const unsigned char *end, b
             w->skip = bytes - ((size_t)(end - p) - WALK_RECORD_HEADER);
             w->current_bytes = bytes;
             memcpy(w->current, words, sizeof words);
+            if (payload)
+                add_payload(w, p + WALK_RECORD_HEADER, (size_t)(end - p) - WALK_RECORD_HEADER);
             p = end;
             break;
         }
-        sum = fold(sum, words[0], words[1]);
+        sum += mix(records, words[0], words[1], payload ? sum_words(p + WALK_RECORD_HEADER, bytes) : 0);
         record_bytes += bytes;
         records++;
         p += WALK_RECORD_HEADER + bytes;
@@ -67,7 +93,9 @@ walk_headers(struct walk *w, const unsigned char *p, const unsigned char *end, b
 
 static const unsigned char *headers(struct walk *w, const unsigned char *p, const unsigned char *end)
 {
-    return w->swapped ? walk_headers(w, p, end, true) : walk_headers(w, p, end, false);
+    if (w->payload)
+        return w->swapped ? walk_headers(w, p, end, true, true) : walk_headers(w, p, end, false, true);
+    return w->swapped ? walk_headers(w, p, end, true, false) : walk_headers(w, p, end, false, false);
 }
 
 /* The record whose end has just come is complete; the file's header is none. */
@@ -75,7 +103,10 @@ static void complete(struct walk *w)
 {
     if (!w->current_bytes)
         return;
-    w->fold = fold(w->fold, w->current[0], w->current[1]);
+    w->payload_sum += sum_words(w->part, w->part_bytes);
+    w->fold += mix(w->records, w->current[0], w->current[1], w->payload_sum);
+    w->payload_sum = 0;
+    w->part_bytes = 0;
     w->record_bytes += w->current_bytes;
     w->records++;
     w->current_bytes = 0;
@@ -98,6 +129,8 @@ static const unsigned char *finish_skip(struct walk *w, const unsigned char *p, 
 {
     size_t there = (size_t)(end - p) < w->skip ? (size_t)(end - p) : w->skip;
     w->skip -= there;
+    if (w->payload && w->current_bytes)
+        add_payload(w, p, there);
     if (!w->skip)
         complete(w);
     return p + there;
@@ -128,4 +161,9 @@ uint64_t walk_cut_bytes(const struct walk *w)
     if (w->current_bytes)
         return WALK_RECORD_HEADER + w->current_bytes - w->skip;
     return w->skip ? WALK_FILE_HEADER - w->skip : w->held;
+}
+
+uint64_t walk_digest(const struct walk *w)
+{
+    return w->fold ^ w->records * 0x9E3779B97F4A7C15u ^ w->record_bytes;
 }

@@ -14,6 +14,7 @@ public final class Channel implements Method {
     public void run(Slot s) throws Exception {
         var in = new Reading(s, false);
         ByteBuffer buffer = ByteBuffer.allocateDirect((int) in.stepBytes).order(ByteOrder.LITTLE_ENDIAN);
+        in.bufferBytes = in.stepBytes;
         FileChannel file;
         try (var phase = s.phase("open")) {
             file = FileChannel.open(in.path, StandardOpenOption.READ);

@@ -28,9 +28,10 @@ public final class Reading {
     private final int[] blocks;
     private final boolean sums, walks, mapped;
     private final Map<String, Long> found;
-    private final long readCalls, deviceBytes;
+    private final long readCalls, callBytes, deviceBytes;
     final Walk walk;
-    long sum, deliveredBytes;
+    long sum, touched, deliveredBytes;
+    long bufferBytes; // of the buffer that the bytes go through, where there is one
     long cutBytes = -1; // the walk's own count, where a method does not walk by itself
 
     /** Before the clock. A mapped file is one step in sequential order, otherwise a chunk; in random order a block. */
@@ -41,11 +42,12 @@ public final class Reading {
         bytes = s.bytes;
         boolean random = s.is("order", "random");
         sums = s.is("consume", "sum");
-        walks = s.is("consume", "records");
+        boolean payload = s.is("consume", "payload");
+        walks = payload || s.is("consume", "records");
         found = prepared(s);
         swapped = found.get("walk_swapped") != 0;
         limit = found.get("walk_limit");
-        walk = walks ? new Walk(swapped, limit) : null;
+        walk = walks ? new Walk(swapped, limit, payload) : null;
         stepBytes = random ? BLOCK_BYTES : mapped ? bytes : s.size("chunk");
         steps = (bytes + stepBytes - 1) / stepBytes;
         blocks = random ? shuffled(s) : null;
@@ -53,6 +55,7 @@ public final class Reading {
         Files.writeString(Path.of("/proc/self/clear_refs"), "5");
         readCalls = counted("syscr: ");
         deviceBytes = counted("read_bytes: ");
+        callBytes = counted("rchar: "); // last, and its own text comes after it
     }
 
     /** Java can neither empty the page cache nor ask what is in it; the native worker does both, and looks at the file. */
@@ -111,28 +114,17 @@ public final class Reading {
     public void consume(ByteBuffer p, int from, int length) {
         deliveredBytes += length;
         if (sums)
-            sum += summed(p, from, length);
+            sum += Words.sum(p, from, length);
         else if (walks)
             walk.piece(p, from, from + length);
         else if (mapped)
-            sum ^= touched(p, from, length);
-    }
-
-    private static long summed(ByteBuffer p, int from, int length) {
-        long sum = 0;
-        int end = from + (length & ~7);
-        for (int i = from; i < end; i += 8)
-            sum += p.getLong(i);
-        long tail = 0;
-        for (int i = end; i < from + length; i++)
-            tail |= (p.get(i) & 0xFFL) << 8 * (i - end);
-        return sum + tail;
+            touched += touched(p, from, length);
     }
 
     private static long touched(ByteBuffer p, int from, int length) {
         long any = 0;
         for (int i = from; i < from + length; i += BLOCK_BYTES)
-            any ^= p.get(i);
+            any += p.get(i) & 0xFF;
         return any;
     }
 
@@ -172,6 +164,7 @@ public final class Reading {
 
     /** After the read phase: what the kernel counted since the constructor. */
     public void count() throws IOException {
+        s.fact("call_bytes", counted("rchar: ") - callBytes);
         s.fact("read_calls", counted("syscr: ") - readCalls);
         s.fact("device_bytes", counted("read_bytes: ") - deviceBytes);
         try (var lines = new BufferedReader(new FileReader("/proc/self/status"))) {
@@ -186,9 +179,10 @@ public final class Reading {
 
     /** After the clock. */
     public void end() {
-        for (String name : new String[] {"resident_before_bytes", "stored_bytes", "counted"})
+        for (String name : new String[] {"resident_before_bytes", "stored_bytes", "counted", "calls_counted"})
             s.fact(name, found.get(name));
         s.fact("delivered_bytes", deliveredBytes);
+        s.fact("footprint_bytes", bytes + bufferBytes);
         s.fact("step_bytes", stepBytes);
         s.fact("page_bytes", s.pageBytes);
         if (walks) {
@@ -196,6 +190,12 @@ public final class Reading {
             s.fact("record_bytes", walk.recordBytes);
             s.fact("cut_bytes", cutBytes < 0 ? walk.cutBytes() : cutBytes);
         }
-        s.digest(sums ? sum : walks ? walk.fold ^ walk.records * Content.GOLDEN ^ walk.recordBytes : deliveredBytes);
+        // Of exactly the bytes that were used: nothing where nobody consumes them.
+        long digest = sums ? sum : walks ? walk.fold ^ walk.records * Content.GOLDEN ^ walk.recordBytes : 0;
+        boolean known = found.get("content_known") != 0 && (sums || walks || mapped);
+        s.fact("content_known", known ? 1 : 0);
+        if (known)
+            s.fact("content_wrong", (sums || walks ? digest : touched) == found.get("content") ? 0 : 1);
+        s.digest(digest);
     }
 }

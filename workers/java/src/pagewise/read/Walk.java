@@ -7,16 +7,19 @@ import java.nio.ByteOrder;
 final class Walk {
     static final int FILE_HEADER = 24, RECORD_HEADER = 16;
 
-    private final boolean swapped;
+    private final boolean swapped, payload;
     private final long limit;
     private final ByteBuffer header = ByteBuffer.allocate(RECORD_HEADER).order(ByteOrder.LITTLE_ENDIAN);
-    private long skip = FILE_HEADER, first, second;
+    /** Of a payload word that the end of a piece has cut. */
+    private final ByteBuffer part = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private long skip = FILE_HEADER, first, second, payloadSum;
     private boolean inRecord; // what is being skipped is a record whose header was read
     long records, recordBytes, fold, wrongBytes;
     boolean damaged;
 
-    Walk(boolean swapped, long limit) {
+    Walk(boolean swapped, long limit, boolean payload) {
         this.swapped = swapped;
+        this.payload = payload;
         this.limit = limit;
     }
 
@@ -27,6 +30,8 @@ final class Walk {
             if (skip > 0) {
                 int there = (int) Math.min(skip, to - at);
                 skip -= there;
+                if (payload && inRecord)
+                    addPayload(p, at, there);
                 at += there;
                 if (skip == 0 && inRecord)
                     complete();
@@ -42,17 +47,34 @@ final class Walk {
         }
     }
 
+    /** What has come of a payload that the end of a piece cuts; a word that is cut waits for its rest. */
+    private void addPayload(ByteBuffer p, int from, int length) {
+        int at = from, end = from + length;
+        while (part.position() > 0 && at < end) {
+            part.put(p.get(at++));
+            if (!part.hasRemaining()) {
+                payloadSum += part.getLong(0);
+                part.clear();
+            }
+        }
+        int whole = end - at & ~7;
+        payloadSum += Words.sum(p, at, whole);
+        for (at += whole; at < end; at++)
+            part.put(p.get(at));
+    }
+
     /** Whole records, as far as the piece goes. */
     private int headers(ByteBuffer p, int from, int to) {
         int at = from;
         long records = this.records, recordBytes = this.recordBytes, fold = this.fold, limit = this.limit;
-        boolean swapped = this.swapped;
+        boolean swapped = this.swapped, payload = this.payload;
         while (to - at >= RECORD_HEADER) {
             long first = p.getLong(at), second = p.getLong(at + 8);
             long bytes = captured(second, swapped);
             if (bytes > limit || bytes > to - at - RECORD_HEADER)
                 break;
-            fold = folded(fold, first, second);
+            long sum = payload ? Words.sum(p, at + RECORD_HEADER, (int) bytes) : 0;
+            fold += mixed(records, first, second, sum);
             recordBytes += bytes;
             records++;
             at += RECORD_HEADER + (int) bytes;
@@ -82,7 +104,9 @@ final class Walk {
     }
 
     private void complete() {
-        fold = folded(fold, first, second);
+        fold += mixed(records, first, second, payloadSum + Words.sum(part, 0, part.position()));
+        payloadSum = 0;
+        part.clear();
         recordBytes += captured(second, swapped);
         records++;
         inRecord = false;
@@ -100,8 +124,11 @@ final class Walk {
         return Integer.toUnsignedLong(swapped ? Integer.reverseBytes(bytes) : bytes);
     }
 
-    static long folded(long fold, long first, long second) {
-        long sum = (fold ^ first) * 0x9E3779B97F4A7C15L;
-        return (Long.rotateLeft(sum, 23) ^ second) * 0xBF58476D1CE4E5B9L;
+    /** A record's header and the sum of its payload, weighted by the record's number. */
+    static long mixed(long number, long first, long second, long payload) {
+        long sum = Long.rotateLeft(first * 0x9E3779B97F4A7C15L, 23) ^ second;
+        sum = Long.rotateLeft(sum * 0xBF58476D1CE4E5B9L, 29) ^ payload;
+        sum *= 0x94D049BB133111EBL;
+        return (sum ^ sum >>> 32) * (2 * number + 1);
     }
 }

@@ -24,7 +24,7 @@ public final class MappedSegment implements Method {
     }
 
     private static void run(Slot s, Reading in) throws Exception {
-        boolean sums = s.is("consume", "sum"), walks = s.is("consume", "records");
+        boolean sums = s.is("consume", "sum"), payload = s.is("consume", "payload");
         FileChannel file;
         MemorySegment p;
         var arena = Arena.ofConfined();
@@ -33,8 +33,8 @@ public final class MappedSegment implements Method {
             p = file.map(FileChannel.MapMode.READ_ONLY, 0, in.bytes, arena);
         }
         try (var phase = s.phase("read")) {
-            if (walks)
-                walk(in, p);
+            if (payload || s.is("consume", "records"))
+                walk(in, p, payload);
             else
                 read(in, p, sums);
         }
@@ -48,33 +48,56 @@ public final class MappedSegment implements Method {
     }
 
     private static void read(Reading in, MemorySegment p, boolean sums) {
-        long steps = in.steps, sum = 0;
+        long steps = in.steps, sum = 0, touched = 0;
         for (long i = 0; i < steps; i++) {
             long offset = in.offset(i), length = in.length(offset);
-            sum += sums ? summed(p, offset, length) : touched(p, offset, length);
+            if (sums)
+                sum += summed(p, offset, length);
+            else
+                touched += touched(p, offset, length);
             in.deliveredBytes += length;
         }
         in.sum = sum;
+        in.touched = touched;
     }
 
+    private static final long BLOCK = 1L << 30; // whose words an int can count
+
+    /** As Words.sum(), over blocks whose loops the compiler can count. */
     private static long summed(MemorySegment p, long from, long length) {
-        long sum = 0, end = from + (length & ~7L);
-        for (long i = from; i < end; i += 8)
-            sum += p.get(WORD, i);
-        for (long i = end; i < from + length; i++)
-            sum += (p.get(ValueLayout.JAVA_BYTE, i) & 0xFFL) << 8 * (i - end);
-        return sum;
+        long sum = 0, at = from, end = from + length;
+        for (; end - at >= BLOCK; at += BLOCK)
+            sum += block(p, at, (int) BLOCK);
+        return sum + block(p, at, (int) (end - at));
+    }
+
+    private static long block(MemorySegment p, long from, int length) {
+        long a = 0, b = 0, c = 0, d = 0;
+        int i = 0;
+        for (int last = length - 63; i < last; i += 64) {
+            a += p.get(WORD, from + i) + p.get(WORD, from + i + 32);
+            b += p.get(WORD, from + i + 8) + p.get(WORD, from + i + 40);
+            c += p.get(WORD, from + i + 16) + p.get(WORD, from + i + 48);
+            d += p.get(WORD, from + i + 24) + p.get(WORD, from + i + 56);
+        }
+        for (; length - i >= 8; i += 8)
+            a += p.get(WORD, from + i);
+        if (i < length && length >= 8)
+            return a + b + c + d + (p.get(WORD, from + length - 8) >>> 64 - 8 * (length - i));
+        for (int shift = 0; i < length; i++, shift += 8)
+            b += (p.get(ValueLayout.JAVA_BYTE, from + i) & 0xFFL) << shift;
+        return a + b + c + d;
     }
 
     private static long touched(MemorySegment p, long from, long length) {
         long any = 0;
         for (long i = from; i < from + length; i += Reading.BLOCK_BYTES)
-            any ^= p.get(ValueLayout.JAVA_BYTE, i);
+            any += p.get(ValueLayout.JAVA_BYTE, i) & 0xFF;
         return any;
     }
 
     /** The whole file is there, so no record is cut by anything but the file's end. */
-    private static void walk(Reading in, MemorySegment p) {
+    private static void walk(Reading in, MemorySegment p, boolean payload) {
         long at = Walk.FILE_HEADER, bytes = in.bytes, limit = in.limit, records = 0, recordBytes = 0, fold = 0;
         boolean swapped = in.swapped;
         while (bytes - at >= Walk.RECORD_HEADER) {
@@ -86,7 +109,8 @@ public final class MappedSegment implements Method {
             }
             if (captured > bytes - at - Walk.RECORD_HEADER)
                 break;
-            fold = Walk.folded(fold, first, second);
+            long sum = payload ? summed(p, at + Walk.RECORD_HEADER, captured) : 0;
+            fold += Walk.mixed(records, first, second, sum);
             recordBytes += captured;
             records++;
             at += Walk.RECORD_HEADER + captured;

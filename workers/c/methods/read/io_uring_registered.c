@@ -1,0 +1,33 @@
+#include "ring.h"
+
+static void run(struct slot *s)
+{
+    struct input in;
+    struct ring ring;
+    ring_begin(s, &ring, (unsigned)key_size(s, "queue_depth"), RING_REGISTERED);
+    read_begin(s, &in, key_size(s, "chunk"), ring.depth);
+    const char *path = in.path;
+    int fd = -1, error = 0;
+    PHASE(s, "open") {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        error = uring_open(&ring);
+        error = error ? error : uring_register(&ring, &in, fd);
+    }
+    check_open(s, fd, "open");
+    ring_check(s, &ring, error);
+    PHASE(s, "read") { ring_pass(&ring, &in, fd, false); }
+    check_pass(s, &in, "io_uring_enter");
+    ring_proofs(s, &ring);
+    PHASE(s, "close") {
+        uring_close(&ring);
+        close(fd);
+    }
+    ring_end(s, &ring);
+    read_end(s, &in, ring.enters);
+}
+
+METHOD(read_io_uring_registered, .experiment = "read", .name = "io_uring-registered",
+       .summary = "io_uring through the page cache, its buffers and the file registered beforehand (READ_FIXED, fixed file).",
+       .phases = READ_PHASES, .keys = RING_KEYS, .memory = "chunk * queue_depth + bytes / 1024",
+       .laws = CACHE_LAWS "; " RING_LAWS "; ring_buffers == 1; ring_files == 1; ring_thread == 0",
+       .calls = "open:openat,io_uring_setup,mmap,io_uring_register read:io_uring_enter close:munmap,close", .run = run);
