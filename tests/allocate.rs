@@ -1,4 +1,4 @@
-//! The `allocate` methods, driven by hand and by the laboratory. No test asserts a time.
+//! The `allocate` methods, and the published job of `fault`, driven by hand and by the laboratory. No test asserts a time.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -219,4 +219,74 @@ fn published_figures_name_what_exists() {
             }
         }
     }
+}
+
+fn published(worker: &PathBuf, method: &str, keys: &str) -> Transcript {
+    let request = format!("protocol=1\nexperiment=fault\nseed=6\ncell=0\nmethod={method}\n{keys}\nround=0 0\n");
+    run(Command::new(worker), &request)
+}
+
+#[test]
+fn p5_as_published_piles_up_what_free_leaves_and_nothing_else() {
+    for worker in workers() {
+        for release in ["free", "dontneed"] {
+            let keys = format!("bytes=4194304\nrelease={release}\npiled=no\npile=1073741824\nbenchtime_ms=1");
+            let transcript = published(worker, "touch-published", &keys);
+            let facts = facts(&transcript, 0);
+            let number = |name: &str| facts[name].parse::<u64>().unwrap_or_else(|_| panic!("{name}: {facts:?}"));
+            let turns: u64 = (1..=4).filter_map(|i| facts.get(format!("quarter-{i}.turns").as_str())?.parse::<u64>().ok()).sum();
+            assert_eq!(turns, number("iterations"), "{facts:?}");
+            assert!(number("mappings") >= turns, "{facts:?}");
+            assert_eq!(transcript.samples.len(), 1);
+            assert_eq!(transcript.samples[0].counts.bytes, turns * (4 << 20));
+            if release == "dontneed" {
+                assert_eq!(number("lazyfree_bytes"), 0);
+                assert!(number("pile_bytes") < 1 << 20, "{facts:?}");
+            } else if number("reclaimed_pages") == 0 {
+                assert!(8 * number("lazyfree_bytes") >= 7 * number("mappings") * (4 << 20), "{facts:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn p5_as_published_stops_at_its_bound_where_no_cgroup_keeps_it() {
+    let keys = "bytes=4194304\nrelease=free\npiled=no\npile=33554432\nbenchtime_ms=600000";
+    let transcript = published(&workers()[1], "touch-published", keys);
+    let facts = facts(&transcript, 0);
+    assert_eq!((facts["stopped"], facts["bounded_by_cgroup"]), ("1", "0"), "{facts:?}");
+    assert_eq!(facts["mappings"], "8", "{facts:?}");
+    for (keys, words) in [
+        ("bytes=4194304\nrelease=free\npiled=before\npile=33554432\nbenchtime_ms=1", "memory cgroup"),
+        ("bytes=4194304\nrelease=dontneed\npiled=before\npile=33554432\nbenchtime_ms=1", "nothing that could pile up"),
+        ("bytes=33554432\nrelease=free\npiled=no\npile=33554432\nbenchtime_ms=1", "more than half"),
+    ] {
+        let transcript = published(&workers()[1], "touch-published", keys);
+        let [Ending::Skip { reason, .. }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
+        assert!(reason.contains(words), "{reason}");
+    }
+}
+
+/// Changes a setting of the whole machine, if only for a minute: `cargo test -- --ignored` as root.
+#[test]
+#[ignore = "changes the machine's setting of transparent huge pages, and puts it back"]
+fn names_hold_under_every_setting_of_transparent_huge_pages() {
+    const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let before = std::fs::read_to_string(SETTING).unwrap();
+    let cache = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("pagewise").unwrap();
+    let fault = ["touch", "thp", "populate", "thp-populate", "collapse"].map(|m| format!("fault/{m}@c-O3"));
+    let allocate = ["malloc-zero", "mmap-zero", "aligned-thp"].map(|m| format!("allocate/{m}@c-O3"));
+    let output = command
+        .env("XDG_CACHE_HOME", cache.path())
+        .args(["check", "--allow-system-changes"])
+        .args(fault.iter().chain(&allocate))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let (_, never) = text.split_once("transparent huge pages: never").unwrap();
+    assert!(never.contains("skipped  fault/thp@c-O3: transparent huge pages are switched off"), "{text}");
+    assert!(never.contains("ok       fault/touch@c-O3") && never.contains("ok       fault/collapse@c-O3"), "{text}");
+    assert_eq!(std::fs::read_to_string(SETTING).unwrap(), before);
 }

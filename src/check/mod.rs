@@ -2,6 +2,7 @@
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
 
 mod laws;
+mod modes;
 mod refusals;
 pub mod selftest;
 mod trace;
@@ -39,19 +40,30 @@ struct Found {
     wrong: Option<String>,
 }
 
+/// What is asked for beside the suite itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// Every law is shown to be breakable.
+    pub laws: bool,
+    /// The suite is run under every setting of transparent huge pages, which are the machine's.
+    pub system_changes: bool,
+}
+
 /// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
-/// With `laws`, every law is shown to be breakable, too.
 pub fn check(
     experiments: &[Experiment],
     workers: &[Worker],
     what: &[String],
     external: &[PathBuf],
-    laws: bool,
+    asked: Asked,
 ) -> Result<u8> {
     let place = std::env::temp_dir().join(format!("pagewise-check-{}", std::process::id()));
-    let result = check_in(&place, experiments, workers, what, !external.is_empty(), laws);
-    let _ = std::fs::remove_dir_all(&place);
-    result
+    let suite = || {
+        let result = check_in(&place, experiments, workers, what, !external.is_empty(), asked.laws);
+        let _ = std::fs::remove_dir_all(&place);
+        result
+    };
+    if asked.system_changes { modes::in_each(suite) } else { suite() }
 }
 
 fn check_in(

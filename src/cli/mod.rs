@@ -68,6 +68,9 @@ enum Verb {
         /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
         #[arg(long)]
         laws: bool,
+        /// Run the suite under every setting of transparent huge pages; the setting is put back.
+        #[arg(long)]
+        allow_system_changes: bool,
     },
     /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
     Selftest(SelftestArgs),
@@ -170,8 +173,9 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory, arguments),
-        Verb::Check { what, laws } => {
-            crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker, *laws)
+        Verb::Check { what, laws, allow_system_changes } => {
+            let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
+            crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker, asked)
         }
         Verb::Selftest(arguments) => selftest(&laboratory, arguments),
         Verb::Request(select) => request(&laboratory, select),
