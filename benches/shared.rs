@@ -1,7 +1,7 @@
 //! Whether shared memory and messages cost here what they must: `cargo bench --bench shared`.
 //!
-//! First `share/anon-private@c-O3`, random-write with index=xorshift in 64 KiB, and a plain program with the same loop, in
-//! turn. Then the round trip of `message/spin-ring` with 64 bytes and of `message/limit`, one cache line that goes to and
+//! First `share/anon-private@c-O3`, random-write with index=xorshift in 64 KiB, and a plain program that brings its indices into
+//! range by a mask, the cheapest way where the size is a power of two, in turn. Then the round trip of `message/spin-ring` with 64 bytes and of `message/limit`, one cache line that goes to and
 //! fro, in turn, with a CPU for each side and without. It reports medians of ratios and their range, and asserts nothing but
 //! proofs. `SHARED_TURNS` and `SHARED_LAUNCHES` replace 12 alternations and 5 launches of each in one alternation.
 
@@ -19,10 +19,10 @@ const OPS: &str = "1000000";
 /// Rounds of one launch: processes differ by some percent, rounds within a process by far less, so launches are short.
 const ROUNDS: u32 = 5;
 const TRIPS: &str = "20000";
-const AIM_SHARE: (f64, f64) = (0.98, 1.02);
+const AIM_SHARE: f64 = 1.1;
 const AIM_RING: f64 = 2.0;
 
-/// The job without a laboratory around it: the same alignment, first touch, loop, seed and clock.
+/// The job without a laboratory around it: the same alignment, first touch, generator, seed and clock, and a mask.
 const PLAIN: &str = r#"
 static char *fresh(size_t bytes) {
     char *p = mapped(bytes);
@@ -35,7 +35,7 @@ __attribute__((noinline)) static void fill(char *p, size_t size, uint64_t ops, u
         x ^= x >> 12;
         x ^= x << 25;
         x ^= x >> 27;
-        p[(x * 0x2545F4914F6CDD1Dull >> 32) % size] = 0x55;
+        p[(x * 0x2545F4914F6CDD1Dull >> 32) & (size - 1)] = 0x55;
     }
 }
 int main(int argc, char **argv) {
@@ -63,9 +63,9 @@ fn main() {
     let plain = compiled(place.path());
     let ours = || random_write(&worker);
     let theirs = || plain_write(&plain);
-    let (low, high) = AIM_SHARE;
-    let ratio = in_turn("share/anon-private@c-O3 random-write / plain loop", turns, launches, &ours, &theirs);
-    println!("    aim {low} to {high}: {}", if (low..=high).contains(&ratio) { "reached" } else { "missed" });
+    let ratio =
+        in_turn("share/anon-private@c-O3 random-write / plain loop with a mask", turns, launches, &ours, &theirs);
+    println!("    aim at most {AIM_SHARE}: {}", if ratio <= AIM_SHARE { "reached" } else { "missed" });
     for pin in ["l3", "none"] {
         let ring = || round_trip(&worker, "spin-ring", pin);
         let limit = || round_trip(&worker, "limit", pin);
@@ -126,7 +126,7 @@ fn random_write(worker: &Worker) -> f64 {
     let parameters = [("bytes", BYTES), ("ops", OPS), ("clear_bytes", "1"), ("index", "xorshift"), ("load", "0")];
     let cell = (worker.method("share", "anon-private"), &parameters[..]);
     let ended = Launch::new().alone(worker, &[cell], ROUNDS + 1);
-    assert_eq!(ended.facts(1)["lost_writes"], "0");
+    assert_eq!(ended.facts(1)["wrong_bytes"], "0");
     per_op(&ended, "random-write")
 }
 

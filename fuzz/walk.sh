@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o "$work/walk" fuzz/walk.c
+clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iworkers/c/harness -o "$work/walk" fuzz/walk.c
 mkdir "$work/corpus"
 # A first byte for the pieces, then captures in both byte orders and both units of time: a header alone, and one packet.
 zeros='\0\0\0\0\0\0\0\0'

@@ -32,7 +32,7 @@ fn build(place: &Path, added: &str) -> PathBuf {
     let mut cc = Command::new("cc");
     cc.args(["-std=gnu11", "-O1", "-pthread", "-D_GNU_SOURCE", "-Wno-maybe-uninitialized"]);
     cc.args(["-DPAGEWISE_WORKER_NAME=\"walked\"", "-DPAGEWISE_COMPILER=\"cc\"", "-DPAGEWISE_FLAGS=\"-O2\""]);
-    cc.arg("-I").arg(&root).arg("-I").arg(root.join("methods/fault")).args(files);
+    cc.arg("-I").arg(root.join("harness")).arg("-I").arg(&root).arg("-I").arg(root.join("methods/fault")).args(files);
     assert!(cc.args(["-ldl", "-lrt", "-Wl,-z,now", "-o"]).arg(&worker).status().unwrap().success());
     worker
 }

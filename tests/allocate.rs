@@ -234,7 +234,8 @@ fn p5_as_published_piles_up_what_free_leaves_and_nothing_else() {
             let transcript = published(worker, "touch-published", &keys);
             let facts = facts(&transcript, 0);
             let number = |name: &str| facts[name].parse::<u64>().unwrap_or_else(|_| panic!("{name}: {facts:?}"));
-            let turns: u64 = (1..=4).filter_map(|i| facts.get(format!("quarter-{i}.turns").as_str())?.parse::<u64>().ok()).sum();
+            let turns: u64 =
+                (1..=4).filter_map(|i| facts.get(format!("quarter-{i}.turns").as_str())?.parse::<u64>().ok()).sum();
             assert_eq!(turns, number("iterations"), "{facts:?}");
             assert!(number("mappings") >= turns, "{facts:?}");
             assert_eq!(transcript.samples.len(), 1);

@@ -130,12 +130,17 @@ fn a_full_tmpfs_fails_what_needs_it_and_nothing_else() {
         return;
     }
     let full = "mount -t tmpfs -o size=32k,mode=1777 tmpfs /dev/shm";
-    let cells = ["share/posix-shm@c-O3", "share/file-tmpfs@c-O0", "share/memfd@c-O3", "share/sysv-shm@c-O3"];
+    let cells = [
+        "share/posix-shm@c-O3+c-O3",
+        "share/file-tmpfs@c-O0+c-O0",
+        "share/memfd@c-O3+c-O3",
+        "share/sysv-shm@c-O3+c-O3",
+    ];
     let run = Limited::run(full, "", &share(&cells, "bytes=64KiB"));
-    run.is("share/posix-shm@c-O3", "failed", &["32768 bytes free, 65536 are needed"]);
-    run.is("share/file-tmpfs@c-O0", "failed", &["32768 bytes free, 65536 are needed"]);
-    run.goes_on("share/memfd@c-O3");
-    run.goes_on("share/sysv-shm@c-O3");
+    run.is("share/posix-shm@c-O3+c-O3", "failed", &["32768 bytes free, 65536 are needed"]);
+    run.is("share/file-tmpfs@c-O0+c-O0", "failed", &["32768 bytes free, 65536 are needed"]);
+    run.goes_on("share/memfd@c-O3+c-O3");
+    run.goes_on("share/sysv-shm@c-O3+c-O3");
     let mut cells = vec!["message/spin-ring@c-O3+c-O3", "message/pipe@c-O3+c-O3"];
     cells.extend(has_java().then_some("message/spin-ring@java*+c-O3"));
     let run = Limited::run(full, "", &message(&cells, "bytes=64KiB", "wait=spin"));
@@ -158,21 +163,26 @@ fn who_may_not_write_is_told_where() {
         return;
     }
     let closed = "chmod 755 /dev/shm";
-    let cells = ["share/posix-shm@c-O3", "share/file-tmpfs@c-O3", "share/memfd@c-O3", "message/spin-ring@c-O3+c-O3"];
+    let cells = [
+        "share/posix-shm@c-O3+c-O3",
+        "share/file-tmpfs@c-O3+c-O3",
+        "share/memfd@c-O3+c-O3",
+        "message/spin-ring@c-O3+c-O3",
+    ];
     let words = [share(&cells, "bytes=64KiB"), vec!["--set", "wait=spin"]].concat();
     let run = Limited::run(closed, NOBODY, &words);
-    run.is("share/posix-shm@c-O3", "failed", &["shm_open", "Permission denied"]);
-    run.is("share/file-tmpfs@c-O3", "failed", &["open /dev/shm", "Permission denied"]);
+    run.is("share/posix-shm@c-O3+c-O3", "failed", &["shm_open", "Permission denied"]);
+    run.is("share/file-tmpfs@c-O3+c-O3", "failed", &["open /dev/shm", "Permission denied"]);
     run.is("message/spin-ring@c-O3+c-O3", "failed", &["open /dev/shm", "Permission denied"]);
-    run.goes_on("share/memfd@c-O3");
+    run.goes_on("share/memfd@c-O3+c-O3");
     let run = Limited::run("mount -o remount,ro /dev/shm", "", &share(&cells[1..3], "bytes=64KiB"));
-    run.is("share/file-tmpfs@c-O3", "failed", &["open /dev/shm", "Read-only file system"]);
-    run.goes_on("share/memfd@c-O3");
+    run.is("share/file-tmpfs@c-O3+c-O3", "failed", &["open /dev/shm", "Read-only file system"]);
+    run.goes_on("share/memfd@c-O3+c-O3");
     // Where no socket can be made, no two sides can meet; what has one side goes on.
-    let words = message(&["message/pipe@c-O3+c-O3", "share/memfd@c-O3"], "bytes=4KiB", "wait=block");
+    let words = message(&["message/pipe@c-O3+c-O3", "share/memfd@c-O3+c-O3"], "bytes=4KiB", "wait=block");
     let run = Limited::run("chmod 555 \"$TMPDIR\"", NOBODY, &words);
     run.is("message/pipe@c-O3+c-O3", "failed", &["side a", "rendezvous: bind: Permission denied"]);
-    run.goes_on("share/memfd@c-O3");
+    run.goes_on("share/memfd@c-O3+c-O3");
 }
 
 #[test]
@@ -185,7 +195,7 @@ fn a_run_folder_that_cannot_be_made_is_one_sentence() {
     std::fs::copy(env!("CARGO_BIN_EXE_pagewise"), &binary).unwrap();
     std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(NOBODY.split(' ').next().unwrap());
-    command.args(NOBODY.split(' ').skip(1)).arg(&binary).args(["run", "share/memfd@c-O3", "--out", "/proc/run"]);
+    command.args(NOBODY.split(' ').skip(1)).arg(&binary).args(["run", "share/memfd@c-O3+c-O3", "--out", "/proc/run"]);
     place.settle(&mut command);
     let result = said(command.env("XDG_CACHE_HOME", std::env::temp_dir().join("nowhere-for-nobody")));
     let _ = std::fs::remove_dir_all(std::env::temp_dir().join("nowhere-for-nobody"));
@@ -198,7 +208,7 @@ fn segments_that_are_too_large_or_too_many_name_their_limit() {
     if !can_limit() {
         return;
     }
-    let cells = ["share/sysv-shm@c-O3", "share/posix-shm@c-O3"];
+    let cells = ["share/sysv-shm@c-O3+c-O3", "share/posix-shm@c-O3+c-O3"];
     let run = Limited::run("echo 65535 > /proc/sys/kernel/shmmax", "", &share(&cells, "bytes=64KiB"));
     run.is(cells[0], "skipped", &["65536 bytes", "kernel.shmmax (65535)", "sudo sysctl kernel.shmmax=65536"]);
     run.goes_on(cells[1]);

@@ -30,7 +30,8 @@ struct Run {
     child: Child,
 }
 
-const CELLS: [&str; 4] = ["share/posix-shm@c-O3", "share/sysv-shm@c-O3", "share/file-disk@c-O3", "share/null@c-O3"];
+const CELLS: [&str; 4] =
+    ["share/posix-shm@c-O3+c-O3", "share/sysv-shm@c-O3+c-O3", "share/file-disk@c-O3+c-O3", "share/null@c-O3"];
 const SETTINGS: [&str; 6] = ["--set", "bytes=4MiB", "--set", "index=xorshift", "--set", "load=0"];
 
 impl Run {

@@ -2,6 +2,7 @@
 
 mod sides;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -12,7 +13,7 @@ use record::transcript::Ending;
 use sides::{Launch, Worker, conforms, pagewise};
 
 fn parameters<'a>(bytes: &'a str, index: &'a str, load: &'a str) -> Vec<(&'a str, &'a str)> {
-    let options = [("ops", "20000"), ("clear_bytes", "1"), ("writeback", "none"), ("place", "disk")];
+    let options = [("ops", "20000"), ("clear_bytes", "1"), ("writeback", "none"), ("place", "disk"), ("pin", "none")];
     [("bytes", bytes), ("index", index), ("load", load)].into_iter().chain(options).collect()
 }
 
@@ -46,6 +47,22 @@ fn java() -> Option<&'static (tempfile::TempDir, PathBuf, Vec<Method>)> {
     .as_ref()
 }
 
+/// Cells of one request.
+type Cells<'a> = [(&'a Method, &'a [(&'a str, &'a str)])];
+
+/// A launch of each kind: the cells with two sides by a pair of processes, the others by one. Facts of both sides together.
+fn both_kinds(launch: &Launch, worker: &Worker, cells: &Cells<'_>) -> Vec<BTreeMap<String, String>> {
+    let (two, one): (Vec<_>, Vec<_>) = cells.iter().copied().partition(|(method, _)| method.two_sided);
+    let (a, b) = launch.pair(worker, worker, &two, 2);
+    let alone = launch.alone(worker, &one, 2);
+    assert!(alone.transcript.done, "{}", alone.messages);
+    let owned = |ended: &sides::Ended, slot: u32| -> BTreeMap<String, String> {
+        ended.facts(slot).into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    };
+    let paired = a.transcript.facts.keys().map(|&slot| owned(&a, slot).into_iter().chain(owned(&b, slot)).collect());
+    paired.chain(alone.transcript.facts.keys().map(|&slot| owned(&alone, slot))).collect()
+}
+
 fn segments() -> usize {
     std::fs::read_to_string("/proc/sysvipc/shm").map_or(0, |text| text.lines().count())
 }
@@ -57,7 +74,7 @@ fn every_native_method_conforms() {
         let all: Vec<&Method> = worker.of("share").collect();
         assert!(all.len() >= 11, "{} methods", all.len());
     }
-    conforms("share/file-disk@c-O3", &["share/file-disk@c-O3"]);
+    conforms("share/file-disk@c-O3+c-O3", &["share/file-disk@c-O3+c-O3"]);
 }
 
 #[test]
@@ -68,12 +85,9 @@ fn the_same_seed_gives_the_same_bytes_in_every_method_and_build() {
         let parameters = parameters("69632", "xorshift", "0");
         let methods = worker.of("share").filter(|m| m.name != "null");
         let cells: Vec<(&Method, &[(&str, &str)])> = methods.map(|m| (m, &parameters[..])).collect();
-        let ended = launch.alone(&worker, &cells, 2);
-        assert!(ended.transcript.done, "{}", ended.messages);
-        for facts in ended.transcript.facts.values() {
-            seen.extend(facts.iter().filter(|(name, _)| name == "digest").map(|(_, value)| value.clone()));
-            let zero = |name: &str| facts.iter().find(|(n, _)| n == name).is_none_or(|(_, v)| v == "0");
-            assert!(zero("lost_writes"), "{facts:?}");
+        for facts in both_kinds(&launch, &worker, &cells) {
+            seen.extend(facts.get("digest").cloned());
+            assert!(facts.get("wrong_bytes").is_none_or(|v| v == "0"), "{facts:?}");
         }
         assert_eq!(launch.leftovers(), Vec::<PathBuf>::new());
     }
@@ -87,11 +101,12 @@ fn java_writes_the_same_bytes_as_c() {
     for index in ["xorshift", "rand"] {
         let parameters = parameters("65536", index, "0");
         let launch = Launch::new();
-        let c = launch.alone(&native, &[(native.method("share", "sysv-shm"), &parameters)], 1);
-        let own = methods.iter().filter(|m| m.experiment == "share" && m.name != "null");
+        let (c, _) = launch.pair(&native, &native, &[(native.method("share", "sysv-shm"), &parameters)], 1);
+        let own = methods.iter().filter(|m| m.experiment == "share" && m.name != "null" && !m.two_sided);
         let cells: Vec<(&Method, &[(&str, &str)])> = own.map(|m| (m, &parameters[..])).collect();
         let request = launch.request(&cells, None, 1);
         let mut child = Command::new(program);
+        child.env("PAGEWISE_NATIVE_WORKER", &native.path);
         child
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
@@ -104,6 +119,9 @@ fn java_writes_the_same_bytes_as_c() {
             let digest =
                 facts.iter().find(|(name, _)| name == "digest").unwrap_or_else(|| panic!("slot {slot}")).1.as_str();
             assert_eq!(digest, c.facts(0)["digest"], "index={index}, slot {slot}");
+            let own = j.facts(*slot);
+            assert_eq!(own["b.number_seen"], own["number"], "another process reads what Java wrote");
+            assert_eq!(own["number_seen"], own["b.number"], "Java reads what another process wrote");
         }
         assert!(j.transcript.facts.len() >= 2 && launch.leftovers().is_empty());
     }
@@ -131,7 +149,7 @@ fn the_load_is_another_process_that_takes_its_share_and_ends_with_the_slot() {
     let worker = Worker::native("c-O3");
     let launch = Launch::new();
     let parameters = parameters("65536", "xorshift", "25%");
-    let ended = launch.alone(&worker, &[(worker.method("share", "memfd"), &parameters)], 2);
+    let (ended, _) = launch.pair(&worker, &worker, &[(worker.method("share", "memfd"), &parameters)], 2);
     let facts = ended.facts(1);
     assert_eq!(facts["load_percent"], "25");
     assert!(facts["load_wall_ns"].parse::<u64>().unwrap() > 0 && facts["load_cpu_ns"].parse::<u64>().is_ok());
@@ -147,7 +165,7 @@ fn write_back_is_proved_by_its_faults() {
     let launch = Launch::new();
     let mut parameters = parameters("262144", "xorshift", "0");
     parameters.iter_mut().find(|(key, _)| *key == "writeback").unwrap().1 = "periodic";
-    let ended = launch.alone(&worker, &[(worker.method("share", "file-disk"), &parameters)], 1);
+    let (ended, _) = launch.pair(&worker, &worker, &[(worker.method("share", "file-disk"), &parameters)], 1);
     if let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() {
         assert!(reason.contains("lies in memory"), "{reason}");
         return;
@@ -155,7 +173,8 @@ fn write_back_is_proved_by_its_faults() {
     let phase = ended.transcript.phases.iter().position(|p| p == "random-write").unwrap();
     let sample = ended.transcript.samples.iter().find(|s| usize::from(s.phase) == phase).unwrap();
     assert!(sample.counts.minor_faults >= 1, "{sample:?}");
-    assert_eq!(ended.facts(0)["lost_writes"], "0");
+    assert_eq!(ended.facts(0)["wrong_bytes"], "0");
+    assert!(ended.facts(0)["redirtied_bytes"].parse::<u64>().unwrap() >= 4096, "{:?}", ended.facts(0));
 }
 
 #[test]
@@ -163,15 +182,13 @@ fn a_directory_that_cannot_be_written_fails_the_cell_with_its_cause() {
     let worker = Worker::native("c-O3");
     let launch = Launch::new();
     let parameters = parameters("65536", "xorshift", "0");
-    let cells: [(_, &[_]); 2] =
-        [(worker.method("share", "file-disk"), &parameters), (worker.method("share", "memfd"), &parameters)];
-    let request = launch.request(&cells, None, 2).replace("directory=", "directory=/proc/nowhere");
-    let ended = launch.start(&worker, &request).end();
-    let [Ending::Fail { cell: 0, reason }] = &ended.transcript.endings[..] else {
-        panic!("{:?}", ended.transcript.endings)
-    };
+    let cells: [(_, &[_]); 1] = [(worker.method("share", "file-disk"), &parameters)];
+    let request = |role| launch.request(&cells, Some(role), 2).replacen("directory=", "directory=/proc/nowhere", 1);
+    let (a, b) = (launch.start(&worker, &request('a')), launch.start(&worker, &request('b')));
+    let (a, b) = (a.end(), b.end());
+    let [Ending::Fail { cell: 0, reason }] = &a.transcript.endings[..] else { panic!("{:?}", a.transcript.endings) };
     assert!(reason.contains("No such file") || reason.contains("Permission"), "{reason}");
-    assert!(ended.transcript.done && ended.facts(3)["lost_writes"] == "0", "the other cell goes on");
+    assert!(b.messages.contains("the other side ended"), "{}", b.messages);
 }
 
 #[test]
@@ -187,9 +204,13 @@ fn a_region_larger_than_the_file_system_fails_before_it_is_touched() {
     }
     let bytes = ((room / 4096 + 16) * 4096).to_string();
     let parameters = parameters(&bytes, "xorshift", "0");
-    let ended = launch.alone(&worker, &[(worker.method("share", "posix-shm"), &parameters)], 1);
+    let cells: [(_, &[_]); 1] = [(worker.method("share", "posix-shm"), &parameters)];
+    let first = launch.start(&worker, &launch.request(&cells, Some('a'), 1));
+    let second = launch.start(&worker, &launch.request(&cells, Some('b'), 1));
+    let (ended, _) = (first.end(), second.end());
     let [Ending::Fail { reason, .. }] = &ended.transcript.endings[..] else { panic!("{:?}", ended.transcript.endings) };
     assert!(reason.contains("are needed"), "{reason}");
+    assert!(!launch.leftovers().iter().any(|p| p.starts_with("/dev/shm")), "the object is left");
 }
 
 #[test]
@@ -201,11 +222,113 @@ fn a_killed_worker_leaves_no_segment_and_no_file() {
         let mut parameters = parameters("16777216", "xorshift", "25%");
         parameters.iter_mut().find(|(key, _)| *key == "ops").unwrap().1 = "100000000";
         let cells: [(_, &[_]); 1] = [(worker.method("share", method), &parameters)];
-        let mut side = launch.start(&worker, &launch.request(&cells, None, 100));
+        let mut side = launch.start(&worker, &launch.request(&cells, Some('a'), 100));
+        let other = launch.start(&worker, &launch.request(&cells, Some('b'), 100));
         std::thread::sleep(std::time::Duration::from_millis(150));
         side.child.kill().unwrap();
         side.child.wait().unwrap();
-        assert_eq!(launch.leftovers(), Vec::<PathBuf>::new(), "{method}");
+        // Whatever a had no time for, b does when it notices.
+        assert!(other.end().messages.contains("rendezvous"), "{method}");
+        assert!(!launch.leftovers().iter().any(|p| !p.ends_with("meet")), "{method}: {:?}", launch.leftovers());
     }
     assert!(segments() <= before, "a segment is left");
+}
+
+#[test]
+fn a_second_process_faults_as_its_kind_of_memory_says() {
+    let worker = Worker::native("c-O3");
+    let parameters = parameters("1048576", "xorshift", "0");
+    for method in ["sysv-shm", "memfd", "posix-shm", "file-tmpfs"] {
+        let launch = Launch::new();
+        let (a, b) = launch.pair(&worker, &worker, &[(worker.method("share", method), &parameters)], 1);
+        let faults = |name: &str| {
+            let phase = b.transcript.phases.iter().position(|p| p == name).unwrap_or_else(|| panic!("no {name}"));
+            let sample = b.transcript.samples.iter().find(|s| usize::from(s.phase) == phase).unwrap();
+            sample.counts.minor_faults + sample.counts.major_faults
+        };
+        assert_eq!(faults("write-after-read"), 0, "{method}");
+        assert!((1..=256).contains(&faults("first-read")), "{method}");
+        assert!(method != "sysv-shm" || faults("first-read") == 256, "a System V segment has no fault-around");
+        let (mine, theirs) = (a.facts(0), b.facts(0));
+        assert_eq!((mine["number"], mine["number_seen"]), (theirs["b.number_seen"], theirs["b.number"]), "{method}");
+        assert_eq!((mine["b_stores_seen"], theirs["b.marks_seen"]), ("512", "256"), "{method}");
+        assert_eq!(launch.leftovers(), Vec::<PathBuf>::new(), "{method}");
+    }
+}
+
+#[test]
+fn c_and_java_share_a_file_both_ways() {
+    let Some((_place, program, methods)) = java() else { return };
+    let native = Worker::native("c-O3");
+    let parameters = parameters("65536", "xorshift", "0");
+    for (name, java_first) in [("file-tmpfs", true), ("file-tmpfs", false), ("file-disk", true), ("file-disk", false)] {
+        let launch = Launch::new();
+        let own = methods.iter().find(|m| m.experiment == "share" && m.name == name).unwrap();
+        let c = native.method("share", name);
+        let start = |role, java: bool| {
+            let cells: [(_, &[_]); 1] = [(if java { own } else { c }, &parameters)];
+            let mut command = Command::new(if java { program.as_path() } else { native.path.as_path() });
+            command.env("PAGEWISE_NATIVE_WORKER", &native.path);
+            let pipe = std::process::Stdio::piped;
+            let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+            let request = launch.request(&cells, Some(role), 2);
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), request.as_bytes()).unwrap();
+            sides::Side { child }
+        };
+        let (a, b) = (start('a', java_first), start('b', !java_first));
+        let (a, b) = (a.end(), b.end());
+        assert!(a.transcript.done && b.transcript.done, "{name} {java_first}: {} {}", a.messages, b.messages);
+        if let Some(Ending::Skip { reason, .. }) = a.transcript.endings.first() {
+            assert!(reason.contains("lies in memory"), "{reason}");
+            continue;
+        }
+        let (mine, theirs) = (a.facts(1), b.facts(1));
+        assert_eq!((mine["number"], mine["number_seen"]), (theirs["b.number_seen"], theirs["b.number"]), "{name}");
+        assert_eq!((mine["b_stores_seen"], theirs["b.marks_seen"], mine["wrong_bytes"]), ("32", "16", "0"), "{name}");
+        assert_eq!(launch.leftovers(), Vec::<PathBuf>::new(), "{name}");
+    }
+}
+
+/// The sequence by the definition of the protocol, written from its words.
+fn indices(seed: u64, size: u64, count: u64) -> Vec<u64> {
+    let mut x = seed | 1;
+    let next = |_| {
+        x ^= x >> 12;
+        x ^= x << 25;
+        x ^= x >> 27;
+        (u128::from(x.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) * u128::from(size) >> 32) as u64
+    };
+    (0..count).map(next).collect()
+}
+
+#[test]
+fn stores_and_loads_go_where_the_protocol_says() {
+    let (worker, launch) = (Worker::native("c-O3"), Launch::new());
+    for bytes in [65536_u64, 69632] {
+        let words = bytes.to_string();
+        let parameters = parameters(&words, "xorshift", "0");
+        let ended = launch.alone(&worker, &[(worker.method("share", "anon-private"), &parameters)], 1);
+        let mut memory: Vec<u8> = (0..bytes).map(|at| if at % 4096 == 0 { 9 } else { 0 }).collect();
+        let all = indices(9, bytes, 20000);
+        all.iter().for_each(|&at| memory[at as usize] = 0x55);
+        let words = memory.chunks(8).map(|w| u64::from_le_bytes(w.try_into().unwrap()));
+        let sum = words.zip(0_u64..).fold(0_u64, |sum, (w, i)| sum.wrapping_add(w.wrapping_mul(2 * i + 1)));
+        let digest = sum.wrapping_add(bytes.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let facts = ended.facts(0);
+        assert_eq!(facts["digest"], format!("{digest:016x}"), "{bytes}");
+        assert_eq!(facts["index_sum"], all.iter().sum::<u64>().to_string(), "{bytes}");
+    }
+}
+
+#[test]
+fn both_sides_count_to_the_end_whether_or_not_they_share_a_line() {
+    let worker = Worker::native("c-O3");
+    let parameters = [("ops", "100000"), ("pin", "none")];
+    let names = ["one-line", "adjacent-lines", "two-lines"];
+    let cells = names.map(|name| (worker.method("false-sharing", name), &parameters[..]));
+    let (a, b) = Launch::new().pair(&worker, &worker, &cells, 2);
+    for slot in 0..6 {
+        let (mine, theirs) = (a.facts(slot), b.facts(slot));
+        assert_eq!([mine["count"], mine["other_count"], theirs["b.count"], theirs["b.other_count"]], ["100000"; 4]);
+    }
 }

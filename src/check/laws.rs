@@ -142,7 +142,8 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<Place> {
         }
     }
     sides().find_map(|(side, t)| {
-        let at = t.facts.values().next()?.iter().position(|(fact, value)| fact == name && value.parse::<u64>().is_ok())?;
+        let at =
+            t.facts.values().next()?.iter().position(|(fact, value)| fact == name && value.parse::<u64>().is_ok())?;
         Some(Place::Fact(side, at))
     })
 }
@@ -289,16 +290,22 @@ impl Found {
         for ((name, law), shown) in &self.laws {
             let recorded = !shown.terms.is_empty();
             if shown.untried {
-                println!("untried  {name}: {law}: no cell here meets its condition, and without it nothing is recorded to try");
+                println!(
+                    "untried  {name}: {law}: no cell here meets its condition, and without it nothing is recorded to try"
+                );
             } else if shown.unbroken > 0 {
                 unbroken += 1;
                 let why = if recorded { "no lie broke it" } else { "it names nothing that a worker records" };
-                println!("UNBROKEN {name}: {law}: {why} in {} of {} cells ({})", shown.unbroken, shown.asked, shown.example);
+                println!(
+                    "UNBROKEN {name}: {law}: {why} in {} of {} cells ({})",
+                    shown.unbroken, shown.asked, shown.example
+                );
             } else {
                 broke += 1;
                 assumed += usize::from(shown.assumed);
             }
-            for (term, _) in shown.terms.iter().filter(|(_, broken)| !**broken && shown.unbroken == 0 && !shown.untried) {
+            for (term, _) in shown.terms.iter().filter(|(_, broken)| !**broken && shown.unbroken == 0 && !shown.untried)
+            {
                 println!("loose    {name}: {law}: no lie about {term} alone broke it");
             }
         }

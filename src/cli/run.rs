@@ -65,6 +65,9 @@ pub(super) struct RunArgs {
     /// Measure the cells of one published write-up (P1 … P5) and print its figures beside.
     #[arg(long, value_name = "ID")]
     published: Option<String>,
+    /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
+    #[arg(long, requires = "published")]
+    long: bool,
     /// Print summary.json to standard output instead of tables.
     #[arg(long)]
     json: bool,
@@ -132,11 +135,18 @@ impl Goal {
     }
 }
 
+impl RunArgs {
+    /// The id of the published write-up, or of its long form.
+    fn write_up(&self) -> Option<String> {
+        self.published.as_ref().map(|id| format!("{id}{}", if self.long { "-long" } else { "" }))
+    }
+}
+
 /// Makes the plan of a new run.
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
     let goal = Goal::of(arguments)?;
-    let published = arguments.published.as_deref().map(published::find).transpose()?;
+    let published = arguments.write_up().as_deref().map(published::find).transpose()?;
     let look = select.what.is_empty() && published.is_none();
     let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
     if let Some(table) = published {
@@ -217,7 +227,7 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     end.remarks.extend(short_remarks(&plan));
     let summary = judge::summarise(&plan, &evidence, environment.headline(), end.remarks.clone())?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&plan, &summary, folder, arguments.json, arguments.published.as_deref())?;
+    print_run(&plan, &summary, folder, arguments.json, arguments.write_up().as_deref())?;
     Ok(exit_code(&summary, &end, arguments.strict))
 }
 

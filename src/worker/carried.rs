@@ -1,8 +1,5 @@
-//! What the binary carries: gathered by `build.rs` from the folders of the repository.
+//! What the binary carries: the workers and their sources, the experiments and the published figures.
+
+pub use workers::{NATIVE_WORKERS, SOURCES, source};
 
 include!(concat!(env!("OUT_DIR"), "/carried.rs"));
-
-/// The text of a source below `workers/`, as the measured worker was built from it.
-pub fn source(path: &str) -> Option<&'static str> {
-    SOURCES.iter().find(|(p, _)| *p == path).map(|(_, text)| *text)
-}

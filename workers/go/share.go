@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand"
@@ -29,8 +30,30 @@ func writeByXorshift(memory []byte, ops, seed uint64) {
 		x ^= x >> 12
 		x ^= x << 25
 		x ^= x >> 27
-		memory[(x*xorshiftFactor>>32)%size] = 0x55
+		memory[(x*xorshiftFactor>>32)*size>>32] = 0x55
 	}
+}
+
+// The same loops with no store: what the indices cost by themselves.
+
+//go:noinline
+func onlyRand(size int, ops uint64, random *rand.Rand) (sum uint64) {
+	for i := uint64(0); i < ops; i++ {
+		sum += uint64(random.Intn(size))
+	}
+	return sum
+}
+
+//go:noinline
+func onlyXorshift(bytes int, ops, seed uint64) (sum uint64) {
+	x, size := seed|1, uint64(bytes)
+	for i := uint64(0); i < ops; i++ {
+		x ^= x >> 12
+		x ^= x << 25
+		x ^= x >> 27
+		sum += (x * xorshiftFactor >> 32) * size >> 32
+	}
+	return sum
 }
 
 //go:noinline
@@ -48,7 +71,7 @@ func readByXorshift(memory []byte, ops, seed uint64) (sum uint64) {
 		x ^= x >> 12
 		x ^= x << 25
 		x ^= x >> 27
-		sum += uint64(memory[(x*xorshiftFactor>>32)%size])
+		sum += uint64(memory[(x*xorshiftFactor>>32)*size>>32])
 	}
 	return sum
 }
@@ -86,7 +109,7 @@ func (r *replay) next() int {
 	r.x ^= r.x >> 12
 	r.x ^= r.x << 25
 	r.x ^= r.x >> 27
-	return int((r.x * xorshiftFactor >> 32) % uint64(r.size))
+	return int((r.x * xorshiftFactor >> 32) * uint64(r.size) >> 32)
 }
 
 // shareBegin checks the cell and starts the load.
@@ -103,28 +126,51 @@ func (s *slot) shareBegin() {
 	writeByXorshift(few, 1, 1)
 	readByRand(few, 1, s.generator())
 	readByXorshift(few, 1, 1)
+	onlyRand(64, 1, s.generator())
+	onlyXorshift(64, 1, 1)
 	clearAgainAndAgain(few, 1)
 	s.startLoad()
 }
 
-// shareProof proves by /proc/self/maps that the mapping is shared (or not), and which file is mapped.
+// shareProof proves by /proc/self/maps which file is mapped.
 func (s *slot) shareProof(at uintptr, path string) {
 	start := []byte(fmt.Sprintf("%x-", at))
-	shared, named := uint64(0), uint64(0)
+	named := uint64(0)
 	for _, line := range bytes.Split(readFile("/proc/self/maps"), []byte("\n")) {
 		if !bytes.HasPrefix(line, start) {
 			continue
 		}
 		fields := bytes.Fields(line)
-		if fields[1][3] == 's' {
-			shared = 1
-		}
-		if path == "" && len(fields) == 5 || path != "" && bytes.Contains(line, []byte(path)) {
+		if path == "" && len(fields) == 5 && fields[1][3] == 'p' || path != "" && bytes.Contains(line, []byte(path)) {
 			named = 1
 		}
 	}
-	s.fact("shared", shared)
 	s.fact("backed_as_named", named)
+}
+
+// witness proves that the memory is shared: another process reads the number that is left here, and its own is found here.
+func (s *slot) witness(memory []byte, descriptor int) {
+	program := os.Getenv("PAGEWISE_NATIVE_WORKER")
+	if program == "" {
+		s.skip("another process must see the memory: the native worker's path in PAGEWISE_NATIVE_WORKER")
+	}
+	at := s.bytes - s.pageBytes + 16
+	number := patternWord(s.seed, uint64(s.number))>>33 | 1
+	binary.NativeEndian.PutUint64(memory[at:], number)
+	path := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), descriptor)
+	output, err := exec.Command(program, "witness", path, fmt.Sprint(s.bytes)).Output()
+	var seen, other uint64
+	if err == nil {
+		_, err = fmt.Sscan(string(output), &seen, &other)
+	}
+	if err != nil {
+		s.fail("start witness: "+err.Error(), syscall.EINVAL)
+	}
+	s.fact("number", number)
+	s.fact("b.number_seen", seen)
+	s.fact("b.number", other)
+	s.fact("number_seen", binary.NativeEndian.Uint64(memory[at+8:]))
+	clear(memory[at : at+16])
 }
 
 // inMemory records the file system of an open file; true where it lives in memory.
@@ -148,31 +194,57 @@ func (s *slot) inMemory(descriptor int) bool {
 	return in
 }
 
-// checkWrites finds every store. With index=rand each language has its own sequence, so the stores are then taken back: what
-// is left must be what first-touch left, in every language the same, or a store went where it should not.
+// checkWrites holds every byte against what the stores leave there: 0x55 where one of them went, elsewhere what was there
+// before. With index=rand each language has its own sequence; what is compared is the memory without its stores.
 func (s *slot) checkWrites(memory []byte, ops uint64) {
-	lost, r := uint64(0), s.replayed()
+	room := s.bytes / 8
+	at, errno := mapAt(0, room, readWrite, privateAnonymous)
+	if errno != 0 {
+		s.fail("mmap", errno)
+	}
+	stored, wrong, r := memoryAt(at, room), uint64(0), s.replayed()
 	for i := uint64(0); i < ops; i++ {
-		if memory[r.next()] != 0x55 {
-			lost++
+		at := r.next()
+		stored[at/8] |= 1 << (at % 8)
+	}
+	for at := range memory {
+		hit, before := stored[at/8]>>(at%8)&1 == 1, byte(0)
+		if at%s.pageBytes == 0 {
+			before = s.pageMark()
+		}
+		if hit && memory[at] != 0x55 || !hit && memory[at] != before {
+			wrong++
+		}
+		if hit && r.random != nil {
+			memory[at] = before
 		}
 	}
-	s.fact("lost_writes", lost)
-	if r.random != nil {
-		r = s.replayed()
-		for i := uint64(0); i < ops; i++ {
-			at := r.next()
-			memory[at] = 0
-			if at%s.pageBytes == 0 {
-				memory[at] = s.pageMark()
-			}
-		}
-	}
+	unmap(at, room)
+	s.fact("wrong_bytes", wrong)
 	s.factDigest(memory)
 }
 
+// indexOnly is random-write with no store: the rest of it is what the memory costs.
+func (s *slot) indexOnly(ops uint64, byRand bool) {
+	expected, sum, seed, size, r := uint64(0), uint64(0), s.seed, s.bytes, s.replayed()
+	for i := uint64(0); i < ops; i++ {
+		expected += uint64(r.next())
+	}
+	random := s.generator()
+	s.begin("index-only")
+	if byRand {
+		sum = onlyRand(size, ops, random)
+	} else {
+		sum = onlyXorshift(size, ops, seed)
+	}
+	s.end()
+	s.fact("index_sum", sum)
+	s.fact("expected_index_sum", expected)
+}
+
 // shareUse is what all methods do to their memory: the phases from first-touch to random-read, and the check of each.
-func (s *slot) shareUse(at uintptr) {
+// `descriptor` is the shared file's, or negative where nothing is shared.
+func (s *slot) shareUse(at uintptr, descriptor int) {
 	memory, page, mark := memoryAt(at, s.bytes), s.pageBytes, s.pageMark()
 	ops, seed, byRand := uint64(s.keySize("ops")), s.seed, s.key("index") == "rand"
 	s.ops = uint64(s.bytes / page)
@@ -180,6 +252,9 @@ func (s *slot) shareUse(at uintptr) {
 	touchPages(memory, page, mark)
 	s.end()
 	s.fact("huge_bytes", s.residentIn(at, s.bytes).hugeBytes)
+	if descriptor >= 0 {
+		s.witness(memory, descriptor)
+	}
 
 	s.ops, s.phaseBytes = ops, ops
 	random := s.generator()
@@ -190,6 +265,7 @@ func (s *slot) shareUse(at uintptr) {
 		writeByXorshift(memory, ops, seed)
 	}
 	s.end()
+	s.indexOnly(ops, byRand)
 	s.checkWrites(memory, ops)
 
 	clears := uint64((s.keySize("clear_bytes") + s.bytes - 1) / s.bytes)

@@ -11,7 +11,7 @@ var _ = register("share", "anon-private", func(s *slot) {
 		s.fail("mmap", errno)
 	}
 	s.shareProof(at, "")
-	s.shareUse(at)
+	s.shareUse(at, -1)
 	s.begin("unmap")
 	unmap(at, length)
 	s.end()

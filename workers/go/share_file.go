@@ -29,7 +29,7 @@ func (s *slot) sharedFile(folder string, onDisk bool) {
 	}
 	at := addressOf(memory)
 	s.shareProof(at, path)
-	s.shareUse(at)
+	s.shareUse(at, file)
 	s.begin("unmap")
 	_ = syscall.Munmap(memory)
 	_ = syscall.Close(file)

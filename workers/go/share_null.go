@@ -6,7 +6,7 @@ var _ = register("share", "null", func(s *slot) {
 	units := []struct {
 		phase string
 		ops   uint64
-	}{{"map", 1}, {"first-touch", uint64(s.bytes / s.pageBytes)}, {"random-write", ops},
+	}{{"map", 1}, {"first-touch", uint64(s.bytes / s.pageBytes)}, {"random-write", ops}, {"index-only", ops},
 		{"clear", uint64(s.keySize("clear_bytes") / s.bytes)}, {"random-read", ops}, {"unmap", 1}}
 	for _, unit := range units {
 		s.ops = unit.ops

@@ -13,23 +13,23 @@ pub fn disagreements(plan: &Plan, evidence: &Evidence) -> Vec<(usize, String)> {
         let digests = &evidence.cells.get(&cell)?.checks.digests;
         let method = Method::parse(&plan.cells[cell].method).ok()?;
         let judged = matches!(method.role, Role::Method | Role::Published);
-        (judged && digests.len() == 1).then(|| digests.first().cloned()).flatten()
+        (judged && digests.len() == 1).then(|| Some((method.group, digests.first().cloned()?))).flatten()
     };
     for (i, planned) in plan.cells.iter().enumerate() {
         let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
         if experiment.content != Content::Agree {
             continue;
         }
-        let Some(mine) = with_digest(i) else { continue };
+        let Some((kind, mine)) = with_digest(i) else { continue };
         let group = group_of(experiment, &planned.cell);
         let first = (0..i).find(|&j| {
             let other = &plan.cells[j].cell;
             other.experiment == planned.cell.experiment
                 && compatible(&group, &group_of(experiment, other))
-                && with_digest(j).is_some()
+                && with_digest(j).is_some_and(|(theirs, _)| theirs == kind)
         });
         if let Some(j) = first
-            && let Some(theirs) = with_digest(j)
+            && let Some((_, theirs)) = with_digest(j)
             && theirs != mine
         {
             found.push((i, format!("digest {mine} differs from {theirs} of {}", plan.cells[j].cell.name())));

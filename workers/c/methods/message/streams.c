@@ -17,7 +17,11 @@ void no_port(struct slot *s, const char *call)
 
 char *shared_by_descriptor(struct slot *s, size_t bytes)
 {
-    int fd = s->role == 'a' ? memfd_create("pagewise-message", MFD_CLOEXEC) : hear_descriptor(s);
+    int fd = s->role == 'a' ? memfd_create("pagewise-message", memfd_flags()) : -1;
+    bool refused = s->role == 'a' && fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS);
+    agree(s, refused ? "memfd_create is not permitted here (a seccomp filter, a security module, or an old kernel)" : NULL);
+    if (s->role == 'b')
+        fd = hear_descriptor(s);
     if (fd < 0)
         fail(s, "memfd_create");
     if (s->role == 'a') {

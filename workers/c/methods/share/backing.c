@@ -14,18 +14,27 @@ static struct statfs file_system_of(struct slot *s, int fd)
     return about;
 }
 
-void share_check_room(struct slot *s, int fd)
+static uint64_t room_at(struct slot *s, int fd)
 {
     struct statfs about = file_system_of(s, fd);
-    uint64_t room = (uint64_t)about.f_bavail * (uint64_t)about.f_bsize;
     /* A tmpfs mounted without a size has no blocks to count. */
-    if (about.f_blocks && room < s->bytes) {
-        static char reason[160];
-        snprintf(reason, sizeof reason, "the file system has %llu bytes free, %zu are needed", (unsigned long long)room,
-                 s->bytes);
-        errno = ENOSPC;
-        fail_because(s, "ftruncate", reason);
-    }
+    return about.f_blocks ? (uint64_t)about.f_bavail * (uint64_t)about.f_bsize : UINT64_MAX;
+}
+
+bool share_has_room(struct slot *s, int fd)
+{
+    return room_at(s, fd) >= s->bytes;
+}
+
+void share_check_room(struct slot *s, int fd)
+{
+    static char reason[160];
+    uint64_t room = room_at(s, fd);
+    if (room >= s->bytes)
+        return;
+    snprintf(reason, sizeof reason, "the file system has %llu bytes free, %zu are needed", (unsigned long long)room, s->bytes);
+    errno = ENOSPC;
+    fail_because(s, "ftruncate", reason);
 }
 
 bool share_in_memory(struct slot *s, int fd)
@@ -61,7 +70,7 @@ static unsigned long long setting(const char *path)
     return value;
 }
 
-void share_no_segment(struct slot *s)
+const char *share_no_segment(struct slot *s)
 {
     static char reason[320];
     int error = errno;
@@ -70,8 +79,10 @@ void share_no_segment(struct slot *s)
     if (error == EINVAL && s->bytes > largest) {
         snprintf(reason, sizeof reason, "a segment of %zu bytes is larger than kernel.shmmax (%llu): sudo sysctl kernel.shmmax=%zu",
                  s->bytes, largest, s->bytes);
-        skip(s, reason);
+        return reason;
     }
+    if (error == EPERM || error == ENOSYS)
+        return "System V segments are not permitted here (shmget: a seccomp filter, or a kernel without CONFIG_SYSVIPC)";
     if (error == ENOSPC && shmctl(0, SHM_INFO, (struct shmid_ds *)&now) >= 0) {
         snprintf(reason, sizeof reason,
                  "no segment is free: %d of kernel.shmmni=%llu are taken, %lu pages of kernel.shmall=%llu; ipcs -m names them",
@@ -83,17 +94,23 @@ void share_no_segment(struct slot *s)
     fail(s, "shmget");
 }
 
-void share_check_huge(struct slot *s)
+const char *share_memfd_obstacle(void)
 {
-    if (!s->huge_page_bytes || s->bytes % s->huge_page_bytes != 0)
-        skip(s, "bytes is not a multiple of the huge page size");
+    if (errno == EPERM || errno == EACCES)
+        return "memfd_create is not permitted here (a seccomp filter, or a security module)";
+    return errno == ENOSYS ? "this kernel has no memfd_create (CONFIG_MEMFD_CREATE)" : NULL;
 }
 
-void share_skip_pool(struct slot *s)
+const char *share_check_huge(struct slot *s)
+{
+    return !s->huge_page_bytes || s->bytes % s->huge_page_bytes != 0 ? "bytes is not a multiple of the huge page size" : NULL;
+}
+
+const char *share_empty_pool(struct slot *s)
 {
     static char reason[200];
     size_t pages = s->bytes / s->huge_page_bytes;
     snprintf(reason, sizeof reason, "the huge page pool holds fewer than %zu free pages: sudo sysctl vm.nr_hugepages=%zu",
              pages, pages);
-    skip(s, reason);
+    return reason;
 }

@@ -2,11 +2,34 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+static void attach(struct seat *b)
+{
+    b->call = "open";
+    b->p = MAP_FAILED;
+    int fd = open(b->name, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    b->call = "mmap";
+    b->p = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+    close(fd);
+}
+
+static void run_b(struct slot *s)
+{
+    struct seat b = share_begin_b(s, NULL);
+    snprintf(b.name, sizeof b.name, "/dev/shm/%s-file", launch_name());
+    remove_if_lost(b.name);
+    meet(s);
+    PHASE(s, "attach") { attach(&b); }
+    share_second(s, &b, attach, seat_unmap);
+}
+
 static void run(struct slot *s)
 {
-    share_begin(s);
+    share_begin(s, NULL);
     char path[256];
     snprintf(path, sizeof path, "/dev/shm/%s-file", launch_name());
+    remove_if_lost(path); /* and side b removes it, if this process is killed */
     size_t bytes = s->bytes;
     char *at = free_range(s, bytes), *p = MAP_FAILED;
     int fd = -1, sized = -1;
@@ -17,15 +40,16 @@ static void run(struct slot *s)
     }
     if (fd < 0)
         fail(s, "open /dev/shm");
-    unlink(path); /* nothing of the name is left, also if this process is killed */
+    const char *obstacle = share_in_memory(s, fd) ? NULL : "/dev/shm is no tmpfs here: mount -t tmpfs tmpfs /dev/shm";
+    if (sized != 0 || p == MAP_FAILED || obstacle || !share_has_room(s, fd))
+        unlink(path);
+    share_mapped(s, obstacle);
     if (sized != 0)
         fail(s, "ftruncate");
     check_map(s, p);
-    if (!share_in_memory(s, fd))
-        skip(s, "/dev/shm is no tmpfs here: mount -t tmpfs tmpfs /dev/shm");
     share_check_room(s, fd);
     share_proof(s, p, "/dev/shm/");
-    share_use(s, p);
+    share_use(s, p, path);
     PHASE(s, "unmap") {
         munmap(p, bytes);
         close(fd);
@@ -34,5 +58,6 @@ static void run(struct slot *s)
 
 METHOD(share_file_tmpfs, .experiment = "share", .name = "file-tmpfs",
        .summary = "A file on tmpfs (/dev/shm): open, ftruncate, mmap(MAP_SHARED); any program can open it by its path.",
-       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = "bytes", .laws = "in_memory == 1; " SHARE_LAWS,
-       .calls = "map:openat,ftruncate,mmap unmap:munmap,close", .run = run);
+       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = SHARE_MEMORY, .laws = "in_memory == 1; " SHARE_LAWS,
+       .calls = "map:openat,ftruncate,mmap attach:openat,mmap,close populate:madvise,mlock? detach:munmap unmap:munmap,close",
+       .run = run, .run_b = run_b);

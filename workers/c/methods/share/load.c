@@ -3,6 +3,7 @@
 #include "share.h"
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -13,6 +14,14 @@ static pid_t process;
 static int hold = -1;                 /* its standard input: it ends when this closes, also when the worker is killed */
 static clockid_t clock_of_process;
 static uint64_t started_ns, cpu_started_ns;
+
+/* The CPUs that this process began with: a side that is pinned must not keep its load on its own CPU. */
+static cpu_set_t at_start;
+__attribute__((constructor)) static void remember_cpus(void)
+{
+    if (sched_getaffinity(0, sizeof at_start, &at_start) != 0)
+        CPU_ZERO(&at_start);
+}
 
 static uint64_t cpu_ns(void)
 {
@@ -60,6 +69,8 @@ void load_start(struct slot *s)
     close(ready[0]);
     if (!came || clock_getcpuclockid(process, &clock_of_process) != 0)
         fail_because(s, "posix_spawn", "the load process did not start");
+    if (CPU_COUNT(&at_start))
+        (void)sched_setaffinity(process, sizeof at_start, &at_start);
     started_ns = now_ns();
     cpu_started_ns = cpu_ns();
 }

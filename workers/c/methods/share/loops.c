@@ -1,43 +1,54 @@
 /* The measured loops of P1, and nothing else. index=rand is the published job: the C library's rand(), which takes a lock,
- * is called for each store. index=xorshift is the corrected one: xorshift64* in registers, the same sequence in every
+ * is called for each store, and its remainder is the index. index=xorshift is the corrected one, the same sequence in every
  * language. The untimed replays run through the same sequences. */
 #include "loops.h"
 #include <stdlib.h>
 
 void write_by_rand(char *p, size_t size, uint64_t ops)
 {
+    uint32_t among = (uint32_t)size; /* as an int there: a 32-bit division */
     for (uint64_t i = 0; i < ops; i++)
-        p[(size_t)rand() % size] = 0x55;
+        p[(uint32_t)rand() % among] = 0x55;
 }
 
 void write_by_xorshift(char *p, size_t size, uint64_t ops, uint64_t seed)
 {
     uint64_t x = seed | 1;
-    for (uint64_t i = 0; i < ops; i++) {
-        x ^= x >> 12;
-        x ^= x << 25;
-        x ^= x >> 27;
-        p[(x * XORSHIFT_FACTOR >> 32) % size] = 0x55;
-    }
+    for (uint64_t i = 0; i < ops; i++)
+        p[NEXT_BY_XORSHIFT(x, size)] = 0x55;
+}
+
+uint64_t only_rand(size_t size, uint64_t ops)
+{
+    uint32_t among = (uint32_t)size;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < ops; i++)
+        sum += (uint32_t)rand() % among;
+    return sum;
+}
+
+uint64_t only_xorshift(size_t size, uint64_t ops, uint64_t seed)
+{
+    uint64_t x = seed | 1, sum = 0;
+    for (uint64_t i = 0; i < ops; i++)
+        sum += NEXT_BY_XORSHIFT(x, size);
+    return sum;
 }
 
 uint64_t read_by_rand(const unsigned char *p, size_t size, uint64_t ops)
 {
+    uint32_t among = (uint32_t)size;
     uint64_t sum = 0;
     for (uint64_t i = 0; i < ops; i++)
-        sum += p[(size_t)rand() % size];
+        sum += p[(uint32_t)rand() % among];
     return sum;
 }
 
 uint64_t read_by_xorshift(const unsigned char *p, size_t size, uint64_t ops, uint64_t seed)
 {
     uint64_t x = seed | 1, sum = 0;
-    for (uint64_t i = 0; i < ops; i++) {
-        x ^= x >> 12;
-        x ^= x << 25;
-        x ^= x >> 27;
-        sum += p[(x * XORSHIFT_FACTOR >> 32) % size];
-    }
+    for (uint64_t i = 0; i < ops; i++)
+        sum += p[NEXT_BY_XORSHIFT(x, size)];
     return sum;
 }
 
@@ -57,4 +68,5 @@ void warm_loops(void)
     clear_again_and_again(few, sizeof few, 1);
     few[0] = (char)read_by_rand((unsigned char *)few, sizeof few, 1);
     few[1] = (char)read_by_xorshift((unsigned char *)few, sizeof few, 1, 1);
+    few[2] = (char)(only_rand(sizeof few, 1) + only_xorshift(sizeof few, 1, 1));
 }

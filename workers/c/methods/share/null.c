@@ -7,6 +7,7 @@ static void run(struct slot *s)
     PHASE(s, "first-touch") { }
     s->ops = key_size(s, "ops");
     PHASE(s, "random-write") { }
+    PHASE(s, "index-only") { }
     s->ops = key_size(s, "clear_bytes") / s->bytes;
     PHASE(s, "clear") { }
     s->ops = key_size(s, "ops");
@@ -17,6 +18,6 @@ static void run(struct slot *s)
 
 METHOD(share_null, .experiment = "share", .name = "null", .role = "null",
        .summary = "Every phase with an empty body: the floor below which nothing is resolved.",
-       .phases = SHARE_PHASES, .keys = "bytes:size ops:count clear_bytes:size", .memory = "0",
+       .phases = SHARE_FIRST_PHASES SHARE_LOOP_PHASES, .keys = "bytes:size ops:count clear_bytes:size", .memory = "0",
        .laws = "first-touch.minor_faults == 0",
        .calls = "", .run = run);

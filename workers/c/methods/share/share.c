@@ -19,12 +19,7 @@ static struct replay replay_from(const struct slot *s)
 
 static size_t replay_next(struct replay *r)
 {
-    if (r->by_rand)
-        return (size_t)rand() % r->size;
-    r->x ^= r->x >> 12;
-    r->x ^= r->x << 25;
-    r->x ^= r->x >> 27;
-    return (r->x * XORSHIFT_FACTOR >> 32) % r->size;
+    return r->by_rand ? (uint32_t)rand() % (uint32_t)r->size : NEXT_BY_XORSHIFT(r->x, r->size);
 }
 
 static unsigned char mark_of(const struct slot *s)
@@ -32,21 +27,44 @@ static unsigned char mark_of(const struct slot *s)
     return (unsigned char)(s->seed | 1);
 }
 
-void share_begin(struct slot *s)
+/* What keeps this cell from being done, in words. */
+static const char *obstacle_of(const struct slot *s)
 {
     if (s->bytes % s->page_bytes != 0)
-        skip(s, "bytes is not a multiple of the page size");
+        return "bytes is not a multiple of the page size";
     if (key_is(s, "index", "rand") && s->bytes > (size_t)RAND_MAX + 1)
-        skip(s, "rand() does not reach beyond 2 GiB; use index=xorshift");
+        return "rand() does not reach beyond 2 GiB; use index=xorshift";
     if (s->bytes > UINT32_MAX)
-        skip(s, "the index sequence does not reach beyond 4 GiB");
+        return "the index sequence does not reach beyond 4 GiB";
+    return NULL;
+}
+
+void share_begin(struct slot *s, const char *obstacle)
+{
+    const char *mine = obstacle_of(s);
+    agree(s, mine ? mine : obstacle);
+    warm_loops();
+    if (s->role == 'a')
+        load_start(s);
+}
+
+void share_begin_alone(struct slot *s)
+{
+    const char *obstacle = obstacle_of(s);
+    if (obstacle)
+        skip(s, obstacle);
     warm_loops();
     load_start(s);
 }
 
+void share_mapped(struct slot *s, const char *obstacle)
+{
+    agree(s, obstacle);
+}
+
 void share_proof(struct slot *s, const char *p, const char *backing)
 {
-    char line[512], name[300] = "", permissions[8] = "";
+    char line[512], name[300] = "";
     FILE *maps = fopen("/proc/self/maps", "re");
     if (!maps)
         fail(s, "open /proc/self/maps");
@@ -54,10 +72,9 @@ void share_proof(struct slot *s, const char *p, const char *backing)
     while (!found && fgets(line, sizeof line, maps)) {
         unsigned long from;
         name[0] = 0;
-        found = sscanf(line, "%lx-%*x %7s %*s %*s %*s %299[^\n]", &from, permissions, name) >= 2 && from == (uintptr_t)p;
+        found = sscanf(line, "%lx-%*x %*s %*s %*s %*s %299[^\n]", &from, name) >= 1 && from == (uintptr_t)p;
     }
     fclose(maps);
-    fact(s, "shared", found && permissions[3] == 's');
     fact(s, "backed_as_named", found && (*backing ? strstr(name, backing) != NULL : !name[0] || name[0] == '['));
 }
 
@@ -74,23 +91,40 @@ void share_touch(struct slot *s, char *start)
     fact(s, "huge_bytes", resident_in(s, start, bytes).huge_bytes);
 }
 
-/* Every store must be found. With index=rand each language has its own sequence, so the stores are then taken back: what is
- * left must be what first-touch left, in every language the same, or a store went where it should not. */
+void share_with_b(struct slot *s, char *p, const char *name)
+{
+    first_number(s, p);
+    meet(s); /* b begins to attach */
+    meet(s); /* b is done */
+    if (name)
+        unlink(name);
+    remove_if_lost(NULL);
+    first_finds(s, p);
+}
+
+/* Every byte must be what the stores leave there: 0x55 where one of them went, elsewhere what was there before. */
 static void check_writes(struct slot *s, unsigned char *p)
 {
-    uint64_t lost = 0, ops = key_size(s, "ops");
+    uint64_t wrong = 0, ops = key_size(s, "ops");
+    size_t bytes = s->bytes, page = s->page_bytes, room = bytes / 8;
+    unsigned char *stored = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check_map(s, stored);
     struct replay r = replay_from(s);
-    for (uint64_t i = 0; i < ops; i++)
-        lost += p[replay_next(&r)] != 0x55;
-    fact(s, "lost_writes", lost);
-    if (r.by_rand) {
-        r = replay_from(s);
-        for (uint64_t i = 0; i < ops; i++) {
-            size_t at = replay_next(&r);
-            p[at] = at % s->page_bytes ? 0 : mark_of(s);
-        }
+    for (uint64_t i = 0; i < ops; i++) {
+        size_t at = replay_next(&r);
+        stored[at / 8] |= (unsigned char)(1 << at % 8);
     }
-    fact_digest(s, p, s->bytes);
+    for (size_t at = 0; at < bytes; at++) {
+        unsigned char before = at % page ? 0 : mark_of(s);
+        bool hit = stored[at / 8] >> at % 8 & 1;
+        wrong += p[at] != (hit ? 0x55 : before);
+        /* With index=rand each language has a sequence of its own; what is compared is the memory without its stores. */
+        if (r.by_rand && hit)
+            p[at] = before;
+    }
+    munmap(stored, room);
+    fact(s, "wrong_bytes", wrong);
+    fact_digest(s, p, bytes);
 }
 
 void share_write(struct slot *s, char *p)
@@ -103,6 +137,23 @@ void share_write(struct slot *s, char *p)
         PHASE(s, "random-write") { write_by_rand(p, bytes, ops); }
     else
         PHASE(s, "random-write") { write_by_xorshift(p, bytes, ops, seed); }
+}
+
+/* The same loop with no store: the rest of random-write is what the memory costs. */
+static void index_only(struct slot *s)
+{
+    size_t bytes = s->bytes;
+    uint64_t ops = key_size(s, "ops"), seed = s->seed, sum = 0, expected = 0;
+    struct replay r = replay_from(s);
+    for (uint64_t i = 0; i < ops; i++)
+        expected += replay_next(&r);
+    srand((unsigned)seed);
+    if (r.by_rand)
+        PHASE(s, "index-only") { sum = only_rand(bytes, ops); }
+    else
+        PHASE(s, "index-only") { sum = only_xorshift(bytes, ops, seed); }
+    fact(s, "index_sum", sum);
+    fact(s, "expected_index_sum", expected);
 }
 
 /* Clears at least `clear_bytes`, and the region at least once. */
@@ -121,6 +172,7 @@ void share_check_clear_read(struct slot *s, char *start)
     const unsigned char *p = (unsigned char *)start;
     size_t bytes = s->bytes;
     uint64_t ops = key_size(s, "ops"), seed = s->seed, sum = 0, expected = 0;
+    index_only(s);
     check_writes(s, (unsigned char *)start);
     clear(s, start);
     pattern_fill(start, bytes, seed);
@@ -142,9 +194,10 @@ void share_check_clear_read(struct slot *s, char *start)
     s->phase_bytes = bytes;
 }
 
-void share_use(struct slot *s, char *p)
+void share_use(struct slot *s, char *p, const char *name)
 {
     share_touch(s, p);
+    share_with_b(s, p, name);
     share_write(s, p);
     share_check_clear_read(s, p);
 }

@@ -4,8 +4,7 @@
 
 static void run(struct slot *s)
 {
-    share_check_huge(s);
-    share_begin(s);
+    share_begin(s, share_check_huge(s));
     size_t bytes = s->bytes;
     char *at = free_range(s, bytes), *p = MAP_FAILED;
     int id = -1;
@@ -14,24 +13,49 @@ static void run(struct slot *s)
         if (id >= 0)
             p = shmat(id, at, 0);
     }
-    if (id < 0 && errno == ENOMEM)
-        share_skip_pool(s);
-    if (id < 0 && errno == EPERM)
-        skip(s, "not permitted: SHM_HUGETLB needs CAP_IPC_LOCK or a group named by sudo sysctl vm.hugetlb_shm_group=GID");
+    const char *obstacle = NULL;
     if (id < 0)
-        share_no_segment(s);
+        obstacle = errno == ENOMEM  ? share_empty_pool(s)
+                   : errno == EPERM ? "not permitted: SHM_HUGETLB needs CAP_IPC_LOCK or a group named by "
+                                      "sudo sysctl vm.hugetlb_shm_group=GID"
+                                    : share_no_segment(s);
     int error = errno;
-    shmctl(id, IPC_RMID, NULL); /* it lives until the last detach, also if this process is killed */
+    if (id >= 0)
+        shmctl(id, IPC_RMID, NULL); /* it lives until the last detach, also if this process is killed */
+    share_mapped(s, obstacle);
     errno = error;
     if (p == MAP_FAILED)
         fail(s, "shmat");
+    tell(s, &id, sizeof id);
     share_proof(s, p, "/SYSV");
-    share_use(s, p);
+    share_use(s, p, NULL);
     PHASE(s, "unmap") { shmdt(p); }
+}
+
+/* Linux lets a removed segment be attached for as long as somebody else still is. */
+static void attach(struct seat *b)
+{
+    b->call = "shmat";
+    b->p = shmat(b->id, b->at, 0);
+}
+
+static void detach(struct seat *b)
+{
+    shmdt(b->p);
+}
+
+static void run_b(struct slot *s)
+{
+    struct seat b = share_begin_b(s, share_check_huge(s));
+    hear(s, &b.id, sizeof b.id);
+    meet(s);
+    PHASE(s, "attach") { attach(&b); }
+    share_second(s, &b, attach, detach);
 }
 
 METHOD(share_sysv_huge, .experiment = "share", .name = "sysv-huge",
        .summary = "A System V segment from the reserved pool of huge pages (SHM_HUGETLB).",
-       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = "bytes", .needs = "huge-pages",
-       .laws = "huge_bytes == bytes; " SHARE_LAWS,
-       .calls = "map:shmget,shmat unmap:shmdt", .run = run);
+       .phases = SHARE_PHASES, .keys = SHARE_KEYS, .memory = SHARE_MEMORY, .needs = "huge-pages",
+       .laws = "huge_bytes == bytes; b.huge_bytes == bytes; " SHARE_LAWS,
+       .calls = "map:shmget,shmat attach:shmat populate:madvise,mlock? detach:shmdt unmap:shmdt",
+       .run = run, .run_b = run_b);

@@ -3,6 +3,8 @@
 #include "writeback.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 enum { PAUSE_NS = 1000000 };
@@ -24,28 +26,73 @@ static void *write_back(void *argument)
     return NULL;
 }
 
+/* A number behind its name in a small file of /proc; 0 where there is none. */
+static uint64_t number_in(const char *path, const char *format)
+{
+    char line[128];
+    unsigned long long value = 0;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, format, &value) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return value;
+}
+
+/* The kernel counts a page for a process when it makes it dirty that was clean. What was dirty before and is counted had been
+ * written back in between. */
+static uint64_t dirtied_bytes(void)
+{
+    return number_in("/proc/self/io", "write_bytes: %llu");
+}
+
+static uint64_t written_bytes(const struct slot *s)
+{
+    return number_in("/proc/vmstat", "nr_written %llu") * s->page_bytes;
+}
+
+/* Dirty bytes of the file: from cachestat() (Linux 6.5), which a seccomp filter or an old kernel refuses; then no fact. */
+static void dirty_fact(struct slot *s, int fd, const char *name)
+{
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+    struct { uint64_t from, length; } all = {0, s->bytes};
+    struct { uint64_t cached, dirty, writeback, evicted, recently_evicted; } found;
+    if (syscall(SYS_cachestat, fd, &all, &found, 0) == 0)
+        fact(s, name, found.dirty * s->page_bytes);
+}
+
+static uint64_t dirtied_before, written_before;
+
 void writeback_start(struct slot *s, int fd)
 {
     static int descriptor;
-    if (!key_is(s, "writeback", "periodic"))
-        return;
+    bool periodic = key_is(s, "writeback", "periodic");
     descriptor = fd;
     atomic_store(&stop, false);
     atomic_store(&syncs, 0);
     atomic_store(&error, 0);
-    if ((errno = pthread_create(&thread, NULL, write_back, &descriptor)) != 0)
+    dirty_fact(s, fd, "dirty_before_bytes");
+    if (periodic && (errno = pthread_create(&thread, NULL, write_back, &descriptor)) != 0)
         fail(s, "pthread_create");
-    while (!atomic_load(&syncs))
+    while (periodic && !atomic_load(&syncs))
         nanosleep(&(struct timespec){0, 100000}, NULL);
+    written_before = written_bytes(s);
+    dirtied_before = dirtied_bytes();
 }
 
-void writeback_stop(struct slot *s)
+uint64_t writeback_stop(struct slot *s, int fd)
 {
+    uint64_t dirtied = dirtied_bytes() - dirtied_before;
+    fact(s, "system_written_bytes", written_bytes(s) - written_before);
+    dirty_fact(s, fd, "dirty_after_bytes");
     if (!key_is(s, "writeback", "periodic"))
-        return;
+        return dirtied;
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
     fact(s, "syncs", atomic_load(&syncs) - 1); /* the first was done before random-write began */
     if ((errno = atomic_load(&error)) != 0)
         fail(s, "fdatasync");
+    return dirtied;
 }

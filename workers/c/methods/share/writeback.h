@@ -4,5 +4,7 @@
 #include "worker.h"
 
 void writeback_start(struct slot *s, int fd); /* returns once the first write-back is done */
-void writeback_stop(struct slot *s);          /* records how many were made */
+/* Records how many were made, and with writeback=none as well: which part of the file is dirty now, and what the whole machine
+ * wrote back. Returns how many bytes this process made dirty meanwhile that were clean. */
+uint64_t writeback_stop(struct slot *s, int fd);
 #endif

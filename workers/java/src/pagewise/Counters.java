@@ -7,6 +7,8 @@ import java.lang.management.CompilationMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +18,7 @@ import java.util.Map;
  * cpu_ns is the measuring thread's CPU clock plus what the scheduler charged to every other thread (collector, compiler):
  * the virtual machine's own figure for the process has a grain of 10 ms. Switches are the measuring thread's.
  */
-final class Counters {
+public final class Counters {
     private static final long TICK_NS = 10_000_000; // USER_HZ is 100 in every Linux interface
 
     long cpuNs, userNs, systemNs, minorFaults, majorFaults, voluntary, involuntary, collections, collectionNs, compileNs;
@@ -66,6 +68,13 @@ final class Counters {
             continue;
         skipWords(36);
         return (int) nextNumber();
+    }
+
+    /** Faults of the whole process so far; for checks, not for phases: it allocates. */
+    public static long faults() throws IOException {
+        String text = Files.readString(Path.of("/proc/self/stat"));
+        String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ");
+        return Long.parseLong(fields[7]) + Long.parseLong(fields[9]);
     }
 
     /** Takes threads in that were started since; called before a slot. */

@@ -88,6 +88,15 @@ public final class Sides {
         return buffer.array();
     }
 
+    /** Tells what is in this side's way (null: nothing) and returns what is in the other's. */
+    String agree(String obstacle) {
+        byte[] mine = obstacle == null ? new byte[0] : (obstacle + '\0').getBytes(StandardCharsets.UTF_8);
+        tell(ByteBuffer.allocate(4).order(ByteOrder.nativeOrder()).putInt(mine.length).array());
+        tell(mine);
+        byte[] theirs = hear(ByteBuffer.wrap(hear(4)).order(ByteOrder.nativeOrder()).getInt());
+        return theirs.length == 0 ? null : new String(theirs, 0, theirs.length - 1, StandardCharsets.UTF_8);
+    }
+
     /**
      * A rendezvous of both sides: each says its mark and its CPU, then that it is here. The native worker's side b steps aside
      * where both ran on one CPU; Java cannot, so its own side b says nothing of its CPU.

@@ -85,6 +85,20 @@ public final class Slot {
         worker.transcript.line("latency\t" + number + "\t" + cell.number + "\t" + lowNs + "\t" + highNs + "\t" + count);
     }
 
+    /** Both sides say what keeps them from doing this cell (null: nothing); where there is something, both skip it. */
+    public void agree(String obstacle) {
+        String theirs = sides().agree(obstacle);
+        if (obstacle == null && theirs == null)
+            return;
+        throw skipAlike(obstacle != null ? obstacle : theirs);
+    }
+
+    /** Skips where the other side does the same by itself, so that both go on with the next cell. */
+    public RuntimeException skipAlike(String reason) {
+        worker.sidesAgree = true;
+        return skip(reason);
+    }
+
     public RuntimeException skip(String reason) {
         return new Ended("skip\t" + cell.number + "\t" + reason);
     }

@@ -15,6 +15,7 @@ public final class Worker {
     final Transcript transcript;
     final Phase phase;
     Sides sides;
+    boolean sidesAgree; // the slot ends on both sides alike
 
     private Worker(Request request) {
         this.request = request;
@@ -115,10 +116,11 @@ public final class Worker {
         s.cell.ended = true;
         transcript.ending(line);
         // A side that stopped in the middle must not leave its peer waiting: ending the process closes all it holds.
-        if (sides != null) {
+        if (sides != null && !sidesAgree) {
             transcript.write(false);
             Runtime.getRuntime().halt(4);
         }
+        sidesAgree = false;
     }
 
     public static void main(String[] arguments) throws IOException {

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import pagewise.Content;
 import pagewise.Latencies;
+import pagewise.Pin;
 import pagewise.Slot;
 
 /**

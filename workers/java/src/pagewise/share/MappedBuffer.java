@@ -33,6 +33,7 @@ public final class MappedBuffer implements Method {
         try (var phase = s.phase("first-touch")) {
             touch(p, bytes, page, mark);
         }
+        share.witness(p);
         s.ops = s.phaseBytes = ops;
         var random = new Random(seed);
         try (var phase = s.phase("random-write")) {
@@ -41,6 +42,11 @@ public final class MappedBuffer implements Method {
             else
                 writeByXorshift(p, bytes, ops, seed);
         }
+        random = new Random(seed);
+        try (var phase = s.phase("index-only")) {
+            sum = rand ? Share.onlyRandom(bytes, ops, random) : Share.onlyXorshift(bytes, ops, seed);
+        }
+        share.checkIndices(sum);
         share.checkWrites(p);
         s.ops = clears;
         s.phaseBytes = (long) clears * bytes;
@@ -86,7 +92,7 @@ public final class MappedBuffer implements Method {
             x ^= x >>> 12;
             x ^= x << 25;
             x ^= x >>> 27;
-            int at = (int) ((x * Content.XORSHIFT_FACTOR >>> 32) % size);
+            int at = (int) ((x * Content.XORSHIFT_FACTOR >>> 32) * size >>> 32);
             p.position(at);
             p.get(one);
             one[0] = 0x55;
@@ -120,7 +126,7 @@ public final class MappedBuffer implements Method {
             x ^= x >>> 12;
             x ^= x << 25;
             x ^= x >>> 27;
-            p.position((int) ((x * Content.XORSHIFT_FACTOR >>> 32) % size));
+            p.position((int) ((x * Content.XORSHIFT_FACTOR >>> 32) * size >>> 32));
             p.get(one);
             sum += one[0] & 0xFF;
         }

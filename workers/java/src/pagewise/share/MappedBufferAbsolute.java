@@ -11,7 +11,11 @@ import pagewise.Slot;
 public final class MappedBufferAbsolute implements Method {
     @Override
     public void run(Slot s) throws Exception {
-        var share = new Share(s);
+        run(s, new Share(s));
+    }
+
+    /** The job of side a, also where the second process is a side of its own (SharedFile). */
+    static void run(Slot s, Share share) throws Exception {
         int bytes = share.bytes, page = s.pageBytes, clears = share.clears;
         long ops = share.ops, seed = s.seed, sum;
         byte mark = share.mark();
@@ -28,6 +32,7 @@ public final class MappedBufferAbsolute implements Method {
         try (var phase = s.phase("first-touch")) {
             touch(p, bytes, page, mark);
         }
+        share.secondProcess(p);
         s.ops = s.phaseBytes = ops;
         var random = new Random(seed);
         try (var phase = s.phase("random-write")) {
@@ -36,6 +41,11 @@ public final class MappedBufferAbsolute implements Method {
             else
                 writeByXorshift(p, bytes, ops, seed);
         }
+        random = new Random(seed);
+        try (var phase = s.phase("index-only")) {
+            sum = rand ? Share.onlyRandom(bytes, ops, random) : Share.onlyXorshift(bytes, ops, seed);
+        }
+        share.checkIndices(sum);
         share.checkWrites(p);
         s.ops = clears;
         s.phaseBytes = (long) clears * bytes;
@@ -74,7 +84,7 @@ public final class MappedBufferAbsolute implements Method {
             x ^= x >>> 12;
             x ^= x << 25;
             x ^= x >>> 27;
-            p.put((int) ((x * Content.XORSHIFT_FACTOR >>> 32) % size), (byte) 0x55);
+            p.put((int) ((x * Content.XORSHIFT_FACTOR >>> 32) * size >>> 32), (byte) 0x55);
         }
     }
 
@@ -99,7 +109,7 @@ public final class MappedBufferAbsolute implements Method {
             x ^= x >>> 12;
             x ^= x << 25;
             x ^= x >>> 27;
-            sum += p.get((int) ((x * Content.XORSHIFT_FACTOR >>> 32) % size)) & 0xFF;
+            sum += p.get((int) ((x * Content.XORSHIFT_FACTOR >>> 32) * size >>> 32)) & 0xFF;
         }
         return sum;
     }

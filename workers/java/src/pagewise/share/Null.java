@@ -15,6 +15,8 @@ public final class Null implements Method {
         s.ops = s.size("ops");
         try (var phase = s.phase("random-write")) {
         }
+        try (var phase = s.phase("index-only")) {
+        }
         s.ops = s.size("clear_bytes") / s.bytes;
         try (var phase = s.phase("clear")) {
         }

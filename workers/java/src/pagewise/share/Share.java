@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.FileReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,44 +24,103 @@ final class Share {
     final int bytes, clears;
     final long ops;
     private final Slot s;
+    private final boolean tmpfs, twoSided;
 
     /** Before the map phase: checks the cell, names the file, starts the load. */
     Share(Slot s) throws IOException {
+        this(s, s.is("place", "tmpfs"), false);
+    }
+
+    /** With two sides, both hear of what keeps one of them from going on. */
+    Share(Slot s, boolean tmpfs, boolean twoSided) throws IOException {
         this.s = s;
-        if (s.bytes % s.pageBytes != 0)
-            throw s.skip("bytes is not a multiple of the page size");
-        if (s.bytes > Integer.MAX_VALUE - 8)
-            throw s.skip("a byte buffer holds at most 2 GiB");
+        this.tmpfs = tmpfs;
+        this.twoSided = twoSided;
+        String obstacle = s.bytes % s.pageBytes != 0 ? "bytes is not a multiple of the page size"
+            : s.bytes > Integer.MAX_VALUE - 8 ? "a byte buffer holds at most 2 GiB" : null;
+        if (twoSided)
+            s.agree(obstacle);
+        else if (obstacle != null)
+            throw s.skip(obstacle);
         bytes = (int) s.bytes;
         ops = s.size("ops");
         clears = (int) ((s.size("clear_bytes") + bytes - 1) / bytes);
-        String folder = s.is("place", "tmpfs") ? "/dev/shm" : s.launchDirectory();
-        path = Path.of(folder, s.launchName() + "-share-java");
+        String folder = tmpfs ? "/dev/shm" : s.launchDirectory();
+        path = twoSided ? named(s) : Path.of(folder, s.launchName() + "-share-java");
         if (Files.isDirectory(Path.of(folder)) && Files.getFileStore(Path.of(folder)).getUsableSpace() < bytes)
             throw s.fail("map " + path, new IOException("No space left on device for " + bytes + " bytes"));
         Unmap.need(s);
-        startLoad();
+        if (s.role() == 'a')
+            startLoad();
     }
 
-    /** After the map phase: unlinks the file and proves what is mapped, and from which kind of file system. */
+    /** The same names as the native worker's file-tmpfs and file-disk have. */
+    private Path named(Slot s) {
+        return tmpfs ? Path.of("/dev/shm", s.launchName() + "-file") : Path.of(s.launchDirectory(), s.launchName() + "-share");
+    }
+
+    /** After the map phase: proves what is mapped, and from which kind of file system; one-sided, the name goes at once. */
     void proof() throws IOException {
         String type = Files.getFileStore(path).type();
         boolean inMemory = type.equals("tmpfs") || type.equals("ramfs");
-        boolean shared = false, named = false;
+        boolean named = false;
         try (var maps = new BufferedReader(new FileReader("/proc/self/maps"))) {
             for (String line; (line = maps.readLine()) != null;)
-                if (line.contains(path.toString())) {
-                    named = true;
-                    shared = line.split(" ")[1].endsWith("s");
-                }
+                named |= line.contains(path.toString());
         }
-        Files.delete(path);
+        String obstacle = !tmpfs && inMemory ? "the directory for files lies in memory; name one on a disk" : null;
+        if (!twoSided || obstacle != null)
+            Files.delete(path);
         s.fact("file_system", type);
         s.fact("in_memory", inMemory ? 1 : 0);
-        s.fact("shared", shared ? 1 : 0);
         s.fact("backed_as_named", named ? 1 : 0);
-        if (s.is("place", "disk") && inMemory)
-            throw s.skip("the directory for files lies in memory; name one on a disk");
+        if (twoSided)
+            s.agree(obstacle);
+        else if (obstacle != null)
+            throw s.skip(obstacle);
+    }
+
+    /**
+     * Proves that the memory is shared: another process reads the number that is left here, and its own is found here. The
+     * file has no name any more, so that process opens it by this one's descriptor.
+     */
+    void witness(ByteBuffer memory) throws IOException {
+        ByteBuffer p = memory.duplicate().order(ByteOrder.nativeOrder());
+        int at = bytes - s.pageBytes + 16;
+        long number = number('a');
+        p.putLong(at, number);
+        var process = Native.start(s, "to be seen by another process", "witness", descriptor(), Integer.toString(bytes));
+        String[] words = new String(process.getInputStream().readAllBytes()).trim().split(" ");
+        if (words.length != 2)
+            throw new IOException("the second process could not map the file");
+        s.fact("number", number);
+        s.fact("b.number_seen", words[0]);
+        s.fact("b.number", words[1]);
+        s.fact("number_seen", p.getLong(at + 8));
+        p.putLong(at, 0);
+        p.putLong(at + 8, 0);
+    }
+
+    /** After first-touch: side b, or a process that only looks. */
+    void secondProcess(ByteBuffer memory) throws IOException {
+        if (twoSided)
+            SharedFile.withB(s, this, memory);
+        else
+            witness(memory);
+    }
+
+    private String descriptor() throws IOException {
+        try (var all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path one : all)
+                if (Files.isSymbolicLink(one) && Files.readSymbolicLink(one).toString().startsWith(path.toString()))
+                    return "/proc/" + ProcessHandle.current().pid() + "/fd/" + one.getFileName();
+        }
+        throw new IOException("no descriptor of " + path + " is open");
+    }
+
+    /** Another number in every slot, by the native worker's rule. */
+    long number(char side) {
+        return Content.patternWord(s.seed ^ side, s.number) >>> 33 | 1;
     }
 
     byte mark() {
@@ -78,28 +138,59 @@ final class Share {
             x ^= x >>> 12;
             x ^= x << 25;
             x ^= x >>> 27;
-            return (int) ((x * Content.XORSHIFT_FACTOR >>> 32) % bytes);
+            return (int) ((x * Content.XORSHIFT_FACTOR >>> 32) * bytes >>> 32);
         }
     }
 
     /**
-     * Every store must be found. With index=rand each language has its own sequence, so the stores are then taken back: what
-     * is left must be what first-touch left, in every language the same, or a store went where it should not.
+     * Every byte must be what the stores leave there: 0x55 where one of them went, elsewhere what was there before. With
+     * index=rand each language has its own sequence; what is compared is the memory without its stores.
      */
     void checkWrites(ByteBuffer p) {
-        long lost = 0;
+        long wrong = 0;
+        byte[] stored = new byte[bytes / 8];
+        var again = new Replay();
+        for (long i = 0; i < ops; i++) {
+            int at = again.next();
+            stored[at / 8] |= (byte) (1 << at % 8);
+        }
+        for (int at = 0; at < bytes; at++) {
+            boolean hit = (stored[at / 8] >> at % 8 & 1) == 1;
+            byte before = at % s.pageBytes == 0 ? mark() : 0;
+            wrong += p.get(at) != (hit ? 0x55 : before) ? 1 : 0;
+            if (hit && again.random != null)
+                p.put(at, before);
+        }
+        s.fact("wrong_bytes", wrong);
+        s.digest(Content.digest(p, bytes));
+    }
+
+    /** The indices by themselves: the loop of random-write with no store. */
+    static long onlyRandom(int size, long ops, Random random) {
+        long sum = 0;
+        for (long i = 0; i < ops; i++)
+            sum += random.nextInt(size);
+        return sum;
+    }
+
+    static long onlyXorshift(int size, long ops, long seed) {
+        long x = seed | 1, sum = 0;
+        for (long i = 0; i < ops; i++) {
+            x ^= x >>> 12;
+            x ^= x << 25;
+            x ^= x >>> 27;
+            sum += (x * Content.XORSHIFT_FACTOR >>> 32) * size >>> 32;
+        }
+        return sum;
+    }
+
+    void checkIndices(long sum) {
+        long expected = 0;
         var again = new Replay();
         for (long i = 0; i < ops; i++)
-            lost += p.get(again.next()) != 0x55 ? 1 : 0;
-        s.fact("lost_writes", lost);
-        if (again.random != null) {
-            again = new Replay();
-            for (long i = 0; i < ops; i++) {
-                int at = again.next();
-                p.put(at, at % s.pageBytes == 0 ? mark() : 0);
-            }
-        }
-        s.digest(Content.digest(p, bytes));
+            expected += again.next();
+        s.fact("index_sum", sum);
+        s.fact("expected_index_sum", expected);
     }
 
     void checkCleared(ByteBuffer p) {

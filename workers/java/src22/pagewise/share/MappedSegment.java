@@ -30,6 +30,7 @@ public final class MappedSegment implements Method {
         try (var phase = s.phase("first-touch")) {
             touch(p, bytes, page, mark);
         }
+        share.witness(p.asByteBuffer());
         s.ops = s.phaseBytes = ops;
         var random = new Random(seed);
         try (var phase = s.phase("random-write")) {
@@ -38,6 +39,11 @@ public final class MappedSegment implements Method {
             else
                 writeByXorshift(p, bytes, ops, seed);
         }
+        random = new Random(seed);
+        try (var phase = s.phase("index-only")) {
+            sum = rand ? Share.onlyRandom(bytes, ops, random) : Share.onlyXorshift(bytes, ops, seed);
+        }
+        share.checkIndices(sum);
         share.checkWrites(p.asByteBuffer());
         s.ops = clears;
         s.phaseBytes = (long) clears * bytes;
@@ -76,7 +82,7 @@ public final class MappedSegment implements Method {
             x ^= x >>> 12;
             x ^= x << 25;
             x ^= x >>> 27;
-            p.set(ValueLayout.JAVA_BYTE, (x * Content.XORSHIFT_FACTOR >>> 32) % size, (byte) 0x55);
+            p.set(ValueLayout.JAVA_BYTE, (x * Content.XORSHIFT_FACTOR >>> 32) * size >>> 32, (byte) 0x55);
         }
     }
 
@@ -99,7 +105,7 @@ public final class MappedSegment implements Method {
             x ^= x >>> 12;
             x ^= x << 25;
             x ^= x >>> 27;
-            sum += p.get(ValueLayout.JAVA_BYTE, (x * Content.XORSHIFT_FACTOR >>> 32) % size) & 0xFF;
+            sum += p.get(ValueLayout.JAVA_BYTE, (x * Content.XORSHIFT_FACTOR >>> 32) * size >>> 32) & 0xFF;
         }
         return sum;
     }

@@ -9,11 +9,6 @@
 
 sigjmp_buf slot_exit;
 
-const char *worker_name(void)
-{
-    return PAGEWISE_WORKER_NAME;
-}
-
 /* Size of a PMD-mapped page, 0 where the kernel has no transparent huge pages. Read once. */
 static size_t huge_page_bytes(void)
 {
@@ -50,8 +45,8 @@ static uint64_t clock_read_ns(void)
 void transcript_about(void)
 {
     out("pagewise\t1\t%s\n", worker_name());
-    out("about\tcompiler\t%s\n", PAGEWISE_COMPILER);
-    out("about\tmethod_flags\t%s\n", PAGEWISE_FLAGS);
+    out("about\tcompiler\t%s\n", worker_compiler());
+    out("about\tmethod_flags\t%s\n", worker_flags());
     out("about\tlibc\t%s %s\n", LIBC_NAME, LIBC_VERSION);
     out("about\tpage_bytes\t%ld\n", sysconf(_SC_PAGESIZE));
     out("about\thuge_page_bytes\t%zu\n", huge_page_bytes());
@@ -180,6 +175,8 @@ int main(int argc, char **argv)
         return guard_main();
     if (argc == 3 && strcmp(argv[1], "load") == 0)
         return load_main(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "witness") == 0)
+        return witness_main(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], "pin") == 0)
         return pin_main(argv[2], argv[3]);
     if (argc == 3 && strcmp(argv[1], "choose-cpus") == 0)
@@ -193,8 +190,9 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "probe-gaps") == 0)
         return probe_gaps_main(argv[2]);
     if (argc > 1) {
-        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | place-of CPU | make-capture PATH "
-                   "BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request on standard input\n", argv[0]);
+        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | "
+                   "place-of CPU | witness PATH BYTES | make-capture PATH BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request "
+                   "on standard input\n", argv[0]);
         return 2;
     }
     request_read();

@@ -1,4 +1,4 @@
-package pagewise.message;
+package pagewise;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -6,19 +6,17 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import pagewise.Native;
-import pagewise.Slot;
 
 /**
  * `pin=`: where this side's measuring thread runs, by the same choice as the native worker's. Java cannot set a thread's
  * affinity, so the native worker does it. The virtual machine's other threads stay free.
  */
-final class Pin {
+public final class Pin {
     private final Slot s;
     private final String before;
     private final boolean pinned;
 
-    Pin(Slot s, boolean spins) throws IOException {
+    public Pin(Slot s, boolean spins) throws IOException {
         this.s = s;
         before = allowed();
         pinned = !s.is("pin", "none");
@@ -28,17 +26,17 @@ final class Pin {
             return;
         String chosen = asked("choose-cpus", s.word("pin"));
         if (chosen.startsWith("skip "))
-            throw s.skip(chosen.substring(5));
+            throw s.skipAlike(chosen.substring(5));
         set(chosen.split(" ")[s.role() == 'b' ? 1 : 0]);
     }
 
-    void release() throws IOException {
+    public void release() throws IOException {
         if (pinned)
             set(before);
     }
 
     /** Both sides tell each other where they ran. */
-    void fact() throws IOException {
+    public void fact() throws IOException {
         int mine = s.cpu();
         s.sides().tell(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(mine).array());
         int theirs = ByteBuffer.wrap(s.sides().hear(4)).order(ByteOrder.LITTLE_ENDIAN).getInt();

@@ -148,7 +148,7 @@ void on_every_thread(struct slot *s, void (*work)(const struct part *), char *st
 
 /* ---- processes ---- */
 
-enum { CHILD_FACTS = 24 };
+enum { CHILD_FACTS = 40 };
 struct child {
     struct sample samples[MAX_PHASES];
     struct {
@@ -228,17 +228,29 @@ void child_fact(const char *name, uint64_t value, const char *word)
         snprintf(me->facts[i].word, sizeof me->facts[i].word, "%s", word);
 }
 
-static void child_run(struct slot *s, struct child *child, pid_t parent)
+/* What a child does: the whole method on its share of the bytes, or one piece of work. */
+struct work {
+    void (*run)(struct slot *, void *);
+    void *argument;
+};
+
+static void whole_method(struct slot *s, void *argument)
+{
+    (void)argument;
+    s->bytes = s->phase_bytes = s->bytes / gathering->processes;
+    pool_open(s);
+    s->cell->method->run(s);
+}
+
+static void child_run(struct slot *s, struct child *child, pid_t parent, const struct work *work)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(5);
     me = child;
     memset(child, 0, sizeof *child);
-    s->bytes = s->phase_bytes = s->bytes / gathering->processes;
     warm_stopwatch();
-    pool_open(s);
-    s->cell->method->run(s);
+    work->run(s, work->argument);
     _exit(0);
 }
 
@@ -291,13 +303,9 @@ static void forget(pid_t *pids, unsigned count)
         waitpid(pids[i], NULL, 0);
 }
 
-void run_in_processes(struct slot *s, unsigned processes)
+static void gather(struct slot *s, unsigned processes, const struct work *work)
 {
     pid_t pids[MAX_PROCESSES], parent = getpid();
-    if (processes > MAX_PROCESSES)
-        skip(s, "more than 256 processes are not supported");
-    if (s->bytes % (processes * s->page_bytes) != 0)
-        skip(s, arena_text("%zu bytes cannot be shared evenly among %u processes in whole pages", s->bytes, processes));
     size_t size = sizeof *gathering + processes * sizeof(struct child);
     gathering = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (gathering == MAP_FAILED)
@@ -312,7 +320,7 @@ void run_in_processes(struct slot *s, unsigned processes)
             fail(s, "fork");
         }
         if (pids[i] == 0)
-            child_run(s, &gathering->children[i], parent);
+            child_run(s, &gathering->children[i], parent, work);
     }
     int status, worst = 0;
     const char *ending = NULL;
@@ -339,4 +347,21 @@ void run_in_processes(struct slot *s, unsigned processes)
                                                               : "a process of this slot ended with status %d",
                                            WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
     }
+}
+
+void run_in_processes(struct slot *s, unsigned processes)
+{
+    if (processes > MAX_PROCESSES)
+        skip(s, "more than 256 processes are not supported");
+    if (s->bytes % (processes * s->page_bytes) != 0)
+        skip(s, arena_text("%zu bytes cannot be shared evenly among %u processes in whole pages", s->bytes, processes));
+    gather(s, processes, &(struct work){whole_method, NULL});
+}
+
+void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *argument)
+{
+    gather(s, 1, &(struct work){work, argument});
+    if (s->cell->ended)
+        siglongjmp(slot_exit, 1);
+    warm_stopwatch(); /* fork() left its pages write-protected */
 }

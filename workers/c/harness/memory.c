@@ -140,6 +140,23 @@ void reset_peak_rss(void)
     }
 }
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+unsigned memfd_flags(void)
+{
+    static unsigned flags;
+    if (flags)
+        return flags;
+    flags = MFD_CLOEXEC | MFD_NOEXEC_SEAL; /* since Linux 6.3; vm.memfd_noexec=2 insists on it */
+    int fd = memfd_create("pagewise-flags", flags);
+    if (fd < 0 && errno == EINVAL)
+        flags = MFD_CLOEXEC;
+    if (fd >= 0)
+        close(fd);
+    return flags;
+}
+
 /* CPU time of this thread: other processes' turns are not in it, a host that must find a page first is. */
 static uint64_t thread_cpu_ns(void)
 {

@@ -124,6 +124,9 @@ int find_library_main(int argc, char **argv);
 int guard_main(void);
 int pin_main(const char *thread, const char *list);
 
+/* witness.c */
+int witness_main(const char *path, const char *bytes);
+
 /* pin.c */
 int choose_cpus_main(const char *pin);
 int place_of_main(const char *cpu);
@@ -137,5 +140,8 @@ int make_capture_main(int argc, char **argv);
 /* prepare_file.c */
 int prepare_file_main(int argc, char **argv);
 
+/* about.c */
 const char *worker_name(void);
+const char *worker_compiler(void);
+const char *worker_flags(void);
 #endif

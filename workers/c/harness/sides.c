@@ -11,8 +11,17 @@
 static int peer = -1;
 bool sides_agree;
 
+static const char *to_remove;
+
+void remove_if_lost(const char *path)
+{
+    to_remove = path;
+}
+
 __attribute__((noreturn)) static void lost(const char *call, const char *message)
 {
+    if (to_remove)
+        unlink(to_remove);
     dprintf(2, "rendezvous: %s: %s\n", call, message);
     transcript_write(false);
     _exit(4);

@@ -119,6 +119,11 @@ void reset_peak_rss(void);
 void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
 bool wants_huge_pages(const struct slot *s); /* the method's `backing_huge` */
+/* Flags for memfd_create() that vm.memfd_noexec=2 accepts as well as a kernel that knows nothing of it. Makes a call: ask
+ * before the phase. */
+unsigned memfd_flags(void);
+/* Runs `work` as a process that inherits what is mapped now and waits for its end; its samples and facts become the slot's. */
+void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *argument);
 
 /* Huge pages as the kernel's settings grant them (huge.c), to memory that is `advised` by MADV_HUGEPAGE or to any. */
 bool huge_pages_granted(const struct slot *s, bool advised);
@@ -136,6 +141,8 @@ int hear_descriptor(struct slot *s);
 /* Both sides say what keeps them from doing this cell (NULL: nothing). If one has an obstacle, both skip the cell with its
  * reason and go on together; skip() alone would end the launch. */
 void agree(struct slot *s, const char *obstacle);
+/* Where the rendezvous breaks, this path is removed, for the other side may be gone that would have done so; NULL: none. */
+void remove_if_lost(const char *path);
 bool peer_gone(void); /* whether the other side has ended; for the slow path of whoever waits on shared memory */
 const char *launch_name(void);      /* `name` of the request */
 const char *launch_directory(void); /* `directory` of the request */

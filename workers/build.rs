@@ -1,0 +1,194 @@
+//! Builds the native worker twice (`-O0` and `-O3`) and gathers what the binary carries of the workers. A new method is a new
+//! file; nothing here names one. Files are compiled side by side, all levels at once, and only those that changed.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::SystemTime;
+use std::{env, fs, thread};
+
+/// Flags of the worker's own files and of the methods alike. Loops must stay the loops that the source shows: gcc would
+/// otherwise turn plain byte loops into calls of memset and memcpy. A phase is a loop that runs once, which gcc cannot see
+/// from outside, so it would call everything that is set in one "maybe uninitialized".
+const FLAGS: [&str; 5] = [
+    "-std=gnu11",
+    "-pthread",
+    "-fno-tree-loop-distribute-patterns",
+    "-fno-tree-loop-distribution",
+    "-Wno-maybe-uninitialized",
+];
+/// The methods' levels of optimisation; everything else is `-O2`.
+const LEVELS: [u32; 2] = [0, 3];
+
+/// One file to compile.
+struct Job {
+    source: PathBuf,
+    object: PathBuf,
+    /// Program and arguments, without the files' names.
+    command: Vec<std::ffi::OsString>,
+}
+
+fn files_below(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else { return found };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_below(path.to_str().expect("a path in UTF-8"), extensions));
+        } else if path.extension().is_some_and(|e| extensions.iter().any(|x| e == *x)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The compiler with all flags of one level, as the environment (`CC`, `CFLAGS`) wants it.
+fn compiler(level: u32) -> cc::Tool {
+    let mut build = cc::Build::new();
+    build.opt_level(level).debug(false).warnings(true).extra_warnings(true);
+    build.include("c/harness").include("c").define("_GNU_SOURCE", None);
+    // A source is named by its path in the repository, wherever this package lies.
+    FLAGS.iter().chain(&["-fmacro-prefix-map=c/=workers/c/"]).for_each(|flag| {
+        build.flag(flag);
+    });
+    build.get_compiler()
+}
+
+fn first_line(program: &cc::Tool) -> String {
+    let version = program.to_command().arg("--version").output().expect("the C compiler's version");
+    String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("unknown").replace('"', "'")
+}
+
+/// Objects of these files in a folder of their own, which is emptied when anything but the files has changed.
+fn jobs(sources: &[PathBuf], tool: &cc::Tool, defines: &[String], version: &str, folder: &Path) -> Vec<Job> {
+    let mut command: Vec<_> = vec![tool.path().into()];
+    command.extend(tool.args().iter().cloned());
+    command.extend(defines.iter().map(Into::into));
+    let stamp = format!("{version}\n{command:?}\n");
+    if fs::read_to_string(folder.join("stamp")).ok().as_deref() != Some(&stamp) {
+        let _ = fs::remove_dir_all(folder);
+        fs::create_dir_all(folder).expect("a folder for objects");
+        fs::write(folder.join("stamp"), stamp).expect("the objects' stamp");
+    }
+    let job = |source: &PathBuf| {
+        let name = source.to_str().expect("UTF-8").replace('/', "-");
+        Job { source: source.clone(), object: folder.join(name).with_extension("o"), command: command.clone() }
+    };
+    sources.iter().map(job).collect()
+}
+
+fn changed_at(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok()?.modified().ok()
+}
+
+/// Whether the object is newer than everything that went into it, by the compiler's own list.
+fn is_current(job: &Job) -> bool {
+    let Some(made) = changed_at(&job.object) else { return false };
+    let Ok(list) = fs::read_to_string(job.object.with_extension("d")) else { return false };
+    let inputs = list.split_once(':').map_or("", |(_, inputs)| inputs).replace("\\\n", " ");
+    let mut inputs = inputs.split_whitespace().peekable();
+    inputs.peek().is_some() && inputs.all(|input| changed_at(Path::new(input)).is_some_and(|at| at < made))
+}
+
+/// Compiles one file and returns what the compiler said.
+fn compile(job: &Job) -> Result<String, String> {
+    let mut command = Command::new(&job.command[0]);
+    command.args(&job.command[1..]).arg("-MMD").arg("-c").arg(&job.source).arg("-o").arg(&job.object);
+    let _ = fs::remove_file(&job.object);
+    let output = command.output().map_err(|error| format!("{command:?} cannot be started: {error}"))?;
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(words) } else { Err(words) }
+}
+
+/// Compiles what is not current, as many files at a time as cargo grants jobs.
+fn compile_all<'a>(jobs: impl Iterator<Item = &'a Job>) {
+    let stale: Mutex<VecDeque<_>> = Mutex::new(jobs.filter(|job| !is_current(job)).collect());
+    let next = || stale.lock().expect("nobody panics while holding it").pop_front();
+    let at_once = env::var("NUM_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize);
+    let work = || {
+        let mut failed = String::new();
+        while let Some(job) = next() {
+            match compile(job) {
+                Ok(said) => said.lines().for_each(|line| println!("cargo::warning={line}")),
+                Err(said) => failed += &said,
+            }
+        }
+        failed
+    };
+    let failed: String = thread::scope(|scope| {
+        let threads: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a compiling thread")).collect()
+    });
+    assert!(failed.is_empty(), "compiling the native worker failed:\n{failed}");
+}
+
+fn link<'a>(tool: &cc::Tool, objects: impl Iterator<Item = &'a Job>, program: &Path) {
+    let mut command = tool.to_command();
+    command.args(objects.map(|job| &job.object)).args(["-pthread", "-ldl", "-lrt", "-Wl,-z,now", "-o"]).arg(program);
+    assert!(command.status().expect("the C compiler links").success(), "linking {} failed", program.display());
+}
+
+/// Builds every native worker: its name and its program.
+fn build_workers(out: &Path) -> Vec<(String, PathBuf)> {
+    let plain = compiler(2);
+    let version = first_line(&plain);
+    let about = Path::new("c/harness/about.c");
+    let mut common = files_below("c/harness", &["c"]);
+    common.retain(|path| path != about);
+    common.extend(files_below("c/helper", &["c"]));
+    let common = jobs(&common, &plain, &[], &version, &out.join("common"));
+    let methods = files_below("c/methods", &["c"]);
+    let level_jobs = |level: u32| {
+        let name = format!("c-O{level}");
+        let define = |what: &str, value: &str| format!("-DPAGEWISE_{what}=\"{value}\"");
+        let flags = format!("-O{level} {}", FLAGS.join(" "));
+        let defines = [define("WORKER_NAME", &name), define("COMPILER", &version), define("FLAGS", &flags)];
+        let mut own = jobs(&[about.to_owned()], &plain, &defines, &version, &out.join(format!("{name}-about")));
+        own.extend(jobs(&methods, &compiler(level), &[], &version, &out.join(&name)));
+        (name, own)
+    };
+    let levels = LEVELS.map(level_jobs);
+    compile_all(common.iter().chain(levels.iter().flat_map(|(_, own)| own)));
+    let linked = levels.iter().map(|(name, own)| {
+        let program = out.join(format!("worker-{name}"));
+        link(&plain, common.iter().chain(own), &program);
+        (name.clone(), program)
+    });
+    linked.collect()
+}
+
+/// A table `NAME: &[(path, content)]` for the binary to carry.
+fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, rows: &[(String, PathBuf)]) {
+    writeln!(code, "/// {doc}\npub const {name}: &[(&str, {kind})] = &[").unwrap();
+    for (key, path) in rows {
+        let path = fs::canonicalize(path).expect("a carried file");
+        writeln!(code, "    ({key:?}, {include}!({:?})),", path.to_str().expect("a path in UTF-8")).unwrap();
+    }
+    code.push_str("];\n");
+}
+
+fn main() {
+    for watched in ["build.rs", "c", "go", "java", "PROTOCOL.md"] {
+        println!("cargo::rerun-if-changed={watched}");
+    }
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut code = String::new();
+    let workers = build_workers(&out);
+    table(&mut code, "NATIVE_WORKERS", "The native worker's builds, by name.", "&[u8]", "include_bytes", &workers);
+    let below = files_below(".", &["c", "h", "go", "mod", "java", "tsv", "md"]);
+    let named =
+        |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
+    let sources: Vec<_> = below.into_iter().map(named).collect();
+    table(
+        &mut code,
+        "SOURCES",
+        "Every source of a worker, by its path in the repository.",
+        "&str",
+        "include_str",
+        &sources,
+    );
+    fs::write(out.join("carried.rs"), code).expect("the table of carried files");
+}

@@ -1,0 +1,23 @@
+/* Two processes that each add to a counter of their own, in memory that both share. No counter is the other's: what they can
+ * share is the cache line. */
+#ifndef PAGEWISE_LINES_H
+#define PAGEWISE_LINES_H
+#include "pin.h"
+
+#define LINES_KEYS "ops:count " PIN_KEY
+/* Both counted to the end, each side found the other's count whole, and where they run on two CPUs they did so at once. */
+#define LINES_LAWS                                                                                                     \
+    "count == ops; b.count == ops; other_count == ops; b.other_count == ops; pin=l3: other_moved >= 1; "               \
+    "pin=node: other_moved >= 1; pin=far: other_moved >= 1; " PIN_LAWS
+
+struct lines {
+    uint64_t *mine;
+    volatile uint64_t *other;
+    char *page;
+    uint64_t other_before;
+};
+/* Both sides map one page; b's counter lies `apart` bytes behind a's. They leave it at the same time. */
+struct lines lines_begin(struct slot *s, size_t apart);
+/* After the stores: what each side finds. */
+void lines_end(struct slot *s, struct lines *l);
+#endif

@@ -1,0 +1,17 @@
+#include "lines.h"
+
+static void run(struct slot *s)
+{
+    struct lines l = lines_begin(s, 8);
+    uint64_t *mine = l.mine;
+    uint64_t ops = s->ops;
+    PHASE(s, "stores") {
+        for (uint64_t i = 0; i < ops; i++)
+            __atomic_fetch_add(mine, 1, __ATOMIC_RELAXED);
+    }
+    lines_end(s, &l);
+}
+
+METHOD(false_sharing_one_line, .experiment = "false-sharing", .name = "one-line",
+       .summary = "method",
+       .phases = "stores", .keys = LINES_KEYS, .memory = "4096", .laws = LINES_LAWS, .calls = "", .run = run, .run_b = run);
