@@ -105,14 +105,14 @@ impl Run {
             assert!(common::is_measured(cell) || cell["status"] == "skipped", "{cell:#}");
             assert!(cell["status"] == "skipped" || cell["launches"] == 6, "{cell:#}");
         }
-        assert!(!summary["remarks"].to_string().contains("interrupted"), "{}", summary["remarks"]);
+        assert!(!summary["notes"].to_string().contains("interrupted"), "{}", summary["notes"]);
         assert_eq!(self.report(), summary);
         self.leaves_nothing();
     }
 }
 
 fn is_interrupted(summary: &Value) {
-    assert!(summary["remarks"].to_string().contains("interrupted; pagewise run --resume"), "{}", summary["remarks"]);
+    assert!(summary["notes"].to_string().contains("interrupted; pagewise run --resume"), "{}", summary["notes"]);
     assert!(CELLS.iter().any(|name| cell(summary, name, &[])["launches"].as_u64() > Some(0)), "{summary:#}");
 }
 

@@ -289,7 +289,7 @@ fn runs() -> Result<u8> {
         {
             Ok((plan, summary)) => {
                 let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
-                let done = summary.is_some_and(|s| !s.remarks.contains(&crate::run::interrupted(&plan.run)));
+                let done = summary.is_some_and(|s| !s.notes.iter().any(|n| n.code == crate::run::INTERRUPTED));
                 format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
             }
             Err(error) => format!("{error:#}"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use judge::Circumstances;
 use judge::evidence::{Evidence, PREFLIGHT};
 use record::cell::Selector;
 use record::experiment::{Experiment, ParameterList};
@@ -12,8 +13,7 @@ use record::machine::environment::Environment;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, Plan};
 use record::sizes;
-use record::summary::{Comparison, Summary};
-use stats::verdict::Verdict;
+use record::summary::{Note, Summary, Verdict};
 
 use super::{Laboratory, SelectArgs, print, runs_folder};
 use crate::machine::{self, preflight};
@@ -96,14 +96,14 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> R
 }
 
 /// Says which experiments were given less than their default values need.
-fn short_remarks(plan: &Plan) -> Vec<String> {
+fn short_notes(plan: &Plan) -> Vec<Note> {
     let needed_s: f64 = plan.experiments.iter().map(Experiment::needed_s).sum();
     let short = plan.experiments.iter().filter(|e| plan.short && e.budget_s.is_some());
     let words = |e: &Experiment| {
-        let (name, enough) = (&e.name, needed_s);
-        format!(
-            "{name}: its usual values need --budget {enough:.0}s; those of the first look were taken where --set says nothing"
-        )
+        let text = format!(
+            "its usual values need --budget {needed_s:.0}s; those of the first look were taken where --set says nothing"
+        );
+        Note { code: "short-budget".to_owned(), experiment: e.name.clone(), text }
     };
     short.map(words).collect()
 }
@@ -224,18 +224,28 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
     let (plan, evidence, mut end) = runner.run()?;
-    end.remarks.extend(short_remarks(&plan));
-    let summary = judge::summarise(&plan, &evidence, environment.headline(), end.remarks.clone())?;
+    end.notes.extend(short_notes(&plan));
+    let summary = judge::summarise(&plan, &evidence, circumstances(&environment, end.notes.clone()))?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&plan, &summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
     Ok(exit_code(&summary, &end, arguments.strict))
 }
 
-fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
+/// What a summary tells besides the record.
+fn circumstances(environment: &Environment, notes: Vec<Note>) -> Circumstances {
+    Circumstances {
+        host: Default::default(),
+        environment: environment.headline(),
+        cache_bytes: environment.cpu.last_level_cache().and_then(|c| c.size_bytes),
+        notes,
+    }
+}
+
+fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
     if json {
         return print(&(serde_json::to_string_pretty(summary)? + "\n"));
     }
-    let mut text = report::terminal::render(plan, summary);
+    let mut text = report::terminal::render(summary);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
     }
@@ -244,10 +254,13 @@ fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, pub
 }
 
 fn exit_code(summary: &Summary, end: &RunEnd, strict: bool) -> u8 {
-    let decided = |c: &Comparison| c.verdict != Verdict::Undecided;
     match end.stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
-        None if strict && !(summary.trusted && summary.comparisons.iter().all(decided)) => 3,
+        None if strict
+            && !(summary.trusted && summary.comparisons().all(|(_, c)| c.verdict != Verdict::NotSettled)) =>
+        {
+            3
+        }
         None => nothing_measured(summary),
     }
 }
@@ -264,8 +277,8 @@ pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Res
     let evidence = Evidence::read(&plan, &folder, &records)?;
     let environment: Environment = folder.read_json("environment.json")?;
     let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let remarks = kept.map_or_else(|| vec![interrupted(&plan.run)], |s| s.remarks);
-    let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
-    print_run(&plan, &summary, &folder, json, published)?;
+    let notes = kept.map_or_else(|| vec![interrupted(&plan.run)], |s| s.notes);
+    let summary = judge::summarise(&plan, &evidence, circumstances(&environment, notes))?;
+    print_run(&summary, &folder, json, published)?;
     Ok(nothing_measured(&summary))
 }

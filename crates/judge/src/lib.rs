@@ -4,13 +4,17 @@
 
 pub mod agreement;
 mod best;
+mod cells;
 pub mod checks;
 mod compared;
 pub mod content;
+mod estimate;
 pub mod evidence;
 mod figures;
 pub mod flags;
+mod footprint;
 mod groups;
+mod limits;
 pub mod machines;
 mod pairs;
 pub mod selftest;
@@ -18,4 +22,4 @@ mod summarise;
 mod warnings;
 
 pub use pairs::{components_within, half_widths, twins};
-pub use summarise::summarise;
+pub use summarise::{Circumstances, summarise};

@@ -7,9 +7,8 @@ use crate::flags::{self, Flag, interrupted_share};
 use record::outcome::Status;
 use record::plan::Plan;
 use record::sizes::format_ns;
-use record::summary::{Summary, Warning};
+use record::summary::{AaCheck, Summary, Warning};
 use stats::steady::Label;
-use stats::verdict::Twin;
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
@@ -34,8 +33,9 @@ const SHORT_LAUNCH_S: f64 = 0.1;
 type Test = fn(&Plan, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 11] = [
-    twin_differs,
+const TESTS: [Test; 12] = [
+    aa_differs,
+    beaten,
     below_floor,
     interrupted,
     disturbed,
@@ -53,31 +53,56 @@ pub fn all(plan: &Plan, evidence: &Evidence, summary: &Summary) -> Vec<Warning> 
     TESTS.iter().flat_map(|test| test(plan, evidence, summary)).collect()
 }
 
-fn warning(name: &str, cell: &str, advice: String) -> Warning {
-    Warning { name: name.to_owned(), cell: cell.to_owned(), advice }
+fn warning(code: &str, at: &str, seen: String, hint: &str) -> Warning {
+    Warning { code: code.to_owned(), at: at.to_owned(), cells: Vec::new(), seen, hint: hint.to_owned() }
 }
 
-fn twin_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let twin = summary.twin.iter().filter(|t| t.verdict == Twin::Differs);
-    let words = |t: &record::summary::TwinSummary| {
-        let advice = format!(
-            "the baseline differs from its own twin ({:.3} to {:.3}), so no ratio of this run can be believed; see pagewise doctor for what disturbs this machine, and raise --budget",
-            t.ratio.low, t.ratio.high
+/// A warning of one cell.
+fn of_cell(plan: &Plan, cell: usize, code: &str, seen: String, hint: &str) -> Warning {
+    Warning { cells: vec![cell], ..warning(code, &plan.cells[cell].cell.name(), seen, hint) }
+}
+
+fn aa_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let differing = summary.groups.iter().filter_map(|g| g.aa.filter(|aa| aa.differs));
+    let words = |aa: AaCheck| {
+        let seen = format!(
+            "the baseline differs from its own duplicate ({:.3} to {:.3}), beyond chance among all A/A checks of the run",
+            aa.ratio.low, aa.ratio.high
         );
-        warning("twin-differs", &t.cell, advice)
+        let at = summary.cells[aa.cell].cell.clone();
+        let hint =
+            "believe no ratio of this run; see pagewise doctor for what disturbs this machine, and raise --budget";
+        Warning { cells: vec![aa.cell], ..warning("aa-differs", &at, seen, hint) }
     };
-    twin.map(words).collect()
+    differing.map(words).collect()
+}
+
+fn beaten(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for group in &summary.groups {
+        for &cell in
+            group.cells.iter().filter(|c| summary.cells[**c].role == "limit" && Some(**c) != group.best_possible)
+        {
+            let Some(by) = group.best_possible.map(|b| summary.cells[b].cell.clone()) else { continue };
+            let seen = format!("it was meant as the least that this machine can take, but {by} took less");
+            let at = summary.cells[cell].cell.clone();
+            found.push(Warning {
+                cells: vec![cell],
+                ..warning("best-possible-beaten", &at, seen, "shares are of the faster one")
+            });
+        }
+    }
+    found
 }
 
 fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for cell in summary.cells.iter().filter(|c| c.status == Status::Ok && c.role == "method") {
+    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == "method")
+    {
         let headline = plan.experiment(&cell.experiment).map_or("", |e| e.headline());
-        if cell.phases.get(headline).is_some_and(|p| p.below_floor) {
-            let advice = format!(
-                "{headline} is below twice the floor (the null method), so it is not resolved; take larger sizes"
-            );
-            found.push(warning("below-floor", &cell.cell, advice));
+        if !cell.hidden && cell.phases.get(headline).is_some_and(|p| p.below_floor) {
+            let seen = format!("{headline} is below twice the floor (the null method), so it is not resolved");
+            found.push(of_cell(plan, index, "below-floor", seen, "take larger sizes"));
         }
     }
     found
@@ -89,9 +114,9 @@ fn interrupted(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         // A long round meets other processes on any machine; a short one only on a crowded one.
         let share = interrupted_share(cell).unwrap_or(0.0);
         if share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
-            let advice =
+            let seen =
                 format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
-            found.push(warning("interrupted", &plan.cells[*index].cell.name(), advice));
+            found.push(of_cell(plan, *index, "interrupted", seen, "stop them; pagewise doctor --noise names them"));
         }
     }
     found
@@ -106,8 +131,8 @@ fn disturbed(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
         let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
         for (flag, count) in counts.into_iter().filter(|(_, count)| told(*count)) {
-            let advice = format!("in {count} of {} launches {}", cell.launches.len(), flag.advice());
-            found.push(warning(flag.word(), &plan.cells[*index].cell.name(), advice));
+            let seen = format!("in {count} of {} launches {}", cell.launches.len(), flag.seen());
+            found.push(of_cell(plan, *index, flag.word(), seen, flag.hint()));
         }
     }
     found
@@ -122,10 +147,8 @@ fn laboratory(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         let count = cell.launches.iter().filter(disturbs).count();
         if count as f64 > TOLD_SHARE * cell.launches.len() as f64 {
             let (all, share) = (cell.launches.len(), LABORATORY_SHARE * 100.0);
-            let advice = format!(
-                "in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU; close what makes it work, such as a slow terminal"
-            );
-            found.push(warning("laboratory", &plan.cells[*index].cell.name(), advice));
+            let seen = format!("in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU");
+            found.push(of_cell(plan, *index, "laboratory", seen, "close what makes it work, such as a slow terminal"));
         }
     }
     found
@@ -140,19 +163,19 @@ fn memory_pressure(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning
         };
         let count = cell.launches.iter().filter(waited).count();
         if 2 * count > cell.launches.len() {
-            let advice = format!(
-                "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure); free some, or take smaller sizes",
+            let seen = format!(
+                "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure)",
                 cell.launches.len()
             );
-            found.push(warning("memory-pressure", &plan.cells[*index].cell.name(), advice));
+            found.push(of_cell(plan, *index, "memory-pressure", seen, "free some, or take smaller sizes"));
         }
     }
     found
 }
 
-fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+fn unsteady(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for cell in &summary.cells {
+    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden) {
         let Some(steady) = &cell.steady else { continue };
         let how = match steady.label {
             Label::Drifting => "its level moved during most launches",
@@ -160,9 +183,9 @@ fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
             Label::Steady | Label::Short => continue,
         };
         let shift = steady.shift.map_or_else(String::new, |s| format!(" (last third / first third: {s:.2})"));
-        let advice =
+        let seen =
             format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
-        found.push(warning("unsteady", &cell.cell, advice));
+        found.push(of_cell(plan, index, "unsteady", seen, ""));
     }
     found
 }
@@ -171,31 +194,31 @@ fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let Some(seen) = &evidence.preflight else { return Vec::new() };
     let mut found = Vec::new();
-    let mut doubt = |name: &str, advice: String| found.push(warning(name, "this machine", advice));
+    let mut doubt = |code: &str, seen: String, hint: &str| found.push(warning(code, "this machine", seen, hint));
     if seen.lost_share() > TAKEN_SHARE {
         doubt(
             "cpu-taken",
             format!(
-                "{:.1} % of a busy process's time was taken from it before the run, at most {} at a time; ratios are paired and hold, tails (p99) are the machine's: stop other work, see pagewise doctor --noise",
+                "{:.1} % of a busy process's time was taken from it before the run, at most {} at a time: ratios are paired and hold, tails (p99) are the machine's",
                 seen.lost_share() * 100.0,
                 format_ns(seen.largest_gap_ns() as f64)
             ),
+            "stop other work; see pagewise doctor --noise",
         );
     }
     if seen.clock_read_ns() > SLOW_CLOCK_NS {
         doubt(
             "slow-clock",
-            format!(
-                "one clock read costs {}, so short phases are mostly that; choose a faster clocksource, such as tsc",
-                format_ns(seen.clock_read_ns())
-            ),
+            format!("one clock read costs {}, so short phases are mostly that", format_ns(seen.clock_read_ns())),
+            "choose a faster clocksource, such as tsc",
         );
     }
     if seen.busy_cpus > BUSY_CPUS {
         let names: Vec<String> = seen.busy.iter().take(3).map(|b| format!("{} {:.1}", b.name, b.cpus)).collect();
         doubt(
             "busy-processes",
-            format!("other processes used {:.1} CPUs before the run ({}); stop them", seen.busy_cpus, names.join(", ")),
+            format!("other processes used {:.1} CPUs before the run ({})", seen.busy_cpus, names.join(", ")),
+            "stop them",
         );
     }
     if seen.memory_thread_cpus() > MEMORY_THREAD_CPUS {
@@ -206,6 +229,7 @@ fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
                 "the kernel's own memory threads ran before the run ({} CPUs); they move or take back pages that are measured",
                 names.join(", ")
             ),
+            "",
         );
     }
     found
@@ -217,9 +241,9 @@ fn levels(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
             let told = seen.broken as f64 > TOLD_SHARE * seen.asked as f64;
             if told && !plan.cells[*index].twin {
-                let advice =
+                let words =
                     format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
-                found.push(warning("level", &plan.cells[*index].cell.name(), advice));
+                found.push(of_cell(plan, *index, "level", words, ""));
             }
         }
     }
@@ -245,17 +269,17 @@ fn first_pass(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         if let Some(usual) = stats::quantile::median(&mut later)
             && *first > FIRST_PASS_FACTOR * usual
         {
-            let advice = format!(
+            let seen = format!(
                 "its first pass took {}, the later ones {}: a cache below the page cache (hypervisor, device) stays warm; the figures are those of the later passes",
                 format_ns(*first),
                 format_ns(usual)
             );
-            found.push(warning("first-pass", &planned.cell.name(), advice));
+            found.push(of_cell(plan, *index, "first-pass", seen, ""));
         }
     }
     found
 }
 
 fn absent_counters(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    evidence.absent.iter().map(|(column, reason)| warning("counter-absent", column, reason.clone())).collect()
+    evidence.absent.iter().map(|(column, reason)| warning("counter-absent", column, reason.clone(), "")).collect()
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use judge::Circumstances;
 use judge::selftest::trial::{Done, Effect, PRECISION, Work};
 use record::cell::Cell;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
 use record::outcome::Status;
 use record::plan::{BATCH, LAUNCHES, Plan, PlannedCell};
-use record::summary::{Comparison, Summary};
+use record::summary::Summary;
 use stats::verdict::MARGIN;
 
 use super::{EXPERIMENT, WORKER};
@@ -113,12 +114,12 @@ impl<'a> Laboratory<'a> {
         let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
         let (plan, evidence, _) = runner.run()?;
         let seconds = started.elapsed().as_secs_f64();
-        let summary = judge::summarise(&plan, &evidence, BTreeMap::new(), Vec::new())?;
+        let summary = judge::summarise(&plan, &evidence, Circumstances::default())?;
         let dead = summary.cells.iter().find(|c| matches!(c.status, Status::Failed | Status::Skipped));
         if let Some(cell) = dead {
             bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), cell.reason);
         }
-        let twins = judge::twins(&plan, &evidence).into_iter().map(|(twin, logs)| (twin.ratio, logs)).collect();
+        let twins = judge::twins(&plan, &evidence);
         let first = &summary.cells[0];
         let phase = first.phases.values().next();
         let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
@@ -143,7 +144,7 @@ impl<'a> Laboratory<'a> {
             cells: plan.cells.len() - 1,
             seconds,
             warnings: summary.warnings.iter().fold(BTreeMap::new(), |mut counts, w| {
-                *counts.entry(w.name.clone()).or_insert(0) += 1;
+                *counts.entry(w.code.clone()).or_insert(0) += 1;
                 counts
             }),
         })
@@ -151,10 +152,9 @@ impl<'a> Laboratory<'a> {
 }
 
 fn effects(summary: &Summary) -> Vec<Effect> {
-    let extra = |c: &Comparison| c.options.get("extra_permille")?.parse().ok();
+    let extra = |cell: usize| summary.cells[cell].parameters.get("extra_permille")?.parse().ok();
     let judged = summary
-        .comparisons
-        .iter()
-        .filter_map(|c| Some(Effect { extra_permille: extra(c)?, ratio: c.ratio, verdict: c.verdict }));
+        .comparisons()
+        .filter_map(|(_, c)| Some(Effect { extra_permille: extra(c.cell)?, ratio: c.ratio, verdict: c.verdict }));
     judged.collect()
 }

@@ -20,6 +20,7 @@ use crate::worker::{self, Worker};
 use judge::evidence::Evidence;
 use record::folder::RunFolder;
 use record::plan::{Plan, Unit, compatible, group_of};
+use record::summary::Note;
 use stats::interval::LEAST_LAUNCHES;
 use stats::rng::Seeded;
 use stats::stopping::{Decision, Goal, Group, decide};
@@ -32,6 +33,9 @@ const MOST_ROUNDS: f64 = 400.0;
 const LAUNCHES_SEEN: u32 = 4;
 /// The block of launches that are kept but only show how long rounds take.
 const PILOT: i32 = -1;
+
+/// The code of the note of a run that did not come to its end.
+pub const INTERRUPTED: &str = "interrupted";
 
 /// One run being made.
 pub struct Runner<'a> {
@@ -57,8 +61,8 @@ pub struct Runner<'a> {
 pub struct RunEnd {
     /// The signal that stopped it.
     pub stopped_by: Option<i32>,
-    /// What is to be told about budget and precision, one sentence an experiment.
-    pub remarks: Vec<String>,
+    /// What is to be told about budget and precision.
+    pub notes: Vec<Note>,
 }
 
 impl<'a> Runner<'a> {
@@ -111,7 +115,7 @@ impl<'a> Runner<'a> {
     /// Runs to the end of precision, budget or patience of the user. The plan as it has become is returned with it.
     pub fn run(mut self) -> Result<(Plan, Evidence, RunEnd)> {
         let names: Vec<String> = self.plan.experiments.iter().map(|e| e.name.clone()).collect();
-        let mut remarks = Vec::new();
+        let mut notes = Vec::new();
         // The first look gives everything the same time; otherwise an experiment that needs more gets more.
         let first_look = self.plan.first_look;
         let weights: Vec<f64> =
@@ -121,7 +125,7 @@ impl<'a> Runner<'a> {
             let share_s = (self.plan.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;
             if let Some(remark) = self.experiment(name, until_s)? {
-                remarks.push(remark);
+                notes.push(Note { code: "budget-ended".to_owned(), experiment: name.clone(), text: remark });
             }
             if self.signals.arrived().is_some() {
                 break;
@@ -131,8 +135,8 @@ impl<'a> Runner<'a> {
         self.folder.write_json("plan.json", &self.plan)?;
         drop(self.guard);
         let stopped_by = self.signals.arrived();
-        remarks.extend(stopped_by.map(|_| interrupted(&self.plan.run)));
-        let end = RunEnd { stopped_by, remarks };
+        notes.extend(stopped_by.map(|_| interrupted(&self.plan.run)));
+        let end = RunEnd { stopped_by, notes };
         Ok((self.plan, self.evidence, end))
     }
 
@@ -233,12 +237,12 @@ impl<'a> Runner<'a> {
         let widths = judge::half_widths(&self.plan, &self.evidence, name);
         let widest = widths.iter().map(|(_, width)| *width).fold(0.0, f64::max);
         if widths.is_empty() || launches < LEAST_LAUNCHES {
-            let have = format!("{name}: the budget ended after {launches} launches");
+            let have = format!("the budget ended after {launches} launches");
             return Some(format!("{have}; intervals need {LEAST_LAUNCHES}, so some or all ratios are undecided"));
         }
         let times = (widest / self.plan.precision).powi(2).max(1.1).ceil();
         let (widest, target) = (widest * 100.0, self.plan.precision * 100.0);
-        let ended = format!("{name}: the budget ended at ±{widest:.1} % for the widest ratio (target ±{target:.1} %)");
+        let ended = format!("the budget ended at ±{widest:.1} % for the widest ratio (target ±{target:.1} %)");
         (widest > target).then(|| format!("{ended}; about {times:.0} times the budget would reach it"))
     }
 
@@ -324,9 +328,10 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The remark of a run that did not come to its end.
-pub fn interrupted(run: &str) -> String {
-    format!("this run was interrupted; pagewise run --resume {run} completes it")
+/// The note of a run that did not come to its end.
+pub fn interrupted(run: &str) -> Note {
+    let text = format!("this run was interrupted; pagewise run --resume {run} completes it");
+    Note { code: INTERRUPTED.to_owned(), experiment: String::new(), text }
 }
 
 /// Units whose cells are compared with each other; a block is one launch of each.

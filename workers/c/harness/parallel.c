@@ -228,6 +228,16 @@ void child_fact(const char *name, uint64_t value, const char *word)
         snprintf(me->facts[i].word, sizeof me->facts[i].word, "%s", word);
 }
 
+static void child_begin(struct child *child, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(5);
+    me = child;
+    memset(child, 0, sizeof *child);
+    warm_stopwatch();
+}
+
 /* What a child does: the whole method on its share of the bytes, or one piece of work. */
 struct work {
     void (*run)(struct slot *, void *);
@@ -244,12 +254,7 @@ static void whole_method(struct slot *s, void *argument)
 
 static void child_run(struct slot *s, struct child *child, pid_t parent, const struct work *work)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(5);
-    me = child;
-    memset(child, 0, sizeof *child);
-    warm_stopwatch();
+    child_begin(child, parent);
     work->run(s, work->argument);
     _exit(0);
 }
@@ -303,14 +308,44 @@ static void forget(pid_t *pids, unsigned count)
         waitpid(pids[i], NULL, 0);
 }
 
-static void gather(struct slot *s, unsigned processes, const struct work *work)
+static size_t gathering_bytes(unsigned processes)
 {
-    pid_t pids[MAX_PROCESSES], parent = getpid();
-    size_t size = sizeof *gathering + processes * sizeof(struct child);
-    gathering = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return sizeof *gathering + processes * sizeof(struct child);
+}
+
+static void gathering_open(struct slot *s, unsigned processes)
+{
+    gathering = mmap(NULL, gathering_bytes(processes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                     -1, 0);
     if (gathering == MAP_FAILED)
         fail(s, "mmap");
     gathering->processes = processes;
+}
+
+/* Takes what the children reported, where all ended well; or says what became of them. */
+static bool gathering_close(struct slot *s, int worst, const char *ending)
+{
+    if (!worst) {
+        add_samples(s);
+        add_facts(s);
+    }
+    munmap(gathering, gathering_bytes(gathering->processes));
+    if (ending) {
+        ((struct cell *)s->cell)->ended = true;
+        record_end(ending);
+    } else if (worst) {
+        errno = 0;
+        fail_because(s, "fork", arena_text(WIFSIGNALED(worst) ? "a process of this slot was killed by signal %d"
+                                                              : "a process of this slot ended with status %d",
+                                           WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
+    }
+    return !ending;
+}
+
+static void gather(struct slot *s, unsigned processes, const struct work *work)
+{
+    pid_t pids[MAX_PROCESSES], parent = getpid();
+    gathering_open(s, processes);
     for (unsigned i = 0; i < processes; i++) {
         pids[i] = fork();
         if (pids[i] < 0) {
@@ -333,20 +368,7 @@ static void gather(struct slot *s, unsigned processes, const struct work *work)
         if (!ending && gathering->children[i].ending[0])
             ending = arena_text("%s", gathering->children[i].ending);
     }
-    if (!worst) {
-        add_samples(s);
-        add_facts(s);
-    }
-    munmap(gathering, size);
-    if (ending) {
-        ((struct cell *)s->cell)->ended = true;
-        record_end(ending);
-    } else if (worst) {
-        errno = 0;
-        fail_because(s, "fork", arena_text(WIFSIGNALED(worst) ? "a process of this slot was killed by signal %d"
-                                                              : "a process of this slot ended with status %d",
-                                           WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
-    }
+    gathering_close(s, worst, ending);
 }
 
 void run_in_processes(struct slot *s, unsigned processes)
@@ -364,4 +386,34 @@ void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *arg
     if (s->cell->ended)
         siglongjmp(slot_exit, 1);
     warm_stopwatch(); /* fork() left its pages write-protected */
+}
+
+/* ---- one copy that a method forks by itself ---- */
+
+static pid_t copied_from;
+
+void copy_open(struct slot *s)
+{
+    copied_from = getpid();
+    gathering_open(s, 1);
+}
+
+void copy_enter(void)
+{
+    child_begin(&gathering->children[0], copied_from);
+}
+
+void copy_leave(void)
+{
+    _exit(0);
+}
+
+void copy_close(struct slot *s, pid_t pid)
+{
+    int status = 0;
+    if (pid > 0 && waitpid(pid, &status, 0) != pid)
+        fail(s, "waitpid");
+    const char *said = gathering->children[0].ending;
+    if (!gathering_close(s, status, said[0] ? arena_text("%s", said) : NULL))
+        siglongjmp(slot_exit, 1);
 }

@@ -79,6 +79,14 @@ struct part {
 /* Runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first part. */
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark);
 
+/* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open() comes
+ * before the fork; the child calls copy_enter() first and copy_leave() last. copy_close() waits for `pid` (0: that was done) and
+ * adds what the child reported to the slot; where the child failed, the slot ends there with the child's words. */
+void copy_open(struct slot *s);
+void copy_enter(void);
+__attribute__((noreturn)) void copy_leave(void);
+void copy_close(struct slot *s, pid_t pid);
+
 /* Parameters of the cell; the request was checked against the method's `keys`, so these cannot fail. */
 size_t key_size(const struct slot *s, const char *key);
 const char *key_word(const struct slot *s, const char *key);

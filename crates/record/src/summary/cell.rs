@@ -1,38 +1,12 @@
-//! What came out of a run: the shape of `summary.json` and of `run --json`. The committed JSON Schema describes it.
+//! One cell's figures.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-
-use crate::outcome::Status;
-use stats::ratio::Ratio;
 use stats::steady::Label;
-use stats::verdict::Verdict;
 
-/// A whole run, judged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Version of this shape.
-    pub schema: u32,
-    /// Name of the run.
-    pub run: String,
-    /// What matters most of the environment; all of it is in `environment.json`.
-    pub environment: BTreeMap<String, String>,
-    /// Every cell with its outcome.
-    pub cells: Vec<CellSummary>,
-    /// Every method against the baseline of its group.
-    pub comparisons: Vec<Comparison>,
-    /// Methods that cannot be told from the best.
-    pub best: Vec<BestSet>,
-    /// The baseline against its hidden duplicate: the worst case of the run; absent where there were too few launches.
-    pub twin: Option<TwinSummary>,
-    /// Whether no twin differs and no cell is untrusted.
-    pub trusted: bool,
-    /// Doubts, each with a name, where it was seen and what to do.
-    pub warnings: Vec<Warning>,
-    /// What is to be said about budget and precision.
-    pub remarks: Vec<String>,
-}
+use super::group::Estimate;
+use crate::outcome::Status;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,12 +25,20 @@ pub struct CellSummary {
     pub group: String,
     /// Sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
+    /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// What became of it.
     pub status: Status,
     /// Why, where it is not `ok`.
     pub reason: String,
     /// Launches judged.
     pub launches: usize,
+    /// What each launch brought, in order: the raw material of every interval.
+    pub per_launch: Vec<LaunchValues>,
+    /// Bytes that the cell's work touches, where its method says so, and how that compares with the last-level cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Footprint>,
     /// Whether its launches had settled, by the headline; absent where there is nothing to judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadySummary>,
@@ -105,8 +87,9 @@ pub struct PhaseSummary {
     pub voluntary_switches: f64,
     /// Mean per sample.
     pub involuntary_switches: f64,
-    /// The limit's time per unit divided by this one; 1 is as good as this machine gets.
-    pub limit_fraction: Option<f64>,
+    /// The best possible's time divided by this one, with its interval; 1 is as good as this machine gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_best_possible: Option<Estimate>,
     /// Whether it is below twice the floor, so that nothing is resolved.
     pub below_floor: bool,
     /// Samples judged.
@@ -172,70 +155,26 @@ pub struct LatencySummary {
     pub trips: u64,
 }
 
-/// A method against the baseline.
+/// What one launch of a cell brought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// The experiment.
-    pub experiment: String,
-    /// The group's parameters.
-    pub parameters: BTreeMap<String, String>,
-    /// Phase or total.
-    pub phase: String,
-    /// The baseline as `method@worker`.
-    pub baseline: String,
-    /// The method.
-    pub method: String,
-    /// Its worker.
-    pub worker: String,
-    /// Its own settings that do not group.
-    pub options: BTreeMap<String, String>,
-    /// Wall time relative to the baseline; absent below six launches.
-    pub ratio: Option<Ratio>,
-    /// The same for CPU time.
-    pub cpu_ratio: Option<Ratio>,
-    /// The same for minor faults.
-    pub faults_ratio: Option<Ratio>,
-    /// In a word.
-    pub verdict: Verdict,
+pub struct LaunchValues {
+    /// Number of the launch.
+    pub launch: usize,
+    /// Replicate; cells of the same block are paired.
+    pub block: i32,
+    /// Measured rounds.
+    pub rounds: usize,
+    /// Median wall time over its rounds, in nanoseconds, by phase or total.
+    pub wall_ns: BTreeMap<String, f64>,
+    /// Median CPU time over its rounds, in nanoseconds, by phase or total.
+    pub cpu_ns: BTreeMap<String, f64>,
 }
 
-/// The methods of one group that cannot be told from the best.
+/// How much memory a cell's work goes over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BestSet {
-    /// The experiment.
-    pub experiment: String,
-    /// The group's parameters.
-    pub parameters: BTreeMap<String, String>,
-    /// Phase or total.
-    pub phase: String,
-    /// Semantic group of the methods; empty for the ordinary one.
-    pub group: String,
-    /// `method@worker` of each, the leader first.
-    pub set: Vec<String>,
-    /// Methods that were compared; where all of them are in the set, nothing could be told apart.
-    pub compared: usize,
-}
-
-/// The baseline against itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TwinSummary {
-    /// Which baseline.
-    pub cell: String,
-    /// Its parameters.
-    pub parameters: BTreeMap<String, String>,
-    /// The twin relative to the baseline.
-    pub ratio: Ratio,
-    /// agrees, coarse or differs.
-    pub verdict: stats::verdict::Twin,
-}
-
-/// A doubt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warning {
-    /// Its name.
-    pub name: String,
-    /// Where it was seen.
-    pub cell: String,
-    /// What was seen and what to do about it.
-    pub advice: String,
+pub struct Footprint {
+    /// Bytes touched in one pass.
+    pub bytes: u64,
+    /// `in cache`, `around` or `in memory`, against the last-level cache in force.
+    pub against_cache: String,
 }
