@@ -47,9 +47,9 @@ fn compile(compiler: &str, options: &[&str]) -> Result<(), String> {
         .args(options)
         .args(FLAGS)
         .args(["-DPAGEWISE_FLAGS=\"-O2\"", "-fsyntax-only", "-I"])
-        .arg(root().join("workers/c"))
-        .arg("-I")
         .arg(root().join("workers/c/harness"))
+        .arg("-I")
+        .arg(root().join("workers/c"))
         .args(files)
         .output()
         .unwrap();

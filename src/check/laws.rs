@@ -9,11 +9,11 @@ use judge::evidence::Evidence;
 use record::cell::parameter_words;
 use record::experiment::Content;
 use record::expression::Law;
-use record::folder::{RunFolder, Transcripts};
+use record::folder::RunFolder;
 use record::launches::LaunchRecord;
 use record::method::{Method, Role};
 use record::plan::Plan;
-use record::transcript::{COLUMNS, Counts, Transcript};
+use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 
 /// What became of one law of one method.
 #[derive(Clone, Debug, Default)]
