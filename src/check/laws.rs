@@ -48,8 +48,8 @@ enum Place {
     Count(usize, usize, usize),
 }
 
-/// Lies about a number: one more, one less, none, half, twice and ten times as much.
-fn lies(value: u64) -> BTreeSet<u64> {
+/// Lies about a number: one more, one less, none, half, twice and ten times as much, and all of the cell's bytes more.
+fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
     let all = [
         value.saturating_add(1),
         value.saturating_sub(1),
@@ -57,6 +57,7 @@ fn lies(value: u64) -> BTreeSet<u64> {
         value / 2,
         value.saturating_mul(2).saturating_add(1),
         value.saturating_mul(10).saturating_add(10),
+        value.saturating_add(bytes),
     ];
     all.into_iter().filter(|lie| *lie != value).collect()
 }
@@ -203,6 +204,7 @@ impl Trial {
         line.clone_into(&mut self.plan.cells[cell].method);
         let method = Method::parse(line)?;
         let honest = self.ask(record, recorded)?;
+        let bytes = self.plan.cells[cell].cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0);
         let mut names: BTreeMap<&str, Vec<&Law>> = BTreeMap::new();
         for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
             law.operands().into_iter().for_each(|name| names.entry(name).or_default().push(law));
@@ -213,7 +215,7 @@ impl Trial {
             let Some((place, value)) = place_of(recorded, name).and_then(|p| Some((p, value_at(recorded, p)?))) else {
                 continue;
             };
-            for lie in lies(value) {
+            for lie in lies(value, bytes) {
                 let asked = self.ask(record, &with_value(recorded, place, lie))?;
                 held.extend(asked.iter().filter(|(_, broken)| !**broken).map(|(text, _)| text.clone()));
                 for law in laws.iter().filter(|l| asked.get(&l.text) == Some(&true)) {
@@ -326,9 +328,9 @@ mod tests {
 
     #[test]
     fn lies_differ_from_the_truth_and_stay_within_ten_times() {
-        assert_eq!(lies(0), BTreeSet::from([1, 10]));
-        assert_eq!(lies(8), BTreeSet::from([0, 4, 7, 9, 17, 90]));
-        assert!(!lies(u64::MAX).contains(&u64::MAX));
+        assert_eq!(lies(0, 0), BTreeSet::from([1, 10]));
+        assert_eq!(lies(8, 64), BTreeSet::from([0, 4, 7, 9, 17, 72, 90]));
+        assert!(!lies(u64::MAX, 1).contains(&u64::MAX));
     }
 
     #[test]

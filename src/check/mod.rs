@@ -57,7 +57,8 @@ pub fn check(
     external: &[PathBuf],
     asked: Asked,
 ) -> Result<u8> {
-    let place = std::env::temp_dir().join(format!("pagewise-check-{}", std::process::id()));
+    // Not named like what the run makes: its guard removes all that is, and the laws are read after it has ended.
+    let place = std::env::temp_dir().join(format!("suite-of-pagewise-{}", std::process::id()));
     let suite = || {
         let result = check_in(&place, experiments, workers, what, !external.is_empty(), asked.laws);
         let _ = std::fs::remove_dir_all(&place);
