@@ -12,7 +12,7 @@ use record::expression::Law;
 use record::folder::RunFolder;
 use record::launches::LaunchRecord;
 use record::method::{Method, Role};
-use record::plan::Plan;
+use record::state::State;
 use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 
 /// What became of one law of one method.
@@ -63,14 +63,14 @@ fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
 }
 
 /// Tries every law of every cell that a suite measured.
-pub(super) fn check(plan: &Plan, folder: &RunFolder, evidence: &Evidence) -> Result<Found> {
+pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> Result<Found> {
     let mut found = Found::default();
-    let mut trial = Trial { plan: plan.clone(), evidence: Evidence::default() };
+    let mut trial = Trial { state: state.clone(), evidence: Evidence::default() };
     let mut slots: BTreeMap<String, (LaunchRecord, Transcripts)> = BTreeMap::new();
     for record in folder.launches()?.iter().filter(|r| r.block >= 0) {
         let transcripts = folder.transcripts(record);
         for (number, &cell) in record.cells.iter().enumerate() {
-            let planned = &plan.cells[cell];
+            let planned = &state.cells[cell];
             let Some(slot) = first_slot(&transcripts, number).filter(|_| planned.outcome.is_none() && !planned.twin)
             else {
                 continue;
@@ -83,13 +83,12 @@ pub(super) fn check(plan: &Plan, folder: &RunFolder, evidence: &Evidence) -> Res
         }
     }
     for (name, (record, recorded)) in &slots {
-        let line = &plan.cells[record.cells[0]].method;
-        let method = Method::parse(line)?;
+        let method = &state.cells[record.cells[0]].method;
         let met = |law: &&Law| found.laws.contains_key(&(name.clone(), law.text.clone()));
         let unmet: Vec<Law> = method.laws.iter().filter(|l| !met(l)).cloned().collect();
         for law in unmet {
             let body = law.text.split_once(':').map_or(law.text.as_str(), |(_, body)| body).trim();
-            let without = with_laws(line, body);
+            let without = Method { laws: vec![Law::parse(body)?], ..method.clone() };
             let mut tried = Found::default();
             trial.cell(&mut tried, record, recorded, &without, true)?;
             let shown = tried.laws.into_values().next();
@@ -98,12 +97,6 @@ pub(super) fn check(plan: &Plan, folder: &RunFolder, evidence: &Evidence) -> Res
         }
     }
     Ok(found)
-}
-
-/// A method's line with other laws.
-fn with_laws(line: &str, laws: &str) -> String {
-    let fields = line.split('\t').map(|f| if f.starts_with("laws=") { format!("laws={laws}") } else { f.to_owned() });
-    fields.collect::<Vec<_>>().join("\t")
 }
 
 /// The first measured slot of a cell.
@@ -176,7 +169,7 @@ fn with_value(recorded: &Transcripts, place: Place, value: u64) -> Transcripts {
 
 /// Judges what a slot would have recorded. Kept between slots, because content is expected anew only once a cell.
 struct Trial {
-    plan: Plan,
+    state: State,
     evidence: Evidence,
 }
 
@@ -184,7 +177,7 @@ impl Trial {
     /// The laws that were asked, and whether each broke.
     fn ask(&mut self, record: &LaunchRecord, recorded: &Transcripts) -> Result<BTreeMap<String, bool>> {
         self.evidence.cells.clear();
-        self.evidence.add(&self.plan, record, recorded)?;
+        self.evidence.add(&self.state, record, recorded)?;
         let cell = self.evidence.cells.get(&record.cells[0]);
         let laws = cell.into_iter().flat_map(|c| &c.checks.laws);
         Ok(laws.map(|(text, seen)| (text.clone(), seen.broken > 0)).collect())
@@ -197,14 +190,13 @@ impl Trial {
         found: &mut Found,
         record: &LaunchRecord,
         recorded: &Transcripts,
-        line: &str,
+        method: &Method,
         assumed: bool,
     ) -> Result<()> {
         let cell = record.cells[0];
-        line.clone_into(&mut self.plan.cells[cell].method);
-        let method = Method::parse(line)?;
+        method.clone_into(&mut self.state.cells[cell].method);
         let honest = self.ask(record, recorded)?;
-        let bytes = self.plan.cells[cell].cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0);
+        let bytes = self.state.cells[cell].cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0);
         let mut names: BTreeMap<&str, Vec<&Law>> = BTreeMap::new();
         for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
             law.operands().into_iter().for_each(|name| names.entry(name).or_default().push(law));
@@ -223,7 +215,7 @@ impl Trial {
                 }
             }
         }
-        let name = self.plan.cells[cell].cell.name();
+        let name = self.state.cells[cell].cell.name();
         for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
             let shown = found.laws.entry((name.clone(), law.text.clone())).or_default();
             shown.asked += 1;
@@ -231,7 +223,7 @@ impl Trial {
             if by.is_none() {
                 shown.unbroken += 1;
                 if shown.example.is_empty() {
-                    shown.example = parameter_words(&self.plan.cells[cell].cell.parameters, None);
+                    shown.example = parameter_words(&self.state.cells[cell].cell.parameters, None);
                 }
             }
             for operand in law.operands().into_iter().filter(|n| place_of(recorded, n).is_some()) {
@@ -251,9 +243,9 @@ impl Trial {
         evidence: &Evidence,
     ) -> Result<()> {
         let cell = record.cells[0];
-        let planned = &self.plan.cells[cell];
-        let method = Method::parse(&planned.method)?;
-        let content = self.plan.experiment(&planned.cell.experiment).map_or(Content::None, |e| e.content);
+        let planned = &self.state.cells[cell];
+        let method = &planned.method;
+        let content = self.state.plan.experiment(&planned.cell.experiment).map_or(Content::None, |e| e.content);
         if !matches!(method.role, Role::Method | Role::Published) || content == Content::None {
             return Ok(());
         }
@@ -262,7 +254,7 @@ impl Trial {
             let mut other = evidence.clone();
             let Some(mine) = other.cells.get_mut(&cell) else { return Ok(()) };
             mine.checks.digests = mine.checks.digests.iter().map(|d| wrong_digest(d)).collect();
-            disagreements(&self.plan, &other).len() > disagreements(&self.plan, evidence).len()
+            disagreements(&self.state, &other).len() > disagreements(&self.state, evidence).len()
         } else {
             let mut changed = recorded.clone();
             let facts = changed.iter_mut().flatten().flat_map(|t| t.facts.values_mut().flatten());
@@ -272,8 +264,8 @@ impl Trial {
             checks.and_then(|c| c.outcome()).is_some_and(|o| o.reason.contains("digest"))
         };
         if !noticed {
-            let words = parameter_words(&self.plan.cells[cell].cell.parameters, None);
-            found.unbroken_digests.push(format!("{} ({words})", self.plan.cells[cell].cell.name()));
+            let words = parameter_words(&self.state.cells[cell].cell.parameters, None);
+            found.unbroken_digests.push(format!("{} ({words})", self.state.cells[cell].cell.name()));
         }
         Ok(())
     }
@@ -337,10 +329,5 @@ mod tests {
     fn a_changed_digest_is_another() {
         assert_eq!(wrong_digest("00a0"), "00a1");
         assert_eq!(wrong_digest("00af"), "00a0");
-    }
-
-    #[test]
-    fn laws_are_replaced_in_a_method_line() {
-        assert_eq!(with_laws("method\ta\tb\tlaws=x == 1; y == 2\tkeys=", "y == 2"), "method\ta\tb\tlaws=y == 2\tkeys=");
     }
 }

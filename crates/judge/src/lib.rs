@@ -16,10 +16,12 @@ mod footprint;
 mod groups;
 mod limits;
 pub mod machines;
+mod notes;
 mod pairs;
 pub mod selftest;
 mod summarise;
 mod warnings;
 
+pub use notes::notes;
 pub use pairs::{components_within, half_widths, twins};
-pub use summarise::{Circumstances, summarise};
+pub use summarise::{Circumstances, replay, summarise};

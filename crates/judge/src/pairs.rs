@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::method::{Method, Role};
-use record::plan::Plan;
+use record::method::Role;
+use record::state::State;
 use record::summary::Estimate;
 use stats::quantile::median;
 use stats::ratio::{Basis, Paired, log_ratios};
@@ -58,15 +58,15 @@ pub(crate) fn middle(values: &[f64]) -> Option<f64> {
 }
 
 /// The half-widths of all headline ratios of an experiment that have one, with the parameters of their group.
-pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
+pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
     let mut widths = Vec::new();
-    for group in groups(plan, Some(experiment)) {
+    for group in groups(state, Some(experiment)) {
         let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
             continue;
         };
         let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
         // How wide the floor's ratio is does not matter: nobody chooses it.
-        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
         let others = group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline);
         for cell in others.filter(|c| !is_null(c)) {
             if let Some(mine) = evidence.cells.get(&cell)
@@ -80,15 +80,15 @@ pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(B
 }
 
 /// The two components of variance of the comparison that varies most among cells of one process, by the headline.
-pub fn components_within(plan: &Plan, evidence: &Evidence, cells: &[usize]) -> Option<Components> {
-    let experiment = plan.experiment(&plan.cells[*cells.first()?].cell.experiment)?;
+pub fn components_within(state: &State, evidence: &Evidence, cells: &[usize]) -> Option<Components> {
+    let experiment = state.plan.experiment(&state.cells[*cells.first()?].cell.experiment)?;
     let measure = experiment.measures().position(|m| m == experiment.headline())?;
     let mut found = Vec::new();
-    for group in groups(plan, Some(&experiment.name)) {
+    for group in groups(state, Some(&experiment.name)) {
         let Some(base) = group.baseline.filter(|b| cells.contains(b)).and_then(|b| evidence.cells.get(&b)) else {
             continue;
         };
-        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
         let others = group.cells.iter().copied().chain(group.twin);
         for cell in others.filter(|c| cells.contains(c) && Some(*c) != group.baseline && !is_null(c)) {
             let Some(mine) = evidence.cells.get(&cell) else { continue };
@@ -110,9 +110,9 @@ pub(crate) fn round_logs(base: &CellEvidence, launch: &CellLaunch, measure: usiz
 }
 
 /// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.
-pub fn twins(plan: &Plan, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
+pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     let mut found = Vec::new();
-    for group in groups(plan, None) {
+    for group in groups(state, None) {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
         let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };

@@ -77,6 +77,7 @@ struct part {
     char mark;
 };
 /* Runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first part. */
+void pool_wake(struct slot *s); /* before on_every_thread() outside of a parallel phase */
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark);
 
 /* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open() comes
@@ -119,7 +120,9 @@ struct resident {
 struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
 struct resident resident_in_process(struct slot *s);                          /* from /proc/self/smaps_rollup */
 /* Bytes of whole pages that are there, by the range's page table: also where smaps has the range within a larger mapping. */
-uint64_t present_bytes(struct slot *s, const void *start, size_t bytes);
+uint64_t mapped_present_bytes(struct slot *s, const void *start, size_t bytes);
+/* Huge pages of all mappings that touch the range: for memory whose mapping may have been merged with a neighbour's. */
+uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes);
 uint64_t peak_rss_bytes(void);                                                /* VmHWM */
 void reset_peak_rss(void);
 /* Puts the memory that the slot will get into the asked-for state: `recycled` (touched and given back just now) or `cold`

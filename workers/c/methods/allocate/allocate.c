@@ -108,7 +108,7 @@ void allocate_filled(struct slot *s, const char *block, char value, bool each_pa
 
 void allocate_mapping(struct slot *s, const char *block)
 {
-    fact(s, "fill.rss_bytes", present_bytes(s, block, whole_pages(s)));
+    fact(s, "fill.rss_bytes", mapped_present_bytes(s, block, whole_pages(s)));
     fact(s, "huge_bytes", resident_in_process(s).huge_bytes - huge_bytes_before);
 }
 

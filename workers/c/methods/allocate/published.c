@@ -11,7 +11,7 @@ void published_zeros(struct slot *s, const char *block, bool read_all)
 {
     allocate_glibc(s, block);
     fact(s, "zeros_right", allocate_all_are(block, read_all ? s->bytes : 1, 0) &&
-                           present_bytes(s, block, s->bytes) >= s->bytes);
+                           mapped_present_bytes(s, block, s->bytes) >= s->bytes);
 }
 
 void published_between(struct slot *s)

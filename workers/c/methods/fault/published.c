@@ -52,7 +52,7 @@ static uint64_t run_of(struct job *job, uint64_t turns, uint64_t *spent_ns)
         pile_turn(s, &job->pile, made, turns);
         job->stopped = pile_full(s, &job->pile, ++job->mappings * s->bytes);
         if (made == turns || job->stopped) {
-            job->touched = present_bytes(s, p, s->bytes);
+            job->touched = mapped_present_bytes(s, p, s->bytes);
             job->digest = digest_of(p, s->bytes);
         }
         give_back(s, p);
