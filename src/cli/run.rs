@@ -4,23 +4,24 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use judge::evidence::{Evidence, PREFLIGHT};
+use judge::Circumstances;
+use judge::evidence::PREFLIGHT;
 use record::cell::Selector;
+use record::decision::{Decision, What};
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, Plan};
 use record::sizes;
-use record::summary::{Comparison, Summary};
-use stats::verdict::Verdict;
+use record::summary::{Summary, Verdict};
 
 use super::{Laboratory, SelectArgs, print, runs_folder};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
-use crate::run::{RunEnd, Runner, interrupted, lock};
+use crate::run::{Runner, lock};
 use crate::worker::{self, Worker};
 
 /// The budget of the first look at everything, in seconds.
@@ -95,19 +96,6 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> R
     })
 }
 
-/// Says which experiments were given less than their default values need.
-fn short_remarks(plan: &Plan) -> Vec<String> {
-    let needed_s: f64 = plan.experiments.iter().map(Experiment::needed_s).sum();
-    let short = plan.experiments.iter().filter(|e| plan.short && e.budget_s.is_some());
-    let words = |e: &Experiment| {
-        let (name, enough) = (&e.name, needed_s);
-        format!(
-            "{name}: its usual values need --budget {enough:.0}s; those of the first look were taken where --set says nothing"
-        )
-    };
-    short.map(words).collect()
-}
-
 /// The numbers that the command line gives for a whole run.
 struct Goal {
     budget_s: Option<f64>,
@@ -176,12 +164,14 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
     let (plan, folder) = match &arguments.resume {
         Some(name) => {
             let folder = RunFolder::open(name, &runs_folder())?;
-            let mut plan = folder.plan()?;
-            same_workers(&plan, &laboratory.workers)?;
+            let state = folder.state()?;
+            same_workers(&state.plan, &laboratory.workers)?;
             let goal = Goal::of(arguments)?;
-            plan.budget_s = goal.budget_s.unwrap_or(plan.budget_s);
-            plan.time_limit_s = goal.time_limit_s.or(plan.time_limit_s);
-            (plan, folder)
+            let budget_s = goal.budget_s.unwrap_or(state.budget_s);
+            let what = What::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
+            let time = jiff::Timestamp::now().to_string();
+            folder.append_decision(&Decision { time, why: "the user asked for it".to_owned(), what })?;
+            (state.plan, folder)
         }
         None => {
             let plan = new_plan(laboratory, arguments)?;
@@ -223,19 +213,19 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
-    let (plan, evidence, mut end) = runner.run()?;
-    end.remarks.extend(short_remarks(&plan));
-    let summary = judge::summarise(&plan, &evidence, environment.headline(), end.remarks.clone())?;
+    let (state, evidence) = runner.run()?;
+    let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&plan, &summary, folder, arguments.json, arguments.write_up().as_deref())?;
-    Ok(exit_code(&summary, &end, arguments.strict))
+    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    let stopped_by = state.ended.and_then(|ended| ended.stopped_by);
+    Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
 
-fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
+fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
     if json {
         return print(&(serde_json::to_string_pretty(summary)? + "\n"));
     }
-    let mut text = report::terminal::render(plan, summary);
+    let mut text = report::terminal::render(summary);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
     }
@@ -243,11 +233,11 @@ fn print_run(plan: &Plan, summary: &Summary, folder: &RunFolder, json: bool, pub
     print(&text)
 }
 
-fn exit_code(summary: &Summary, end: &RunEnd, strict: bool) -> u8 {
-    let decided = |c: &Comparison| c.verdict != Verdict::Undecided;
-    match end.stopped_by {
+fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
+    let settled = || summary.comparisons().all(|(_, c)| c.verdict != Verdict::NotSettled);
+    match stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
-        None if strict && !(summary.trusted && summary.comparisons.iter().all(decided)) => 3,
+        None if strict && !(summary.trusted && settled()) => 3,
         None => nothing_measured(summary),
     }
 }
@@ -259,13 +249,7 @@ fn nothing_measured(summary: &Summary) -> u8 {
 
 pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
     let folder = RunFolder::open(name, &runs_folder())?;
-    let plan = folder.plan()?;
-    let records = folder.launches()?;
-    let evidence = Evidence::read(&plan, &folder, &records)?;
-    let environment: Environment = folder.read_json("environment.json")?;
-    let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let remarks = kept.map_or_else(|| vec![interrupted(&plan.run)], |s| s.remarks);
-    let summary = judge::summarise(&plan, &evidence, environment.headline(), remarks)?;
-    print_run(&plan, &summary, &folder, json, published)?;
+    let (_, summary) = judge::replay(&folder)?;
+    print_run(&summary, &folder, json, published)?;
     Ok(nothing_measured(&summary))
 }

@@ -53,7 +53,7 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                     let free_batch = cell.parameters.contains_key(BATCH)
                         && wish.sizes != ParameterList::Check
                         && !wish.settings.iter().any(|(key, _)| key == BATCH);
-                    let method = method.line.clone();
+                    let method = method.clone();
                     planned.push(PlannedCell { cell, method, twin: false, free_batch, outcome: None });
                 }
             }

@@ -46,7 +46,7 @@ pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<P
         major_faults: mean("major_faults"),
         voluntary_switches: mean("voluntary_switches"),
         involuntary_switches: mean("involuntary_switches"),
-        limit_fraction: None,
+        of_best_possible: None,
         below_floor: false,
         samples: with.iter().map(|f| f.wall_ns.len()).sum(),
     })

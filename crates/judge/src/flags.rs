@@ -40,21 +40,27 @@ impl Flag {
         }
     }
 
-    /// What was seen, and what to do.
-    pub fn advice(self) -> &'static str {
+    /// What was seen.
+    pub fn seen(self) -> &'static str {
         match self {
-            Flag::Steal => {
-                "the hypervisor gave more than 5 % of the CPU time to others; times are theirs too: measure when the host is quieter"
-            }
-            Flag::Reclaim => {
-                "the kernel had to reclaim memory for whoever allocated; free memory, or take smaller sizes, so that no fault waits for it"
-            }
+            Flag::Steal => "the hypervisor gave more than 5 % of the CPU time to others: absolute times are theirs too",
+            Flag::Reclaim => "the kernel had to reclaim memory for whoever allocated",
             Flag::ForeignIo => {
-                "others moved more than 10 MiB/s to or from block devices while this cell used one; stop them: throughput was shared"
+                "others moved more than 10 MiB/s to or from block devices while this cell used one: throughput was shared"
             }
             Flag::ThpFallback => {
-                "huge pages were not to be had for somebody (thp_fault_fallback); memory is fragmented: compact it (echo 1 > /proc/sys/vm/compact_memory)"
+                "huge pages were not to be had for somebody (thp_fault_fallback): memory is fragmented"
             }
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Flag::Steal => "measure when the host is quieter",
+            Flag::Reclaim => "free memory, or take smaller sizes, so that no fault waits for it",
+            Flag::ForeignIo => "stop them",
+            Flag::ThpFallback => "compact it: echo 1 > /proc/sys/vm/compact_memory",
         }
     }
 

@@ -4,18 +4,24 @@
 
 pub mod agreement;
 mod best;
+mod cells;
 pub mod checks;
 mod compared;
 pub mod content;
+mod estimate;
 pub mod evidence;
 mod figures;
 pub mod flags;
+mod footprint;
 mod groups;
+mod limits;
 pub mod machines;
+mod notes;
 mod pairs;
 pub mod selftest;
 mod summarise;
 mod warnings;
 
+pub use notes::notes;
 pub use pairs::{components_within, half_widths, twins};
-pub use summarise::summarise;
+pub use summarise::{Circumstances, replay, summarise};

@@ -1,18 +1,17 @@
 //! One cell against another: logarithms of ratios, block by block, and what they vary by.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use record::method::{Method, Role};
-use record::plan::Plan;
-use record::summary::TwinSummary;
+use record::method::Role;
+use record::state::State;
+use record::summary::Estimate;
 use stats::quantile::median;
-use stats::ratio::{Basis, Paired, Ratio, log_ratios, ratio_of_logs};
-use stats::stopping::STOPPED_CONFIDENCE;
+use stats::ratio::{Basis, Paired, log_ratios};
 use stats::variance::{Components, components};
-use stats::verdict::twin;
 
+use crate::estimate::between;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence, Figures};
-use crate::groups::{Group, groups};
+use crate::groups::groups;
 
 /// What a column costs in each round.
 #[derive(Clone, Copy)]
@@ -58,27 +57,22 @@ pub(crate) fn middle(values: &[f64]) -> Option<f64> {
     median(&mut values.to_vec())
 }
 
-pub(crate) fn ratio(a: &CellEvidence, b: &CellEvidence, measure: usize, which: Column) -> Option<Ratio> {
-    let (logs, _, basis) = logs(a, b, measure, which)?;
-    ratio_of_logs(&logs, basis, STOPPED_CONFIDENCE).ok()
-}
-
 /// The half-widths of all headline ratios of an experiment that have one, with the parameters of their group.
-pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
+pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
     let mut widths = Vec::new();
-    for group in groups(plan, Some(experiment)) {
+    for group in groups(state, Some(experiment)) {
         let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
             continue;
         };
         let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
         // How wide the floor's ratio is does not matter: nobody chooses it.
-        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
         let others = group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline);
         for cell in others.filter(|c| !is_null(c)) {
             if let Some(mine) = evidence.cells.get(&cell)
-                && let Some(ratio) = ratio(base, mine, measure, Column::Wall)
+                && let Some(found) = between(base, mine, measure, Column::Wall)
             {
-                widths.push((group.parameters.clone(), ratio.half_width()));
+                widths.push((group.parameters.clone(), found.estimate.half_width()));
             }
         }
     }
@@ -86,15 +80,15 @@ pub fn half_widths(plan: &Plan, evidence: &Evidence, experiment: &str) -> Vec<(B
 }
 
 /// The two components of variance of the comparison that varies most among cells of one process, by the headline.
-pub fn components_within(plan: &Plan, evidence: &Evidence, cells: &[usize]) -> Option<Components> {
-    let experiment = plan.experiment(&plan.cells[*cells.first()?].cell.experiment)?;
+pub fn components_within(state: &State, evidence: &Evidence, cells: &[usize]) -> Option<Components> {
+    let experiment = state.plan.experiment(&state.cells[*cells.first()?].cell.experiment)?;
     let measure = experiment.measures().position(|m| m == experiment.headline())?;
     let mut found = Vec::new();
-    for group in groups(plan, Some(&experiment.name)) {
+    for group in groups(state, Some(&experiment.name)) {
         let Some(base) = group.baseline.filter(|b| cells.contains(b)).and_then(|b| evidence.cells.get(&b)) else {
             continue;
         };
-        let is_null = |c: &usize| Method::parse(&plan.cells[*c].method).is_ok_and(|m| m.role == Role::Null);
+        let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
         let others = group.cells.iter().copied().chain(group.twin);
         for cell in others.filter(|c| cells.contains(c) && Some(*c) != group.baseline && !is_null(c)) {
             let Some(mine) = evidence.cells.get(&cell) else { continue };
@@ -115,43 +109,16 @@ pub(crate) fn round_logs(base: &CellEvidence, launch: &CellLaunch, measure: usiz
     all.then(|| x.iter().zip(y).map(|(x, y)| (y / x).ln()).collect())
 }
 
-pub(crate) fn headline_twin(plan: &Plan, evidence: &Evidence, group: &Group) -> Option<TwinSummary> {
-    let (base, other) = (group.baseline?, group.twin?);
-    let measure = group.experiment.measures().position(|m| m == group.experiment.headline())?;
-    let ratio = ratio(evidence.cells.get(&base)?, evidence.cells.get(&other)?, measure, Column::Wall)?;
-    Some(TwinSummary {
-        cell: plan.cells[base].cell.name(),
-        parameters: group.parameters.clone(),
-        ratio,
-        verdict: twin(&ratio, plan.margin),
-    })
-}
-
-/// Every group's baseline against its twin, and the logarithm of each launch's ratio.
-pub fn twins(plan: &Plan, evidence: &Evidence) -> Vec<(TwinSummary, Vec<f64>)> {
+/// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.
+pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     let mut found = Vec::new();
-    for group in groups(plan, None) {
-        let Some(summary) = headline_twin(plan, evidence, &group) else { continue };
+    for group in groups(state, None) {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
-        let cells = group.baseline.zip(group.twin).zip(measure);
-        let launches = cells.and_then(|((base, twin), measure)| {
-            logs(evidence.cells.get(&base)?, evidence.cells.get(&twin)?, measure, Column::Wall)
-        });
-        found.push((summary, launches.map_or_else(Vec::new, |(logs, _, _)| logs)));
+        let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
+        let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };
+        let Some(estimated) = between(base, twin, measure, Column::Wall) else { continue };
+        let launches = logs(base, twin, measure, Column::Wall).map_or_else(Vec::new, |(logs, _, _)| logs);
+        found.push((estimated.estimate, launches));
     }
     found
-}
-
-/// One row per block that has every cell: the logarithm of each cell's cost relative to the reference.
-pub(crate) fn rows(evidence: &Evidence, reference: usize, cells: &[usize], measure: usize) -> Vec<Vec<f64>> {
-    let Some(base) = evidence.cells.get(&reference) else { return Vec::new() };
-    let columns: Vec<BTreeMap<i32, f64>> = cells
-        .iter()
-        .map(|cell| match evidence.cells.get(cell).and_then(|mine| logs(base, mine, measure, Column::Wall)) {
-            Some((logs, blocks, _)) => blocks.into_iter().zip(logs).collect(),
-            None => BTreeMap::new(),
-        })
-        .collect();
-    let blocks: BTreeSet<i32> = columns.iter().flat_map(|c| c.keys().copied()).collect();
-    blocks.iter().filter_map(|b| columns.iter().map(|c| c.get(b).copied()).collect::<Option<Vec<f64>>>()).collect()
 }

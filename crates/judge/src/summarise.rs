@@ -3,165 +3,182 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use record::method::{Method, Role};
-use record::outcome::{Outcome, Status};
-use record::plan::{Plan, PlannedCell, SCHEMA, compatible};
-use record::summary::{CellSummary, LawSummary, SteadySummary, Summary, TwinSummary};
-use stats::quantile::median;
-use stats::steady::{Label, TOLERANCE, steadiness};
-use stats::verdict::{Twin, effective_margin};
+use record::experiment::Experiment;
+use record::folder::RunFolder;
+use record::machine::environment::Environment;
+use record::state::State;
+use record::summary::{AaCheck, Calibration, ExperimentSummary, GroupSummary, SUMMARY_SCHEMA, Settings, Summary};
+use stats::multiplicity::holm;
 
 use crate::agreement::disagreements;
-use crate::best::best_of;
-use crate::compared::comparisons_of;
-use crate::evidence::{CellEvidence, CellLaunch, Evidence};
-use crate::figures::{latency, phase_summary, proof};
-use crate::flags::distrust;
-use crate::groups::groups;
-use crate::pairs::headline_twin;
+use crate::best::{claims, recommend};
+use crate::cells::summary_of_cell;
+use crate::compared::{Compared, adjust, compare};
+use crate::estimate::between;
+use crate::evidence::Evidence;
+use crate::groups::{Group, groups};
+use crate::limits::{best_possible, floors, shares};
+use crate::notes::notes;
+use crate::pairs::Column;
 use crate::warnings;
 
+/// An A/A check costs the run its trust where it is this improbable among all of them.
+const AA_FAMILY: f64 = 0.01;
+
+/// What a summary tells besides what the record holds.
+#[derive(Clone, Debug, Default)]
+pub struct Circumstances {
+    /// By what the machine is known.
+    pub host: BTreeMap<String, String>,
+    /// What matters most of the environment.
+    pub environment: BTreeMap<String, String>,
+    /// The last-level cache in force, in bytes.
+    pub cache_bytes: Option<u64>,
+}
+
+impl Circumstances {
+    /// What a machine's facts say of them.
+    pub fn of(environment: &Environment) -> Circumstances {
+        Circumstances {
+            host: BTreeMap::new(),
+            environment: environment.headline(),
+            cache_bytes: environment.cpu.last_level_cache().and_then(|c| c.size_bytes),
+        }
+    }
+}
+
+/// A kept run, judged again from its plan, decisions and transcripts alone.
+pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
+    let state = folder.state()?;
+    let evidence = Evidence::read(&state, folder, &folder.launches()?)?;
+    let environment: Environment = folder.read_json("environment.json")?;
+    let summary = summarise(&state, &evidence, Circumstances::of(&environment))?;
+    Ok((state, summary))
+}
+
 /// Judges a whole run.
-pub fn summarise(
-    plan: &Plan,
-    evidence: &Evidence,
-    environment: BTreeMap<String, String>,
-    remarks: Vec<String>,
-) -> Result<Summary> {
-    let mut cells = Vec::new();
-    let disagreeing: BTreeMap<usize, String> = disagreements(plan, evidence).into_iter().collect();
-    for (index, planned) in plan.cells.iter().enumerate().filter(|(_, p)| !p.twin) {
-        let doubt = disagreeing.get(&index).cloned().or_else(|| doubt_of_twin(plan, evidence, planned));
-        cells.push(cell_summary(plan, evidence, index, planned, doubt.as_ref())?);
+pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> Result<Summary> {
+    let disagreeing: BTreeMap<usize, String> = disagreements(state, evidence).into_iter().collect();
+    let mut cells = Vec::with_capacity(state.cells.len());
+    for index in 0..state.cells.len() {
+        cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache_bytes)?);
     }
-    let (mut comparisons, mut best, mut twins) = (Vec::new(), Vec::new(), Vec::new());
-    for group in groups(plan, None) {
-        let twin_ratio = headline_twin(plan, evidence, &group);
-        let margin = twin_ratio.as_ref().map_or(plan.margin, |t| effective_margin(plan.margin, &t.ratio));
-        comparisons.extend(comparisons_of(plan, evidence, &group, margin));
-        best.extend(best_of(plan, evidence, &group, margin)?);
-        twins.extend(twin_ratio);
+    let all = groups(state, None);
+    let mut compared: Vec<Vec<Compared>> = all.iter().map(|g| compare(state, evidence, g)).collect();
+    adjust(&mut compared);
+    let checks = aa_checks(evidence, &all);
+    let mut found = Vec::with_capacity(all.len());
+    for ((group, compared), aa) in all.iter().zip(compared).zip(checks) {
+        let best = claims(state, evidence, group)?;
+        let recommendation = recommend(state, group, &best, &compared);
+        found.push(GroupSummary {
+            experiment: group.experiment.name.clone(),
+            parameters: group.parameters.clone(),
+            cells: ranked(&cells, group),
+            baseline: group.baseline,
+            best_possible: best_possible(state, evidence, group)?,
+            floor: group.cells.iter().copied().find(|&c| cells[c].role == "null"),
+            aa,
+            comparisons: compared.into_iter().map(|c| c.comparison).collect(),
+            best,
+            recommendation,
+        });
     }
-    limits(plan, &mut cells);
-    let differs = twins.iter().any(|t| t.verdict == Twin::Differs);
-    let trusted = !differs && cells.iter().all(|c| c.status != Status::Untrusted);
-    let distance = |t: &TwinSummary| (t.verdict == Twin::Differs, t.ratio.estimate.ln().abs());
-    twins.sort_by(|a, b| distance(b).partial_cmp(&distance(a)).unwrap_or(std::cmp::Ordering::Equal));
+    floors(&mut cells, &found);
+    shares(evidence, &mut cells, &found, &state.plan.experiments);
     let mut summary = Summary {
-        schema: SCHEMA,
-        run: plan.run.clone(),
-        environment,
+        schema: SUMMARY_SCHEMA,
+        run: state.plan.run.clone(),
+        created: state.plan.created.clone(),
+        version: state.plan.version.clone(),
+        host: around.host,
+        environment: around.environment,
+        settings: Settings {
+            seed: state.plan.seed,
+            budget_s: state.plan.budget_s,
+            precision: state.plan.precision,
+            margin: state.plan.margin,
+            first_look: state.plan.first_look,
+        },
+        elapsed_s: 0.0,
+        experiments: state.plan.experiments.iter().map(|e| experiment_summary(state, evidence, e)).collect(),
+        trusted: found.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
+            && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
+        groups: found,
         cells,
-        comparisons,
-        best,
-        twin: twins.into_iter().next(),
-        trusted,
+        calibration: Calibration { checks: 0, spread: None, p: None, widened: 1.0 },
         warnings: Vec::new(),
-        remarks,
+        notes: notes(state),
     };
-    summary.warnings = warnings::all(plan, evidence, &summary);
+    summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
+    summary.calibration = calibration(&summary.groups);
+    summary.warnings = warnings::all(state, evidence, &summary);
     Ok(summary)
 }
 
-/// What is broken in the hidden twin of a cell: both are the same code, so neither can be believed then.
-fn doubt_of_twin(plan: &Plan, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
-    let twin = plan.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
-    let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
-    Some(format!("in its hidden twin: {}", outcome.reason))
-}
-
-fn cell_summary(
-    plan: &Plan,
-    evidence: &Evidence,
-    index: usize,
-    planned: &PlannedCell,
-    doubt: Option<&String>,
-) -> Result<CellSummary> {
-    let method = Method::parse(&planned.method)?;
-    let nothing = CellEvidence::default();
-    let mine = evidence.cells.get(&index).unwrap_or(&nothing);
-    let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
-    let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, reason)));
-    let outcome = outcome.or_else(|| distrust(mine).map(|reason| Outcome::of(Status::Untrusted, reason)));
-    let outcome = outcome.unwrap_or_else(|| match mine.launches.is_empty() {
-        true => Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget"),
-        false => Outcome::of(Status::Ok, ""),
-    });
-    let mut phases = BTreeMap::new();
-    if let Some(experiment) = plan.experiment(&planned.cell.experiment) {
-        for (measure, name) in experiment.measures().enumerate() {
-            if let Some(phase) = phase_summary(&mine.launches, measure) {
-                phases.insert(name.to_owned(), phase);
-            }
-        }
-    }
-    let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { asked: s.asked, broken: s.broken }));
-    let role = match method.role {
-        Role::Method => "method",
-        Role::Limit => "limit",
-        Role::Null => "null",
-        Role::Published => "published",
+/// A group's cells, fastest first by the headline; best possibles and floors last.
+fn ranked(cells: &[record::summary::CellSummary], group: &Group) -> Vec<usize> {
+    let headline = group.experiment.headline();
+    let mut order = group.cells.clone();
+    let key = |c: &usize| {
+        let cell = &cells[*c];
+        let last = ["limit", "null"].iter().position(|role| *role == cell.role).map_or(0, |p| p + 1);
+        (last, cell.phases.get(headline).map_or(f64::MAX, |p| p.wall_ns.median))
     };
-    Ok(CellSummary {
-        cell: planned.cell.name(),
-        experiment: planned.cell.experiment.clone(),
-        method: planned.cell.method.clone(),
-        worker: planned.cell.worker.clone(),
-        role: role.to_owned(),
-        group: method.group,
-        parameters: planned.cell.parameters.clone(),
-        status: outcome.status,
-        reason: outcome.reason,
-        launches: mine.launches.len(),
-        steady: steady(plan, &planned.cell.experiment, &mine.launches),
-        phases,
-        proofs: mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect(),
-        laws: laws.collect(),
-        latency_ns: latency(&mine.launches),
-    })
+    order.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+    order
 }
 
-/// What most launches were like from round to round; where two labels are as frequent, the worse one.
-fn steady(plan: &Plan, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
-    let experiment = plan.experiment(experiment)?;
-    let measure = experiment.measures().position(|m| m == experiment.headline())?;
-    let rounds = launches.iter().map(|l| &l.measures[measure].wall_ns).filter(|rounds| !rounds.is_empty());
-    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, plan.seed).ok()).collect();
-    let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
-    judged.iter().for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
-    let (&label, _) = counts.iter().max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;
-    Some(SteadySummary {
-        label,
-        launches: counts.iter().map(|(label, count)| (label.word().to_owned(), *count)).collect(),
-        shift: median(&mut judged.iter().filter_map(|s| s.shift).collect::<Vec<_>>()),
-    })
+/// The baseline of each group against its hidden duplicate; adjusted for the number of checks of the run.
+fn aa_checks(evidence: &Evidence, all: &[Group]) -> Vec<Option<AaCheck>> {
+    let mut checks: Vec<Option<AaCheck>> = all
+        .iter()
+        .map(|group| {
+            let (cell, twin) = (group.baseline?, group.twin?);
+            let measure = group.experiment.measures().position(|m| m == group.experiment.headline())?;
+            let found = between(evidence.cells.get(&cell)?, evidence.cells.get(&twin)?, measure, Column::Wall)?;
+            Some(AaCheck { cell, ratio: found.estimate, z: found.z(), p: found.p(), differs: false })
+        })
+        .collect();
+    let p_values: Vec<f64> = checks.iter().flatten().map(|c| c.p).collect();
+    for (check, p) in checks.iter_mut().flatten().zip(holm(&p_values)) {
+        check.differs = p <= AA_FAMILY;
+    }
+    checks
 }
 
-/// Puts each figure beside the limit's and the floor's of its group.
-fn limits(plan: &Plan, cells: &mut [CellSummary]) {
-    let snapshot = cells.to_vec();
-    for cell in cells.iter_mut() {
-        let Some(experiment) = plan.experiment(&cell.experiment) else { continue };
-        let grouping = |c: &CellSummary| -> BTreeMap<String, String> {
-            let kept = c.parameters.iter().filter(|(key, _)| experiment.groups_by(key));
-            kept.map(|(k, v)| (k.clone(), v.clone())).collect()
-        };
-        let mine = grouping(cell);
-        let other = |role: &str| {
-            let fits =
-                |o: &&CellSummary| o.experiment == cell.experiment && o.role == role && compatible(&mine, &grouping(o));
-            let of_worker = |o: &&CellSummary| o.worker == cell.worker;
-            snapshot.iter().filter(fits).find(of_worker).or_else(|| snapshot.iter().find(fits))
-        };
-        // A way that does something else (passes a descriptor, throws bytes away) is no share of what the limit does.
-        let same_kind = |l: &&CellSummary| l.group == cell.group && l.status == Status::Ok;
-        let (limit, null) = (other("limit").filter(same_kind), other("null"));
-        for (name, phase) in &mut cell.phases {
-            let of_limit = limit.and_then(|l| l.phases.get(name));
-            phase.limit_fraction =
-                of_limit.map(|l| l.per_unit_ns.median / phase.per_unit_ns.median).filter(|f| f.is_finite());
-            let floor = null.and_then(|n| n.phases.get(name)).map(|n| n.wall_ns.median);
-            phase.below_floor = cell.role != "null" && floor.is_some_and(|f| phase.wall_ns.median < 2.0 * f);
+/// What the run's own A/A checks say together of its intervals.
+fn calibration(groups: &[GroupSummary]) -> Calibration {
+    let scores: Vec<f64> = groups.iter().filter_map(|g| g.aa).map(|aa| aa.z).collect();
+    let spread = (!scores.is_empty()).then(|| (scores.iter().map(|z| z * z).sum::<f64>() / scores.len() as f64).sqrt());
+    Calibration { checks: scores.len(), spread, p: None, widened: 1.0 }
+}
+
+/// How the time of an experiment's launches was spent.
+fn experiment_summary(state: &State, evidence: &Evidence, experiment: &Experiment) -> ExperimentSummary {
+    let headline = experiment.headline();
+    let measure = experiment.measures().position(|m| m == headline);
+    let mut launches: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut headline_ns = 0.0;
+    for (index, cell) in &evidence.cells {
+        if state.cells[*index].cell.experiment != experiment.name {
+            continue;
+        }
+        let counts = !["null"].contains(&role(state, *index));
+        for launch in &cell.launches {
+            launches.insert(launch.launch, launch.wall_s);
+            let spent = measure.map_or(0.0, |m| launch.measures[m].wall_ns.iter().sum::<f64>());
+            headline_ns += if counts { spent } else { 0.0 };
         }
     }
+    ExperimentSummary {
+        headline: headline.to_owned(),
+        definition: experiment.clone(),
+        launch_s: launches.values().sum(),
+        headline_s: headline_ns / 1e9,
+    }
+}
+
+fn role(state: &State, cell: usize) -> &'static str {
+    crate::cells::role_word(state.cells[cell].method.role)
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use crate::evidence::{CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
 use record::outcome::Status;
-use record::plan::Plan;
 use record::sizes::format_ns;
-use record::summary::{Summary, Warning};
+use record::state::State;
+use record::summary::{AaCheck, Summary, Warning};
 use stats::steady::Label;
-use stats::verdict::Twin;
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
@@ -31,11 +30,12 @@ const LABORATORY_SHARE: f64 = 0.01;
 /// Shorter launches than this, in seconds, are mostly the start of a process.
 const SHORT_LAUNCH_S: f64 = 0.1;
 
-type Test = fn(&Plan, &Evidence, &Summary) -> Vec<Warning>;
+type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 11] = [
-    twin_differs,
+const TESTS: [Test; 12] = [
+    aa_differs,
+    beaten,
     below_floor,
     interrupted,
     disturbed,
@@ -49,110 +49,133 @@ const TESTS: [Test; 11] = [
 ];
 
 /// Runs every test.
-pub fn all(plan: &Plan, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
-    TESTS.iter().flat_map(|test| test(plan, evidence, summary)).collect()
+pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
+    TESTS.iter().flat_map(|test| test(state, evidence, summary)).collect()
 }
 
-fn warning(name: &str, cell: &str, advice: String) -> Warning {
-    Warning { name: name.to_owned(), cell: cell.to_owned(), advice }
+fn warning(code: &str, at: &str, seen: String, hint: &str) -> Warning {
+    Warning { code: code.to_owned(), at: at.to_owned(), cells: Vec::new(), seen, hint: hint.to_owned() }
 }
 
-fn twin_differs(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let twin = summary.twin.iter().filter(|t| t.verdict == Twin::Differs);
-    let words = |t: &record::summary::TwinSummary| {
-        let advice = format!(
-            "the baseline differs from its own twin ({:.3} to {:.3}), so no ratio of this run can be believed; see pagewise doctor for what disturbs this machine, and raise --budget",
-            t.ratio.low, t.ratio.high
+/// A warning of one cell.
+fn of_cell(state: &State, cell: usize, code: &str, seen: String, hint: &str) -> Warning {
+    Warning { cells: vec![cell], ..warning(code, &state.cells[cell].cell.name(), seen, hint) }
+}
+
+fn aa_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let differing = summary.groups.iter().filter_map(|g| g.aa.filter(|aa| aa.differs));
+    let words = |aa: AaCheck| {
+        let seen = format!(
+            "the baseline differs from its own duplicate ({:.3} to {:.3}), beyond chance among all A/A checks of the run",
+            aa.ratio.low, aa.ratio.high
         );
-        warning("twin-differs", &t.cell, advice)
+        let at = summary.cells[aa.cell].cell.clone();
+        let hint =
+            "believe no ratio of this run; see pagewise doctor for what disturbs this machine, and raise --budget";
+        Warning { cells: vec![aa.cell], ..warning("aa-differs", &at, seen, hint) }
     };
-    twin.map(words).collect()
+    differing.map(words).collect()
 }
 
-fn below_floor(plan: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for cell in summary.cells.iter().filter(|c| c.status == Status::Ok && c.role == "method") {
-        let headline = plan.experiment(&cell.experiment).map_or("", |e| e.headline());
-        if cell.phases.get(headline).is_some_and(|p| p.below_floor) {
-            let advice = format!(
-                "{headline} is below twice the floor (the null method), so it is not resolved; take larger sizes"
-            );
-            found.push(warning("below-floor", &cell.cell, advice));
+    for group in &summary.groups {
+        for &cell in
+            group.cells.iter().filter(|c| summary.cells[**c].role == "limit" && Some(**c) != group.best_possible)
+        {
+            let Some(by) = group.best_possible.map(|b| summary.cells[b].cell.clone()) else { continue };
+            let seen = format!("it was meant as the least that this machine can take, but {by} took less");
+            let at = summary.cells[cell].cell.clone();
+            found.push(Warning {
+                cells: vec![cell],
+                ..warning("best-possible-beaten", &at, seen, "shares are of the faster one")
+            });
         }
     }
     found
 }
 
-fn interrupted(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == "method")
+    {
+        let headline = state.plan.experiment(&cell.experiment).map_or("", |e| e.headline());
+        if !cell.hidden && cell.phases.get(headline).is_some_and(|p| p.below_floor) {
+            let seen = format!("{headline} is below twice the floor (the null method), so it is not resolved");
+            found.push(of_cell(state, index, "below-floor", seen, "take larger sizes"));
+        }
+    }
+    found
+}
+
+fn interrupted(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in &evidence.cells {
         // A long round meets other processes on any machine; a short one only on a crowded one.
         let share = interrupted_share(cell).unwrap_or(0.0);
-        if share > INTERRUPTED_SHARE && !plan.cells[*index].twin {
-            let advice =
+        if share > INTERRUPTED_SHARE && !state.cells[*index].twin {
+            let seen =
                 format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
-            found.push(warning("interrupted", &plan.cells[*index].cell.name(), advice));
+            found.push(of_cell(state, *index, "interrupted", seen, "stop them; pagewise doctor --noise names them"));
         }
     }
     found
 }
 
 /// Launches that a counter flags, by what it shows.
-fn disturbed(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch));
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
         let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
         for (flag, count) in counts.into_iter().filter(|(_, count)| told(*count)) {
-            let advice = format!("in {count} of {} launches {}", cell.launches.len(), flag.advice());
-            found.push(warning(flag.word(), &plan.cells[*index].cell.name(), advice));
+            let seen = format!("in {count} of {} launches {}", cell.launches.len(), flag.seen());
+            found.push(of_cell(state, *index, flag.word(), seen, flag.hint()));
         }
     }
     found
 }
 
 /// Launches in which the laboratory itself took CPU time that belonged to the worker.
-fn laboratory(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
         let disturbs = |l: &&CellLaunch| l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s;
         let count = cell.launches.iter().filter(disturbs).count();
         if count as f64 > TOLD_SHARE * cell.launches.len() as f64 {
             let (all, share) = (cell.launches.len(), LABORATORY_SHARE * 100.0);
-            let advice = format!(
-                "in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU; close what makes it work, such as a slow terminal"
-            );
-            found.push(warning("laboratory", &plan.cells[*index].cell.name(), advice));
+            let seen = format!("in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU");
+            found.push(of_cell(state, *index, "laboratory", seen, "close what makes it work, such as a slow terminal"));
         }
     }
     found
 }
 
-fn memory_pressure(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !plan.cells[**index].twin) {
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         let waited = |l: &&CellLaunch| {
             let waited_us = l.noise.as_ref().and_then(|n| n.pressure_us.get("memory_some")).copied().unwrap_or(0);
             waited_us as f64 / 1e6 > PRESSURE_SHARE * l.wall_s
         };
         let count = cell.launches.iter().filter(waited).count();
         if 2 * count > cell.launches.len() {
-            let advice = format!(
-                "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure); free some, or take smaller sizes",
+            let seen = format!(
+                "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure)",
                 cell.launches.len()
             );
-            found.push(warning("memory-pressure", &plan.cells[*index].cell.name(), advice));
+            found.push(of_cell(state, *index, "memory-pressure", seen, "free some, or take smaller sizes"));
         }
     }
     found
 }
 
-fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
+fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for cell in &summary.cells {
+    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden) {
         let Some(steady) = &cell.steady else { continue };
         let how = match steady.label {
             Label::Drifting => "its level moved during most launches",
@@ -160,42 +183,42 @@ fn unsteady(_: &Plan, _: &Evidence, summary: &Summary) -> Vec<Warning> {
             Label::Steady | Label::Short => continue,
         };
         let shift = steady.shift.map_or_else(String::new, |s| format!(" (last third / first third: {s:.2})"));
-        let advice =
+        let seen =
             format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
-        found.push(warning("unsteady", &cell.cell, advice));
+        found.push(of_cell(state, index, "unsteady", seen, ""));
     }
     found
 }
 
 /// What the look before the run saw.
-fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let Some(seen) = &evidence.preflight else { return Vec::new() };
     let mut found = Vec::new();
-    let mut doubt = |name: &str, advice: String| found.push(warning(name, "this machine", advice));
+    let mut doubt = |code: &str, seen: String, hint: &str| found.push(warning(code, "this machine", seen, hint));
     if seen.lost_share() > TAKEN_SHARE {
         doubt(
             "cpu-taken",
             format!(
-                "{:.1} % of a busy process's time was taken from it before the run, at most {} at a time; ratios are paired and hold, tails (p99) are the machine's: stop other work, see pagewise doctor --noise",
+                "{:.1} % of a busy process's time was taken from it before the run, at most {} at a time: ratios are paired and hold, tails (p99) are the machine's",
                 seen.lost_share() * 100.0,
                 format_ns(seen.largest_gap_ns() as f64)
             ),
+            "stop other work; see pagewise doctor --noise",
         );
     }
     if seen.clock_read_ns() > SLOW_CLOCK_NS {
         doubt(
             "slow-clock",
-            format!(
-                "one clock read costs {}, so short phases are mostly that; choose a faster clocksource, such as tsc",
-                format_ns(seen.clock_read_ns())
-            ),
+            format!("one clock read costs {}, so short phases are mostly that", format_ns(seen.clock_read_ns())),
+            "choose a faster clocksource, such as tsc",
         );
     }
     if seen.busy_cpus > BUSY_CPUS {
         let names: Vec<String> = seen.busy.iter().take(3).map(|b| format!("{} {:.1}", b.name, b.cpus)).collect();
         doubt(
             "busy-processes",
-            format!("other processes used {:.1} CPUs before the run ({}); stop them", seen.busy_cpus, names.join(", ")),
+            format!("other processes used {:.1} CPUs before the run ({})", seen.busy_cpus, names.join(", ")),
+            "stop them",
         );
     }
     if seen.memory_thread_cpus() > MEMORY_THREAD_CPUS {
@@ -206,20 +229,21 @@ fn before_the_run(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
                 "the kernel's own memory threads ran before the run ({} CPUs); they move or take back pages that are measured",
                 names.join(", ")
             ),
+            "",
         );
     }
     found
 }
 
-fn levels(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in &evidence.cells {
         for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
             let told = seen.broken as f64 > TOLD_SHARE * seen.asked as f64;
-            if told && !plan.cells[*index].twin {
-                let advice =
+            if told && !state.cells[*index].twin {
+                let words =
                     format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
-                found.push(warning("level", &plan.cells[*index].cell.name(), advice));
+                found.push(of_cell(state, *index, "level", words, ""));
             }
         }
     }
@@ -231,12 +255,12 @@ const FIRST_PASS_FACTOR: f64 = 2.0;
 
 /// Where the page cache is emptied before every pass, a cache below it (the hypervisor's, the device's) may stay warm. The
 /// first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
-fn first_pass(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, first) in &evidence.first_pass_ns {
-        let planned = &plan.cells[*index];
+        let planned = &state.cells[*index];
         let cold = planned.cell.parameters.get("cache").is_some_and(|c| c == "cold" || c == "dropped");
-        let Some(experiment) = plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
+        let Some(experiment) = state.plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
             continue;
         };
         let Some(measure) = experiment.measures().position(|m| m == experiment.headline()) else { continue };
@@ -245,17 +269,17 @@ fn first_pass(plan: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         if let Some(usual) = stats::quantile::median(&mut later)
             && *first > FIRST_PASS_FACTOR * usual
         {
-            let advice = format!(
+            let seen = format!(
                 "its first pass took {}, the later ones {}: a cache below the page cache (hypervisor, device) stays warm; the figures are those of the later passes",
                 format_ns(*first),
                 format_ns(usual)
             );
-            found.push(warning("first-pass", &planned.cell.name(), advice));
+            found.push(of_cell(state, *index, "first-pass", seen, ""));
         }
     }
     found
 }
 
-fn absent_counters(_: &Plan, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    evidence.absent.iter().map(|(column, reason)| warning("counter-absent", column, reason.clone())).collect()
+fn absent_counters(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    evidence.absent.iter().map(|(column, reason)| warning("counter-absent", column, reason.clone(), "")).collect()
 }

@@ -22,7 +22,7 @@ pub enum Content {
 }
 
 /// Phases that are added up slot by slot.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Total {
     /// Its name, used like a phase's.
@@ -62,7 +62,7 @@ pub enum ParameterKind {
 }
 
 /// One parameter of an experiment.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// What kind of values it takes.
@@ -96,7 +96,7 @@ fn default_workers() -> Vec<String> {
 }
 
 /// One question with its phases and parameters.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// The word used on the command line.

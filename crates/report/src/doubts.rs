@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use crate::numbers::ratio_words;
 use record::summary::{Summary, Warning};
-use stats::verdict::Twin;
 
 /// Different sentences of one kind of doubt that are printed.
 const SHOWN: usize = 4;
@@ -14,48 +13,62 @@ const SHOWN: usize = 4;
 pub fn render(summary: &Summary) -> String {
     let mut text = String::new();
     text.push('\n');
-    match &summary.twin {
-        Some(twin) => {
-            let word = match twin.verdict {
-                Twin::Agrees => "agrees with itself",
-                Twin::Coarse => "cannot be told from itself, but only coarsely",
-                Twin::Differs => "DIFFERS FROM ITSELF: this run is untrusted",
-            };
-            let _ = writeln!(text, "Twin: {} {word}: {}", twin.cell, ratio_words(&twin.ratio));
-        }
-        None => text.push_str("Twin: too few launches to hold the baseline against itself\n"),
-    }
+    text.push_str(&format!("A/A check: {}\n", aa_words(summary)));
     render_warnings(&mut text, &summary.warnings);
-    for remark in &summary.remarks {
-        let _ = writeln!(text, "Note: {remark}");
+    for note in &summary.notes {
+        let experiment = if note.experiment.is_empty() { String::new() } else { format!("{}: ", note.experiment) };
+        let _ = writeln!(text, "Note: {experiment}{}", note.text);
     }
     text
+}
+
+/// What the baselines' hidden duplicates say of the run.
+fn aa_words(summary: &Summary) -> String {
+    let checks: Vec<_> = summary.groups.iter().filter_map(|g| g.aa).collect();
+    let differing: Vec<_> = checks.iter().filter(|aa| aa.differs).collect();
+    let widest = checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max);
+    match (checks.len(), differing.as_slice()) {
+        (0, _) => "too few launches to hold a baseline against itself".to_owned(),
+        (n, []) => {
+            format!("{n} baselines agree with their own duplicates (within ±{:.1} % at the widest)", widest * 100.0)
+        }
+        (_, [one, ..]) => {
+            let name = &summary.cells[one.cell].cell;
+            format!("{name} DIFFERS FROM ITSELF: {}; this run is untrusted", ratio_words(&one.ratio))
+        }
+    }
+}
+
+/// What was seen and what to do.
+fn said(warning: &Warning) -> String {
+    if warning.hint.is_empty() { warning.seen.clone() } else { format!("{}; {}", warning.seen, warning.hint) }
 }
 
 /// One line for each kind of doubt; its cells follow where each has words of its own.
 fn render_warnings(text: &mut String, warnings: &[Warning]) {
     let mut by_name: BTreeMap<&str, Vec<&Warning>> = BTreeMap::new();
     let mut names: Vec<&str> = Vec::new();
-    for warning in warnings.iter().filter(|w| w.name != "counter-absent") {
-        let known = by_name.entry(&warning.name).or_default();
+    for warning in warnings.iter().filter(|w| w.code != "counter-absent") {
+        let known = by_name.entry(&warning.code).or_default();
         if known.is_empty() {
-            names.push(&warning.name);
+            names.push(&warning.code);
         }
         known.push(warning);
     }
     for name in names {
         match by_name[name].as_slice() {
             [one] => {
-                let _ = writeln!(text, "Doubt: {name}: {}: {}", one.cell, one.advice);
+                let _ = writeln!(text, "Doubt: {name}: {}: {}", one.at, said(one));
             }
             many => {
                 let _ = writeln!(text, "Doubt: {name}: {} cells", many.len());
                 // The same sentence is not repeated for each cell, and a long list is cut: the whole is in the summary.
-                let mut by_advice: Vec<(&str, Vec<&str>)> = Vec::new();
+                let mut by_advice: Vec<(String, Vec<&str>)> = Vec::new();
                 for warning in many {
-                    match by_advice.iter_mut().find(|(advice, _)| *advice == warning.advice) {
-                        Some((_, cells)) => cells.push(&warning.cell),
-                        None => by_advice.push((&warning.advice, vec![&warning.cell])),
+                    let words = said(warning);
+                    match by_advice.iter_mut().find(|(advice, _)| *advice == words) {
+                        Some((_, cells)) => cells.push(&warning.at),
+                        None => by_advice.push((words, vec![&warning.at])),
                     }
                 }
                 for (advice, mut cells) in by_advice.iter().take(SHOWN).cloned() {
@@ -75,7 +88,7 @@ mod tests {
     use super::*;
 
     fn doubt(name: &str, cell: &str, advice: &str) -> Warning {
-        Warning { name: name.into(), cell: cell.into(), advice: advice.into() }
+        Warning { code: name.into(), at: cell.into(), cells: Vec::new(), seen: advice.into(), hint: String::new() }
     }
 
     fn rendered(warnings: &[Warning]) -> String {

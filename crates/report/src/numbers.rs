@@ -1,8 +1,7 @@
 //! Figures with their intervals, as every table writes them.
 
 use record::sizes::{format_ns, three_digits};
-use record::summary::Distribution;
-use stats::ratio::Ratio;
+use record::summary::{Distribution, Estimate};
 
 /// A median with the half-width of its interval.
 pub(crate) fn interval(d: &Distribution) -> String {
@@ -16,6 +15,6 @@ pub(crate) fn interval(d: &Distribution) -> String {
 }
 
 /// A ratio with its interval.
-pub(crate) fn ratio_words(ratio: &Ratio) -> String {
-    format!("{:.3} ({:.3}–{:.3})", ratio.estimate, ratio.low, ratio.high)
+pub(crate) fn ratio_words(ratio: &Estimate) -> String {
+    format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)
 }

@@ -8,45 +8,30 @@ use comfy_table::{CellAlignment, Table, presets};
 use record::cell::display_value;
 use record::experiment::Experiment;
 use record::outcome::Status;
-use record::plan::{Plan, compatible};
 use record::sizes::{format_ns, three_digits};
-use record::summary::{BestSet, CellSummary, Comparison, Summary};
+use record::summary::{BestClaim, CellSummary, Comparison, GroupSummary, Recommendation, Summary, Verdict};
 use stats::steady::Label;
-use stats::verdict::Verdict;
 
 use crate::numbers::{interval, ratio_words};
 
 /// The whole report.
-pub fn render(plan: &Plan, summary: &Summary) -> String {
+pub fn render(summary: &Summary) -> String {
     let mut text = String::new();
-    for experiment in &plan.experiments {
-        let cells: Vec<&CellSummary> = summary.cells.iter().filter(|c| c.experiment == experiment.name).collect();
+    for experiment in &summary.experiments {
+        let experiment = &experiment.definition;
+        let cells: Vec<&CellSummary> =
+            summary.cells.iter().filter(|c| c.experiment == experiment.name && !c.hidden).collect();
         if cells.is_empty() {
             continue;
         }
         let _ = writeln!(text, "\n{}: {}", experiment.name, experiment.title);
-        for group in groups(experiment, &cells) {
-            render_group(&mut text, experiment, summary, &group, &cells);
+        for group in summary.groups_of(&experiment.name) {
+            render_group(&mut text, experiment, summary, group);
         }
         render_absent(&mut text, &cells);
     }
     text.push_str(&super::doubts::render(summary));
     text
-}
-
-fn grouping(experiment: &Experiment, cell: &CellSummary) -> BTreeMap<String, String> {
-    let kept = cell.parameters.iter().filter(|(key, _)| experiment.groups_by(key));
-    kept.map(|(k, v)| (k.clone(), v.clone())).collect()
-}
-
-fn groups(experiment: &Experiment, cells: &[&CellSummary]) -> Vec<BTreeMap<String, String>> {
-    let mut all: Vec<_> = cells.iter().map(|c| grouping(experiment, c)).collect();
-    all.sort_by_key(|g| {
-        g.iter().map(|(k, v)| (k.clone(), v.parse::<u64>().unwrap_or(0), v.clone())).collect::<Vec<_>>()
-    });
-    all.dedup();
-    let whole = |g: &BTreeMap<String, String>| !all.iter().any(|h| h.len() > g.len() && compatible(g, h));
-    all.iter().filter(|g| whole(g)).cloned().collect()
 }
 
 /// Parameters in words; those that have their default in all cells of the run say nothing and are left out.
@@ -71,12 +56,19 @@ fn option_words(experiment: &Experiment, cell: &CellSummary) -> String {
     words.collect()
 }
 
-fn verdict_word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Undecided => "undecided",
+fn percent(share: f64) -> String {
+    let digits = usize::from(share < 0.1);
+    format!("{:.digits$} %", share * 100.0)
+}
+
+/// The verdict in words; one that does not hold among all verdicts of the run is not said.
+pub(super) fn verdict_words(comparison: &Comparison) -> String {
+    match comparison.verdict {
+        _ if !comparison.holds_among_all => "not settled among so many".to_owned(),
+        Verdict::Faster { at_least } => format!("at least {} faster", percent(at_least)),
+        Verdict::Slower { at_least } => format!("at least {} slower", percent(at_least)),
+        Verdict::Within { margin } => format!("within {}", percent(margin)),
+        Verdict::NotSettled => "not settled".to_owned(),
     }
 }
 
@@ -101,52 +93,34 @@ fn label(experiment: &Experiment, cell: &CellSummary) -> String {
     format!("{}@{}{}{role}{group}", cell.method, cell.worker, option_words(experiment, cell))
 }
 
-fn render_group(
-    text: &mut String,
-    experiment: &Experiment,
-    summary: &Summary,
-    group: &BTreeMap<String, String>,
-    cells: &[&CellSummary],
-) {
+fn render_group(text: &mut String, experiment: &Experiment, summary: &Summary, group: &GroupSummary) {
     let headline = experiment.headline();
-    let measured = |c: &&&CellSummary| compatible(group, &grouping(experiment, c)) && !c.phases.is_empty();
-    let mut rows: Vec<&CellSummary> = cells.iter().filter(measured).copied().collect();
-    // A floor or a limit by itself is no answer to anything.
-    if rows.iter().all(|c| ["null", "limit"].contains(&c.role.as_str())) {
+    let rows: Vec<usize> = group.cells.iter().copied().filter(|&c| !summary.cells[c].phases.is_empty()).collect();
+    // A floor or a best possible by itself is no answer to anything.
+    if rows.iter().all(|&c| ["null", "limit"].contains(&summary.cells[c].role.as_str())) {
         return;
     }
-    let order = |c: &CellSummary| {
-        (["null", "limit"].contains(&c.role.as_str()), c.phases.get(headline).map_or(f64::MAX, |p| p.wall_ns.median))
-    };
-    rows.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
-    let find = |cell: &CellSummary| {
-        summary.comparisons.iter().find(|c| {
-            c.experiment == experiment.name
-                && c.phase == headline
-                && c.parameters == *group
-                && (c.method.as_str(), c.worker.as_str()) == (cell.method.as_str(), cell.worker.as_str())
-                && c.options.iter().all(|(k, v)| cell.parameters.get(k) == Some(v))
-        })
-    };
-    let baseline = rows.iter().filter_map(|c| find(c)).map(|c| c.baseline.clone()).next();
-    let _ = writeln!(text, "\n  {} · {headline}: {}", group_words(experiment, group), meaning(experiment));
-    let against = baseline.as_deref().map_or_else(|| "ratio".to_owned(), |b| format!("× {b}"));
+    let _ = writeln!(text, "\n  {} · {headline}: {}", group_words(experiment, &group.parameters), meaning(experiment));
+    let name = |c: usize| format!("{}@{}", summary.cells[c].method, summary.cells[c].worker);
+    let against = group.baseline.map_or_else(|| "ratio".to_owned(), |b| format!("× {}", name(b)));
     let per = format!("per {}", experiment.unit);
     let header =
-        ["method", headline, &per, &against, "verdict", "of limit", "CPU", "faults", ""].map(str::to_owned).to_vec();
+        ["method", headline, &per, &against, "verdict", "of best", "CPU", "faults", ""].map(str::to_owned).to_vec();
     let mut table = new_table(header);
-    for cell in &rows {
-        table.add_row(row(experiment, cell, headline, find(cell), baseline.as_deref()));
+    for &cell in &rows {
+        let is_baseline = group.baseline == Some(cell);
+        table.add_row(row(experiment, &summary.cells[cell], headline, group.comparison(cell, headline), is_baseline));
     }
     align(&mut table);
     indent(text, &table);
+    let rows: Vec<&CellSummary> = rows.iter().map(|&c| &summary.cells[c]).collect();
     phases_table(text, experiment, &rows);
     latency_table(text, experiment, &rows);
     text.push_str(&super::resources::render(experiment, &rows, |cell| label(experiment, cell)));
     steadiness(text, experiment, &rows);
     text.push_str(&super::sides::render(&rows, |cell| label(experiment, cell)));
-    for best in summary.best.iter().filter(|b| b.experiment == experiment.name && b.parameters == *group) {
-        let _ = writeln!(text, "    {}", best_sentence(best, summary));
+    for best in &group.best {
+        let _ = writeln!(text, "    {}", best_sentence(best, group, summary));
     }
 }
 
@@ -160,10 +134,9 @@ fn row(
     cell: &CellSummary,
     headline: &str,
     comparison: Option<&Comparison>,
-    baseline: Option<&str>,
+    is_baseline: bool,
 ) -> Vec<String> {
     let Some(phase) = cell.phases.get(headline) else { return vec![label(experiment, cell)] };
-    let is_baseline = baseline == Some(format!("{}@{}", cell.method, cell.worker).as_str()) && comparison.is_none();
     let believed = cell.status == Status::Ok;
     let ratio = match comparison.and_then(|c| c.ratio.as_ref()) {
         Some(ratio) if believed => ratio_words(ratio),
@@ -171,21 +144,20 @@ fn row(
         _ => "–".to_owned(),
     };
     let verdict = match comparison {
-        _ if !believed => "untrusted",
-        Some(c) if !["null", "limit"].contains(&cell.role.as_str()) => verdict_word(c.verdict),
-        None if is_baseline => "baseline",
-        _ => "",
+        _ if !believed => "untrusted".to_owned(),
+        Some(c) if !["null", "limit"].contains(&cell.role.as_str()) => verdict_words(c),
+        None if is_baseline => "baseline".to_owned(),
+        _ => String::new(),
     };
     vec![
         label(experiment, cell),
         interval(&phase.wall_ns),
         format_ns(phase.per_unit_ns.median),
         ratio,
-        verdict.to_owned(),
-        phase
-            .limit_fraction
-            .filter(|_| cell.role != "null")
-            .map_or_else(String::new, |f| format!("{:.0} %", f * 100.0)),
+        verdict,
+        phase.of_best_possible.filter(|_| cell.role != "null").map_or_else(String::new, |e| {
+            format!("{:.0} % ({:.0}–{:.0})", e.ratio * 100.0, e.low * 100.0, e.high * 100.0)
+        }),
         format_ns(phase.cpu_ns.median),
         three_digits(phase.minor_faults).trim_end_matches(".00").to_owned(),
         if phase.below_floor { "below the floor".to_owned() } else { String::new() },
@@ -264,29 +236,37 @@ fn indent(text: &mut String, table: &Table) {
 }
 
 /// Which way to use here, by how much, how sure.
-fn best_sentence(best: &BestSet, summary: &Summary) -> String {
-    let Some(leader) = best.set.first() else { return String::new() };
-    let found = summary.comparisons.iter().find(|c| {
-        c.experiment == best.experiment
-            && c.phase == best.phase
-            && c.parameters == best.parameters
-            && *leader == format!("{}@{}", c.method, c.worker)
-    });
-    let by = match found.and_then(|c| Some((c, c.ratio.as_ref()?))) {
-        Some((c, ratio)) if c.verdict == Verdict::Faster => {
-            format!(", {:.2} to {:.2} times faster than {} (95 %)", 1.0 / ratio.high, 1.0 / ratio.low, c.baseline)
+fn best_sentence(best: &BestClaim, group: &GroupSummary, summary: &Summary) -> String {
+    let name = |c: usize| format!("{}@{}", summary.cells[c].method, summary.cells[c].worker);
+    let kind = if best.group.is_empty() { String::new() } else { format!(" among {}", best.group) };
+    let mut text = match group.recommendation {
+        Recommendation::Use { cell, ratio } if best.group.is_empty() => {
+            format!("→ use {}, {:.2} to {:.2} times faster", name(cell), 1.0 / ratio.high, 1.0 / ratio.low)
         }
-        _ => String::new(),
+        Recommendation::Keep { cell } if best.group.is_empty() => {
+            format!("→ keep {}: nothing is shown to be faster", name(cell))
+        }
+        _ => format!("→ {} leads{kind}", name(best.leader)),
     };
-    let others = match &best.set[1..] {
-        [] => String::new(),
-        rest => format!("; cannot be told from it: {}", rest.join(", ")),
-    };
-    let group = if best.group.is_empty() { String::new() } else { format!(" among {}", best.group) };
-    if by.is_empty() && best.set.len() == best.compared {
-        return format!("→ None of the {} methods{group} can be told from the others; {leader} leads.", best.compared);
+    if !best.within.is_empty() {
+        let names: Vec<String> = best.within.iter().map(|&c| name(c)).collect();
+        let _ = write!(
+            text,
+            "; within {} of {}: {}",
+            percent(summary.settings.margin),
+            name(best.leader),
+            names.join(", ")
+        );
     }
-    format!("→ Use {leader}{group}{by}{others}.")
+    if !best.unsettled.is_empty() {
+        let words = |u: &record::summary::Unsettled| {
+            let more = u.more_s.map_or_else(String::new, |s| format!(" (about {s:.0} s more)"));
+            format!("{}{more}", name(u.cell))
+        };
+        let names: Vec<String> = best.unsettled.iter().map(words).collect();
+        let _ = write!(text, "; not settled against {}: {}", name(best.leader), names.join(", "));
+    }
+    text
 }
 
 /// Cells without figures, by reason.

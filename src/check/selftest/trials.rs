@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use judge::Circumstances;
 use judge::selftest::trial::{Done, Effect, PRECISION, Work};
 use record::cell::Cell;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
 use record::outcome::Status;
 use record::plan::{BATCH, LAUNCHES, Plan, PlannedCell};
-use record::summary::{Comparison, Summary};
+use record::summary::Summary;
 use stats::verdict::MARGIN;
 
 use super::{EXPERIMENT, WORKER};
@@ -75,7 +76,7 @@ impl<'a> Laboratory<'a> {
             worker: self.worker.name.clone(),
             parameters,
         };
-        Ok(PlannedCell { cell, method: described.line.clone(), twin: false, free_batch, outcome: None })
+        Ok(PlannedCell { cell, method: described.clone(), twin: false, free_batch, outcome: None })
     }
 
     fn plan(&self, trial: &Trial, budget_s: f64, seed: u64) -> Result<Plan> {
@@ -111,25 +112,25 @@ impl<'a> Laboratory<'a> {
         folder.write_json("plan.json", &plan)?;
         let started = Instant::now();
         let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
-        let (plan, evidence, _) = runner.run()?;
+        let (state, evidence) = runner.run()?;
         let seconds = started.elapsed().as_secs_f64();
-        let summary = judge::summarise(&plan, &evidence, BTreeMap::new(), Vec::new())?;
+        let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
         let dead = summary.cells.iter().find(|c| matches!(c.status, Status::Failed | Status::Skipped));
         if let Some(cell) = dead {
             bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), cell.reason);
         }
-        let twins = judge::twins(&plan, &evidence).into_iter().map(|(twin, logs)| (twin.ratio, logs)).collect();
+        let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];
         let phase = first.phases.values().next();
         let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
-        let unit = &plan.units[0];
+        let group = &state.launch_groups[0];
         Ok(Done {
             work: trial.work,
             twins,
             planned: trial.extras.len(),
             effects: effects(&summary),
             launches: first.launches,
-            rounds: unit.rounds,
+            rounds: group.rounds,
             samples_each: phase.map_or(0, |p| p.samples),
             sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
@@ -138,12 +139,12 @@ impl<'a> Laboratory<'a> {
                 .get(WORKER)
                 .and_then(|about| about.get("clock_read_ns")?.parse().ok())
                 .unwrap_or(0.0),
-            slot_s: unit.round_s / plan.cells.len() as f64,
-            batch: plan.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
-            cells: plan.cells.len() - 1,
+            slot_s: group.round_s / state.cells.len() as f64,
+            batch: state.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
+            cells: state.cells.len() - 1,
             seconds,
             warnings: summary.warnings.iter().fold(BTreeMap::new(), |mut counts, w| {
-                *counts.entry(w.name.clone()).or_insert(0) += 1;
+                *counts.entry(w.code.clone()).or_insert(0) += 1;
                 counts
             }),
         })
@@ -151,10 +152,9 @@ impl<'a> Laboratory<'a> {
 }
 
 fn effects(summary: &Summary) -> Vec<Effect> {
-    let extra = |c: &Comparison| c.options.get("extra_permille")?.parse().ok();
+    let extra = |cell: usize| summary.cells[cell].parameters.get("extra_permille")?.parse().ok();
     let judged = summary
-        .comparisons
-        .iter()
-        .filter_map(|c| Some(Effect { extra_permille: extra(c)?, ratio: c.ratio, verdict: c.verdict }));
+        .comparisons()
+        .filter_map(|(_, c)| Some(Effect { extra_permille: extra(c.cell)?, ratio: c.ratio, verdict: c.verdict }));
     judged.collect()
 }

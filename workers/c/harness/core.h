@@ -78,6 +78,7 @@ int perf_columns(const char *names[MAX_EXTRA]);
 void pool_open(struct slot *s);
 void pool_close(struct slot *s);
 void pool_arm(struct slot *s);
+void pool_settle(struct slot *s);
 void run_in_processes(struct slot *s, unsigned processes);
 bool in_child(void);
 void child_barrier(void);

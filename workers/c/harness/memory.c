@@ -56,7 +56,7 @@ static bool each_line(const char *path, void (*line)(char *, void *), void *cont
 
 struct smaps_search {
     uintptr_t from, to;
-    bool inside;
+    bool inside, overlapping;
     struct resident found;
 };
 
@@ -65,7 +65,8 @@ static void smaps_line(char *line, void *context)
     struct smaps_search *search = context;
     unsigned long from, to, kib;
     if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
-        search->inside = from >= search->from && to <= search->to;
+        search->inside = search->overlapping ? from < search->to && to > search->from
+                                             : from >= search->from && to <= search->to;
     } else if (search->inside) {
         if (sscanf(line, "Rss: %lu kB", &kib) == 1)
             search->found.rss_bytes += kib * 1024;
@@ -86,6 +87,14 @@ struct resident resident_in(struct slot *s, const void *start, size_t bytes)
     if (!each_line("/proc/self/smaps", smaps_line, &search))
         fail(s, "open /proc/self/smaps");
     return search.found;
+}
+
+uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes)
+{
+    struct smaps_search search = {.from = (uintptr_t)start, .to = (uintptr_t)start + bytes, .overlapping = true};
+    if (!each_line("/proc/self/smaps", smaps_line, &search))
+        fail(s, "open /proc/self/smaps");
+    return search.found.huge_bytes;
 }
 
 static void status_line(char *line, void *context)

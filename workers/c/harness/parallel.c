@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 struct threads {
     pthread_t ids[MAX_PROCESSES];
@@ -15,7 +16,7 @@ struct threads {
     pthread_cond_t wake;
     unsigned helpers, armed;        /* `armed` counts calls of pool_arm(); guarded by the lock */
     bool closing;
-    atomic_uint ready, started, finished; /* `started` equals `armed` once the work may begin */
+    atomic_uint ready, started, finished, settled; /* `started` equals `armed` once the work may begin */
     void (*work)(const struct part *);
     char *start;
     size_t bytes, page_bytes, share_bytes;
@@ -44,6 +45,15 @@ struct helper {
     unsigned index;
 };
 
+/* The kernel adds what a running thread has used to its process's clock at ticks, and whenever the thread asks for its own:
+ * without this, a phase shorter than a tick would have the caller's time only. What is too much then is a helper's spinning
+ * from here to the start of the phase, some microseconds. */
+static void account_own_time(void)
+{
+    struct timespec own;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+}
+
 static void *help(void *argument)
 {
     struct helper *me = argument;
@@ -56,12 +66,15 @@ static void *help(void *argument)
         pthread_mutex_unlock(&t->lock);
         if (closing)
             return NULL;
+        account_own_time();
         atomic_fetch_add(&t->ready, 1);
         while (atomic_load_explicit(&t->started, memory_order_acquire) < turn)
             pause_briefly();
         struct part part = part_of(t, me->index);
         t->work(&part);
         atomic_fetch_add_explicit(&t->finished, 1, memory_order_release);
+        account_own_time();
+        atomic_fetch_add(&t->settled, 1);
     }
 }
 
@@ -116,12 +129,26 @@ void pool_arm(struct slot *s)
         return;
     atomic_store(&t->ready, 0);
     atomic_store(&t->finished, 0);
+    atomic_store(&t->settled, 0);
     pthread_mutex_lock(&t->lock);
     t->armed++;
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
     while (atomic_load(&t->ready) < t->helpers)
         sched_yield();
+}
+
+/* After the clock: waits until the helpers' time is in the process's clock. */
+void pool_settle(struct slot *s)
+{
+    struct threads *t = s->pool;
+    while (t && atomic_load(&t->settled) < t->helpers && atomic_load(&t->finished) > 0)
+        pause_briefly();
+}
+
+void pool_wake(struct slot *s)
+{
+    pool_arm(s);
 }
 
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark)
@@ -133,7 +160,7 @@ void on_every_thread(struct slot *s, void (*work)(const struct part *), char *st
         return;
     }
     size_t align = s->huge_page_bytes && bytes >= s->threads * s->huge_page_bytes ? s->huge_page_bytes : s->page_bytes;
-    size_t share = (bytes / s->threads + align - 1) / align * align;
+    size_t share = ((bytes + s->threads - 1) / s->threads + align - 1) / align * align;
     t->work = work;
     t->start = start;
     t->bytes = bytes;
@@ -218,6 +245,16 @@ void child_fact(const char *name, uint64_t value, const char *word)
         snprintf(me->facts[i].word, sizeof me->facts[i].word, "%s", word);
 }
 
+static void child_begin(struct child *child, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(5);
+    me = child;
+    memset(child, 0, sizeof *child);
+    warm_stopwatch();
+}
+
 /* What a child does: the whole method on its share of the bytes, or one piece of work. */
 struct work {
     void (*run)(struct slot *, void *);
@@ -234,12 +271,7 @@ static void whole_method(struct slot *s, void *argument)
 
 static void child_run(struct slot *s, struct child *child, pid_t parent, const struct work *work)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(5);
-    me = child;
-    memset(child, 0, sizeof *child);
-    warm_stopwatch();
+    child_begin(child, parent);
     work->run(s, work->argument);
     _exit(0);
 }
@@ -293,14 +325,44 @@ static void forget(pid_t *pids, unsigned count)
         waitpid(pids[i], NULL, 0);
 }
 
-static void gather(struct slot *s, unsigned processes, const struct work *work)
+static size_t gathering_bytes(unsigned processes)
 {
-    pid_t pids[MAX_PROCESSES], parent = getpid();
-    size_t size = sizeof *gathering + processes * sizeof(struct child);
-    gathering = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return sizeof *gathering + processes * sizeof(struct child);
+}
+
+static void gathering_open(struct slot *s, unsigned processes)
+{
+    gathering = mmap(NULL, gathering_bytes(processes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                     -1, 0);
     if (gathering == MAP_FAILED)
         fail(s, "mmap");
     gathering->processes = processes;
+}
+
+/* Takes what the children reported, where all ended well; or says what became of them. */
+static bool gathering_close(struct slot *s, int worst, const char *ending)
+{
+    if (!worst) {
+        add_samples(s);
+        add_facts(s);
+    }
+    munmap(gathering, gathering_bytes(gathering->processes));
+    if (ending) {
+        ((struct cell *)s->cell)->ended = true;
+        record_end(ending);
+    } else if (worst) {
+        errno = 0;
+        fail_because(s, "fork", arena_text(WIFSIGNALED(worst) ? "a process of this slot was killed by signal %d"
+                                                              : "a process of this slot ended with status %d",
+                                           WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
+    }
+    return !ending;
+}
+
+static void gather(struct slot *s, unsigned processes, const struct work *work)
+{
+    pid_t pids[MAX_PROCESSES], parent = getpid();
+    gathering_open(s, processes);
     for (unsigned i = 0; i < processes; i++) {
         pids[i] = fork();
         if (pids[i] < 0) {
@@ -323,20 +385,7 @@ static void gather(struct slot *s, unsigned processes, const struct work *work)
         if (!ending && gathering->children[i].ending[0])
             ending = arena_text("%s", gathering->children[i].ending);
     }
-    if (!worst) {
-        add_samples(s);
-        add_facts(s);
-    }
-    munmap(gathering, size);
-    if (ending) {
-        ((struct cell *)s->cell)->ended = true;
-        record_end(ending);
-    } else if (worst) {
-        errno = 0;
-        fail_because(s, "fork", arena_text(WIFSIGNALED(worst) ? "a process of this slot was killed by signal %d"
-                                                              : "a process of this slot ended with status %d",
-                                           WIFSIGNALED(worst) ? WTERMSIG(worst) : WEXITSTATUS(worst)));
-    }
+    gathering_close(s, worst, ending);
 }
 
 void run_in_processes(struct slot *s, unsigned processes)
@@ -354,4 +403,34 @@ void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *arg
     if (s->cell->ended)
         siglongjmp(slot_exit, 1);
     warm_stopwatch(); /* fork() left its pages write-protected */
+}
+
+/* ---- one copy that a method forks by itself ---- */
+
+static pid_t copied_from;
+
+void copy_open(struct slot *s)
+{
+    copied_from = getpid();
+    gathering_open(s, 1);
+}
+
+void copy_enter(void)
+{
+    child_begin(&gathering->children[0], copied_from);
+}
+
+void copy_leave(void)
+{
+    _exit(0);
+}
+
+void copy_close(struct slot *s, pid_t pid)
+{
+    int status = 0;
+    if (pid > 0 && waitpid(pid, &status, 0) != pid)
+        fail(s, "waitpid");
+    const char *said = gathering->children[0].ending;
+    if (!gathering_close(s, status, said[0] ? arena_text("%s", said) : NULL))
+        siglongjmp(slot_exit, 1);
 }

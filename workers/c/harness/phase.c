@@ -7,6 +7,7 @@
 const char *current_phase;
 static struct counters before;
 static uint64_t started_ns;
+static bool parallel_phase;
 
 uint64_t now_ns(void)
 {
@@ -53,6 +54,7 @@ void warm_stopwatch(void)
 int phase_begin(struct slot *s, const char *name, int parallel)
 {
     current_phase = name;
+    parallel_phase = parallel;
     if (parallel)
         pool_arm(s);
     if (in_child())
@@ -70,6 +72,8 @@ int phase_end(struct slot *s)
                             started_ns, now_ns() - started_ns, {0}};
     if (request.trace_marks)
         mark("end", current_phase);
+    if (parallel_phase)
+        pool_settle(s);
     struct counters after;
     struct timespec cpu;
     /* In the opposite order of counters_read(), so that the CPU clock is read next to the wall clock on both sides. */

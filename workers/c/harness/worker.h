@@ -83,7 +83,16 @@ struct part {
     char mark;
 };
 /* Runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first part. */
+void pool_wake(struct slot *s); /* before on_every_thread() outside of a parallel phase */
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark);
+
+/* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open() comes
+ * before the fork; the child calls copy_enter() first and copy_leave() last. copy_close() waits for `pid` (0: that was done) and
+ * adds what the child reported to the slot; where the child failed, the slot ends there with the child's words. */
+void copy_open(struct slot *s);
+void copy_enter(void);
+__attribute__((noreturn)) void copy_leave(void);
+void copy_close(struct slot *s, pid_t pid);
 
 /* Parameters of the cell; the request was checked against the method's `keys`, so these cannot fail. */
 size_t key_size(const struct slot *s, const char *key);
@@ -115,6 +124,8 @@ struct resident {
     uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */
 };
 struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
+/* Huge pages of all mappings that touch the range: for memory whose mapping may have been merged with a neighbour's. */
+uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes);
 uint64_t peak_rss_bytes(void);                                                /* VmHWM */
 void reset_peak_rss(void);
 /* Puts the memory that the slot will get into the asked-for state: `recycled` (touched and given back just now) or `cold`

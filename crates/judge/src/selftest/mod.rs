@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use record::summary::{Estimate, Verdict};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use stats::quantile::median;
-use stats::ratio::Ratio;
-use stats::verdict::{MARGIN, Verdict, verdict};
+use stats::verdict::MARGIN;
 
 use trial::{Done, EXTRAS, Effect, NaiveTrials, PRECISION, Work};
 
@@ -131,7 +131,7 @@ pub struct SelfTest {
     pub warnings: BTreeMap<String, usize>,
 }
 
-fn excludes(ratio: &Ratio, truth: f64) -> bool {
+fn excludes(ratio: &Estimate, truth: f64) -> bool {
     ratio.low > truth || ratio.high < truth
 }
 
@@ -172,7 +172,7 @@ fn mean_correlation(runs: &[&Done]) -> f64 {
 
 fn identical(work: Work, all: &[Done]) -> Option<Identical> {
     let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
-    let ratios: Vec<&Ratio> = runs.iter().flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio)).collect();
+    let ratios: Vec<&Estimate> = runs.iter().flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio)).collect();
     if runs.is_empty() {
         return None;
     }
@@ -187,7 +187,7 @@ fn identical(work: Work, all: &[Done]) -> Option<Identical> {
         false_alarms: ratios.iter().filter(|r| excludes(r, 1.0)).count(),
         beyond_margin: ratios
             .iter()
-            .filter(|r| matches!(verdict(r, MARGIN), Verdict::Faster | Verdict::Slower))
+            .filter(|r| matches!(Verdict::of(r.low, r.high, MARGIN), Verdict::Faster { .. } | Verdict::Slower { .. }))
             .count(),
         correlation: mean_correlation(&runs),
         half_width,
@@ -208,7 +208,7 @@ fn truth_of_samples(extra: f64, sample_ns: f64, floor_ns: f64) -> f64 {
 
 /// Whether an interval holds the truth, which lies between two values. When within its read the clock is taken cannot be
 /// known, so nothing is known more exactly than to one read of a sample: `resolution`.
-fn holds(ratio: &Ratio, low: f64, high: f64, resolution: f64) -> bool {
+fn holds(ratio: &Estimate, low: f64, high: f64, resolution: f64) -> bool {
     ratio.low - resolution <= high && ratio.high + resolution >= low
 }
 
@@ -219,16 +219,16 @@ fn known_effect(work: Work, extra_permille: u64, all: &[Done]) -> Option<KnownEf
     let resolution = of(|d| d.clock_read_ns.max(1.0)) / sample_ns.max(1.0);
     let mine = runs.iter().flat_map(|d| &d.effects).filter(|e| e.extra_permille == extra_permille);
     let mine: Vec<&Effect> = mine.collect();
-    let ratios: Vec<&Ratio> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
+    let ratios: Vec<&Estimate> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
     let truth = 1.0 + extra_permille as f64 / 1000.0;
     let least = truth_of_samples(truth - 1.0, sample_ns, floor_ns);
     let mut verdicts = BTreeMap::new();
     for effect in mine.iter().filter(|e| e.ratio.is_some()) {
         let word = match effect.verdict {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Equivalent => "equivalent",
-            Verdict::Undecided => "undecided",
+            Verdict::Faster { .. } => "faster",
+            Verdict::Slower { .. } => "slower",
+            Verdict::Within { .. } => "within the margin",
+            Verdict::NotSettled => "not settled",
         };
         *verdicts.entry(word.to_owned()).or_insert(0) += 1;
     }
@@ -242,7 +242,7 @@ fn known_effect(work: Work, extra_permille: u64, all: &[Done]) -> Option<KnownEf
         withheld: mine.len() - ratios.len(),
         covered: ratios.iter().filter(|r| holds(r, least, truth, resolution)).count(),
         seen: ratios.iter().filter(|r| r.low > 1.0).count(),
-        estimate: middle(ratios.iter().map(|r| r.estimate)),
+        estimate: middle(ratios.iter().map(|r| r.ratio)),
         half_width: middle(ratios.iter().map(|r| r.half_width())),
         verdicts,
     })
@@ -329,21 +329,27 @@ impl SelfTest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::ratio::Basis;
 
-    fn ratio(low: f64, high: f64) -> Ratio {
+    fn ratio(low: f64, high: f64) -> Estimate {
         let estimate = (low * high).sqrt();
-        Ratio { estimate, low, high, coverage: 0.968, n: 6, t_low: low, t_high: high, basis: Basis::Median }
+        Estimate { ratio: estimate, low, high, level: 0.95, launches: 6, moved: None }
     }
 
-    fn done(alarms: usize, pairs: usize, effect: Ratio) -> Done {
+    fn done(alarms: usize, pairs: usize, effect: Estimate) -> Done {
         let pair = |i: usize| if i < alarms { ratio(1.001, 1.01) } else { ratio(0.99, 1.01) };
         let logs = |i: usize| (0..8).map(|j| ((i * 31 + j * 17) % 13) as f64).collect();
         Done {
             work: Work::Steps,
             twins: (0..pairs).map(|i| (pair(i), logs(i))).collect(),
             planned: pairs,
-            effects: vec![Effect { extra_permille: 50, ratio: Some(effect), verdict: Verdict::Slower }; 10],
+            effects: vec![
+                Effect {
+                    extra_permille: 50,
+                    ratio: Some(effect),
+                    verdict: Verdict::Slower { at_least: 0.03 }
+                };
+                10
+            ],
             launches: 6,
             rounds: 20,
             samples_each: 120,
@@ -358,7 +364,7 @@ mod tests {
         }
     }
 
-    fn judged(alarms: usize, effect: Ratio) -> SelfTest {
+    fn judged(alarms: usize, effect: Estimate) -> SelfTest {
         SelfTest::from_trials(&[done(alarms, 100, effect)], Vec::new(), 1, 120.0, 60.0)
     }
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stats::ratio::Ratio;
-use stats::verdict::Verdict;
+use record::summary::{Estimate, Verdict};
 
 /// The half-width at which a run is done: the default of `pagewise run`.
 pub const PRECISION: f64 = 0.01;
@@ -47,7 +46,7 @@ pub struct Effect {
     /// Thousandths of extra work.
     pub extra_permille: u64,
     /// `None` where the judge withheld it.
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<Estimate>,
     /// In a word.
     pub verdict: Verdict,
 }
@@ -58,7 +57,7 @@ pub struct Done {
     /// What its cells did.
     pub work: Work,
     /// Every baseline against its twin: the ratio, and the logarithm of each launch.
-    pub twins: Vec<(Ratio, Vec<f64>)>,
+    pub twins: Vec<(Estimate, Vec<f64>)>,
     /// Pairs that were planned.
     pub planned: usize,
     /// Every cell with extra work against its baseline.

@@ -36,6 +36,6 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_memfd_handover, .experiment = "transfer", .name = "memfd-handover", .group = "handover",
        .summary = "Another semantic: a hands the descriptor of its memory over and b maps the same pages; nothing is copied and b gets no copy of its own.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "2 * bytes",
+       .phases = TRANSFER_PHASES, .keys = TRANSFER_KEYS, .memory = "2 * bytes",
        .laws = "wrong_at == bytes; source_wrong_at == bytes; sees_later_change == 1; send.minor_faults == 0",
        .calls = "send:sendmsg receive:recvmsg,mmap", .run = run, .run_b = run_b);

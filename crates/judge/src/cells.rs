@@ -1,0 +1,134 @@
+//! One cell by itself: its outcome, figures, facts and laws.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use record::method::Role;
+use record::outcome::{Outcome, Status};
+use record::plan::PlannedCell;
+use record::state::State;
+use record::summary::{CellSummary, Footprint, LaunchValues, LawSummary, Proof, SteadySummary};
+use stats::quantile::median;
+use stats::steady::{Label, TOLERANCE, steadiness};
+
+use crate::evidence::{CellEvidence, CellLaunch, Evidence};
+use crate::figures::{latency, phase_summary, proof};
+use crate::flags::distrust;
+
+/// The fact by which a method says how many bytes its work goes over.
+const FOOTPRINT: &str = "footprint_bytes";
+
+pub(crate) fn role_word(role: Role) -> &'static str {
+    match role {
+        Role::Method => "method",
+        Role::Limit => "limit",
+        Role::Null => "null",
+        Role::Published => "published",
+    }
+}
+
+/// What is broken in the hidden duplicate of a cell: both are the same code, so neither can be believed then.
+fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
+    let twin = state.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
+    let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
+    Some(format!("in its hidden duplicate: {}", outcome.reason))
+}
+
+fn outcome(
+    state: &State,
+    evidence: &Evidence,
+    planned: &PlannedCell,
+    mine: &CellEvidence,
+    doubt: Option<&String>,
+) -> Outcome {
+    let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
+    let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
+    let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, &reason)));
+    let outcome = outcome.or_else(|| distrust(mine).map(|reason| Outcome::of(Status::Untrusted, reason)));
+    outcome.unwrap_or_else(|| match mine.launches.is_empty() {
+        true => Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget"),
+        false => Outcome::of(Status::Ok, ""),
+    })
+}
+
+pub(crate) fn summary_of_cell(
+    state: &State,
+    evidence: &Evidence,
+    index: usize,
+    doubt: Option<&String>,
+    cache_bytes: Option<u64>,
+) -> Result<CellSummary> {
+    let planned = &state.cells[index];
+    let method = &planned.method;
+    let nothing = CellEvidence::default();
+    let mine = evidence.cells.get(&index).unwrap_or(&nothing);
+    let outcome = outcome(state, evidence, planned, mine, doubt);
+    let measures: Vec<&str> =
+        state.plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
+    let of = |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
+    let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { asked: s.asked, broken: s.broken }));
+    let proofs: BTreeMap<String, Proof> =
+        mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect();
+    Ok(CellSummary {
+        cell: planned.cell.name(),
+        experiment: planned.cell.experiment.clone(),
+        method: planned.cell.method.clone(),
+        worker: planned.cell.worker.clone(),
+        role: role_word(method.role).to_owned(),
+        group: method.group.clone(),
+        parameters: planned.cell.parameters.clone(),
+        hidden: planned.twin,
+        status: outcome.status,
+        reason: outcome.reason,
+        launches: mine.launches.len(),
+        per_launch: mine.launches.iter().map(|l| launch_values(&measures, l)).collect(),
+        footprint: footprint(&proofs, cache_bytes),
+        steady: steady(state, &planned.cell.experiment, &mine.launches),
+        phases: measures.iter().enumerate().filter_map(of).collect(),
+        proofs,
+        laws: laws.collect(),
+        latency_ns: latency(&mine.launches),
+    })
+}
+
+fn launch_values(measures: &[&str], launch: &CellLaunch) -> LaunchValues {
+    let medians = |which: fn(&crate::evidence::Figures) -> &Vec<f64>| {
+        let of = measures.iter().zip(&launch.measures);
+        of.filter_map(|(name, figures)| Some(((*name).to_owned(), median(&mut which(figures).clone())?))).collect()
+    };
+    LaunchValues {
+        launch: launch.launch,
+        block: launch.block,
+        rounds: launch.rounds.len(),
+        wall_ns: medians(|f| &f.wall_ns),
+        cpu_ns: medians(|f| &f.cpu_ns),
+    }
+}
+
+/// Half a cache is in it, four caches are beyond it (McCalpin's rule for STREAM); in between some of both is measured.
+fn footprint(proofs: &BTreeMap<String, Proof>, cache_bytes: Option<u64>) -> Option<Footprint> {
+    let Some(Proof::Number { max: bytes, .. }) = proofs.get(FOOTPRINT) else { return None };
+    let word = match cache_bytes {
+        Some(cache) if *bytes <= cache / 2 => "in cache",
+        Some(cache) if *bytes >= cache.saturating_mul(4) => "in memory",
+        Some(_) => "around",
+        None => "unknown",
+    };
+    Some(Footprint { bytes: *bytes, against_cache: word.to_owned() })
+}
+
+/// What most launches were like from round to round; where two labels are as frequent, the worse one.
+fn steady(state: &State, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
+    let experiment = state.plan.experiment(experiment)?;
+    let measure = experiment.measures().position(|m| m == experiment.headline())?;
+    let rounds = launches.iter().map(|l| &l.measures[measure].wall_ns).filter(|rounds| !rounds.is_empty());
+    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, state.plan.seed).ok()).collect();
+    let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
+    judged.iter().for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
+    let (&label, _) = counts.iter().max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;
+    Some(SteadySummary {
+        label,
+        launches: counts.iter().map(|(label, count)| (label.word().to_owned(), *count)).collect(),
+        shift: median(&mut judged.iter().filter_map(|s| s.shift).collect::<Vec<_>>()),
+    })
+}

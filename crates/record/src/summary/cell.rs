@@ -1,0 +1,180 @@
+//! One cell's figures.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use stats::steady::Label;
+
+use super::group::Estimate;
+use crate::outcome::Status;
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellSummary {
+    /// `fault/touch@c-O3`.
+    pub cell: String,
+    /// The experiment.
+    pub experiment: String,
+    /// The method.
+    pub method: String,
+    /// The worker, `a+b` for two sides.
+    pub worker: String,
+    /// method, limit, null or published.
+    pub role: String,
+    /// Ranked only within this group; empty for the ordinary one.
+    pub group: String,
+    /// Sizes in plain bytes.
+    pub parameters: BTreeMap<String, String>,
+    /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// What became of it.
+    pub status: Status,
+    /// Why, where it is not `ok`.
+    pub reason: String,
+    /// Launches judged.
+    pub launches: usize,
+    /// What each launch brought, in order: the raw material of every interval.
+    pub per_launch: Vec<LaunchValues>,
+    /// Bytes that the cell's work touches, where its method says so, and how that compares with the last-level cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Footprint>,
+    /// Whether its launches had settled, by the headline; absent where there is nothing to judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadySummary>,
+    /// Phases and totals by name.
+    pub phases: BTreeMap<String, PhaseSummary>,
+    /// Facts: a word, or the smallest and largest number.
+    pub proofs: BTreeMap<String, Proof>,
+    /// Laws by their text.
+    pub laws: BTreeMap<String, LawSummary>,
+    /// Round-trip latency, where the method records one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<LatencySummary>,
+}
+
+/// How the cost behaved from round to round within launches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadySummary {
+    /// What most launches were.
+    pub label: Label,
+    /// Launches by label.
+    pub launches: BTreeMap<String, usize>,
+    /// Median over launches of last third / first third.
+    pub shift: Option<f64>,
+}
+
+/// One phase or total of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseSummary {
+    /// Wall time of one sample.
+    pub wall_ns: Distribution,
+    /// CPU time of one sample.
+    pub cpu_ns: Distribution,
+    /// The kernel's split of CPU time: user mode, mean per sample.
+    pub user_ns: f64,
+    /// The kernel's split of CPU time: kernel mode, mean per sample.
+    pub system_ns: f64,
+    /// Wall time divided by units.
+    pub per_unit_ns: Distribution,
+    /// Payload over wall time, where the phase has a payload.
+    pub bytes_per_second: Option<f64>,
+    /// Mean per sample.
+    pub minor_faults: f64,
+    /// Mean per sample.
+    pub major_faults: f64,
+    /// Mean per sample.
+    pub voluntary_switches: f64,
+    /// Mean per sample.
+    pub involuntary_switches: f64,
+    /// The best possible's time divided by this one, with its interval; 1 is as good as this machine gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_best_possible: Option<Estimate>,
+    /// Whether it is below twice the floor, so that nothing is resolved.
+    pub below_floor: bool,
+    /// Samples judged.
+    pub samples: usize,
+}
+
+/// Quantiles over launches with their order-statistic interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Median launch.
+    pub median: f64,
+    /// Lower limit for the median at 95 %; absent below six launches.
+    pub low: Option<f64>,
+    /// Upper limit.
+    pub high: Option<f64>,
+    /// 90th percentile, where a launch has at least ten samples.
+    #[serde(default)]
+    pub p90: Option<f64>,
+    /// 99th percentile, where a launch has at least a hundred samples.
+    pub p99: Option<f64>,
+    /// Smallest sample.
+    pub min: f64,
+}
+
+/// What was recorded under a fact's name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Proof {
+    /// A number's extremes over all samples.
+    Number {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// Samples that recorded it.
+        samples: u64,
+    },
+    /// All words seen.
+    Words(Vec<String>),
+}
+
+/// One law over all samples of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LawSummary {
+    /// Samples it applied to.
+    pub asked: u64,
+    /// Samples that broke it.
+    pub broken: u64,
+}
+
+/// Quantiles of single round trips over all launches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Half of the trips took at most this.
+    pub median: f64,
+    /// 99 %.
+    pub p99: f64,
+    /// 99.9 %.
+    pub p999: f64,
+    /// The longest trip, as its bucket's upper bound.
+    pub max: f64,
+    /// Trips counted.
+    pub trips: u64,
+}
+
+/// What one launch of a cell brought.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchValues {
+    /// Number of the launch.
+    pub launch: usize,
+    /// Replicate; cells of the same block are paired.
+    pub block: i32,
+    /// Measured rounds.
+    pub rounds: usize,
+    /// Median wall time over its rounds, in nanoseconds, by phase or total.
+    pub wall_ns: BTreeMap<String, f64>,
+    /// Median CPU time over its rounds, in nanoseconds, by phase or total.
+    pub cpu_ns: BTreeMap<String, f64>,
+}
+
+/// How much memory a cell's work goes over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// Bytes touched in one pass.
+    pub bytes: u64,
+    /// `in cache`, `around` or `in memory`, against the last-level cache in force.
+    pub against_cache: String,
+}

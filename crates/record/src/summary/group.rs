@@ -1,0 +1,183 @@
+//! Cells that are compared with each other, and what may be said of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One comparison group of an experiment: cells that differ in method, worker and options only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupSummary {
+    /// The experiment.
+    pub experiment: String,
+    /// The parameters that all its cells share, sizes in plain bytes.
+    pub parameters: BTreeMap<String, String>,
+    /// Its cells as indices into the summary's, fastest first by the headline; floors and best possibles last.
+    pub cells: Vec<usize>,
+    /// What the others are compared with.
+    pub baseline: Option<usize>,
+    /// The cell of role `limit` that nothing beat.
+    pub best_possible: Option<usize>,
+    /// The empty method.
+    pub floor: Option<usize>,
+    /// The baseline against its hidden duplicate, by the headline.
+    pub aa: Option<AaCheck>,
+    /// Every cell against the baseline, phase by phase.
+    pub comparisons: Vec<Comparison>,
+    /// What may be claimed of the fastest, one for each kind of way (moves and handovers are ranked among themselves).
+    pub best: Vec<BestClaim>,
+    /// What to do.
+    pub recommendation: Recommendation,
+}
+
+/// A ratio of costs with its interval, without unit; below one the first costs less.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The estimate.
+    pub ratio: f64,
+    /// Lower limit.
+    pub low: f64,
+    /// Upper limit.
+    pub high: f64,
+    /// Confidence of the interval, such as 0.95.
+    pub level: f64,
+    /// Launches that it rests on; of an unpaired comparison those of the side with fewer.
+    pub launches: usize,
+    /// Where the ratio itself moved during the run: between which values its blocks of launches lay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<(f64, f64)>,
+}
+
+impl Estimate {
+    /// Half the interval's width as a share: 0.01 says that the limits lie 1 % either way from their middle.
+    pub fn half_width(&self) -> f64 {
+        (self.high / self.low).sqrt() - 1.0
+    }
+
+    /// The same comparison the other way round.
+    pub fn inverse(&self) -> Estimate {
+        let moved = self.moved.map(|(low, high)| (1.0 / high, 1.0 / low));
+        Estimate { ratio: 1.0 / self.ratio, low: 1.0 / self.high, high: 1.0 / self.low, moved, ..*self }
+    }
+}
+
+/// What an interval says against the margin asked for, and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum Verdict {
+    /// The whole interval lies below the margin: it takes at least this share less time than the baseline.
+    Faster {
+        /// 0.085 for 8.5 %.
+        at_least: f64,
+    },
+    /// The whole interval lies above the margin: it takes at least this share more time than the baseline.
+    Slower {
+        /// 0.085 for 8.5 %.
+        at_least: f64,
+    },
+    /// The whole interval lies within the margin.
+    Within {
+        /// The margin: 0.02 for 2 %.
+        margin: f64,
+    },
+    /// The interval reaches across an edge of the margin, or there is none.
+    NotSettled,
+}
+
+impl Verdict {
+    /// The verdict of an interval; the margin runs from `1 / (1 + margin)` to `1 + margin`, so that exchanging the two
+    /// exchanges faster and slower.
+    pub fn of(low: f64, high: f64, margin: f64) -> Verdict {
+        let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
+        if high < below {
+            Verdict::Faster { at_least: 1.0 - high }
+        } else if low > above {
+            Verdict::Slower { at_least: low - 1.0 }
+        } else if low >= below && high <= above {
+            Verdict::Within { margin }
+        } else {
+            Verdict::NotSettled
+        }
+    }
+}
+
+/// One cell against the baseline of its group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The cell, as an index into the summary's.
+    pub cell: usize,
+    /// Phase or total.
+    pub phase: String,
+    /// Wall time relative to the baseline; absent with too few launches and where either is untrusted.
+    pub ratio: Option<Estimate>,
+    /// The same for CPU time.
+    pub cpu_ratio: Option<Estimate>,
+    /// The same for minor faults.
+    pub faults_ratio: Option<Estimate>,
+    /// What the wall time's interval says.
+    pub verdict: Verdict,
+    /// Whether the verdict holds among all verdicts of the run together (Holm at 5 %). Where it does not, it is not said.
+    pub holds_among_all: bool,
+}
+
+/// The baseline against its hidden duplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AaCheck {
+    /// The baseline.
+    pub cell: usize,
+    /// The duplicate relative to the baseline.
+    pub ratio: Estimate,
+    /// The logarithm of the ratio in standard errors.
+    pub z: f64,
+    /// Its two-sided probability where both are the same.
+    pub p: f64,
+    /// Whether it is too far off to be chance, among all A/A checks of the run (Holm at 1 %).
+    pub differs: bool,
+}
+
+/// The fastest of the methods that are ranked with each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BestClaim {
+    /// Their kind; empty for the ordinary one.
+    pub group: String,
+    /// The fastest, as an index into the summary's cells.
+    pub leader: usize,
+    /// The leader relative to the baseline, right together with all methods that it was chosen from.
+    pub over_baseline: Option<Estimate>,
+    /// Methods within the margin of the leader.
+    pub within: Vec<usize>,
+    /// Methods that may be faster or slower than the leader, and how many more seconds would settle each.
+    pub unsettled: Vec<Unsettled>,
+    /// Methods that were ranked.
+    pub ranked: usize,
+}
+
+/// A method that is not settled against the leader.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unsettled {
+    /// The cell.
+    pub cell: usize,
+    /// Relative to the leader.
+    pub ratio: Option<Estimate>,
+    /// Seconds of further measuring of this pair that should settle it; absent where nothing can be foretold.
+    pub more_s: Option<f64>,
+}
+
+/// What to do. It never asks to change what is not shown to help.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum Recommendation {
+    /// Use this cell's method instead of the baseline.
+    Use {
+        /// The cell.
+        cell: usize,
+        /// Relative to the baseline.
+        ratio: Estimate,
+    },
+    /// Keep the baseline: no method is shown to be faster.
+    Keep {
+        /// The baseline.
+        cell: usize,
+    },
+    /// There is nothing to say: no baseline, or too few launches.
+    Nothing,
+}

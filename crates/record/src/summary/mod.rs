@@ -1,0 +1,149 @@
+//! What came out of a run: the shape of `summary.json` and of `run --json`. The committed JSON Schema describes it. A report
+//! needs nothing else.
+
+mod cell;
+mod group;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use cell::{
+    CellSummary, Distribution, Footprint, LatencySummary, LaunchValues, LawSummary, PhaseSummary, Proof, SteadySummary,
+};
+pub use group::{AaCheck, BestClaim, Comparison, Estimate, GroupSummary, Recommendation, Unsettled, Verdict};
+
+use crate::experiment::Experiment;
+
+/// Version of this shape; a reader refuses any other.
+pub const SUMMARY_SCHEMA: u32 = 2;
+
+/// A whole run, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// Name of the run.
+    pub run: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// Version of Pagewise that made the run.
+    pub version: String,
+    /// The words by which the machine is known: a hash of its id, its kernel, processor and so on.
+    pub host: BTreeMap<String, String>,
+    /// What matters most of the environment; all of it is in `environment.json`.
+    pub environment: BTreeMap<String, String>,
+    /// What the run was asked for.
+    pub settings: Settings,
+    /// Time spent in launches, in seconds.
+    pub elapsed_s: f64,
+    /// The experiments that took part, in order.
+    pub experiments: Vec<ExperimentSummary>,
+    /// Comparison groups, in the order in which they are shown.
+    pub groups: Vec<GroupSummary>,
+    /// Every cell with its outcome.
+    pub cells: Vec<CellSummary>,
+    /// What the A/A checks say of the intervals.
+    pub calibration: Calibration,
+    /// Whether no A/A check differs and no cell is untrusted.
+    pub trusted: bool,
+    /// Doubts.
+    pub warnings: Vec<Warning>,
+    /// Remarks on the run.
+    pub notes: Vec<Note>,
+}
+
+/// What a run was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Seed of every order and of all data.
+    pub seed: u64,
+    /// Time budget in seconds.
+    pub budget_s: f64,
+    /// Half-width of a ratio's interval at which an experiment is done, as a share.
+    pub precision: f64,
+    /// Differences below this share are called within the margin.
+    pub margin: f64,
+    /// Whether this is the first look at everything.
+    pub first_look: bool,
+}
+
+/// What a report needs to know of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentSummary {
+    /// Its definition as it was when the run was made.
+    #[serde(flatten)]
+    pub definition: Experiment,
+    /// The total or phase that is compared first.
+    pub headline: String,
+    /// Wall time of its launches, in seconds.
+    pub launch_s: f64,
+    /// The part of that which went into headline phases of methods, in seconds.
+    pub headline_s: f64,
+}
+
+/// What the baselines' hidden duplicates say of the run's intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// A/A checks of this run and of kept runs of this machine that were pooled.
+    pub checks: usize,
+    /// Spread of their z-scores; 1 where intervals are as wide as they should be.
+    pub spread: Option<f64>,
+    /// Probability of such a spread where the intervals are right.
+    pub p: Option<f64>,
+    /// The factor by which all intervals of the run were widened; 1 where they were left as they are.
+    pub widened: f64,
+}
+
+/// A doubt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Its name.
+    pub code: String,
+    /// Where it was seen: a cell's name, or the machine's part.
+    pub at: String,
+    /// The cells it concerns, as indices into the summary's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<usize>,
+    /// What was seen.
+    pub seen: String,
+    /// What to do about it; empty where nothing can be done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hint: String,
+}
+
+/// A remark on the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Its name, by which programs know it: `interrupted`, `budget-ended`, `precision-reached` …
+    pub code: String,
+    /// The experiment it concerns; empty for the run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub experiment: String,
+    /// In words.
+    pub text: String,
+}
+
+impl Summary {
+    /// The experiment of a name that the summary surely has.
+    pub fn experiment(&self, name: &str) -> Option<&ExperimentSummary> {
+        self.experiments.iter().find(|e| e.definition.name == name)
+    }
+
+    /// The groups of an experiment.
+    pub fn groups_of<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a GroupSummary> {
+        self.groups.iter().filter(move |g| g.experiment == experiment)
+    }
+
+    /// Every comparison with its group.
+    pub fn comparisons(&self) -> impl Iterator<Item = (&GroupSummary, &Comparison)> {
+        self.groups.iter().flat_map(|g| g.comparisons.iter().map(move |c| (g, c)))
+    }
+}
+
+impl GroupSummary {
+    /// A cell's comparison in a phase or total.
+    pub fn comparison(&self, cell: usize, phase: &str) -> Option<&Comparison> {
+        self.comparisons.iter().find(|c| c.cell == cell && c.phase == phase)
+    }
+}

@@ -1,0 +1,43 @@
+/* A child that lives while its parent writes, and looks at its own memory when it is asked to. Never timed. */
+#include "fork.h"
+#include <sys/socket.h>
+
+void live_open(struct slot *s, struct live *live)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        fail(s, "socketpair");
+    *live = (struct live){-1, ends[0], ends[1]};
+    copy_open(s);
+}
+
+void live_child(struct slot *s, const struct parent *parent, struct live *live)
+{
+    char word = 'r';
+    copy_enter();
+    close(live->ours);
+    fact(s, "child_table_bytes", table_bytes(s));
+    while (write(live->theirs, &word, 1) == 1 && read(live->theirs, &word, 1) == 1)
+        fact(s, "child_wrong_pages", wrong_pages(s, parent, parent->mark));
+    copy_leave();
+}
+
+static void hear_child(struct slot *s, struct live *live)
+{
+    char word;
+    if (read(live->ours, &word, 1) != 1)
+        copy_close(s, live->pid); /* it says why, and does not return then */
+}
+
+void live_ready(struct slot *s, struct live *live)
+{
+    close(live->theirs);
+    hear_child(s, live);
+}
+
+void live_check(struct slot *s, struct live *live)
+{
+    if (write(live->ours, "c", 1) != 1)
+        fail(s, "write");
+    hear_child(s, live);
+}

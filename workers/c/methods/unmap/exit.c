@@ -1,0 +1,51 @@
+#include "unmap.h"
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* A process of its own with the memory and the threads; it ends when it is told to. */
+__attribute__((noreturn)) static void live_and_end(struct slot *s, int told)
+{
+    struct range r;
+    uint64_t touched;
+    char word;
+    copy_enter();
+    r = unmap_begin(s, true);
+    touched = resident_in(s, r.p, r.bytes).rss_bytes;
+    others_start(r.others);
+    if (write(told, &touched, sizeof touched) != sizeof touched || read(told, &word, 1) != 1)
+        _exit(1);
+    copy_leave();
+}
+
+static void run(struct slot *s)
+{
+    int ends[2], status = 0;
+    uint64_t touched = 0;
+    pid_t child;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        fail(s, "socketpair");
+    copy_open(s);
+    if ((child = fork()) == 0) {
+        close(ends[0]);
+        live_and_end(s, ends[1]);
+    }
+    if (child < 0)
+        fail(s, "fork");
+    close(ends[1]);
+    if (read(ends[0], &touched, sizeof touched) != sizeof touched)
+        copy_close(s, child); /* it says why, and does not return then */
+    s->ops = 1;
+    PHASE(s, "take-away") {
+        (void)!write(ends[0], "e", 1);
+        waitpid(child, &status, 0);
+    }
+    close(ends[0]);
+    copy_close(s, 0);
+    fact(s, "told_bytes", touched);
+    fact(s, "exit_status", WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 256);
+}
+
+METHOD(unmap_exit, .experiment = "unmap", .name = "exit", .group = "exit",
+       .summary = "A process with as much memory and as many running threads ends, and is waited for: one call takes all away.",
+       .phases = "take-away", .keys = "bytes:size running:count", .memory = "bytes",
+       .laws = "touched_bytes == bytes; told_bytes == bytes; exit_status == 0", .calls = "take-away:write,wait4", .run = run);

@@ -1,0 +1,43 @@
+/* Threads that run in the same address space while the calling thread takes memory away. Each counts passes over its own few
+ * pages; afterwards all of them make up for the passes that they lost. */
+#ifndef PAGEWISE_UNMAP_OTHERS_H
+#define PAGEWISE_UNMAP_OTHERS_H
+#include "worker.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { MAX_OTHERS = 255, WARM_PAGES = 32 };
+
+struct other {
+    pthread_t thread;
+    struct others *all;
+    char *pages;                          /* WARM_PAGES pages of its own, which its passes read */
+    _Atomic uint64_t passes;              /* written by its thread at the end of each turn */
+    uint64_t elapsed_ns, cpu_ns, owed;    /* of its last turn; passes that it lost */
+    int ran_on;
+} __attribute__((aligned(128)));
+
+struct others {
+    unsigned count;                       /* 0: the caller is alone */
+    size_t page_bytes;
+    _Atomic unsigned turn, ready, moving, done; /* everybody comes to the start line where `turn` grows */
+    _Atomic unsigned begun, ended;        /* the turn that has begun, and the one that is over */
+    _Atomic bool closing;
+    bool by_owed;                         /* the turn ends after so many passes, not by others_stop() */
+    struct other each[];
+};
+
+/* `running=N` threads in all, each on a CPU of its own. */
+struct others *others_open(struct slot *s);
+void others_close(struct others *all);
+/* Has everybody run, and returns when each has begun; others_stop() ends that and waits for how far each came. */
+void others_start(struct others *all);
+void others_stop(struct others *all);
+/* After a disturbed turn: a turn of the same length while the caller only spins, then what each has lost against it.
+ * Records how far they came in both, and on how many CPUs all of them ran. */
+void others_compare(struct slot *s, struct others *all);
+
+/* Before a phase: has everybody at the start line. Inside it: lets them run until each has made the passes that it owes. */
+void others_arm(struct others *all, bool by_owed);
+void others_catch_up(struct others *all);
+#endif
