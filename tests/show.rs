@@ -16,7 +16,8 @@ fn every_phase_of_every_method_is_shown() {
     let workers = worker::all(&[]).unwrap();
     let mut wrong = Vec::new();
     let mut count = 0;
-    for worker in &workers {
+    // Both levels of the native worker have one source.
+    for worker in workers.iter().filter(|worker| worker.name != "c-O0") {
         for method in &worker.methods {
             count += 1;
             let text = report::explain::show(method, &worker.name, carried::SOURCES);

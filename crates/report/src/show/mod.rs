@@ -20,7 +20,12 @@ pub fn measured_source(experiment: &str, name: &str, source: &str, sources: &[(&
     let mut index = Index::new(language, sources);
     let file = index.sources.iter().position(|s| s.path == source)?;
     index.follow_from(file);
-    let start = start(&index, file, language, experiment, name);
+    let mut start = start(&index, file, language, experiment, name);
+    if language == Language::Java && !start.iter().any(|item| is_run(&index.items[*item])) {
+        // It inherits where it begins.
+        let parent = index.parent(file)?;
+        start.extend(self::start(&index, parent, language, experiment, name));
+    }
     let reached = index.reach(&start);
     let mut text = "// Lines that begin with > are what the clock covers.\n".to_owned();
     let declaration = start.iter().filter(|item| language == Language::C && !reached.path.contains(item));
@@ -40,6 +45,10 @@ pub fn measured_source(experiment: &str, name: &str, source: &str, sources: &[(&
     Some(text)
 }
 
+fn is_run(item: &Item) -> bool {
+    item.names.iter().any(|name| name == "run" || name == "runB")
+}
+
 /// Where a method begins: its METHOD(), its registration, or its `run` and `runB`.
 fn start(index: &Index, file: usize, language: Language, experiment: &str, name: &str) -> Vec<usize> {
     let is_start = |item: &&(usize, &Item)| {
@@ -50,7 +59,7 @@ fn start(index: &Index, file: usize, language: Language, experiment: &str, name:
                 text.split('(').next().is_some_and(|word| word.ends_with("METHOD")) && !text.starts_with('#')
             }
             Language::Go => text.contains(&format!("register(\"{experiment}\", \"{name}\"")),
-            Language::Java => item.names.iter().any(|n| n == "run" || n == "runB") && text.contains("public void"),
+            Language::Java => is_run(item) && text.contains("public void"),
         }
     };
     let items = index.items.iter().enumerate().filter(|(_, item)| item.file == file);

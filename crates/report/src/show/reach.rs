@@ -87,6 +87,15 @@ impl<'a> Index<'a> {
         self.home = (self.language == Language::Java).then_some(file);
     }
 
+    /// Java: the file of the class that a file's class extends.
+    pub fn parent(&self, file: usize) -> Option<usize> {
+        let source = &self.sources[file];
+        let words = identifiers(&source.masked, (0, source.masked.len()));
+        let name = words.iter().skip_while(|(_, word)| *word != "extends").nth(1)?.1;
+        let beside = format!("{}/{name}.java", folder(source.path));
+        self.sources.iter().position(|other| other.path == beside)
+    }
+
     /// The items that a name in a file stands for.
     fn resolve(&self, file: usize, name: &str) -> Vec<usize> {
         let Some(all) = self.by_name.get(name) else { return Vec::new() };
