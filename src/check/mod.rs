@@ -16,7 +16,8 @@ use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::method::Method;
 use record::outcome::Status;
-use record::plan::{Plan, PlannedCell};
+use record::plan::PlannedCell;
+use record::state::State;
 
 use crate::plan::{self, Choice, Terms, Wish, select};
 use crate::run::Runner;
@@ -74,17 +75,17 @@ fn check_in(
             found.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
-    let (plan, evidence) = run(place, experiments, workers, &wish, &signals)?;
+    let (state, evidence) = run(place, experiments, workers, &wish, &signals)?;
     if let Some(signal) = signals.arrived() {
         return Ok(128 + u8::try_from(signal).unwrap_or(1));
     }
-    for (index, planned) in plan.cells.iter().enumerate() {
+    for (index, planned) in state.cells.iter().enumerate() {
         take(&mut found, &evidence, index, planned);
     }
-    for (index, reason) in disagreements(&plan, &evidence) {
-        found.entry(plan.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
+    for (index, reason) in disagreements(&state, &evidence) {
+        found.entry(state.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
     }
-    match trace::check(&place.join("trace"), &plan, workers, &signals)? {
+    match trace::check(&place.join("trace"), &state, workers, &signals)? {
         trace::Traced::Missing(reason) => notes.push(format!("system calls: skipped: {reason}")),
         trace::Traced::Wrong(list) => {
             for (cell, reason) in list {
@@ -156,7 +157,7 @@ fn run(
     workers: &[Worker],
     wish: &Wish,
     signals: &Signals,
-) -> Result<(Plan, Evidence)> {
+) -> Result<(State, Evidence)> {
     let folder = RunFolder::create(&place.join("run"))?;
     let terms = Terms {
         run: format!("check-{}", std::process::id()),
@@ -174,8 +175,7 @@ fn run(
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
     folder.write_json("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
-    let (plan, evidence, _) = runner.run().context("the suite could not be run")?;
-    Ok((plan, evidence))
+    runner.run().context("the suite could not be run")
 }
 
 fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {

@@ -11,7 +11,6 @@ use record::folder::RunFolder;
 use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
-use record::summary::Summary;
 use report::doctor::obstacles;
 use run::{RunArgs, report_run};
 
@@ -275,17 +274,15 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
-        let state = match RunFolder::open(&name, &folder)
-            .and_then(|f| Ok((f.plan()?, f.read_json::<Summary>("summary.json").ok())))
-        {
-            Ok((plan, summary)) => {
-                let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
-                let done = summary.is_some_and(|s| !s.notes.iter().any(|n| n.code == crate::run::INTERRUPTED));
-                format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
+        let words = match RunFolder::open(&name, &folder).and_then(|f| f.state()) {
+            Ok(state) => {
+                let what: Vec<_> = state.plan.experiments.iter().map(|e| e.name.as_str()).collect();
+                let done = state.ended.is_some_and(|ended| ended.stopped_by.is_none());
+                format!("{}  {}{}", state.plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
             }
             Err(error) => format!("{error:#}"),
         };
-        text += &format!("{name}  {state}\n");
+        text += &format!("{name}  {words}\n");
     }
     print(&text)
 }

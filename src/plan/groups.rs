@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use record::experiment::Experiment;
-use record::method::{Isolation, Method};
+use record::method::Isolation;
 use record::outcome::{Outcome, Status};
-use record::plan::{PlannedCell, Unit, compatible, group_of};
+use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
 use record::sizes;
 
-use super::select::Wish;
+use super::wish::Wish;
 use crate::worker::{self, Worker};
 
-/// Adds the twins and puts the cells into units.
-pub(super) fn units(
+/// Adds the twins and puts the cells into launch groups.
+pub(super) fn launch_groups(
     cells: &mut Vec<PlannedCell>,
     experiments: &[Experiment],
     baselines: &BTreeMap<String, String>,
-) -> Result<Vec<Unit>> {
+) -> Result<Vec<LaunchGroup>> {
     add_twins(cells, experiments, baselines)?;
-    let mut units: Vec<(String, Unit)> = Vec::new();
-    // Cells with fewer parameters (limits, floors) come last, so that they find the unit of the cells they belong to.
+    let mut found: Vec<(String, LaunchGroup)> = Vec::new();
+    // Cells with fewer parameters (limits, floors) come last, so that they find the group of the cells they belong to.
     let mut order: Vec<usize> = (0..cells.len()).filter(|&i| cells[i].outcome.is_none()).collect();
     let grouping = |i: usize| {
         let experiment = experiments.iter().find(|e| e.name == cells[i].cell.experiment);
@@ -29,23 +29,23 @@ pub(super) fn units(
     order.sort_by_key(|&i| std::cmp::Reverse(grouping(i).len()));
     let mut groups: Vec<BTreeMap<String, String>> = Vec::new();
     for i in order {
-        let method = Method::parse(&cells[i].method)?;
+        let method = &cells[i].method;
         let group = grouping(i);
         let key = format!("{} {} {:?}", cells[i].cell.experiment, cells[i].cell.worker, method.isolation);
         let preloaded = method.preload.is_some();
         let home = (method.isolation == Isolation::Shared && !preloaded)
-            .then(|| (0..units.len()).find(|&u| units[u].0 == key && compatible(&group, &groups[u])))
+            .then(|| (0..found.len()).find(|&u| found[u].0 == key && compatible(&group, &groups[u])))
             .flatten();
         match home {
-            Some(u) => units[u].1.cells.push(i),
+            Some(u) => found[u].1.cells.push(i),
             None => {
                 let fresh = method.isolation == Isolation::Fresh;
-                units.push((key, Unit::of(&cells[i].cell.experiment, vec![i], fresh)));
+                found.push((key, LaunchGroup { experiment: cells[i].cell.experiment.clone(), cells: vec![i], fresh }));
                 groups.push(group);
             }
         }
     }
-    Ok(units.into_iter().map(|(_, unit)| unit).collect())
+    Ok(found.into_iter().map(|(_, group)| group).collect())
 }
 
 fn add_twins(
@@ -96,7 +96,7 @@ pub(super) fn baselines(
 pub(super) fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTreeMap<String, String>> {
     let mut hashes = BTreeMap::new();
     for planned in cells.iter_mut() {
-        let method = Method::parse(&planned.method)?;
+        let method = &planned.method;
         for side in planned.cell.sides() {
             let worker = worker::find(all, side)?;
             if let Some(reason) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
