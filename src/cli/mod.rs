@@ -210,7 +210,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
     let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
-        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::source)),
+        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
             let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
             let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));

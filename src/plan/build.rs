@@ -8,7 +8,8 @@ use record::outcome::Status;
 use record::plan::{LaunchGroup, Plan, PlannedCell, SCHEMA};
 use record::published::Published;
 
-use super::select::{self, Wish};
+use super::select;
+use super::wish::Wish;
 use super::{groups, input, published};
 use crate::worker::Worker;
 

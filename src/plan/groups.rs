@@ -9,7 +9,7 @@ use record::outcome::{Outcome, Status};
 use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
 use record::sizes;
 
-use super::select::Wish;
+use super::wish::Wish;
 use crate::worker::{self, Worker};
 
 /// Adds the twins and puts the cells into launch groups.

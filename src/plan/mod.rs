@@ -7,6 +7,7 @@ mod groups;
 pub mod input;
 pub mod published;
 pub mod select;
+mod wish;
 
 pub use build::{Choice, Terms, build};
-pub use select::Wish;
+pub use wish::Wish;

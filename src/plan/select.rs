@@ -11,24 +11,8 @@ use record::sizes;
 
 use super::catalog;
 use super::grid::grid;
+use super::wish::Wish;
 use crate::worker::{self, Worker};
-
-/// What the command line asks for.
-#[derive(Clone, Debug)]
-pub struct Wish {
-    /// Nothing selected means the first look.
-    pub selectors: Vec<Selector>,
-    /// `--set`.
-    pub settings: Vec<(String, Vec<String>)>,
-    /// `--baseline`.
-    pub baseline: Option<String>,
-    /// Which list of an experiment's parameters is taken where `--set` says nothing.
-    pub sizes: ParameterList,
-    /// CPUs online, which `N` stands for.
-    pub cpus: usize,
-    /// Base page in bytes.
-    pub page_bytes: u64,
-}
 
 /// The cells that a wish stands for, and the experiments they belong to.
 pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {

@@ -18,10 +18,11 @@ mod limits;
 pub mod machines;
 mod notes;
 mod pairs;
+mod precision;
 pub mod selftest;
 mod summarise;
 mod warnings;
 
 pub use notes::notes;
-pub use pairs::{components_within, half_widths, twins};
+pub use precision::{components_within, half_widths, twins};
 pub use summarise::{Circumstances, replay, summarise};
