@@ -64,6 +64,12 @@ enum Verb {
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
+        /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
+        #[arg(long)]
+        laws: bool,
+        /// Run the suite under every setting of transparent huge pages; the setting is put back.
+        #[arg(long)]
+        allow_system_changes: bool,
     },
     /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
     Selftest(SelftestArgs),
@@ -166,7 +172,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory, arguments),
-        Verb::Check { what } => crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker),
+        Verb::Check { what, laws, allow_system_changes } => {
+            let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
+            crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker, asked)
+        }
         Verb::Selftest(arguments) => selftest(&laboratory, arguments),
         Verb::Request(select) => request(&laboratory, select),
         Verb::Runs => runs(),
@@ -201,7 +210,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
     let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
-        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::source)),
+        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
             let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
             let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));
