@@ -34,13 +34,7 @@ fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> O
     Some(format!("in its hidden duplicate: {}", outcome.reason))
 }
 
-fn outcome(
-    state: &State,
-    evidence: &Evidence,
-    index: usize,
-    mine: &CellEvidence,
-    doubt: Option<&String>,
-) -> Outcome {
+fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence, doubt: Option<&String>) -> Outcome {
     let planned = &state.cells[index];
     let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());

@@ -110,7 +110,11 @@ impl Evidence {
         }
         for record in &launches.records {
             if record.decisions > state.decisions {
-                bail!("{} is damaged: decisions.jsonl has fewer lines than launch {} saw", folder.path().display(), record.launch);
+                bail!(
+                    "{} is damaged: decisions.jsonl has fewer lines than launch {} saw",
+                    folder.path().display(),
+                    record.launch
+                );
             }
             match folder.transcripts(record) {
                 Ok(transcripts) => evidence.add(state, record, &transcripts)?,

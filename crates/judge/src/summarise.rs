@@ -102,7 +102,8 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         },
         elapsed_s: 0.0,
         experiments: state.plan.experiments.iter().map(|e| experiment_summary(state, evidence, e)).collect(),
-        trusted: evidence.damage.is_empty() && found.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
+        trusted: evidence.damage.is_empty()
+            && found.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
             && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
         groups: found,
         cells,

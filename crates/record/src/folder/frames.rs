@@ -101,7 +101,9 @@ mod tests {
     fn texts_come_back_and_a_flipped_bit_is_noticed() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("transcripts.zst");
-        let texts = |n: u8| vec![Part { name: "request.a".into(), bytes: vec![n; 100] }, Part { name: "t".into(), bytes: Vec::new() }];
+        let texts = |n: u8| {
+            vec![Part { name: "request.a".into(), bytes: vec![n; 100] }, Part { name: "t".into(), bytes: Vec::new() }]
+        };
         let first = append(&path, 0, 0, &texts(1)).unwrap();
         let second = append(&path, first.length, 1, &texts(2)).unwrap();
         assert_eq!(read(&path, &first).unwrap(), texts(1));

@@ -59,7 +59,11 @@ impl RunFolder {
             path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).map(Path::to_owned).collect();
         let result = fs::create_dir_all(path).with_context(|| cannot("make", path));
         let result = result.and_then(|()| fs::canonicalize(path).with_context(|| cannot("read", path)));
-        let folder = RunFolder { path: result.as_ref().map_or_else(|_| path.to_owned(), Clone::clone), made, end: Cell::new(None) };
+        let folder = RunFolder {
+            path: result.as_ref().map_or_else(|_| path.to_owned(), Clone::clone),
+            made,
+            end: Cell::new(None),
+        };
         let tried = result.and_then(|_| folder.write_text("plan.json", "").with_context(|| cannot("write into", path)));
         match tried {
             Ok(()) => Ok(folder),
@@ -72,7 +76,8 @@ impl RunFolder {
 
     /// Takes back a run that has not brought anything: its files, and the folders that were made for it.
     pub fn discard(&self) {
-        let ours = |name: &str| SEALED.contains(&name) || [LAUNCHES, DECISIONS, TRANSCRIPTS, "summary.json"].contains(&name);
+        let ours =
+            |name: &str| SEALED.contains(&name) || [LAUNCHES, DECISIONS, TRANSCRIPTS, "summary.json"].contains(&name);
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(ours) {
                 let _ = fs::remove_file(entry.path());
@@ -90,7 +95,11 @@ impl RunFolder {
         if !path.join("plan.json").is_file() {
             bail!("there is no run {name:?}: neither a folder with a plan.json nor an id below {}", kept.display());
         }
-        Ok(RunFolder { path: fs::canonicalize(&path).with_context(|| cannot("read", &path))?, made: Vec::new(), end: Cell::new(None) })
+        Ok(RunFolder {
+            path: fs::canonicalize(&path).with_context(|| cannot("read", &path))?,
+            made: Vec::new(),
+            end: Cell::new(None),
+        })
     }
 
     /// Its absolute path.
