@@ -39,8 +39,22 @@ struct Found {
     wrong: Option<String>,
 }
 
-/// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
-pub fn check(experiments: &[Experiment], workers: &[Worker], what: &[String], external: &[PathBuf]) -> Result<u8> {
+/// What the suite says.
+#[derive(Clone, Debug)]
+pub struct Conforms {
+    /// One line for each method of each worker.
+    pub text: String,
+    /// The exit code: 0, or 3 where something does not conform.
+    pub code: u8,
+}
+
+/// Checks what is selected.
+pub fn check(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: &[PathBuf],
+) -> Result<Conforms> {
     let place = std::env::temp_dir().join(format!("pagewise-check-{}", std::process::id()));
     let result = check_in(&place, experiments, workers, what, !external.is_empty());
     let _ = std::fs::remove_dir_all(&place);
@@ -53,7 +67,7 @@ fn check_in(
     workers: &[Worker],
     what: &[String],
     external: bool,
-) -> Result<u8> {
+) -> Result<Conforms> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let wish = Wish {
         selectors: all_selectors(experiments, workers, &selectors, external)?,
@@ -77,7 +91,7 @@ fn check_in(
     }
     let (state, evidence) = run(place, experiments, workers, &wish, &signals)?;
     if let Some(signal) = signals.arrived() {
-        return Ok(128 + u8::try_from(signal).unwrap_or(1));
+        return Ok(Conforms { text: String::new(), code: 128 + u8::try_from(signal).unwrap_or(1) });
     }
     for (index, planned) in state.cells.iter().enumerate() {
         take(&mut found, &evidence, index, planned);
@@ -93,7 +107,7 @@ fn check_in(
             }
         }
     }
-    report(&found, &notes)
+    Ok(report(&found, &notes))
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.
@@ -204,30 +218,32 @@ fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, 
     }
 }
 
-fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
+/// The finding in words, with the exit code.
+fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Conforms {
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    let mut text = String::new();
     for (name, found) in found {
         match (&found.wrong, &found.skipped) {
             (Some(reason), _) => {
                 failed += 1;
-                println!("REJECTED {name}: {reason}");
+                text += &format!("REJECTED {name}: {reason}\n");
             }
             (None, Some(reason)) if found.skipped_cells == found.cells => {
                 skipped += 1;
-                println!("skipped  {name}: {reason}");
+                text += &format!("skipped  {name}: {reason}\n");
             }
             (None, reason) => {
                 passed += 1;
                 let measured = found.cells - found.skipped_cells;
                 let rest =
                     reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
-                println!("ok       {name} ({measured} cells{rest})");
+                text += &format!("ok       {name} ({measured} cells{rest})\n");
             }
         }
     }
     for note in notes {
-        println!("note     {note}");
+        text += &format!("note     {note}\n");
     }
-    println!("{passed} methods conform, {failed} are rejected, {skipped} are skipped");
-    Ok(if failed > 0 { 3 } else { 0 })
+    text += &format!("{passed} methods conform, {failed} are rejected, {skipped} are skipped\n");
+    Conforms { text, code: if failed > 0 { 3 } else { 0 } }
 }
