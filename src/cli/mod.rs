@@ -64,6 +64,12 @@ enum Verb {
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
+        /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
+        #[arg(long)]
+        laws: bool,
+        /// Run the suite under every setting of transparent huge pages; the setting is put back.
+        #[arg(long)]
+        allow_system_changes: bool,
     },
     /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
     Selftest(SelftestArgs),
@@ -161,7 +167,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
-        Verb::Check { what } => check(&laboratory()?, what, &cli.worker),
+        Verb::Check { what, laws, allow_system_changes } => {
+            let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
+            check(&laboratory()?, what, &cli.worker, asked)
+        }
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
@@ -179,10 +188,8 @@ fn explain(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
     print(&report::explain::explain(experiment, &laboratory.offers()))
 }
 
-fn check(laboratory: &Laboratory, what: &[String], external: &[PathBuf]) -> Result<u8> {
-    let found = crate::check::check(&laboratory.experiments, &laboratory.workers, what, external)?;
-    print(&found.text)?;
-    Ok(found.code)
+fn check(laboratory: &Laboratory, what: &[String], external: &[PathBuf], asked: crate::check::Asked) -> Result<u8> {
+    crate::check::check(&laboratory.experiments, &laboratory.workers, what, external, asked)
 }
 
 /// Where runs are kept: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.

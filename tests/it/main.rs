@@ -24,6 +24,7 @@ mod relay;
 mod robust;
 mod selftest;
 mod share;
+mod show;
 mod support;
 mod tidy;
 mod transfer;

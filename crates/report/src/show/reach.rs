@@ -150,7 +150,8 @@ impl<'a> Index<'a> {
             || self.items[item].names.iter().any(|name| name == "PHASE" || name == "PARALLEL_PHASE")
     }
 
-    /// Go and Java: a method is named by a call, anything else without a value before it. A class or a field stands for no code.
+    /// Go and Java: a method is named by a call, anything else without a value before it. A class or a field stands for no
+    /// code.
     fn may_name(&self, file: usize, at: usize, word: &str) -> bool {
         let masked = &self.sources[file].masked;
         let called = masked.get(at + word.len()) == Some(&b'(');
