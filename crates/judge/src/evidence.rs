@@ -167,12 +167,12 @@ impl Evidence {
             let planned = &state.cells[cell];
             let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else { continue };
             let method = &planned.method;
-            let expected = self.expected(state, cell, experiment, &method, about);
+            let expected = self.expected(state, cell, experiment, method, about);
             let evidence = self.cells.entry(cell).or_default();
             if !ended.contains(&number) {
                 evidence.checks.rounds(slots.len(), record.rounds, record.launch);
                 for slot in &slots {
-                    evidence.checks.phases(&method, &slot.phases, slot.twice.as_deref(), record.launch);
+                    evidence.checks.phases(method, &slot.phases, slot.twice.as_deref(), record.launch);
                 }
             }
             if slots.is_empty() {
@@ -180,7 +180,7 @@ impl Evidence {
             }
             for slot in &slots {
                 let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
-                evidence.checks.laws(&method, &values, record.launch);
+                evidence.checks.laws(method, &values, record.launch);
                 evidence.checks.facts(&slot.facts);
                 if matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None {
                     evidence.checks.digest(&slot.facts, expected, record.launch);
