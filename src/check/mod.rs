@@ -1,6 +1,16 @@
 //! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
 
+/// Prints a line; a reader that has seen enough, such as head, is no error.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
+
+mod laws;
+mod modes;
 mod refusals;
 pub mod selftest;
 mod trace;
@@ -39,12 +49,31 @@ struct Found {
     wrong: Option<String>,
 }
 
+/// What is asked for beside the suite itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// Every law is shown to be breakable.
+    pub laws: bool,
+    /// The suite is run under every setting of transparent huge pages, which are the machine's.
+    pub system_changes: bool,
+}
+
 /// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
-pub fn check(experiments: &[Experiment], workers: &[Worker], what: &[String], external: &[PathBuf]) -> Result<u8> {
-    let place = std::env::temp_dir().join(format!("pagewise-check-{}", std::process::id()));
-    let result = check_in(&place, experiments, workers, what, !external.is_empty());
-    let _ = std::fs::remove_dir_all(&place);
-    result
+pub fn check(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: &[PathBuf],
+    asked: Asked,
+) -> Result<u8> {
+    // Not named like what the run makes: its guard removes all that is, and the laws are read after it has ended.
+    let place = std::env::temp_dir().join(format!("suite-of-pagewise-{}", std::process::id()));
+    let suite = || {
+        let result = check_in(&place, experiments, workers, what, !external.is_empty(), asked.laws);
+        let _ = std::fs::remove_dir_all(&place);
+        result
+    };
+    if asked.system_changes { modes::in_each(suite) } else { suite() }
 }
 
 fn check_in(
@@ -53,6 +82,7 @@ fn check_in(
     workers: &[Worker],
     what: &[String],
     external: bool,
+    laws: bool,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let wish = Wish {
@@ -75,7 +105,7 @@ fn check_in(
             found.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
-    let (state, evidence) = run(place, experiments, workers, &wish, &signals)?;
+    let (state, evidence, folder) = run(place, experiments, workers, &wish, &signals)?;
     if let Some(signal) = signals.arrived() {
         return Ok(128 + u8::try_from(signal).unwrap_or(1));
     }
@@ -93,7 +123,9 @@ fn check_in(
             }
         }
     }
-    report(&found, &notes)
+    let code = report(&found, &notes)?;
+    let unbroken = if laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
+    Ok(if unbroken > 0 { 3 } else { code })
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.
@@ -157,7 +189,7 @@ fn run(
     workers: &[Worker],
     wish: &Wish,
     signals: &Signals,
-) -> Result<(State, Evidence)> {
+) -> Result<(State, Evidence, RunFolder)> {
     let folder = RunFolder::create(&place.join("run"))?;
     let terms = Terms {
         run: format!("check-{}", std::process::id()),
@@ -174,9 +206,10 @@ fn run(
         keep_environment: false,
     };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
-    folder.write_json("plan.json", &plan)?;
+    folder.write_sealed("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
-    runner.run().context("the suite could not be run")
+    let (state, evidence) = runner.run().context("the suite could not be run")?;
+    Ok((state, evidence, folder))
 }
 
 fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {
@@ -211,24 +244,24 @@ fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
         match (&found.wrong, &found.skipped) {
             (Some(reason), _) => {
                 failed += 1;
-                println!("REJECTED {name}: {reason}");
+                say!("REJECTED {name}: {reason}");
             }
             (None, Some(reason)) if found.skipped_cells == found.cells => {
                 skipped += 1;
-                println!("skipped  {name}: {reason}");
+                say!("skipped  {name}: {reason}");
             }
             (None, reason) => {
                 passed += 1;
                 let measured = found.cells - found.skipped_cells;
                 let rest =
                     reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
-                println!("ok       {name} ({measured} cells{rest})");
+                say!("ok       {name} ({measured} cells{rest})");
             }
         }
     }
     for note in notes {
-        println!("note     {note}");
+        say!("note     {note}");
     }
-    println!("{passed} methods conform, {failed} are rejected, {skipped} are skipped");
+    say!("{passed} methods conform, {failed} are rejected, {skipped} are skipped");
     Ok(if failed > 0 { 3 } else { 0 })
 }

@@ -65,6 +65,12 @@ enum Verb {
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
+        /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
+        #[arg(long)]
+        laws: bool,
+        /// Run the suite under every setting of transparent huge pages; the setting is put back.
+        #[arg(long)]
+        allow_system_changes: bool,
     },
     /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
     Selftest(SelftestArgs),
@@ -154,25 +160,37 @@ impl Laboratory {
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
     survive_file_size_limit()?;
-    let laboratory = Laboratory::open(cli)?;
+    // Opened by the verbs that need it: to list its methods every worker is started once.
+    let laboratory = || Laboratory::open(cli);
     match &cli.verb {
-        Verb::List { experiment } => {
-            let only = experiment.as_ref().map(|name| catalog::find(&laboratory.experiments, name)).transpose()?;
-            print(&report::explain::list(&laboratory.experiments, only, &laboratory.offers()))
+        Verb::List { experiment } => list(&laboratory()?, experiment.as_deref()),
+        Verb::Show { method } => show(&laboratory()?, method),
+        Verb::Explain { experiment } => explain(&laboratory()?, experiment),
+        Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
+        Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Check { what, laws, allow_system_changes } => {
+            let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
+            check(&laboratory()?, what, &cli.worker, asked)
         }
-        Verb::Show { method } => show(&laboratory, method),
-        Verb::Explain { experiment } => {
-            let experiment = catalog::find(&laboratory.experiments, experiment)?;
-            print(&report::explain::explain(experiment, &laboratory.offers()))
-        }
-        Verb::Doctor(arguments) => doctor(&laboratory, arguments),
-        Verb::Run(arguments) => run::run(&laboratory, arguments),
-        Verb::Check { what } => crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker),
-        Verb::Selftest(arguments) => selftest(&laboratory, arguments),
-        Verb::Request(select) => request(&laboratory, select),
+        Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
+        Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
         Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
     }
+}
+
+fn list(laboratory: &Laboratory, experiment: Option<&str>) -> Result<u8> {
+    let only = experiment.map(|name| catalog::find(&laboratory.experiments, name)).transpose()?;
+    print(&report::explain::list(&laboratory.experiments, only, &laboratory.offers()))
+}
+
+fn explain(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
+    let experiment = catalog::find(&laboratory.experiments, experiment)?;
+    print(&report::explain::explain(experiment, &laboratory.offers()))
+}
+
+fn check(laboratory: &Laboratory, what: &[String], external: &[PathBuf], asked: crate::check::Asked) -> Result<u8> {
+    crate::check::check(&laboratory.experiments, &laboratory.workers, what, external, asked)
 }
 
 /// Where runs are kept: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
@@ -202,7 +220,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
     let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
-        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::source)),
+        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
             let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
             let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));

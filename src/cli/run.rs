@@ -167,7 +167,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
     let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
-        run: format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), seed & 0xFFFF),
+        run: run_id(&now),
         created: now.to_string(),
         seed,
         budget_s,
@@ -181,6 +181,14 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         allow_system_changes: arguments.allow_system_changes,
     };
     plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
+}
+
+/// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
+fn run_id(now: &jiff::Timestamp) -> String {
+    let identity = machine::identity(Path::new("/"));
+    let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
+    let digits = record::folder::sha256_hex(&[own.as_bytes()]);
+    format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), &digits[..8])
 }
 
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
@@ -203,7 +211,7 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
         }
     };
     let result = measure(laboratory, arguments, plan, &folder);
-    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.is_empty()) {
+    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
     result
@@ -223,15 +231,15 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
     let _lock = lock(folder)?;
     let environment: Environment = match arguments.resume {
-        Some(_) => folder.read_json("environment.json")?,
+        Some(_) => folder.read_sealed("environment.json")?,
         None => Environment { variables: foreign(), ..machine::capture(Path::new("/")) },
     };
     if arguments.resume.is_none() {
-        folder.write_json("environment.json", &environment)?;
-        folder.write_json("plan.json", &plan)?;
+        folder.write_sealed("environment.json", &environment)?;
+        folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
-            folder.write_json(PREFLIGHT, &seen)?;
+            folder.write_sealed(PREFLIGHT, &seen)?;
         }
     }
     let signals = Signals::watch()?;

@@ -33,7 +33,9 @@ impl Bounds {
         for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
             let Some(bound) = bound_of(&planned.cell.parameters) else { continue };
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
-            if bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
+            // What piles up is compared with the bound by the worker, and with what is left before each launch.
+            let itself = bounds_itself(&planned.cell.parameters);
+            if !itself && bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
                 let (bound, needed) = (about_size(bound.parse::<u64>()? as f64), about_size(needed as f64));
                 let reason = format!("memory={bound} is less than the {needed} that the worker needs for itself");
                 let outcome = Outcome::of(Status::Refused, reason);
@@ -49,6 +51,8 @@ impl Bounds {
                     bounds.cgroups.insert(bound, path);
                 }
                 Err(reason) => {
+                    let waits = |c: &usize| !bounds_itself(&state.cells[*c].cell.parameters);
+                    let cells = cells.into_iter().filter(waits).collect();
                     let outcome = Outcome::of(Status::Skipped, reason);
                     settled.push(("a memory cgroup was tried".to_owned(), What::Settled { cells, outcome }));
                 }
@@ -65,7 +69,15 @@ impl Bounds {
 
 /// The bound in bytes, `None` where there is none.
 fn bound_of(parameters: &BTreeMap<String, String>) -> Option<String> {
-    parameters.get("memory").filter(|value| value.parse::<u64>().is_ok()).cloned()
+    let value = parameters.get("memory").or_else(|| parameters.get(PILE));
+    value.filter(|value| value.parse::<u64>().is_ok()).cloned()
+}
+
+/// A bound that the worker also keeps by itself, by stopping early: it is measured where no cgroup can be made, too.
+const PILE: &str = "pile";
+
+fn bounds_itself(parameters: &BTreeMap<String, String>) -> bool {
+    parameters.contains_key(PILE)
 }
 
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.

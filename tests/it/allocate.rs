@@ -1,4 +1,4 @@
-//! The `allocate` methods, driven by hand and by the laboratory. No test asserts a time.
+//! The `allocate` methods, and the published job of `fault`, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::skips::skip;
 use std::collections::BTreeMap;
@@ -30,7 +30,11 @@ fn workers() -> &'static [PathBuf] {
 }
 
 fn request(method: &str, bytes: u64, rounds: u32) -> String {
-    let keys = if matches!(method, "null" | "limit") { "" } else { "backing=recycled\nidle_ms=1\n" };
+    let align = if method.starts_with("mmap-") { "align=kernel\n" } else { "" };
+    let keys = match method {
+        "null" | "limit" | "malloc-published" | "mmap-published" => String::new(),
+        _ => format!("{align}backing=recycled\nidle_ms=1\n"),
+    };
     let rounds: String = (0..rounds).map(|n| format!("round={n} 0\n")).collect();
     format!("protocol=1\nexperiment=allocate\nseed=6\ncell=0\nmethod={method}\nbytes={bytes}\n{keys}{rounds}")
 }
@@ -72,6 +76,8 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
                 "mmap-zero",
                 "mmap-populate",
                 "aligned-thp",
+                "malloc-published",
+                "mmap-published",
                 "limit",
             ] {
                 let transcript = run(Command::new(worker), &request(method, bytes, 1));
@@ -103,6 +109,34 @@ fn large_blocks_are_mapped_small_ones_come_from_the_heap_and_brk_serves_both() {
             assert_eq!(facts["below_break"], "1", "{bytes}");
         }
     }
+}
+
+#[test]
+fn p4_as_published_writes_zeros_frees_and_then_maps_and_writes_ones() {
+    for worker in workers() {
+        for (method, own) in [("malloc-published", "malloc_raw_ns"), ("mmap-published", "mmap_raw_ns")] {
+            let transcript = run(Command::new(worker), &request(method, 100 << 20, 1));
+            let facts = facts(&transcript, 0);
+            for law in ["zeros_right", "ones_right", "mmapped_blocks", "heap_untouched"] {
+                assert_eq!(facts[law], "1", "{method}: {facts:?}");
+            }
+            let number = |name: &str| facts[name].parse::<u64>().unwrap();
+            assert!(number("between.anonymous_bytes") < number("before.anonymous_bytes") + (1 << 20), "{facts:?}");
+            assert!(number(own) >= transcript.samples[0].counts.wall_ns * 99 / 100, "{facts:?}");
+            assert_eq!(transcript.samples.len(), 1, "{method}");
+        }
+    }
+}
+
+#[test]
+fn a_mapping_lies_where_it_is_asked_for() {
+    let at = |align: &str| {
+        let asked = request("mmap-zero", 5 << 20, 1).replace("align=kernel", &format!("align={align}"));
+        let transcript = run(Command::new(&workers()[0]), &asked);
+        facts(&transcript, 0)["block_alignment"].parse::<u64>().unwrap()
+    };
+    let page = rustix::param::page_size() as u64;
+    assert!(at("kernel") >= page && at("huge") >= 2 << 20, "{} {}", at("kernel"), at("huge"));
 }
 
 #[test]
@@ -180,7 +214,81 @@ fn published_figures_name_what_exists() {
             assert!(phase == "ready" || method.phases.iter().any(|p| p == phase), "{id}: {cell} has no phase {phase}");
             let bytes = record::sizes::parse_size(figure["parameters"]["bytes"].as_str().unwrap()).unwrap();
             let unit_bytes = if id == "p4" { 1 } else { 4096 };
-            assert_eq!(figure["ops"].as_integer().unwrap() as u64 * unit_bytes, bytes, "{id}: {}", figure["label"]);
+            match figure.get("ops") {
+                Some(ops) => assert_eq!(ops.as_integer().unwrap() as u64 * unit_bytes, bytes, "{id}: {figure}"),
+                None => assert_eq!(figure["unit"].as_str(), Some("times"), "{id}: {figure}"),
+            }
         }
     }
+}
+
+fn published(worker: &PathBuf, method: &str, keys: &str) -> Transcript {
+    let request = format!("protocol=1\nexperiment=fault\nseed=6\ncell=0\nmethod={method}\n{keys}\nround=0 0\n");
+    run(Command::new(worker), &request)
+}
+
+#[test]
+fn p5_as_published_piles_up_what_free_leaves_and_nothing_else() {
+    for worker in workers() {
+        for release in ["free", "dontneed"] {
+            let keys = format!("bytes=4194304\nrelease={release}\npiled=no\npile=1073741824\nbenchtime_ms=1");
+            let transcript = published(worker, "touch-published", &keys);
+            let facts = facts(&transcript, 0);
+            let number = |name: &str| facts[name].parse::<u64>().unwrap_or_else(|_| panic!("{name}: {facts:?}"));
+            let turns: u64 =
+                (1..=4).filter_map(|i| facts.get(format!("quarter-{i}.turns").as_str())?.parse::<u64>().ok()).sum();
+            assert_eq!(turns, number("iterations"), "{facts:?}");
+            assert!(number("mappings") >= turns, "{facts:?}");
+            assert_eq!(transcript.samples.len(), 1);
+            assert_eq!(transcript.samples[0].counts.bytes, turns * (4 << 20));
+            if release == "dontneed" {
+                assert_eq!(number("lazyfree_bytes"), 0);
+                assert!(number("pile_bytes") < 1 << 20, "{facts:?}");
+            } else if number("reclaimed_pages") == 0 {
+                assert!(8 * number("lazyfree_bytes") >= 7 * number("mappings") * (4 << 20), "{facts:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn p5_as_published_stops_at_its_bound_where_no_cgroup_keeps_it() {
+    let keys = "bytes=4194304\nrelease=free\npiled=no\npile=33554432\nbenchtime_ms=600000";
+    let transcript = published(&workers()[1], "touch-published", keys);
+    let facts = facts(&transcript, 0);
+    assert_eq!((facts["stopped"], facts["bounded_by_cgroup"]), ("1", "0"), "{facts:?}");
+    assert_eq!(facts["mappings"], "8", "{facts:?}");
+    for (keys, words) in [
+        ("bytes=4194304\nrelease=free\npiled=before\npile=33554432\nbenchtime_ms=1", "memory cgroup"),
+        ("bytes=4194304\nrelease=dontneed\npiled=before\npile=33554432\nbenchtime_ms=1", "nothing that could pile up"),
+        ("bytes=33554432\nrelease=free\npiled=no\npile=33554432\nbenchtime_ms=1", "more than half"),
+    ] {
+        let transcript = published(&workers()[1], "touch-published", keys);
+        let [Ending::Skip { reason, .. }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
+        assert!(reason.contains(words), "{reason}");
+    }
+}
+
+/// Changes a setting of the whole machine, if only for a minute: `cargo test -- --ignored` as root.
+#[test]
+#[ignore = "changes the machine's setting of transparent huge pages, and puts it back"]
+fn names_hold_under_every_setting_of_transparent_huge_pages() {
+    const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let before = std::fs::read_to_string(SETTING).unwrap();
+    let cache = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("pagewise").unwrap();
+    let fault = ["touch", "thp", "populate", "thp-populate", "collapse"].map(|m| format!("fault/{m}@c-O3"));
+    let allocate = ["malloc-zero", "mmap-zero", "aligned-thp"].map(|m| format!("allocate/{m}@c-O3"));
+    let output = command
+        .env("XDG_CACHE_HOME", cache.path())
+        .args(["check", "--allow-system-changes"])
+        .args(fault.iter().chain(&allocate))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let (_, never) = text.split_once("transparent huge pages: never").unwrap();
+    assert!(never.contains("skipped  fault/thp@c-O3: transparent huge pages are switched off"), "{text}");
+    assert!(never.contains("ok       fault/touch@c-O3") && never.contains("ok       fault/collapse@c-O3"), "{text}");
+    assert_eq!(std::fs::read_to_string(SETTING).unwrap(), before);
 }

@@ -103,7 +103,11 @@ fn it_leaves_the_same_content_as_the_native_worker() {
             let common = format!("bytes={bytes}\nrelease={release}\nbacking=recycled\nidle_ms=1\n");
             let (go, native) = match method {
                 "touch" | "thp" => (format!("{common}threads=1\n"), format!("{common}threads=1\nprocesses=1\n")),
-                _ => (common.clone(), common),
+                _ => {
+                    let series = "piled=no\npile=67108864\nbenchtime_ms=1\n";
+                    let keys = format!("bytes={bytes}\nrelease={release}\n{series}");
+                    (keys.clone(), keys)
+                }
             };
             let rounds = "warmup=1 0\nround=0 0\nround=1 0\n";
             let ours = transcript(&workers.go, &request(method, &go, rounds));
@@ -112,6 +116,7 @@ fn it_leaves_the_same_content_as_the_native_worker() {
             assert_eq!(ours.phases, theirs.phases, "{method}");
             assert_eq!(words(&ours, "digest"), words(&theirs, "digest"), "{method} {bytes} {release}");
             assert_eq!(ours.samples.len(), theirs.samples.len());
+            assert_eq!(ours.endings, theirs.endings, "{method} {bytes}");
             let rounds = |t: &Transcript| t.samples.iter().map(|s| (s.slot, s.round, s.cell)).collect::<Vec<_>>();
             assert_eq!(rounds(&ours), rounds(&theirs));
             assert!(words(&ours, "gc_cycles").iter().all(|cycles| *cycles == "0"));

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+
+use crate::sizes;
 
 /// How digests of one experiment are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,6 +222,18 @@ impl Experiment {
     /// Whether a method is taken where none is named.
     pub fn takes(&self, method: &str, list: ParameterList) -> bool {
         list != ParameterList::Look || self.look_methods.is_empty() || self.look_methods.iter().any(|m| m == method)
+    }
+
+    /// Puts a machine's sizes for those that the lists of its parameters give in huge pages, see [`sizes::here`].
+    pub fn settle_sizes(&mut self, huge_page_bytes: Option<u64>) -> Result<()> {
+        let sized = self.parameters.iter_mut().filter(|(_, p)| p.kind == ParameterKind::Size);
+        for (name, p) in sized {
+            for word in [&mut p.values, &mut p.default, &mut p.look, &mut p.check].into_iter().flatten() {
+                let here = sizes::here(word, huge_page_bytes);
+                *word = here.with_context(|| format!("experiment {}, parameter {name}", self.name))?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a parameter groups comparisons.

@@ -9,5 +9,6 @@ mod numbers;
 pub mod published;
 mod resources;
 pub mod selftest;
+mod show;
 mod sides;
 pub mod terminal;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use judge::Width;
 use judge::evidence::Evidence;
 use record::decision::{Decision, What};
@@ -90,8 +90,12 @@ impl<'a> Runner<'a> {
             true => Vec::new(),
             false => foreign().into_keys().collect(),
         };
-        let records = folder.launches()?;
-        let evidence = Evidence::read(&state, folder, &records)?;
+        let launches = folder.launches()?;
+        if let Some(first) = launches.damage.first() {
+            bail!("{} is damaged and cannot be resumed: {first}", folder.path().display());
+        }
+        let records = launches.records;
+        let evidence = Evidence::read(&state, folder)?;
         Ok(Runner {
             folder,
             workers,
@@ -144,7 +148,7 @@ impl<'a> Runner<'a> {
         self.progress.finish();
         let stopped_by = self.signals.arrived();
         let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
-        self.decide(why, What::Ended { stopped_by, notes })?;
+        self.decide(why, What::Ended { stopped_by, launches: self.next_launch, notes })?;
         drop(self.guard);
         Ok((self.state, self.evidence))
     }

@@ -91,7 +91,9 @@ char *block_untouched(struct slot *s, size_t bytes)
 char *block_malloced(struct slot *s, size_t bytes)
 {
     /* Large blocks are mapped by themselves; here small ones too, and after a free() as before it. */
+#ifdef M_MMAP_THRESHOLD
     mallopt(M_MMAP_THRESHOLD, 1);
+#endif
     malloced = malloc(bytes);
     if (!malloced)
         fail(s, "malloc");

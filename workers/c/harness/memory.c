@@ -94,6 +94,35 @@ struct resident resident_now(struct slot *s, const void *start, size_t bytes)
     return search.found;
 }
 
+struct resident resident_in_process(struct slot *s)
+{
+    struct smaps_search search = {.from = 0, .to = UINTPTR_MAX};
+    if (!each_line("/proc/self/smaps_rollup", smaps_line, &search))
+        fail(s, "open /proc/self/smaps_rollup");
+    return search.found;
+}
+
+/* Bit 63 of a page's entry says that it is present (Documentation/admin-guide/mm/pagemap.rst). */
+uint64_t mapped_present_bytes(struct slot *s, const void *start, size_t bytes)
+{
+    uint64_t entries[512], present = 0;
+    size_t first = (uintptr_t)start / s->page_bytes, end = ((uintptr_t)start + bytes + s->page_bytes - 1) / s->page_bytes;
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        fail(s, "open /proc/self/pagemap");
+    while (first < end) {
+        size_t want = end - first < 512 ? end - first : 512;
+        ssize_t got = pread(fd, entries, want * sizeof *entries, (off_t)(first * sizeof *entries));
+        if (got <= 0)
+            fail(s, "read /proc/self/pagemap");
+        for (size_t i = 0; i < (size_t)got / sizeof *entries; i++)
+            present += entries[i] >> 63;
+        first += (size_t)got / sizeof *entries;
+    }
+    close(fd);
+    return present * s->page_bytes;
+}
+
 uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes)
 {
     if (!s->proofs)

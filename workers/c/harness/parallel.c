@@ -233,6 +233,16 @@ void child_sample(const struct sample *sample)
         me->samples[me->sample_count++] = *sample;
 }
 
+void child_add_sample(const struct sample *sample)
+{
+    for (int i = 0; i < me->sample_count; i++)
+        if (strcmp(me->samples[i].phase, sample->phase) == 0) {
+            sample_into(&me->samples[i], sample);
+            return;
+        }
+    child_sample(sample);
+}
+
 void child_fact(const char *name, uint64_t value, const char *word)
 {
     if (me->fact_count == CHILD_FACTS)

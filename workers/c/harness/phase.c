@@ -66,7 +66,7 @@ int phase_begin(struct slot *s, const char *name, int parallel)
     return 1;
 }
 
-int phase_end(struct slot *s)
+static struct sample end_sample(struct slot *s)
 {
     struct sample sample = {s->number, s->round, s->cell->number, current_phase, s->ops, s->phase_bytes,
                             started_ns, now_ns() - started_ns, {0}};
@@ -84,9 +84,30 @@ int phase_end(struct slot *s)
     for (size_t i = 0; i < sizeof after / sizeof(uint64_t); i++)
         spent[i] = ((uint64_t *)&after)[i] - ((uint64_t *)&before)[i];
     current_phase = NULL;
+    return sample;
+}
+
+int phase_end(struct slot *s)
+{
+    struct sample sample = end_sample(s);
     if (in_child())
         child_sample(&sample);
     else
         record_sample(&sample);
     return 0;
+}
+
+int phase_end_series(struct slot *s)
+{
+    struct sample sample = end_sample(s);
+    if (in_child())
+        child_add_sample(&sample);
+    else
+        add_sample(&sample);
+    return 0;
+}
+
+void phase_forget(struct slot *s, const char *name)
+{
+    forget_sample(s->number, name);
 }
