@@ -13,7 +13,7 @@ use record::request::{self, LaunchKeys};
 use record::sizes;
 use record::summary::Summary;
 use report::doctor::obstacles;
-use run::{RunArgs, report_run};
+use run::{ReportArgs, RunArgs, report_run};
 
 use crate::machine::{self, preflight};
 use crate::plan::{Wish, catalog, input, select};
@@ -22,6 +22,7 @@ use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
 mod run;
+mod screen;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -72,17 +73,8 @@ enum Verb {
     Request(SelectArgs),
     /// Kept runs.
     Runs,
-    /// Prints the tables of a kept run again.
-    Report {
-        /// An id, or a folder's path.
-        run: String,
-        /// Print its summary as JSON instead.
-        #[arg(long)]
-        json: bool,
-        /// Put the published figures of one write-up (P1 … P5) beside it.
-        #[arg(long, value_name = "ID")]
-        published: Option<String>,
-    },
+    /// Prints the answers and tables of a kept run again.
+    Report(ReportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -171,7 +163,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory, arguments),
         Verb::Request(select) => request(&laboratory, select),
         Verb::Runs => runs(),
-        Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
+        Verb::Report(arguments) => report_run(arguments),
     }
 }
 

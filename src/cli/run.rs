@@ -14,6 +14,7 @@ use record::outcome::Status;
 use record::plan::{LAUNCHES, Plan};
 use record::sizes;
 use record::summary::{Note, Summary, Verdict};
+use report::terminal::Wanted;
 
 use super::{Laboratory, SelectArgs, print, runs_folder};
 use crate::machine::{self, preflight};
@@ -71,12 +72,45 @@ pub(super) struct RunArgs {
     /// Print summary.json to standard output instead of tables.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    shown: ShownArgs,
     /// Exit with 3 where anything is undecided or untrusted.
     #[arg(long)]
     strict: bool,
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
+}
+
+/// How the answers are shown.
+#[derive(Debug, Args)]
+struct ShownArgs {
+    /// Also phases, resources, what each side paid, latency, best possible and floor.
+    #[arg(long)]
+    full: bool,
+    /// Nothing but ASCII.
+    #[arg(long)]
+    ascii: bool,
+}
+
+/// The words after `report`.
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// An id, or a folder's path.
+    run: String,
+    /// The tables of these experiments only.
+    experiments: Vec<String>,
+    /// Print its summary as JSON instead.
+    #[arg(long)]
+    json: bool,
+    /// List what was seen that may disturb, and what to do about it.
+    #[arg(long)]
+    warnings: bool,
+    #[command(flatten)]
+    shown: ShownArgs,
+    /// Put the published figures of one write-up (P1 … P5) beside it.
+    #[arg(long, value_name = "ID")]
+    published: Option<String>,
 }
 
 /// What may be spent, and which values of the parameters that is enough for.
@@ -227,7 +261,11 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     end.notes.extend(short_notes(&plan));
     let summary = judge::summarise(&plan, &evidence, circumstances(&environment, end.notes.clone()))?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
+    match arguments.json {
+        true => print_json(&summary)?,
+        false => print_run(&summary, folder, wanted, &arguments.shown, arguments.write_up().as_deref())?,
+    };
     Ok(exit_code(&summary, &end, arguments.strict))
 }
 
@@ -241,15 +279,27 @@ fn circumstances(environment: &Environment, notes: Vec<Note>) -> Circumstances {
     }
 }
 
-fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
-    if json {
-        return print(&(serde_json::to_string_pretty(summary)? + "\n"));
-    }
-    let mut text = report::terminal::render(summary);
+fn print_json(summary: &Summary) -> Result<u8> {
+    print(&(serde_json::to_string_pretty(summary)? + "\n"))
+}
+
+fn print_run(
+    summary: &Summary,
+    folder: &RunFolder,
+    mut wanted: Wanted,
+    shown: &ShownArgs,
+    published: Option<&str>,
+) -> Result<u8> {
+    // A run outside the kept ones is found by its folder only.
+    let kept = folder.path().parent() == Some(&runs_folder());
+    wanted.run = (!kept).then(|| folder.path().display().to_string());
+    let mut text = report::terminal::render(summary, &super::screen::screen(shown.ascii), &wanted);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
     }
-    text += &format!("\nThe run is kept in {}\n", folder.path().display());
+    if !wanted.warnings {
+        text += &format!("The run is kept in {}\n", folder.path().display());
+    }
     print(&text)
 }
 
@@ -270,15 +320,28 @@ fn nothing_measured(summary: &Summary) -> u8 {
     u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
 }
 
-pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
-    let folder = RunFolder::open(name, &runs_folder())?;
+pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
+    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let plan = folder.plan()?;
+    let names = || plan.experiments.iter().map(|e| e.name.as_str());
+    if let Some(unknown) = arguments.experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
+        bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names()));
+    }
     let records = folder.launches()?;
     let evidence = Evidence::read(&plan, &folder, &records)?;
     let environment: Environment = folder.read_json("environment.json")?;
     let kept: Option<Summary> = folder.read_json("summary.json").ok();
     let notes = kept.map_or_else(|| vec![interrupted(&plan.run)], |s| s.notes);
     let summary = judge::summarise(&plan, &evidence, circumstances(&environment, notes))?;
-    print_run(&summary, &folder, json, published)?;
+    let wanted = Wanted {
+        experiments: arguments.experiments.clone(),
+        full: arguments.shown.full,
+        warnings: arguments.warnings,
+        run: None,
+    };
+    match arguments.json {
+        true => print_json(&summary)?,
+        false => print_run(&summary, &folder, wanted, &arguments.shown, arguments.published.as_deref())?,
+    };
     Ok(nothing_measured(&summary))
 }

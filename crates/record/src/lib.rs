@@ -16,4 +16,5 @@ pub mod published;
 pub mod request;
 pub mod sizes;
 pub mod summary;
+pub mod table;
 pub mod transcript;

@@ -1,13 +1,14 @@
 //! Tables and sentences: pure functions of what was recorded and judged. Nothing here measures, starts or looks anything up.
 #![forbid(unsafe_code)]
 
+mod answer;
 pub mod doctor;
-mod doubts;
 pub mod explain;
 pub mod noise;
 mod numbers;
 pub mod published;
-mod resources;
+mod seconds;
 pub mod selftest;
-mod sides;
 pub mod terminal;
+pub mod view;
+pub mod words;
