@@ -6,7 +6,8 @@
 //! shown with the smallest and the largest. It reports; it fails only where a proof fails. `MOVING_BYTES`, `MOVING_TURNS` and
 //! `MOVING_LAUNCHES` replace 1 GiB, 12 alternations and 2 launches of each in one.
 
-#[path = "../tests/sides/mod.rs"]
+#[allow(dead_code)]
+#[path = "../tests/it/support/sides.rs"]
 mod sides;
 
 use std::process::Command;
@@ -65,7 +66,7 @@ fn ratio_words(ratios: &mut [f64]) -> (f64, String) {
 
 fn our_seconds(worker: &Worker, bytes: u64) -> f64 {
     let size = bytes.to_string();
-    let parameters = [("bytes", size.as_str()), ("destination", "warm"), ("batch_bytes", "1")];
+    let parameters = [("bytes", size.as_str()), ("destination", "warm"), ("batch_bytes", "1"), ("pages", "base")];
     let ended = Launch::new().alone(worker, &[(worker.method("copy", "memcpy"), &parameters)], 2);
     assert_eq!(ended.facts(1)["wrong_at"], size, "the copy is not whole");
     // The first of the two is the warm-up: the others copy once before their clock starts, too.
@@ -125,7 +126,8 @@ fn seconds_by(command: &mut Command, bytes: u64) -> Option<f64> {
 
 fn rings(worker: &Worker, bytes: u64, turns: usize) {
     let size = bytes.to_string();
-    let parameters = [("bytes", size.as_str()), ("chunk", "262144"), ("ring_chunks", "4")];
+    let parameters =
+        [("bytes", size.as_str()), ("chunk", "262144"), ("ring_chunks", "4"), ("pages", "base"), ("pin", "l3")];
     let methods: Vec<&Method> =
         ["limit", "shm-ring", "shm-ring-cached"].iter().map(|n| worker.method("transfer", n)).collect();
     let cells: Vec<(&Method, &[(&str, &str)])> = methods.iter().map(|m| (*m, &parameters[..])).collect();

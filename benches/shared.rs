@@ -5,7 +5,8 @@
 //! fro, in turn, with a CPU for each side and without. It reports medians of ratios and their range, and asserts nothing but
 //! proofs. `SHARED_TURNS` and `SHARED_LAUNCHES` replace 12 alternations and 5 launches of each in one alternation.
 
-#[path = "../tests/sides/mod.rs"]
+#[allow(dead_code)]
+#[path = "../tests/it/support/sides.rs"]
 mod sides;
 
 use std::path::{Path, PathBuf};

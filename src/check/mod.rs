@@ -1,6 +1,8 @@
 //! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
 
+mod laws;
+mod modes;
 mod refusals;
 pub mod selftest;
 mod trace;
@@ -16,7 +18,8 @@ use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::method::Method;
 use record::outcome::Status;
-use record::plan::{Plan, PlannedCell};
+use record::plan::PlannedCell;
+use record::state::State;
 
 use crate::plan::{self, Choice, Terms, Wish, select};
 use crate::run::Runner;
@@ -38,12 +41,31 @@ struct Found {
     wrong: Option<String>,
 }
 
+/// What is asked for beside the suite itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// Every law is shown to be breakable.
+    pub laws: bool,
+    /// The suite is run under every setting of transparent huge pages, which are the machine's.
+    pub system_changes: bool,
+}
+
 /// Checks what is selected and prints what was found; the result is the exit code: 0, or 3 where something does not conform.
-pub fn check(experiments: &[Experiment], workers: &[Worker], what: &[String], external: &[PathBuf]) -> Result<u8> {
-    let place = std::env::temp_dir().join(format!("pagewise-check-{}", std::process::id()));
-    let result = check_in(&place, experiments, workers, what, !external.is_empty());
-    let _ = std::fs::remove_dir_all(&place);
-    result
+pub fn check(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    what: &[String],
+    external: &[PathBuf],
+    asked: Asked,
+) -> Result<u8> {
+    // Not named like what the run makes: its guard removes all that is, and the laws are read after it has ended.
+    let place = std::env::temp_dir().join(format!("suite-of-pagewise-{}", std::process::id()));
+    let suite = || {
+        let result = check_in(&place, experiments, workers, what, !external.is_empty(), asked.laws);
+        let _ = std::fs::remove_dir_all(&place);
+        result
+    };
+    if asked.system_changes { modes::in_each(suite) } else { suite() }
 }
 
 fn check_in(
@@ -52,6 +74,7 @@ fn check_in(
     workers: &[Worker],
     what: &[String],
     external: bool,
+    laws: bool,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let wish = Wish {
@@ -74,17 +97,17 @@ fn check_in(
             found.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
-    let (plan, evidence) = run(place, experiments, workers, &wish, &signals)?;
+    let (state, evidence, folder) = run(place, experiments, workers, &wish, &signals)?;
     if let Some(signal) = signals.arrived() {
         return Ok(128 + u8::try_from(signal).unwrap_or(1));
     }
-    for (index, planned) in plan.cells.iter().enumerate() {
+    for (index, planned) in state.cells.iter().enumerate() {
         take(&mut found, &evidence, index, planned);
     }
-    for (index, reason) in disagreements(&plan, &evidence) {
-        found.entry(plan.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
+    for (index, reason) in disagreements(&state, &evidence) {
+        found.entry(state.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
     }
-    match trace::check(&place.join("trace"), &plan, workers, &signals)? {
+    match trace::check(&place.join("trace"), &state, workers, &signals)? {
         trace::Traced::Missing(reason) => notes.push(format!("system calls: skipped: {reason}")),
         trace::Traced::Wrong(list) => {
             for (cell, reason) in list {
@@ -92,7 +115,9 @@ fn check_in(
             }
         }
     }
-    report(&found, &notes)
+    let code = report(&found, &notes)?;
+    let unbroken = if laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
+    Ok(if unbroken > 0 { 3 } else { code })
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.
@@ -156,7 +181,7 @@ fn run(
     workers: &[Worker],
     wish: &Wish,
     signals: &Signals,
-) -> Result<(Plan, Evidence)> {
+) -> Result<(State, Evidence, RunFolder)> {
     let folder = RunFolder::create(&place.join("run"))?;
     let terms = Terms {
         run: format!("check-{}", std::process::id()),
@@ -174,8 +199,8 @@ fn run(
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
     folder.write_json("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
-    let (plan, evidence, _) = runner.run().context("the suite could not be run")?;
-    Ok((plan, evidence))
+    let (state, evidence) = runner.run().context("the suite could not be run")?;
+    Ok((state, evidence, folder))
 }
 
 fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {

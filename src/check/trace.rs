@@ -14,8 +14,8 @@ use crate::worker::{self, Worker};
 use record::cell::Cell;
 use record::end::End;
 use record::method::{Isolation, Method};
-use record::plan::Plan;
 use record::request::{self, LaunchKeys};
+use record::state::State;
 
 /// How long one traced launch may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -29,21 +29,21 @@ pub(super) enum Traced {
 }
 
 /// Traces one cell of each method: the first that could run.
-pub(super) fn check(place: &Path, plan: &Plan, workers: &[Worker], signals: &Signals) -> Result<Traced> {
+pub(super) fn check(place: &Path, state: &State, workers: &[Worker], signals: &Signals) -> Result<Traced> {
     if std::process::Command::new("strace").arg("-V").output().is_err() {
         return Ok(Traced::Missing("strace is not installed".to_owned()));
     }
     std::fs::create_dir_all(place).with_context(|| format!("cannot make {}", place.display()))?;
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
-    for planned in plan.cells.iter().filter(|p| p.outcome.is_none()) {
+    for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
         let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
         let Some(told) = captures::kept(&planned.cell) else { continue };
         if single("threads") && single("processes") && seen.insert(planned.cell.name()) && signals.arrived().is_none() {
-            let method = Method::parse(&planned.method)?;
-            match trace_cell(place, plan, &told, &method, workers, signals)? {
+            let method = &planned.method;
+            match trace_cell(place, state, &told, method, workers, signals)? {
                 Err(reason) => return Ok(Traced::Missing(reason)),
-                Ok(calls) => wrong.extend(compare(&method, &calls).map(|reason| (planned.cell.name(), reason))),
+                Ok(calls) => wrong.extend(compare(method, &calls).map(|reason| (planned.cell.name(), reason))),
             }
         }
     }
@@ -55,7 +55,7 @@ type Calls = BTreeMap<String, BTreeSet<String>>;
 /// Starts the cell's sides under strace with marks; the calls made inside each phase by the thread that set the marks.
 fn trace_cell(
     place: &Path,
-    plan: &Plan,
+    state: &State,
     cell: &Cell,
     method: &Method,
     workers: &[Worker],
@@ -65,12 +65,12 @@ fn trace_cell(
     let names: Vec<&str> = cell.sides().collect();
     let directory = place.to_string_lossy().into_owned();
     let rendezvous = place.join("meet").to_string_lossy().into_owned();
-    let name = format!("pagewise-{}-trace", plan.run);
+    let name = format!("pagewise-{}-trace", state.plan.run);
     let mut files = Vec::new();
     for (i, role) in roles.iter().enumerate() {
         let keys = LaunchKeys {
             experiment: &cell.experiment,
-            seed: plan.seed,
+            seed: state.plan.seed,
             role: *role,
             rendezvous: role.map(|_| rendezvous.as_str()),
             directory: Some(&directory),

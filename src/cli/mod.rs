@@ -11,7 +11,6 @@ use record::folder::RunFolder;
 use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
-use record::summary::Summary;
 use report::doctor::obstacles;
 use run::{ReportArgs, RunArgs, report_run};
 
@@ -66,6 +65,12 @@ enum Verb {
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
+        /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
+        #[arg(long)]
+        laws: bool,
+        /// Run the suite under every setting of transparent huge pages; the setting is put back.
+        #[arg(long)]
+        allow_system_changes: bool,
     },
     /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
     Selftest(SelftestArgs),
@@ -159,7 +164,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory, arguments),
-        Verb::Check { what } => crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker),
+        Verb::Check { what, laws, allow_system_changes } => {
+            let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
+            crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker, asked)
+        }
         Verb::Selftest(arguments) => selftest(&laboratory, arguments),
         Verb::Request(select) => request(&laboratory, select),
         Verb::Runs => runs(),
@@ -194,7 +202,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
     let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
-        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::source)),
+        Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
             let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
             let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));
@@ -267,17 +275,15 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
-        let state = match RunFolder::open(&name, &folder)
-            .and_then(|f| Ok((f.plan()?, f.read_json::<Summary>("summary.json").ok())))
-        {
-            Ok((plan, summary)) => {
-                let what: Vec<_> = plan.experiments.iter().map(|e| e.name.as_str()).collect();
-                let done = summary.is_some_and(|s| !s.notes.iter().any(|n| n.code == crate::run::INTERRUPTED));
-                format!("{}  {}{}", plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
+        let words = match RunFolder::open(&name, &folder).and_then(|f| f.state()) {
+            Ok(state) => {
+                let what: Vec<_> = state.plan.experiments.iter().map(|e| e.name.as_str()).collect();
+                let done = state.ended.is_some_and(|ended| ended.stopped_by.is_none());
+                format!("{}  {}{}", state.plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
             }
             Err(error) => format!("{error:#}"),
         };
-        text += &format!("{name}  {state}\n");
+        text += &format!("{name}  {words}\n");
     }
     print(&text)
 }

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::Circumstances;
-use judge::evidence::{Evidence, PREFLIGHT};
+use judge::evidence::PREFLIGHT;
 use record::cell::Selector;
+use record::decision::{Decision, What};
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, Plan};
 use record::sizes;
-use record::summary::{Note, Summary, Verdict};
+use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
 use super::{Laboratory, SelectArgs, print, runs_folder};
@@ -21,7 +22,7 @@ use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
-use crate::run::{RunEnd, Runner, interrupted, lock};
+use crate::run::{Runner, lock};
 use crate::worker::{self, Worker};
 
 /// The budget of the first look at everything, in seconds.
@@ -129,19 +130,6 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> R
     })
 }
 
-/// Says which experiments were given less than their default values need.
-fn short_notes(plan: &Plan) -> Vec<Note> {
-    let needed_s: f64 = plan.experiments.iter().map(Experiment::needed_s).sum();
-    let short = plan.experiments.iter().filter(|e| plan.short && e.budget_s.is_some());
-    let words = |e: &Experiment| {
-        let text = format!(
-            "its usual values need --budget {needed_s:.0}s; those of the first look were taken where --set says nothing"
-        );
-        Note { code: "short-budget".to_owned(), experiment: e.name.clone(), text }
-    };
-    short.map(words).collect()
-}
-
 /// The numbers that the command line gives for a whole run.
 struct Goal {
     budget_s: Option<f64>,
@@ -210,12 +198,14 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
     let (plan, folder) = match &arguments.resume {
         Some(name) => {
             let folder = RunFolder::open(name, &runs_folder())?;
-            let mut plan = folder.plan()?;
-            same_workers(&plan, &laboratory.workers)?;
+            let state = folder.state()?;
+            same_workers(&state.plan, &laboratory.workers)?;
             let goal = Goal::of(arguments)?;
-            plan.budget_s = goal.budget_s.unwrap_or(plan.budget_s);
-            plan.time_limit_s = goal.time_limit_s.or(plan.time_limit_s);
-            (plan, folder)
+            let budget_s = goal.budget_s.unwrap_or(state.budget_s);
+            let what = What::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
+            let time = jiff::Timestamp::now().to_string();
+            folder.append_decision(&Decision { time, why: "the user asked for it".to_owned(), what })?;
+            (state.plan, folder)
         }
         None => {
             let plan = new_plan(laboratory, arguments)?;
@@ -257,26 +247,16 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
-    let (plan, evidence, mut end) = runner.run()?;
-    end.notes.extend(short_notes(&plan));
-    let summary = judge::summarise(&plan, &evidence, circumstances(&environment, end.notes.clone()))?;
+    let (state, evidence) = runner.run()?;
+    let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
     folder.write_json("summary.json", &summary)?;
     let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
     match arguments.json {
         true => print_json(&summary)?,
         false => print_run(&summary, folder, wanted, &arguments.shown, arguments.write_up().as_deref())?,
     };
-    Ok(exit_code(&summary, &end, arguments.strict))
-}
-
-/// What a summary tells besides the record.
-fn circumstances(environment: &Environment, notes: Vec<Note>) -> Circumstances {
-    Circumstances {
-        host: Default::default(),
-        environment: environment.headline(),
-        cache_bytes: environment.cpu.last_level_cache().and_then(|c| c.size_bytes),
-        notes,
-    }
+    let stopped_by = state.ended.and_then(|ended| ended.stopped_by);
+    Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
 
 fn print_json(summary: &Summary) -> Result<u8> {
@@ -303,14 +283,11 @@ fn print_run(
     print(&text)
 }
 
-fn exit_code(summary: &Summary, end: &RunEnd, strict: bool) -> u8 {
-    match end.stopped_by {
+fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
+    let settled = || summary.comparisons().all(|(_, c)| c.verdict != Verdict::NotSettled);
+    match stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
-        None if strict
-            && !(summary.trusted && summary.comparisons().all(|(_, c)| c.verdict != Verdict::NotSettled)) =>
-        {
-            3
-        }
+        None if strict && !(summary.trusted && settled()) => 3,
         None => nothing_measured(summary),
     }
 }
@@ -322,17 +299,11 @@ fn nothing_measured(summary: &Summary) -> u8 {
 
 pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
     let folder = RunFolder::open(&arguments.run, &runs_folder())?;
-    let plan = folder.plan()?;
-    let names = || plan.experiments.iter().map(|e| e.name.as_str());
+    let (_, summary) = judge::replay(&folder)?;
+    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
     if let Some(unknown) = arguments.experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
         bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names()));
     }
-    let records = folder.launches()?;
-    let evidence = Evidence::read(&plan, &folder, &records)?;
-    let environment: Environment = folder.read_json("environment.json")?;
-    let kept: Option<Summary> = folder.read_json("summary.json").ok();
-    let notes = kept.map_or_else(|| vec![interrupted(&plan.run)], |s| s.notes);
-    let summary = judge::summarise(&plan, &evidence, circumstances(&environment, notes))?;
     let wanted = Wanted {
         experiments: arguments.experiments.clone(),
         full: arguments.shown.full,

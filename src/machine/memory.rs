@@ -13,6 +13,11 @@ pub fn huge_page_bytes() -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
+/// The size of a transparent huge page (hpage_pmd_size of admin-guide/mm/transhuge.rst), in bytes.
+pub fn transparent_huge_page_bytes() -> Option<u64> {
+    fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").ok()?.trim().parse().ok()
+}
+
 /// What can be allocated now, and what sets that bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {

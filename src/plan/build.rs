@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use record::experiment::Experiment;
 use record::outcome::Status;
-use record::plan::{Plan, PlannedCell, SCHEMA, Unit};
+use record::plan::{LaunchGroup, Plan, PlannedCell, SCHEMA};
 use record::published::Published;
 
-use super::select::{self, Wish};
-use super::{input, published, units};
+use super::select;
+use super::wish::Wish;
+use super::{groups, input, published};
 use crate::worker::Worker;
 
 /// What is to be measured.
@@ -42,7 +43,7 @@ pub struct Terms {
     pub margin: f64,
     /// Longest time of one launch, in seconds.
     pub time_limit_s: Option<f64>,
-    /// Fewest and most launches of a unit.
+    /// Fewest and most launches of a launch group.
     pub launches: (u32, u32),
     /// Whether this is the first look at everything.
     pub first_look: bool,
@@ -59,12 +60,12 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         Choice::Published(table, wish) => published::cells(table, all, workers, wish, terms.allow_system_changes)?,
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };
-    let hashes = units::settle_missing(&mut cells, workers)?;
+    let hashes = groups::settle_missing(&mut cells, workers)?;
     input::settle(&mut cells, terms.allow_system_changes);
     let baselines = match &choice {
         Choice::Wished(wish) | Choice::Published(_, wish) => {
             input::settle_unbounded(&mut cells, wish);
-            units::baselines(&experiments, &cells, wish)?
+            groups::baselines(&experiments, &cells, wish)?
         }
         Choice::Checked(..) => {
             // Combinations of parameters that cannot be, such as a cold file in tmpfs, are no part of what a method claims.
@@ -73,16 +74,14 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         }
         Choice::Given(experiment, _, baseline) => BTreeMap::from([(experiment.name.clone(), (*baseline).to_owned())]),
     };
-    let mut units = match &choice {
-        Choice::Given(experiment, ..) => vec![Unit::of(&experiment.name, (0..cells.len()).collect(), false)],
-        _ => units::units(&mut cells, &experiments, &baselines)?,
-    };
-    if let Choice::Checked(_, rounds) = choice {
-        for unit in &mut units {
-            unit.rounds = if unit.fresh { 1 } else { rounds };
-            unit.warmup_rounds = u32::from(!unit.fresh);
+    let launch_groups = match &choice {
+        Choice::Given(experiment, ..) => {
+            let all = (0..cells.len()).collect();
+            vec![LaunchGroup { experiment: experiment.name.clone(), cells: all, fresh: false }]
         }
-    }
+        _ => groups::launch_groups(&mut cells, &experiments, &baselines)?,
+    };
+    let rounds = if let Choice::Checked(_, rounds) = choice { Some(rounds) } else { None };
     Ok(Plan {
         schema: SCHEMA,
         run: terms.run,
@@ -95,6 +94,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         time_limit_s: terms.time_limit_s,
         min_launches: terms.launches.0,
         max_launches: terms.launches.1,
+        rounds,
         first_look: terms.first_look,
         short: terms.short,
         allow_system_changes: terms.allow_system_changes,
@@ -102,6 +102,6 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         workers: hashes,
         experiments,
         cells,
-        units,
+        launch_groups,
     })
 }

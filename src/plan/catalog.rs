@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use record::experiment::Experiment;
 use record::sizes;
 
+use crate::machine::memory::transparent_huge_page_bytes;
 use crate::worker::carried;
 
 /// All experiments: those the binary carries, then those of the user's own folder, which may replace one by name.
@@ -25,6 +26,9 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
                 all.push(own);
             }
         }
+    }
+    for experiment in &mut all {
+        experiment.settle_sizes(transparent_huge_page_bytes())?;
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use record::experiment::{Experiment, ParameterList};
 use record::method::{Kind, Method};
 
-use super::select::Wish;
+use super::wish::Wish;
 
 /// Every combination of the values of a method's keys.
 pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTreeMap<String, String>>> {

@@ -11,7 +11,7 @@ use record::outcome::{Outcome, Status};
 use record::plan::PlannedCell;
 use record::sizes;
 
-use super::select::Wish;
+use super::wish::Wish;
 
 /// The value of `file` that stands for a generated capture file.
 pub const CAPTURE: &str = "capture";

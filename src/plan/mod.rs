@@ -3,10 +3,11 @@
 mod build;
 pub mod catalog;
 mod grid;
+mod groups;
 pub mod input;
 pub mod published;
 pub mod select;
-mod units;
+mod wish;
 
 pub use build::{Choice, Terms, build};
-pub use select::Wish;
+pub use wish::Wish;

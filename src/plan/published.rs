@@ -8,7 +8,8 @@ use record::published::Published;
 use record::sizes::did_you_mean;
 
 use super::catalog;
-use super::select::{self, Wish};
+use super::select;
+use super::wish::Wish;
 use crate::worker::{Worker, carried};
 
 /// All write-ups that the binary carries.

@@ -11,24 +11,8 @@ use record::sizes;
 
 use super::catalog;
 use super::grid::grid;
+use super::wish::Wish;
 use crate::worker::{self, Worker};
-
-/// What the command line asks for.
-#[derive(Clone, Debug)]
-pub struct Wish {
-    /// Nothing selected means the first look.
-    pub selectors: Vec<Selector>,
-    /// `--set`.
-    pub settings: Vec<(String, Vec<String>)>,
-    /// `--baseline`.
-    pub baseline: Option<String>,
-    /// Which list of an experiment's parameters is taken where `--set` says nothing.
-    pub sizes: ParameterList,
-    /// CPUs online, which `N` stands for.
-    pub cpus: usize,
-    /// Base page in bytes.
-    pub page_bytes: u64,
-}
 
 /// The cells that a wish stands for, and the experiments they belong to.
 pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
@@ -53,7 +37,7 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                     let free_batch = cell.parameters.contains_key(BATCH)
                         && wish.sizes != ParameterList::Check
                         && !wish.settings.iter().any(|(key, _)| key == BATCH);
-                    let method = method.line.clone();
+                    let method = method.clone();
                     planned.push(PlannedCell { cell, method, twin: false, free_batch, outcome: None });
                 }
             }

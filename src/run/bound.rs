@@ -1,6 +1,6 @@
 //! Memory bounds: a memory cgroup for each value of `memory=`, made only where the user allowed it, and removed again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,10 @@ use anyhow::Result;
 use super::need::memory_needed;
 use crate::machine::memory;
 use crate::run::guard::Guard;
+use record::decision::What;
 use record::outcome::{Outcome, Status};
-use record::plan::Plan;
 use record::sizes::about_size;
+use record::state::State;
 
 /// What a worker itself takes besides what its method asks for, in bytes; a bound below that would only kill it.
 const WORKER_BYTES: u64 = 16 << 20;
@@ -23,40 +24,41 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Makes a cgroup for every bound that the cells of a plan ask for. Cells whose bound cannot be made are given the reason.
-    pub fn make(plan: &mut Plan, guard: &mut Guard) -> Result<Bounds> {
+    /// Makes a cgroup for every bound that the cells of a run ask for; beside them what is to be decided of cells whose bound
+    /// cannot be made, with the reason.
+    pub fn make(state: &State, guard: &mut Guard) -> Result<(Bounds, Vec<(String, What)>)> {
         let mut bounds = Bounds::default();
-        let wanted = |plan: &Plan| -> BTreeSet<String> {
-            let alive = plan.cells.iter().filter(|p| p.outcome.is_none());
-            alive.filter_map(|p| bound_of(&p.cell.parameters)).collect()
-        };
-        for planned in &mut plan.cells {
-            let Some(bound) = bound_of(&planned.cell.parameters).filter(|_| planned.outcome.is_none()) else {
-                continue;
-            };
+        let mut settled = Vec::new();
+        let mut wanted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
+            let Some(bound) = bound_of(&planned.cell.parameters) else { continue };
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
-            if bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
+            // What piles up is compared with the bound by the worker, and with what is left before each launch.
+            let itself = bounds_itself(&planned.cell.parameters);
+            if !itself && bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
                 let (bound, needed) = (about_size(bound.parse::<u64>()? as f64), about_size(needed as f64));
                 let reason = format!("memory={bound} is less than the {needed} that the worker needs for itself");
-                planned.outcome = Some(Outcome::of(Status::Refused, reason));
+                let outcome = Outcome::of(Status::Refused, reason);
+                settled.push(("the bound was looked at".to_owned(), What::Settled { cells: vec![index], outcome }));
+            } else {
+                wanted.entry(bound).or_default().push(index);
             }
         }
-        for bound in wanted(plan) {
-            let name = format!("pagewise-{}-memory-{bound}", plan.run);
+        for (bound, cells) in wanted {
+            let name = format!("pagewise-{}-memory-{bound}", state.plan.run);
             match make_one(Path::new("/"), &name, &bound, guard)? {
                 Ok(path) => {
                     bounds.cgroups.insert(bound, path);
                 }
                 Err(reason) => {
-                    let concerned = |p: &&mut record::plan::PlannedCell| {
-                        p.outcome.is_none() && bound_of(&p.cell.parameters).as_ref() == Some(&bound)
-                    };
+                    let waits = |c: &usize| !bounds_itself(&state.cells[*c].cell.parameters);
+                    let cells = cells.into_iter().filter(waits).collect();
                     let outcome = Outcome::of(Status::Skipped, reason);
-                    plan.cells.iter_mut().filter(concerned).for_each(|p| p.outcome = Some(outcome.clone()));
+                    settled.push(("a memory cgroup was tried".to_owned(), What::Settled { cells, outcome }));
                 }
             }
         }
-        Ok(bounds)
+        Ok((bounds, settled))
     }
 
     /// The cgroup that a process with these parameters has to join.
@@ -67,7 +69,15 @@ impl Bounds {
 
 /// The bound in bytes, `None` where there is none.
 fn bound_of(parameters: &BTreeMap<String, String>) -> Option<String> {
-    parameters.get("memory").filter(|value| value.parse::<u64>().is_ok()).cloned()
+    let value = parameters.get("memory").or_else(|| parameters.get(PILE));
+    value.filter(|value| value.parse::<u64>().is_ok()).cloned()
+}
+
+/// A bound that the worker also keeps by itself, by stopping early: it is measured where no cgroup can be made, too.
+const PILE: &str = "pile";
+
+fn bounds_itself(parameters: &BTreeMap<String, String>) -> bool {
+    parameters.contains_key(PILE)
 }
 
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.

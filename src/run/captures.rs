@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use record::cell::Cell;
+use record::decision::What;
 use record::end::End;
 use record::folder::RunFolder;
 use record::outcome::{Outcome, Status};
-use record::plan::Plan;
+use record::state::State;
 
 use super::guard::Guard;
 use super::launch::{self, Side};
@@ -56,33 +57,42 @@ fn wanted(cell: &Cell) -> Option<(String, String)> {
 }
 
 impl Inputs {
-    /// Makes the captures that the cells of a plan read, or finds them whole in the cache. Cells whose capture cannot be made
-    /// are given the reason. Those in memory are removed with everything else that bears the run's name.
-    pub fn make(plan: &mut Plan, guard: &mut Guard, folder: &RunFolder, signals: &Signals) -> Result<Inputs> {
-        let alive = plan.cells.iter().filter(|p| p.outcome.is_none());
-        let all: BTreeSet<(String, String)> = alive.filter_map(|p| wanted(&p.cell)).collect();
+    /// Makes the captures that the cells of a run read, or finds them whole in the cache; beside them what is to be decided of
+    /// cells whose capture cannot be made. Those in memory are removed with everything else that bears the run's name.
+    pub fn make(
+        state: &State,
+        guard: &mut Guard,
+        folder: &RunFolder,
+        signals: &Signals,
+    ) -> Result<(Inputs, Vec<(String, What)>)> {
+        let mut all: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+        for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
+            if let Some(key) = wanted(&planned.cell) {
+                all.entry(key).or_default().push(index);
+            }
+        }
         let mut inputs = Inputs::default();
-        for key in all {
+        let mut settled = Vec::new();
+        for (key, cells) in all {
             let (place, bytes) = &key;
+            let run = &state.plan.run;
             let path = match place.as_str() {
-                "tmpfs" => PathBuf::from(format!("/dev/shm/pagewise-{}-capture-{bytes}.pcap", plan.run)),
+                "tmpfs" => PathBuf::from(format!("/dev/shm/pagewise-{run}-capture-{bytes}.pcap")),
                 _ => captures_folder()?.join(capture_name(bytes)),
             };
             if signals.arrived().is_some() {
                 break;
             }
-            match make_one(&path, bytes, &plan.run, guard, folder, signals)? {
+            match make_one(&path, bytes, run, guard, folder, signals)? {
                 None => {
                     inputs.paths.insert(key, path);
                 }
                 Some(outcome) => {
-                    let concerned =
-                        plan.cells.iter_mut().filter(|p| p.outcome.is_none() && wanted(&p.cell).as_ref() == Some(&key));
-                    concerned.for_each(|p| p.outcome = Some(outcome.clone()));
+                    settled.push(("its capture file was to be made".to_owned(), What::Settled { cells, outcome }));
                 }
             }
         }
-        Ok(inputs)
+        Ok((inputs, settled))
     }
 
     /// The cell as its worker is to be told: with the path of its capture.

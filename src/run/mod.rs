@@ -16,7 +16,7 @@ mod runner;
 pub mod signals;
 pub mod system;
 
-pub use runner::{INTERRUPTED, RunEnd, Runner, interrupted};
+pub use runner::Runner;
 
 /// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.
 pub fn lock(folder: &RunFolder) -> Result<File> {

@@ -4,23 +4,21 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use record::expression::{Expression, Values};
-use record::method::Method;
 use record::plan::PlannedCell;
 
 use crate::machine::memory::huge_page_bytes;
 
 /// The bytes that a cell needs at its peak, by its method's own word.
 pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {
-    let method = Method::parse(&planned.method)?;
-    bytes_of(&method.memory, planned, rounds)
+    bytes_of(&planned.method.memory, planned, rounds)
 }
 
 /// The heap that a launch of these cells is to be given; `None` where none of them asks for one.
 pub fn heap_needed<'a>(cells: impl Iterator<Item = &'a PlannedCell>, rounds: u32) -> Result<Option<u64>> {
     let mut most = None;
     for planned in cells {
-        if let Some(heap) = Method::parse(&planned.method)?.heap {
-            most = most.max(Some(bytes_of(&heap, planned, rounds)?));
+        if let Some(heap) = &planned.method.heap {
+            most = most.max(Some(bytes_of(heap, planned, rounds)?));
         }
     }
     Ok(most)

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use record::method::Method;
-use record::plan::Plan;
+use record::state::State;
 
 use super::guard::Guard;
 use super::need::memory_needed;
@@ -15,19 +14,18 @@ use crate::machine::memory::huge_page_bytes;
 const POOL: &str = "/proc/sys/vm/nr_hugepages";
 
 /// Prepares the system for the methods that say they need something of it, where that is allowed.
-pub fn prepare(plan: &Plan, guard: &mut Guard) -> Result<()> {
-    if plan.allow_system_changes {
-        huge_page_pool(plan, guard)?;
+pub fn prepare(state: &State, guard: &mut Guard) -> Result<()> {
+    if state.plan.allow_system_changes {
+        huge_page_pool(state, guard)?;
     }
     Ok(())
 }
 
 /// Enlarges the pool for the largest cell that draws from it; the guard restores the old size however the run ends.
-fn huge_page_pool(plan: &Plan, guard: &mut Guard) -> Result<()> {
+fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
     let mut needed = 0;
-    for planned in plan.cells.iter().filter(|p| p.outcome.is_none()) {
-        let method = Method::parse(&planned.method)?;
-        if method.needs.as_deref() == Some("huge-pages") {
+    for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
+        if planned.method.needs.as_deref() == Some("huge-pages") {
             let sides = planned.cell.sides().count() as u64;
             needed = needed.max(memory_needed(planned, 1)?.saturating_mul(sides));
         }

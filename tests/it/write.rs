@@ -4,8 +4,7 @@ use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
 use crate::support::skips::skip;
 use record::transcript::Ending;
 
-const PARAMETERS: [(&str, &str); 4] =
-    [("bytes", "4096"), ("ops", "3"), ("order", "append"), ("file_bytes", "1048576")];
+const PARAMETERS: [(&str, &str); 4] = [("bytes", "4096"), ("ops", "3"), ("order", "append"), ("file_bytes", "1048576")];
 
 /// Why nothing can be made durable where this machine's temporary files lie.
 fn obstacle(worker: &Worker) -> Option<String> {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"syscall"
+	"fmt"
 )
 
 // touchPages is the measured loop of P5: one byte into each base page.
@@ -43,8 +43,33 @@ func (s *slot) faultBegin(huge bool) {
 		s.skip("MADV_PAGEOUT leaves anonymous memory where it is without swap; add some with mkswap and swapon")
 	}
 	s.ops = uint64(s.bytes / s.pageBytes)
+	s.fact("footprint_bytes", uint64(s.bytes))
 	resetPeakRss()
 	s.backingBefore(huge)
+}
+
+// faultNeedsHuge skips where the settings or the size let no huge page come.
+func (s *slot) faultNeedsHuge() {
+	if s.hugePageBytes == 0 {
+		s.skip("this kernel has no transparent huge pages")
+	}
+	if s.bytes < s.hugePageBytes {
+		s.skip(fmt.Sprintf("%d bytes are less than one huge page (%d bytes): none can come", s.bytes, s.hugePageBytes))
+	}
+	if !s.hugePagesGranted(true) {
+		s.skip(hugePagesOff)
+	}
+}
+
+// faultBefore stands between map and first-touch: what is there already, and the faults that the settings promise.
+func (s *slot) faultBefore(at uintptr, huge bool) {
+	now := s.residentIn(at, s.bytes)
+	s.fact("before.rss_bytes", now.rssBytes)
+	s.fact("before.huge_bytes", now.hugeBytes)
+	if huge {
+		s.fact("granted_faults", s.expectedFaults(at, s.bytes, true))
+		s.factBool("small_folios", s.smallFolios(true) != 0)
+	}
 }
 
 // faultProofs stands after first-touch.
@@ -75,33 +100,13 @@ func (s *slot) faultRest(at uintptr, huge bool) {
 	s.beginParallel("refault")
 	s.onEveryThread(touchPages, memory, mark)
 	s.end()
-	s.fact("refault.rss_bytes", s.residentIn(at, length).rssBytes)
+	now = s.residentIn(at, length)
+	s.fact("refault.rss_bytes", now.rssBytes)
+	s.fact("refault.huge_bytes", now.hugeBytes)
 	s.factDigest(memory)
 
 	s.begin("unmap")
 	unmap(at, length)
 	s.end()
-	s.backingAfter(huge)
-}
-
-// publishedRun is the P5 job of 2021, flaws included: advice before the clock, no alignment, the mapping made anew each time
-// and never unmapped.
-func (s *slot) publishedRun(huge bool) {
-	s.faultBegin(huge)
-	page, mark := s.pageBytes, s.pageMark()
-	memory, err := syscall.Mmap(-1, 0, s.bytes, readWrite, privateAnonymous)
-	if err != nil {
-		s.fail("mmap", err.(syscall.Errno))
-	}
-	if huge {
-		_ = syscall.Madvise(memory, adviceHugePage)
-	}
-	s.begin("first-touch")
-	touchPages(memory, page, mark)
-	s.end()
-	s.factDigest(memory)
-	if err := syscall.Madvise(memory, s.releaseAdvice()); err != nil {
-		s.fail("madvise", err.(syscall.Errno))
-	}
 	s.backingAfter(huge)
 }

@@ -2,6 +2,7 @@ package main
 
 // Permit transparent huge pages by MADV_HUGEPAGE, then touch every base page: one fault per huge page.
 var _ = register("fault", "thp", func(s *slot) {
+	s.faultNeedsHuge()
 	s.faultBegin(true)
 	length, mark := s.bytes, s.pageMark()
 	where := s.freeRange(length)
@@ -12,6 +13,7 @@ var _ = register("fault", "thp", func(s *slot) {
 	if errno != 0 {
 		s.fail("mmap", errno)
 	}
+	s.faultBefore(at, true)
 
 	s.begin("advise")
 	errno = advise(at, length, adviceHugePage)

@@ -12,6 +12,7 @@ var _ = register("fault", "touch", func(s *slot) {
 	if errno != 0 {
 		s.fail("mmap", errno)
 	}
+	s.faultBefore(at, false)
 
 	s.begin("advise")
 	advise(at, length, adviceNoHugePage)

@@ -105,6 +105,14 @@ func (s *slot) begin(phase string) {
 
 //go:noinline
 func (s *slot) end() {
+	s.stop()
+	record(ended)
+}
+
+// ended is the sample that stop took; outside any function like usage.
+var ended sample
+
+func (s *slot) stop() {
 	wallNs := nanotime() - startedNs
 	if traceMarks {
 		mark("end", phaseName())
@@ -112,10 +120,19 @@ func (s *slot) end() {
 	// In the opposite order of begin(), so that the CPU clock is read next to the wall clock on both sides.
 	after.cpuNs = clockNs(clockProcessCPUTimeID)
 	readUsage(&after)
-	record(sample{s.number, s.round, s.cell.number, phaseName(), s.ops, s.phaseBytes, uint64(startedNs), uint64(wallNs),
+	ended = sample{s.number, s.round, s.cell.number, phaseName(), s.ops, s.phaseBytes, uint64(startedNs), uint64(wallNs),
 		counters{after.cpuNs - before.cpuNs, after.userNs - before.userNs, after.systemNs - before.systemNs,
 			after.minorFaults - before.minorFaults, after.majorFaults - before.majorFaults,
 			after.voluntarySwitches - before.voluntarySwitches,
-			after.involuntarySwitches - before.involuntarySwitches}})
+			after.involuntarySwitches - before.involuntarySwitches}}
 	currentPhase.Store(nil)
+}
+
+// endSeries is end() for a phase that a slot passes many times, with untimed work between: times and counters add up to one
+// sample, as with a benchmark's timer that is stopped and started; ops and bytes are those set for the last turn.
+//
+//go:noinline
+func (s *slot) endSeries() {
+	s.stop()
+	addSample(&ended)
 }

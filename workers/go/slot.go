@@ -25,6 +25,8 @@ type slot struct {
 	threads       *pool
 }
 
+const factsOfASlot = 40
+
 // slotEnd is what fail and skip panic with; the slot ends there.
 type slotEnd struct{ line string }
 
@@ -41,12 +43,24 @@ func (s *slot) fact(name string, value uint64) {
 	s.factWord(name, strconv.FormatUint(value, 10))
 }
 
+func (s *slot) factBool(name string, value bool) {
+	number := uint64(0)
+	if value {
+		number = 1
+	}
+	s.fact(name, number)
+}
+
 func (s *slot) factWord(name, value string) {
 	facts = append(facts, recordedFact{s.number, s.cell.number, name, value})
 }
 
 func (s *slot) factDigest(content []byte) {
-	s.factWord("digest", fmt.Sprintf("%016x", digestOf(content)))
+	s.factDigestValue(digestOf(content))
+}
+
+func (s *slot) factDigestValue(digest uint64) {
+	s.factWord("digest", fmt.Sprintf("%016x", digest))
 }
 
 // keySize is a number among the cell's parameters, 0 where it is not there; the request was checked already.
@@ -197,7 +211,7 @@ func runRequest(r *request) {
 	fmt.Fprintf(out, "about\tclock_read_ns\t%d\n", clockReadNs())
 	writeColumns(r)
 	flush()
-	openTranscript(sampleCount, slots*24)
+	openTranscript(sampleCount, slots*factsOfASlot)
 	watchSignals()
 	warm()
 	huge, number := hugePageBytes(), 0

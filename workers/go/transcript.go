@@ -82,6 +82,41 @@ func record(s sample) {
 	samples = append(samples, s)
 }
 
+// soFar is the slot's sample of a phase, nil where there is none.
+func soFar(slot int, phase string) *sample {
+	for i := len(samples) - 1; i >= 0 && samples[i].slot == slot; i-- {
+		if samples[i].phase == phase {
+			return &samples[i]
+		}
+	}
+	return nil
+}
+
+func addSample(more *sample) {
+	into := soFar(more.slot, more.phase)
+	if into == nil {
+		record(*more)
+		return
+	}
+	into.ops, into.bytes = more.ops, more.bytes
+	into.wallNs += more.wallNs
+	sum, add := &into.spent, &more.spent
+	sum.cpuNs += add.cpuNs
+	sum.userNs += add.userNs
+	sum.systemNs += add.systemNs
+	sum.minorFaults += add.minorFaults
+	sum.majorFaults += add.majorFaults
+	sum.voluntarySwitches += add.voluntarySwitches
+	sum.involuntarySwitches += add.involuntarySwitches
+}
+
+// forgetSeries drops what has added up; a series has no other phase between its turns.
+func (s *slot) forgetSeries(phase string) {
+	if there := soFar(s.number, phase); there != nil && there == &samples[len(samples)-1] {
+		samples = samples[:len(samples)-1]
+	}
+}
+
 func writeTranscript() {
 	for _, s := range samples {
 		c := &s.spent

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use record::method::{Method, Role};
-use record::plan::Plan;
+use record::method::Role;
+use record::state::State;
 use record::summary::{BestClaim, Recommendation, Unsettled, Verdict};
 
 use crate::compared::{Compared, sound};
@@ -18,23 +18,23 @@ use crate::pairs::Column;
 const MOST_NARROWER: f64 = 12.0;
 
 /// The claims of a group: methods are ranked within one kind only.
-pub(crate) fn claims(plan: &Plan, evidence: &Evidence, group: &Group) -> Result<Vec<BestClaim>> {
+pub(crate) fn claims(state: &State, evidence: &Evidence, group: &Group) -> Result<Vec<BestClaim>> {
     let mut by_kind: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for &cell in &group.cells {
-        let method = Method::parse(&plan.cells[cell].method)?;
-        let good = plan.cells[cell].outcome.is_none() && evidence.cells.get(&cell).is_some_and(sound);
+        let method = &state.cells[cell].method;
+        let good = state.cells[cell].outcome.is_none() && evidence.cells.get(&cell).is_some_and(sound);
         if method.role == Role::Method && good {
-            by_kind.entry(method.group).or_default().push(cell);
+            by_kind.entry(method.group.clone()).or_default().push(cell);
         }
     }
     let headline = group.experiment.headline();
     let Some(measure) = group.experiment.measures().position(|m| m == headline) else { return Ok(Vec::new()) };
     let kinds = by_kind.into_iter();
-    Ok(kinds.filter_map(|(kind, cells)| claim(plan, evidence, group, kind, &cells, measure)).collect())
+    Ok(kinds.filter_map(|(kind, cells)| claim(state, evidence, group, kind, &cells, measure)).collect())
 }
 
 fn claim(
-    plan: &Plan,
+    state: &State,
     evidence: &Evidence,
     group: &Group,
     kind: String,
@@ -61,14 +61,14 @@ fn claim(
     for &(cell, _) in &ranked[1..] {
         let pair = of(leader).zip(of(cell));
         let estimated = pair.and_then(|(a, b)| between_at(a, b, measure, Column::Wall, together));
-        let word = estimated.map(|e| Verdict::of(e.estimate.low, e.estimate.high, plan.margin));
+        let word = estimated.map(|e| Verdict::of(e.estimate.low, e.estimate.high, state.plan.margin));
         match word {
             Some(Verdict::Within { .. }) => within.push(cell),
             Some(Verdict::Slower { .. }) => {}
             _ => unsettled.push(Unsettled {
                 cell,
                 ratio: estimated.map(|e| e.estimate),
-                more_s: estimated.zip(pair).and_then(|(e, (a, b))| seconds_to_settle(&e, plan.margin, a, b)),
+                more_s: estimated.zip(pair).and_then(|(e, (a, b))| seconds_to_settle(&e, state.plan.margin, a, b)),
             }),
         }
     }
@@ -93,7 +93,7 @@ fn seconds_to_settle(pair: &Estimated, margin: f64, a: &CellEvidence, b: &CellEv
 
 /// What to do: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one that asks for
 /// the fewest kinds of calls, then for the least memory. Nothing is recommended that is not shown to help.
-pub(crate) fn recommend(plan: &Plan, group: &Group, best: &[BestClaim], compared: &[Compared]) -> Recommendation {
+pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compared: &[Compared]) -> Recommendation {
     let Some(baseline) = group.baseline else { return Recommendation::Nothing };
     let Some(claim) = best.iter().find(|c| c.group.is_empty()) else { return Recommendation::Nothing };
     let headline = group.experiment.headline();
@@ -102,12 +102,11 @@ pub(crate) fn recommend(plan: &Plan, group: &Group, best: &[BestClaim], compared
         let shown = matches!(found.verdict, Verdict::Faster { .. }) && found.holds_among_all;
         found.ratio.filter(|_| shown)
     };
-    let leads = claim.over_baseline.is_some_and(|e| e.high < 1.0 / (1.0 + plan.margin));
+    let leads = claim.over_baseline.is_some_and(|e| e.high < 1.0 / (1.0 + state.plan.margin));
     let leader = (leads && faster(claim.leader).is_some()).then_some(claim.leader);
     let cost = |cell: usize| {
-        let method = Method::parse(&plan.cells[cell].method).ok();
-        let calls = method.as_ref().map_or(usize::MAX, |m| m.calls.values().map(Vec::len).sum());
-        (calls, memory_bytes(&plan.cells[cell]))
+        let calls: usize = state.cells[cell].method.calls.values().map(Vec::len).sum();
+        (calls, memory_bytes(&state.cells[cell]))
     };
     let as_good = leader.into_iter().chain(claim.within.iter().copied().filter(|_| leader.is_some()));
     let chosen = as_good.filter(|&c| faster(c).is_some()).min_by_key(|&c| (cost(c), c != claim.leader));

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use record::method::{Method, Role};
+use record::method::Role;
 use record::outcome::{Outcome, Status};
-use record::plan::{Plan, PlannedCell};
+use record::plan::PlannedCell;
+use record::state::State;
 use record::summary::{CellSummary, Footprint, LaunchValues, LawSummary, Proof, SteadySummary};
 use stats::quantile::median;
 use stats::steady::{Label, TOLERANCE, steadiness};
@@ -27,20 +28,20 @@ pub(crate) fn role_word(role: Role) -> &'static str {
 }
 
 /// What is broken in the hidden duplicate of a cell: both are the same code, so neither can be believed then.
-fn doubt_of_twin(plan: &Plan, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
-    let twin = plan.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
+fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
+    let twin = state.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
     let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
     Some(format!("in its hidden duplicate: {}", outcome.reason))
 }
 
 fn outcome(
-    plan: &Plan,
+    state: &State,
     evidence: &Evidence,
     planned: &PlannedCell,
     mine: &CellEvidence,
     doubt: Option<&String>,
 ) -> Outcome {
-    let doubt = doubt.cloned().or_else(|| doubt_of_twin(plan, evidence, planned));
+    let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
     let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, &reason)));
     let outcome = outcome.or_else(|| distrust(mine).map(|reason| Outcome::of(Status::Untrusted, reason)));
@@ -51,19 +52,19 @@ fn outcome(
 }
 
 pub(crate) fn summary_of_cell(
-    plan: &Plan,
+    state: &State,
     evidence: &Evidence,
     index: usize,
     doubt: Option<&String>,
     cache_bytes: Option<u64>,
 ) -> Result<CellSummary> {
-    let planned = &plan.cells[index];
-    let method = Method::parse(&planned.method)?;
+    let planned = &state.cells[index];
+    let method = &planned.method;
     let nothing = CellEvidence::default();
     let mine = evidence.cells.get(&index).unwrap_or(&nothing);
-    let outcome = outcome(plan, evidence, planned, mine, doubt);
+    let outcome = outcome(state, evidence, planned, mine, doubt);
     let measures: Vec<&str> =
-        plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
+        state.plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
     let of = |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
     let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { asked: s.asked, broken: s.broken }));
     let proofs: BTreeMap<String, Proof> =
@@ -74,7 +75,7 @@ pub(crate) fn summary_of_cell(
         method: planned.cell.method.clone(),
         worker: planned.cell.worker.clone(),
         role: role_word(method.role).to_owned(),
-        group: method.group,
+        group: method.group.clone(),
         parameters: planned.cell.parameters.clone(),
         hidden: planned.twin,
         status: outcome.status,
@@ -82,7 +83,7 @@ pub(crate) fn summary_of_cell(
         launches: mine.launches.len(),
         per_launch: mine.launches.iter().map(|l| launch_values(&measures, l)).collect(),
         footprint: footprint(&proofs, cache_bytes),
-        steady: steady(plan, &planned.cell.experiment, &mine.launches),
+        steady: steady(state, &planned.cell.experiment, &mine.launches),
         phases: measures.iter().enumerate().filter_map(of).collect(),
         proofs,
         laws: laws.collect(),
@@ -117,11 +118,11 @@ fn footprint(proofs: &BTreeMap<String, Proof>, cache_bytes: Option<u64>) -> Opti
 }
 
 /// What most launches were like from round to round; where two labels are as frequent, the worse one.
-fn steady(plan: &Plan, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
-    let experiment = plan.experiment(experiment)?;
+fn steady(state: &State, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
+    let experiment = state.plan.experiment(experiment)?;
     let measure = experiment.measures().position(|m| m == experiment.headline())?;
     let rounds = launches.iter().map(|l| &l.measures[measure].wall_ns).filter(|rounds| !rounds.is_empty());
-    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, plan.seed).ok()).collect();
+    let judged: Vec<_> = rounds.filter_map(|rounds| steadiness(rounds, TOLERANCE, state.plan.seed).ok()).collect();
     let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
     judged.iter().for_each(|s| *counts.entry(s.label).or_insert(0) += 1);
     let (&label, _) = counts.iter().max_by_key(|(label, count)| (**count, **label != Label::Short, **label))?;

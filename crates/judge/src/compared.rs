@@ -1,6 +1,6 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use record::plan::Plan;
+use record::state::State;
 use record::summary::{Comparison, Verdict};
 use stats::multiplicity::holm;
 
@@ -24,7 +24,7 @@ pub(crate) fn sound(evidence: &CellEvidence) -> bool {
     evidence.checks.outcome().is_none() && distrust(evidence).is_none()
 }
 
-pub(crate) fn compare(plan: &Plan, evidence: &Evidence, group: &Group) -> Vec<Compared> {
+pub(crate) fn compare(state: &State, evidence: &Evidence, group: &Group) -> Vec<Compared> {
     let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
         return Vec::new();
     };
@@ -39,7 +39,7 @@ pub(crate) fn compare(plan: &Plan, evidence: &Evidence, group: &Group) -> Vec<Co
             }
             let estimate = |which| between(base, mine, measure, which).filter(|_| believable);
             let wall = estimate(Column::Wall);
-            let word = |e: &Estimated| Verdict::of(e.estimate.low, e.estimate.high, plan.margin);
+            let word = |e: &Estimated| Verdict::of(e.estimate.low, e.estimate.high, state.plan.margin);
             let verdict = wall.as_ref().map_or(Verdict::NotSettled, word);
             let comparison = Comparison {
                 cell,
@@ -50,7 +50,7 @@ pub(crate) fn compare(plan: &Plan, evidence: &Evidence, group: &Group) -> Vec<Co
                 verdict,
                 holds_among_all: true,
             };
-            found.push(Compared { comparison, p: wall.and_then(|e| e.p_of(verdict, plan.margin)) });
+            found.push(Compared { comparison, p: wall.and_then(|e| e.p_of(verdict, state.plan.margin)) });
         }
     }
     found

@@ -11,7 +11,7 @@ use record::launches::LaunchRecord;
 use record::machine::noise::NoiseDelta;
 use record::machine::preflight::Preflight;
 use record::method::{Method, Role};
-use record::plan::Plan;
+use record::state::State;
 use record::transcript::{COLUMNS, Counts, Read, Transcript};
 
 use crate::checks::Checks;
@@ -66,7 +66,7 @@ pub struct CellEvidence {
 /// Everything known of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// By cell of the plan.
+    /// By cell of the state.plan.
     pub cells: BTreeMap<usize, CellEvidence>,
     /// What workers said of themselves.
     pub about: BTreeMap<String, BTreeMap<String, String>>,
@@ -96,10 +96,10 @@ pub const PREFLIGHT: &str = "preflight.json";
 
 impl Evidence {
     /// Reads the launches that a folder has.
-    pub fn read(plan: &Plan, folder: &RunFolder, records: &[LaunchRecord]) -> Result<Evidence> {
+    pub fn read(state: &State, folder: &RunFolder, records: &[LaunchRecord]) -> Result<Evidence> {
         let mut evidence = Evidence { preflight: folder.read_json(PREFLIGHT).ok(), ..Evidence::default() };
         for record in records {
-            evidence.add(plan, record, &folder.transcripts(record))?;
+            evidence.add(state, record, &folder.transcripts(record))?;
         }
         Ok(evidence)
     }
@@ -110,8 +110,8 @@ impl Evidence {
     }
 
     /// Adds one launch. What is wrong with a transcript is noted against its cells, unless they have been tried one by one.
-    pub fn add(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
-        let tried_again = plan.units.get(record.unit).is_some_and(|unit| unit.cells.is_empty());
+    pub fn add(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+        let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|unit| unit.cells.is_empty());
         for (side, transcript) in record.sides.iter().zip(transcripts) {
             if let Some(reason) = broken(transcript)
                 && side.end.is_clean()
@@ -135,10 +135,10 @@ impl Evidence {
             self.take_pilot(record, transcripts);
         }
         if record.block >= 0 && !stopped {
-            self.seen.insert((record.unit, record.block));
+            self.seen.insert((record.launch_group, record.block));
             let whole = transcripts.iter().all(|t| broken(t).is_none());
             if whole && record.sides.iter().all(|s| s.end.is_clean()) {
-                self.take_launch(plan, record, transcripts)?;
+                self.take_launch(state, record, transcripts)?;
             }
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Evidence {
         }
     }
 
-    fn take_launch(&mut self, plan: &Plan, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+    fn take_launch(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
         let slots = slots(transcripts);
         let mut by_cell: BTreeMap<usize, Vec<&Slot>> = BTreeMap::new();
         for slot in slots.values().filter(|s| s.round >= 0) {
@@ -164,10 +164,10 @@ impl Evidence {
         for (number, &cell) in record.cells.iter().enumerate() {
             let mut slots = by_cell.remove(&number).unwrap_or_default();
             slots.sort_by_key(|s| s.round);
-            let planned = &plan.cells[cell];
-            let Some(experiment) = plan.experiment(&planned.cell.experiment) else { continue };
-            let method = Method::parse(&planned.method)?;
-            let expected = self.expected(plan, cell, experiment, &method, about);
+            let planned = &state.cells[cell];
+            let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else { continue };
+            let method = &planned.method;
+            let expected = self.expected(state, cell, experiment, &method, about);
             let evidence = self.cells.entry(cell).or_default();
             if !ended.contains(&number) {
                 evidence.checks.rounds(slots.len(), record.rounds, record.launch);
@@ -198,7 +198,7 @@ impl Evidence {
     /// The digest that a cell's content must have, computed once per cell.
     fn expected(
         &mut self,
-        plan: &Plan,
+        state: &State,
         cell: usize,
         experiment: &Experiment,
         method: &Method,
@@ -207,12 +207,12 @@ impl Evidence {
         if method.role == Role::Null || method.role == Role::Limit {
             return None;
         }
-        let parameters = &plan.cells[cell].cell.parameters;
+        let parameters = &state.cells[cell].cell.parameters;
         let number = |key: &str| parameters.get(key).and_then(|v| v.parse::<u64>().ok());
         let bytes = number("bytes")?;
         let page = about.and_then(|a| a.get("page_bytes")).and_then(|v| v.parse().ok()).unwrap_or(4096);
         *self.expected.entry((cell, bytes)).or_insert_with(|| {
-            content::expected(experiment.content, bytes, plan.seed, page, number("processes").unwrap_or(1))
+            content::expected(experiment.content, bytes, state.plan.seed, page, number("processes").unwrap_or(1))
         })
     }
 }

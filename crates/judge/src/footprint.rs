@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use record::expression::Values;
-use record::method::Method;
 use record::plan::PlannedCell;
 
 /// A cell's parameters as operands; pages are of the usual size, which is near enough to rank by.
@@ -26,7 +25,6 @@ impl Values for Parameters<'_> {
 
 /// Bytes that a cell needs at its peak for one round, by its method's own word; the most there is where that cannot be told.
 pub(crate) fn memory_bytes(planned: &PlannedCell) -> u64 {
-    let of = |method: Method| method.memory.value(&Parameters(&planned.cell.parameters)).ok();
-    let bytes = Method::parse(&planned.method).ok().and_then(of);
+    let bytes = planned.method.memory.value(&Parameters(&planned.cell.parameters)).ok();
     bytes.and_then(|b| u64::try_from(b.max(0)).ok()).unwrap_or(u64::MAX)
 }

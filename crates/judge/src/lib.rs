@@ -16,10 +16,13 @@ mod footprint;
 mod groups;
 mod limits;
 pub mod machines;
+mod notes;
 mod pairs;
+mod precision;
 pub mod selftest;
 mod summarise;
 mod warnings;
 
-pub use pairs::{components_within, half_widths, twins};
-pub use summarise::{Circumstances, summarise};
+pub use notes::notes;
+pub use precision::{components_within, half_widths, twins};
+pub use summarise::{Circumstances, replay, summarise};

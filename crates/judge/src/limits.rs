@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use record::experiment::Experiment;
-use record::method::{Method, Role};
-use record::plan::Plan;
+use record::method::Role;
+use record::state::State;
 use record::summary::{CellSummary, GroupSummary};
 
 use crate::compared::sound;
@@ -14,13 +14,13 @@ use crate::pairs::Column;
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to
 /// be faster than it, which then takes its place for the run.
-pub(crate) fn best_possible(plan: &Plan, evidence: &Evidence, group: &Group) -> Result<Option<usize>> {
+pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group) -> Result<Option<usize>> {
     let headline = group.experiment.headline();
     let Some(measure) = group.experiment.measures().position(|m| m == headline) else { return Ok(None) };
     let (mut limits, mut others) = (Vec::new(), Vec::new());
     for &cell in &group.cells {
-        let method = Method::parse(&plan.cells[cell].method)?;
-        let good = plan.cells[cell].outcome.is_none() && evidence.cells.get(&cell).is_some_and(sound);
+        let method = &state.cells[cell].method;
+        let good = state.cells[cell].outcome.is_none() && evidence.cells.get(&cell).is_some_and(sound);
         match method.role {
             Role::Limit if good => limits.push(cell),
             // Who moves pages or throws bytes away does another job, and is no share of this one.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use record::experiment::Experiment;
-use record::plan::Plan;
-use record::summary::{AaCheck, Calibration, ExperimentSummary, GroupSummary, Note, SUMMARY_SCHEMA, Settings, Summary};
+use record::folder::RunFolder;
+use record::machine::environment::Environment;
+use record::state::State;
+use record::summary::{AaCheck, Calibration, ExperimentSummary, GroupSummary, SUMMARY_SCHEMA, Settings, Summary};
 use stats::multiplicity::holm;
 
 use crate::agreement::disagreements;
@@ -16,6 +18,7 @@ use crate::estimate::between;
 use crate::evidence::Evidence;
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
+use crate::notes::notes;
 use crate::pairs::Column;
 use crate::warnings;
 
@@ -31,31 +34,49 @@ pub struct Circumstances {
     pub environment: BTreeMap<String, String>,
     /// The last-level cache in force, in bytes.
     pub cache_bytes: Option<u64>,
-    /// Remarks on how the run went.
-    pub notes: Vec<Note>,
+}
+
+impl Circumstances {
+    /// What a machine's facts say of them.
+    pub fn of(environment: &Environment) -> Circumstances {
+        Circumstances {
+            host: BTreeMap::new(),
+            environment: environment.headline(),
+            cache_bytes: environment.cpu.last_level_cache().and_then(|c| c.size_bytes),
+        }
+    }
+}
+
+/// A kept run, judged again from its plan, decisions and transcripts alone.
+pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
+    let state = folder.state()?;
+    let evidence = Evidence::read(&state, folder, &folder.launches()?)?;
+    let environment: Environment = folder.read_json("environment.json")?;
+    let summary = summarise(&state, &evidence, Circumstances::of(&environment))?;
+    Ok((state, summary))
 }
 
 /// Judges a whole run.
-pub fn summarise(plan: &Plan, evidence: &Evidence, around: Circumstances) -> Result<Summary> {
-    let disagreeing: BTreeMap<usize, String> = disagreements(plan, evidence).into_iter().collect();
-    let mut cells = Vec::with_capacity(plan.cells.len());
-    for index in 0..plan.cells.len() {
-        cells.push(summary_of_cell(plan, evidence, index, disagreeing.get(&index), around.cache_bytes)?);
+pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> Result<Summary> {
+    let disagreeing: BTreeMap<usize, String> = disagreements(state, evidence).into_iter().collect();
+    let mut cells = Vec::with_capacity(state.cells.len());
+    for index in 0..state.cells.len() {
+        cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache_bytes)?);
     }
-    let all = groups(plan, None);
-    let mut compared: Vec<Vec<Compared>> = all.iter().map(|g| compare(plan, evidence, g)).collect();
+    let all = groups(state, None);
+    let mut compared: Vec<Vec<Compared>> = all.iter().map(|g| compare(state, evidence, g)).collect();
     adjust(&mut compared);
     let checks = aa_checks(evidence, &all);
     let mut found = Vec::with_capacity(all.len());
     for ((group, compared), aa) in all.iter().zip(compared).zip(checks) {
-        let best = claims(plan, evidence, group)?;
-        let recommendation = recommend(plan, group, &best, &compared);
+        let best = claims(state, evidence, group)?;
+        let recommendation = recommend(state, group, &best, &compared);
         found.push(GroupSummary {
             experiment: group.experiment.name.clone(),
             parameters: group.parameters.clone(),
             cells: ranked(&cells, group),
             baseline: group.baseline,
-            best_possible: best_possible(plan, evidence, group)?,
+            best_possible: best_possible(state, evidence, group)?,
             floor: group.cells.iter().copied().find(|&c| cells[c].role == "null"),
             aa,
             comparisons: compared.into_iter().map(|c| c.comparison).collect(),
@@ -64,34 +85,34 @@ pub fn summarise(plan: &Plan, evidence: &Evidence, around: Circumstances) -> Res
         });
     }
     floors(&mut cells, &found);
-    shares(evidence, &mut cells, &found, &plan.experiments);
+    shares(evidence, &mut cells, &found, &state.plan.experiments);
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA,
-        run: plan.run.clone(),
-        created: plan.created.clone(),
-        version: plan.version.clone(),
+        run: state.plan.run.clone(),
+        created: state.plan.created.clone(),
+        version: state.plan.version.clone(),
         host: around.host,
         environment: around.environment,
         settings: Settings {
-            seed: plan.seed,
-            budget_s: plan.budget_s,
-            precision: plan.precision,
-            margin: plan.margin,
-            first_look: plan.first_look,
+            seed: state.plan.seed,
+            budget_s: state.plan.budget_s,
+            precision: state.plan.precision,
+            margin: state.plan.margin,
+            first_look: state.plan.first_look,
         },
         elapsed_s: 0.0,
-        experiments: plan.experiments.iter().map(|e| experiment_summary(plan, evidence, e)).collect(),
+        experiments: state.plan.experiments.iter().map(|e| experiment_summary(state, evidence, e)).collect(),
         trusted: found.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
             && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
         groups: found,
         cells,
         calibration: Calibration { checks: 0, spread: None, p: None, widened: 1.0 },
         warnings: Vec::new(),
-        notes: around.notes,
+        notes: notes(state),
     };
     summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
     summary.calibration = calibration(&summary.groups);
-    summary.warnings = warnings::all(plan, evidence, &summary);
+    summary.warnings = warnings::all(state, evidence, &summary);
     Ok(summary)
 }
 
@@ -134,16 +155,16 @@ fn calibration(groups: &[GroupSummary]) -> Calibration {
 }
 
 /// How the time of an experiment's launches was spent.
-fn experiment_summary(plan: &Plan, evidence: &Evidence, experiment: &Experiment) -> ExperimentSummary {
+fn experiment_summary(state: &State, evidence: &Evidence, experiment: &Experiment) -> ExperimentSummary {
     let headline = experiment.headline();
     let measure = experiment.measures().position(|m| m == headline);
     let mut launches: BTreeMap<usize, f64> = BTreeMap::new();
     let mut headline_ns = 0.0;
     for (index, cell) in &evidence.cells {
-        if plan.cells[*index].cell.experiment != experiment.name {
+        if state.cells[*index].cell.experiment != experiment.name {
             continue;
         }
-        let counts = !["null"].contains(&role(plan, *index));
+        let counts = !["null"].contains(&role(state, *index));
         for launch in &cell.launches {
             launches.insert(launch.launch, launch.wall_s);
             let spent = measure.map_or(0.0, |m| launch.measures[m].wall_ns.iter().sum::<f64>());
@@ -158,6 +179,6 @@ fn experiment_summary(plan: &Plan, evidence: &Evidence, experiment: &Experiment)
     }
 }
 
-fn role(plan: &Plan, cell: usize) -> &'static str {
-    record::method::Method::parse(&plan.cells[cell].method).map_or("", |m| crate::cells::role_word(m.role))
+fn role(state: &State, cell: usize) -> &'static str {
+    crate::cells::role_word(state.cells[cell].method.role)
 }

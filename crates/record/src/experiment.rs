@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::sizes;
 use crate::table::FurtherTable;
 
 /// How digests of one experiment are judged.
@@ -229,6 +230,18 @@ impl Experiment {
             ParameterList::Look if !self.look_workers.is_empty() => &self.look_workers,
             _ => &self.workers,
         }
+    }
+
+    /// Puts a machine's sizes for those that the lists of its parameters give in huge pages, see [`sizes::here`].
+    pub fn settle_sizes(&mut self, huge_page_bytes: Option<u64>) -> Result<()> {
+        let sized = self.parameters.iter_mut().filter(|(_, p)| p.kind == ParameterKind::Size);
+        for (name, p) in sized {
+            for word in [&mut p.values, &mut p.default, &mut p.look, &mut p.check].into_iter().flatten() {
+                let here = sizes::here(word, huge_page_bytes);
+                *word = here.with_context(|| format!("experiment {}, parameter {name}", self.name))?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a parameter groups comparisons.

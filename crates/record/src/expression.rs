@@ -158,6 +158,14 @@ impl Law {
         text.split(';').filter(|l| !l.trim().is_empty()).map(Law::parse).collect()
     }
 
+    /// The names on its two sides, each once; those of its conditions are left out.
+    pub fn operands(&self) -> std::collections::BTreeSet<&str> {
+        let mut names = Vec::new();
+        self.left.names(&mut names);
+        self.right.names(&mut names);
+        names.into_iter().collect()
+    }
+
     /// A law about a time, or about what others did meanwhile, is a level: noise may break it now and then.
     pub fn is_level(&self) -> bool {
         let mut names = Vec::new();

@@ -8,9 +8,16 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::decision::Decision;
 use crate::launches::{LaunchRecord, SideRecord};
 use crate::plan::{Plan, SCHEMA};
+use crate::state::State;
 use crate::transcript::{Read as Transcripts, Transcript};
+
+/// The file of the launches.
+const LAUNCHES: &str = "launches.jsonl";
+/// The file of the decisions.
+const DECISIONS: &str = "decisions.jsonl";
 
 /// An open run folder.
 #[derive(Debug)]
@@ -45,7 +52,9 @@ impl RunFolder {
     pub fn discard(&self) {
         let ours = |name: &str| {
             let launch = [".request", ".transcript", ".messages"].iter().any(|end| name.ends_with(end));
-            launch || ["plan.json", "environment.json", "launches.jsonl", "summary.json"].contains(&name)
+            launch
+                || ["plan.json", "environment.json", LAUNCHES, DECISIONS, "preflight.json", "summary.json"]
+                    .contains(&name)
         };
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(ours) {
@@ -113,10 +122,24 @@ impl RunFolder {
         self.read_json("plan.json")
     }
 
+    /// What the run has become: its plan and all decisions.
+    pub fn state(&self) -> Result<State> {
+        State::after(self.plan()?, &self.decisions()?).with_context(|| format!("{} is damaged", self.path.display()))
+    }
+
     /// Appends one line for a launch that has ended: the whole of it or, where there is no room, nothing.
     pub fn append_launch(&self, record: &LaunchRecord) -> Result<()> {
-        let path = self.file("launches.jsonl");
-        let line = serde_json::to_string(record)? + "\n";
+        self.append(LAUNCHES, record)
+    }
+
+    /// Appends one decision: the whole of it or, where there is no room, nothing.
+    pub fn append_decision(&self, decision: &Decision) -> Result<()> {
+        self.append(DECISIONS, decision)
+    }
+
+    fn append(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        let path = self.file(name);
+        let line = serde_json::to_string(value)? + "\n";
         let append = || {
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
             let whole = length_of_whole_lines(&mut file)?;
@@ -147,23 +170,33 @@ impl RunFolder {
         record.sides.iter().map(read).collect()
     }
 
-    /// All launches so far. A last line that was cut short by a killed run is left out.
+    /// All launches so far.
     pub fn launches(&self) -> Result<Vec<LaunchRecord>> {
-        let path = self.file("launches.jsonl");
+        self.lines(LAUNCHES)
+    }
+
+    /// All decisions so far.
+    pub fn decisions(&self) -> Result<Vec<Decision>> {
+        self.lines(DECISIONS)
+    }
+
+    /// The lines of a file. A last one that was cut short by a killed run is left out.
+    fn lines<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>> {
+        let path = self.file(name);
         let Ok(file) = File::open(&path) else { return Ok(Vec::new()) };
         let lines: Vec<String> =
             BufReader::new(file).lines().collect::<Result<_, _>>().with_context(|| cannot("read", &path))?;
-        let mut records = Vec::with_capacity(lines.len());
+        let mut values = Vec::with_capacity(lines.len());
         for (i, line) in lines.iter().enumerate() {
             match serde_json::from_str(line) {
-                Ok(record) => records.push(record),
+                Ok(value) => values.push(value),
                 Err(_) if i + 1 == lines.len() => {}
                 Err(error) => {
                     return Err(error).with_context(|| format!("{} line {} is damaged", path.display(), i + 1));
                 }
             }
         }
-        Ok(records)
+        Ok(values)
     }
 }
 
@@ -196,7 +229,7 @@ mod tests {
         fs::write(place.path().join("plan.json"), "{\"schema\": 99}").unwrap();
         let error =
             RunFolder::open(place.path().to_str().unwrap(), place.path()).unwrap().plan().unwrap_err().to_string();
-        assert!(error.contains("schema 99") && error.contains("reads 1"), "{error}");
+        assert!(error.contains("schema 99") && error.contains("reads 2"), "{error}");
     }
 
     #[test]

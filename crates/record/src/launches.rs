@@ -10,8 +10,8 @@ use crate::machine::noise::NoiseDelta;
 pub struct LaunchRecord {
     /// Number of the launch, which also names its files.
     pub launch: usize,
-    /// Index of its unit in the plan.
-    pub unit: usize,
+    /// Index of its launch group.
+    pub launch_group: usize,
     /// Replicate; −1 for the pilot, whose samples are kept but not judged.
     pub block: i32,
     /// Indices of its cells in the plan, in the order of the request.

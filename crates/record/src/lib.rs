@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cell;
+pub mod decision;
 pub mod end;
 pub mod experiment;
 pub mod expression;
@@ -15,6 +16,7 @@ pub mod plan;
 pub mod published;
 pub mod request;
 pub mod sizes;
+pub mod state;
 pub mod summary;
 pub mod table;
 pub mod transcript;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
 
 use crate::expression::{Expression, Law};
 use crate::sizes;
@@ -53,8 +54,9 @@ pub struct Offer<'a> {
     pub methods: &'a [Method],
 }
 
-/// One method of one worker.
-#[derive(Clone, Debug)]
+/// One method of one worker. It is stored as its line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Method {
     /// The experiment that it belongs to.
     pub experiment: String,
@@ -169,6 +171,20 @@ impl Method {
     /// The kind of one of its keys.
     pub fn key(&self, name: &str) -> Option<&Kind> {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, kind)| kind)
+    }
+}
+
+impl TryFrom<String> for Method {
+    type Error = String;
+
+    fn try_from(line: String) -> Result<Method, String> {
+        Method::parse(&line).map_err(|error| format!("{error:#}"))
+    }
+}
+
+impl From<Method> for String {
+    fn from(method: Method) -> String {
+        method.line
     }
 }
 

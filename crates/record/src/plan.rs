@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
 use crate::experiment::Experiment;
+use crate::method::Method;
 use crate::outcome::Outcome;
 
 /// Version of everything in a run folder; a reader refuses any other.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
-/// The fewest and the most launches of a unit unless the user says otherwise. The budget usually ends a run at about ten; the
+/// The fewest and the most launches of a launch group unless the user says otherwise. The budget usually ends a run at about ten; the
 /// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
 pub const LAUNCHES: (u32, u32) = (6, 40);
 
@@ -23,58 +24,31 @@ pub const BATCH: &str = "batch";
 pub struct PlannedCell {
     /// Which.
     pub cell: Cell,
-    /// The `--list` line of its method, by which it is judged for as long as the run is kept.
-    pub method: String,
+    /// Its method as the worker described it, by which it is judged for as long as the run is kept.
+    pub method: Method,
     /// The hidden duplicate of the baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twin: bool,
-    /// Its `batch` is not the user's: the pilot chooses it and notes it here in the plan.
+    /// Its `batch` is not the user's: a decision chooses it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub free_batch: bool,
-    /// Set where it cannot be measured at all.
+    /// Set where it was known beforehand that it cannot be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
 
 /// Cells that take turns in one process; a launch is one such process (or pair).
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Unit {
+pub struct LaunchGroup {
     /// The experiment of all its cells.
     pub experiment: String,
     /// Indices into the plan's cells.
     pub cells: Vec<usize>,
-    /// Measured rounds a launch; 0 until the pilot has fixed them.
-    pub rounds: u32,
-    /// Discarded rounds a launch.
-    pub warmup_rounds: u32,
     /// One sample a process.
     pub fresh: bool,
-    /// What one round took in the pilot, in seconds.
-    pub round_s: f64,
-    /// What starting and ending a launch took in the pilot, in seconds.
-    pub start_s: f64,
-    /// The unit whose launch died, where this one tries a cell of it by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split_from: Option<usize>,
 }
 
-impl Unit {
-    /// A unit whose rounds nobody has fixed yet.
-    pub fn of(experiment: &str, cells: Vec<usize>, fresh: bool) -> Unit {
-        Unit {
-            experiment: experiment.to_owned(),
-            cells,
-            rounds: 0,
-            warmup_rounds: 0,
-            fresh,
-            round_s: 0.0,
-            start_s: 0.0,
-            split_from: None,
-        }
-    }
-}
-
-/// Everything that is decided before measuring.
+/// Everything that is decided before measuring. It is written once; see [`crate::decision`] for what follows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// [`SCHEMA`].
@@ -98,8 +72,11 @@ pub struct Plan {
     pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
-    /// Most launches of a unit.
+    /// Most launches of a launch group.
     pub max_launches: u32,
+    /// Measured rounds of each launch, where they are not to be chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
     /// Whether this is the first look at everything.
     pub first_look: bool,
     /// Whether the budget is less than the default values of its experiments need.
@@ -115,8 +92,8 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// All cells.
     pub cells: Vec<PlannedCell>,
-    /// All units.
-    pub units: Vec<Unit>,
+    /// Which cells share a process.
+    pub launch_groups: Vec<LaunchGroup>,
 }
 
 impl Plan {

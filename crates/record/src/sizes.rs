@@ -43,6 +43,27 @@ pub fn parse_size(text: &str) -> Result<u64> {
     }
 }
 
+/// What machines without huge pages take for the size of one.
+const USUAL_HUGE_PAGE: u64 = 2 << 20;
+
+/// A size of an experiment's list on this machine: the largest of what stands between bars, each a size or, like `2.5huge`, so
+/// many huge pages. Anything else is left as it is.
+pub fn here(text: &str, huge_page_bytes: Option<u64>) -> Result<String> {
+    if !text.contains("huge") {
+        return Ok(text.to_owned());
+    }
+    let one = |part: &str| match part.trim().strip_suffix("huge") {
+        Some(count) => {
+            let bytes = count.parse::<f64>()? * huge_page_bytes.unwrap_or(USUAL_HUGE_PAGE) as f64;
+            anyhow::ensure!(bytes > 0.0 && bytes.fract() == 0.0, "{part:?} is not a whole number of bytes");
+            Ok(bytes as u64)
+        }
+        None => parse_size(part),
+    };
+    let sizes = text.split('|').map(one).collect::<Result<Vec<u64>>>()?;
+    Ok(format_size(sizes.into_iter().max().unwrap_or(0)))
+}
+
 /// Bytes in the largest binary unit that divides them evenly, else in the decimal one, else plainly: `64KiB`, `100MB`,
 /// `12345B`.
 pub fn format_size(bytes: u64) -> String {
@@ -121,6 +142,16 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_in_huge_pages_follow_the_machine() {
+        let at_64k = Some(512 << 20);
+        assert_eq!(here("2MiB|1huge", Some(2 << 20)).unwrap(), "2MiB");
+        assert_eq!(here("64MiB|2huge", at_64k).unwrap(), "1GiB");
+        assert_eq!(here("2.5huge", None).unwrap(), "5MiB");
+        assert_eq!(here("64KiB", at_64k).unwrap(), "64KiB");
+        assert!(here("huge", None).is_err() && here("0huge", None).is_err() && here("1huge|x", None).is_err());
+    }
 
     #[test]
     fn sizes_are_read_in_every_unit() {

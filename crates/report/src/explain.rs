@@ -82,24 +82,9 @@ pub fn explain(experiment: &Experiment, offers: &[Offer]) -> String {
     text
 }
 
-/// The very source that is measured, and what the worker says of the method; `source_of` finds a source by its path.
-pub fn show<'a>(method: &Method, worker: &str, source_of: impl Fn(&str) -> Option<&'a str>) -> String {
-    let mut text = format!("// {}/{}@{}: {}\n", method.experiment, method.name, worker, method.summary);
-    match source_of(&method.source) {
-        Some(source) => {
-            let _ = writeln!(text, "// {}\n\n{}", method.source, source.trim_end());
-        }
-        None => text.push_str("// its source is not carried by this binary\n"),
-    }
-    // A method's header is part of what a reader must audit.
-    let folder = method.source.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let source = source_of(&method.source).unwrap_or_default();
-    let included = source.lines().filter_map(|l| l.strip_prefix("#include \"")?.strip_suffix('"'));
-    for header in included {
-        let path = format!("{folder}/{header}");
-        if let Some(header_text) = source_of(&path) {
-            let _ = writeln!(text, "\n// {path}\n\n{}", header_text.trim_end());
-        }
-    }
-    text
+/// All that is compiled into a method's phases, in reading order; `sources` are those of all workers, by path.
+pub fn show(method: &Method, worker: &str, sources: &[(&str, &str)]) -> String {
+    let head = format!("// {}/{}@{}: {}\n", method.experiment, method.name, worker, method.summary);
+    let shown = crate::show::measured_source(&method.experiment, &method.name, &method.source, sources);
+    head + &shown.unwrap_or_else(|| "// its source is not carried by this binary\n".to_owned())
 }

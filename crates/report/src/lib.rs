@@ -9,6 +9,7 @@ mod numbers;
 pub mod published;
 mod seconds;
 pub mod selftest;
+mod show;
 pub mod terminal;
 pub mod view;
 pub mod words;

@@ -26,16 +26,11 @@ fn lagged_product(deviations: &[f64], lag: usize) -> f64 {
     deviations.iter().zip(&deviations[lag..]).map(|(a, b)| a * b).sum()
 }
 
-/// By how much correlation inflates the variance of the series' median: n correlated rounds say as much as n / time
-/// independent ones. At least one.
+/// By how much correlation inflates the variance of the series' median: n correlated rounds say as much as n / sum
+/// independent ones. It has no lower bound, which would bias an average over several short series upwards.
 ///
 /// The sum 1 + 2 Σ ρ(lag) over the signs of the deviations from the median, because these determine the variance of a
 /// median, cut at the first lag that is five times the sum so far (Sokal 1997, section 3) or at [`LONGEST_LAG`].
-pub fn correlation_time(values: &[f64]) -> f64 {
-    correlation_sum(values).max(1.0)
-}
-
-/// That sum without its lower bound, which would bias an average over several short series upwards.
 pub(crate) fn correlation_sum(values: &[f64]) -> f64 {
     let Some(centre) = median(&mut values.to_vec()) else {
         return 1.0;
@@ -57,11 +52,6 @@ pub(crate) fn correlation_sum(values: &[f64]) -> f64 {
     time
 }
 
-/// The number of independent rounds that would say as much about the median as this series does.
-pub fn effective_size(values: &[f64]) -> f64 {
-    values.len() as f64 / correlation_time(values)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::rng::Seeded;
@@ -81,7 +71,7 @@ mod tests {
 
     #[test]
     fn independent_rounds_count_fully() {
-        assert!((effective_size(&series(0.0, 20_000)) / 20_000.0 - 1.0).abs() < 0.1);
+        assert!((1.0 / correlation_sum(&series(0.0, 20_000)) - 1.0).abs() < 0.1);
     }
 
     #[test]
@@ -92,7 +82,7 @@ mod tests {
             assert!((got - 0.8_f64.powi(lag as i32)).abs() < 0.03, "{lag}: {got}");
         }
         // For a normal series the signs correlate by 2/π asin(φ^lag), which sums to a time of 6.28.
-        let time = correlation_time(&values);
+        let time = correlation_sum(&values);
         assert!((5.3..7.3).contains(&time), "{time}");
     }
 
@@ -100,7 +90,7 @@ mod tests {
     fn a_constant_series_has_no_correlation() {
         assert_eq!(autocorrelation(&[0.1; 8], 1), None);
         assert_eq!(autocorrelation(&[1.0, 2.0], 5), None);
-        assert_eq!(correlation_time(&[1.0; 8]), 1.0);
-        assert_eq!(correlation_time(&[]), 1.0);
+        assert_eq!(correlation_sum(&[1.0; 8]), 1.0);
+        assert_eq!(correlation_sum(&[]), 1.0);
     }
 }

@@ -79,6 +79,16 @@ pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
     }
 }
 
+/// P(T ≤ t) for Student's distribution; 0 or 1 where t is infinite, and one half where it is 0 / 0, as with exact counts
+/// that lie on the edge they are held against.
+pub(crate) fn t_tail(t: f64, freedom: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, freedom) {
+        Ok(student) if t.is_finite() => student.cdf(t),
+        Ok(_) if t.is_infinite() => f64::from(t > 0.0),
+        _ => 0.5,
+    }
+}
+
 /// The quantile of Student's distribution at `p`; not a number where `freedom` is not positive.
 pub(crate) fn t_quantile(p: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(p))

@@ -37,35 +37,6 @@ pub fn verdict(ratio: &Ratio, margin: f64) -> Verdict {
     }
 }
 
-/// The margin to judge by where the baseline's twin gave this ratio to it: never below what identical methods show.
-pub fn effective_margin(margin: f64, twin: &Ratio) -> f64 {
-    margin.max(twin.high.max(1.0 / twin.low) - 1.0)
-}
-
-/// What the baseline's hidden twin says of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Twin {
-    /// The twin's interval lies within the margin: the run can resolve what the margin asks.
-    Agrees,
-    /// The interval contains one but is wider than the margin: the run is honest and coarse.
-    Coarse,
-    /// The interval excludes one and reaches beyond the margin: identical methods differ, so nothing else can be trusted.
-    Differs,
-}
-
-/// Judges the twin. A difference that is established but lies wholly within the margin is no reason for distrust: with
-/// enough launches the smallest asymmetry becomes visible, and no verdict depends on it.
-pub fn twin(ratio: &Ratio, margin: f64) -> Twin {
-    if verdict(ratio, margin) == Verdict::Equivalent {
-        Twin::Agrees
-    } else if ratio.low <= 1.0 && ratio.high >= 1.0 {
-        Twin::Coarse
-    } else {
-        Twin::Differs
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::ratio::Basis;
@@ -105,19 +76,5 @@ mod tests {
                 assert_eq!(back, expected, "{low} {width}");
             }
         }
-    }
-
-    #[test]
-    fn the_twin_widens_the_margin_and_never_narrows_it() {
-        assert_eq!(effective_margin(0.02, &ratio(0.999, 1.001)), 0.02);
-        assert!((effective_margin(0.02, &ratio(0.98, 1.05)) - 0.05).abs() < 1e-12);
-        assert!((effective_margin(0.02, &ratio(0.95, 1.001)) - (1.0 / 0.95 - 1.0)).abs() < 1e-12);
-    }
-
-    #[test]
-    fn only_a_difference_that_matters_costs_the_trust() {
-        assert_eq!(twin(&ratio(1.001, 1.004), 0.02), Twin::Agrees);
-        assert_eq!(twin(&ratio(0.97, 1.04), 0.02), Twin::Coarse);
-        assert_eq!(twin(&ratio(1.01, 1.04), 0.02), Twin::Differs);
     }
 }

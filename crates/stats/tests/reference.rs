@@ -1,7 +1,11 @@
 //! The statistics against numbers made by SciPy, NumPy and statsmodels; `fixtures/stats/make.py` made them.
 
 use pagewise_stats::autocorrelation::autocorrelation;
+use pagewise_stats::calibration::calibrate;
 use pagewise_stats::interval::{Interval, Undefined};
+use pagewise_stats::location::midmean;
+use pagewise_stats::moderated::{inverse_trigamma, trigamma, weighted_mean};
+use pagewise_stats::moved::neighbours_alike;
 use pagewise_stats::multiplicity::{benjamini_hochberg, holm};
 use pagewise_stats::order::{order_interval, ranks};
 use pagewise_stats::quantile::{median_absolute_deviation, quantile};
@@ -21,6 +25,43 @@ struct Reference {
     welch: Vec<Welch>,
     adjusted: Vec<Adjusted>,
     autocorrelation: Vec<Autocorrelation>,
+    midmeans: Vec<Midmean>,
+    weighted: Vec<Weighted>,
+    trigammas: Vec<Trigamma>,
+    ranked_neighbours: Vec<Neighbours>,
+    chi_squared_tails: Vec<ChiSquaredTail>,
+}
+
+#[derive(Deserialize)]
+struct Midmean {
+    values: Vec<f64>,
+    midmean: f64,
+}
+
+#[derive(Deserialize)]
+struct Weighted {
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    mean: f64,
+    error: f64,
+}
+
+#[derive(Deserialize)]
+struct Trigamma {
+    x: f64,
+    trigamma: f64,
+}
+
+#[derive(Deserialize)]
+struct Neighbours {
+    values: Vec<f64>,
+    p: f64,
+}
+
+#[derive(Deserialize)]
+struct ChiSquaredTail {
+    scores: Vec<f64>,
+    p: f64,
 }
 
 #[derive(Deserialize)]
@@ -200,5 +241,45 @@ fn autocorrelations_are_those_of_statsmodels() {
         for (lag, expected) in case.correlations.iter().enumerate() {
             assert_close(autocorrelation(&case.values, lag).expect("long enough"), *expected, 1e-9);
         }
+    }
+}
+
+#[test]
+fn midmeans_agree() {
+    for row in reference().midmeans {
+        assert_close(midmean(&row.values).expect("values"), row.midmean, 1e-12);
+    }
+}
+
+#[test]
+fn weighted_means_and_their_errors_agree() {
+    for row in reference().weighted {
+        let (mean, variance) = weighted_mean(&row.values, &row.weights).expect("two values at least");
+        assert_close(mean, row.mean, 1e-10);
+        assert_close((variance / row.values.len() as f64).sqrt(), row.error, 1e-10);
+    }
+}
+
+#[test]
+fn trigammas_agree() {
+    for row in reference().trigammas {
+        assert_close(trigamma(row.x), row.trigamma, 1e-8);
+        assert_close(inverse_trigamma(row.trigamma), row.x, 1e-7);
+    }
+}
+
+/// The beta approximation against all orders, or a million of them.
+#[test]
+fn the_likeness_of_neighbours_agrees() {
+    for row in reference().ranked_neighbours {
+        let p = neighbours_alike(&row.values).expect("eight values at least");
+        assert!((p - row.p).abs() <= 0.006 + 0.03 * row.p, "{p} {} {}", row.p, row.values.len());
+    }
+}
+
+#[test]
+fn tails_of_bounded_scores_agree() {
+    for row in reference().chi_squared_tails {
+        assert_close(calibrate(&row.scores).p, row.p, 1e-9);
     }
 }

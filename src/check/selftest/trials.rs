@@ -76,7 +76,7 @@ impl<'a> Laboratory<'a> {
             worker: self.worker.name.clone(),
             parameters,
         };
-        Ok(PlannedCell { cell, method: described.line.clone(), twin: false, free_batch, outcome: None })
+        Ok(PlannedCell { cell, method: described.clone(), twin: false, free_batch, outcome: None })
     }
 
     fn plan(&self, trial: &Trial, budget_s: f64, seed: u64) -> Result<Plan> {
@@ -112,25 +112,25 @@ impl<'a> Laboratory<'a> {
         folder.write_json("plan.json", &plan)?;
         let started = Instant::now();
         let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
-        let (plan, evidence, _) = runner.run()?;
+        let (state, evidence) = runner.run()?;
         let seconds = started.elapsed().as_secs_f64();
-        let summary = judge::summarise(&plan, &evidence, Circumstances::default())?;
+        let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
         let dead = summary.cells.iter().find(|c| matches!(c.status, Status::Failed | Status::Skipped));
         if let Some(cell) = dead {
             bail!("the self-test's own {} is {}: {}", cell.cell, cell.status.word(), cell.reason);
         }
-        let twins = judge::twins(&plan, &evidence);
+        let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];
         let phase = first.phases.values().next();
         let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
-        let unit = &plan.units[0];
+        let group = &state.launch_groups[0];
         Ok(Done {
             work: trial.work,
             twins,
             planned: trial.extras.len(),
             effects: effects(&summary),
             launches: first.launches,
-            rounds: unit.rounds,
+            rounds: group.rounds,
             samples_each: phase.map_or(0, |p| p.samples),
             sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
@@ -139,9 +139,9 @@ impl<'a> Laboratory<'a> {
                 .get(WORKER)
                 .and_then(|about| about.get("clock_read_ns")?.parse().ok())
                 .unwrap_or(0.0),
-            slot_s: unit.round_s / plan.cells.len() as f64,
-            batch: plan.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
-            cells: plan.cells.len() - 1,
+            slot_s: group.round_s / state.cells.len() as f64,
+            batch: state.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
+            cells: state.cells.len() - 1,
             seconds,
             warnings: summary.warnings.iter().fold(BTreeMap::new(), |mut counts, w| {
                 *counts.entry(w.code.clone()).or_insert(0) += 1;

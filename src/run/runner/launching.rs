@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Runner, launch_s};
+use super::{Asked, Runner, launch_s};
 use crate::machine::memory;
 use crate::machine::noise::Snapshot;
 use crate::run::launch::{self, Side};
 use crate::run::need::{heap_needed, memory_needed};
 use crate::worker;
 use record::launches::{LaunchRecord, SideRecord};
-use record::method::Method;
 use record::outcome::{Outcome, Status};
 use record::request::{self, LaunchKeys};
 use stats::orders;
@@ -27,10 +26,10 @@ const RESERVE_BYTES: u64 = 64 << 20;
 
 impl Runner<'_> {
     /// Refuses the cells that would not fit into memory, with both figures.
-    fn admit(&mut self, unit: usize) -> Result<()> {
-        for cell in self.alive(unit) {
-            let planned = &self.plan.cells[cell];
-            let rounds = self.plan.units[unit].rounds + self.plan.units[unit].warmup_rounds;
+    fn admit(&mut self, launch_group: usize, asked: Asked) -> Result<()> {
+        for cell in self.alive(launch_group) {
+            let planned = &self.state.cells[cell];
+            let rounds = asked.rounds + asked.warmup_rounds;
             let needed = memory_needed(planned, rounds)?;
             let sides = planned.cell.sides().count() as u64;
             if let Err(refusal) = memory::fits(&self.root, needed.saturating_mul(sides), RESERVE_BYTES) {
@@ -40,19 +39,19 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn launch(&mut self, unit: usize, block: i32) -> Result<()> {
-        self.admit(unit)?;
-        let cells = self.alive(unit);
+    pub(super) fn launch(&mut self, launch_group: usize, block: i32, asked: Asked) -> Result<()> {
+        self.admit(launch_group, asked)?;
+        let cells = self.alive(launch_group);
         if cells.is_empty() {
             return Ok(());
         }
         let number = self.next_launch;
         self.next_launch += 1;
-        let prepared = self.prepare(unit, block, number, &cells)?;
+        let prepared = self.prepare(launch_group, block, number, &cells, asked)?;
         let before = Snapshot::take(&self.root);
         let cpu_before = laboratory_cpu();
         let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
-        let result = launch::launch(&sides, self.time_limit(unit), self.signals);
+        let result = launch::launch(&sides, self.time_limit(launch_group, asked), self.signals);
         let _ = std::fs::remove_dir_all(self.scratch());
         let ended = result?;
         let noise = Snapshot::take(&self.root).delta(&before);
@@ -64,10 +63,10 @@ impl Runner<'_> {
         });
         let record = LaunchRecord {
             launch: number,
-            unit,
+            launch_group,
             block,
             cells: cells.clone(),
-            rounds: self.plan.units[unit].rounds,
+            rounds: asked.rounds,
             wall_s: ended.wall.as_secs_f64(),
             laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
             sides: sides.collect(),
@@ -80,35 +79,46 @@ impl Runner<'_> {
             }
         }
         self.folder.append_launch(&record)?;
-        self.learn(&record)
+        self.learn(&record, asked)
     }
 
-    fn time_limit(&self, unit: usize) -> Duration {
-        let unit = &self.plan.units[unit];
-        let usual = || LEAST_TIME_LIMIT.max(Duration::from_secs_f64(PATIENCE * launch_s(unit, unit.rounds)));
-        self.plan.time_limit_s.map_or_else(usual, Duration::from_secs_f64)
+    fn time_limit(&self, launch_group: usize, asked: Asked) -> Duration {
+        let group = &self.state.launch_groups[launch_group];
+        let usual = || {
+            LEAST_TIME_LIMIT
+                .max(Duration::from_secs_f64(PATIENCE * launch_s(group, asked.rounds + asked.warmup_rounds)))
+        };
+        self.state.time_limit_s.map_or_else(usual, Duration::from_secs_f64)
     }
 
     fn scratch(&self) -> PathBuf {
-        self.folder.file(&format!("scratch-pagewise-{}", self.plan.run))
+        self.folder.file(&format!("scratch-pagewise-{}", self.state.plan.run))
     }
 
     /// Writes the requests of a launch and says how its processes are to be started.
-    fn prepare(&mut self, unit: usize, block: i32, number: usize, cells: &[usize]) -> Result<Vec<Prepared>> {
-        let planned = &self.plan.cells[cells[0]];
-        let method = Method::parse(&planned.method)?;
+    fn prepare(
+        &mut self,
+        launch_group: usize,
+        block: i32,
+        number: usize,
+        cells: &[usize],
+        asked: Asked,
+    ) -> Result<Vec<Prepared>> {
+        let planned = &self.state.cells[cells[0]];
+        let method = &planned.method;
         let scratch = self.scratch();
         std::fs::create_dir_all(&scratch).with_context(|| format!("cannot make {}", scratch.display()))?;
         let directory = scratch.to_string_lossy().into_owned();
-        let name = format!("pagewise-{}-{number}", self.plan.run);
-        let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.plan.run));
+        let name = format!("pagewise-{}-{number}", self.state.plan.run);
+        let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.state.plan.run));
         let rendezvous = rendezvous.to_string_lossy().into_owned();
-        let seed = self.plan.seed ^ ((unit as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
-        let unit_plan = &self.plan.units[unit];
-        let warmup = orders::rounds(cells.len(), unit_plan.warmup_rounds as usize, seed ^ 1);
-        let rounds = orders::rounds(cells.len(), unit_plan.rounds as usize, seed);
-        let heap = heap_needed(cells.iter().map(|&c| &self.plan.cells[c]), unit_plan.rounds + unit_plan.warmup_rounds)?;
-        let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.plan.cells[c].cell)).collect();
+        let seed =
+            self.state.plan.seed ^ ((launch_group as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
+        let group = &self.state.launch_groups[launch_group];
+        let warmup = orders::rounds(cells.len(), asked.warmup_rounds as usize, seed ^ 1);
+        let rounds = orders::rounds(cells.len(), asked.rounds as usize, seed);
+        let heap = heap_needed(cells.iter().map(|&c| &self.state.cells[c]), asked.rounds + asked.warmup_rounds)?;
+        let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.state.cells[c].cell)).collect();
         let selected: Vec<_> = told.iter().collect();
         let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
         let mut sides = planned.cell.sides();
@@ -117,9 +127,9 @@ impl Runner<'_> {
             let worker = sides.next().unwrap_or(&planned.cell.worker).to_owned();
             let suffix = role.map_or_else(String::new, |r| format!(".{r}"));
             let keys = LaunchKeys {
-                experiment: &unit_plan.experiment,
+                experiment: &group.experiment,
                 launch: number,
-                seed: self.plan.seed,
+                seed: self.state.plan.seed,
                 role,
                 rendezvous: role.map(|_| rendezvous.as_str()),
                 directory: Some(&directory),
@@ -135,7 +145,7 @@ impl Runner<'_> {
             {
                 options.extend([OsString::from("--preload"), path.into()]);
             }
-            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.plan.cells[c].cell.parameters));
+            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.state.cells[c].cell.parameters));
             if let Some(cgroup) = bound {
                 options.extend([OsString::from("--cgroup"), cgroup.into()]);
             }

@@ -1,34 +1,36 @@
 //! What a launch teaches: cells that are settled, how long a round takes, whom a death is blamed on.
 
 use anyhow::Result;
-
-use super::Runner;
 use judge::evidence;
+use record::decision::What;
 use record::end::End;
 use record::launches::{LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
-use record::plan::{PlannedCell, Unit};
-use record::transcript::Ending;
-use record::transcript::Read;
+use record::plan::PlannedCell;
+use record::transcript::{Ending, Read};
+
+use super::{Asked, Runner};
 
 impl Runner<'_> {
-    /// A cell that will not be launched again. The plan is written at once, so that a killed run knows it too.
+    /// A cell that will not be launched again.
     pub(super) fn settle(&mut self, cell: usize, outcome: Outcome) -> Result<()> {
         // The hidden twin would only meet the same end; a hang would cost its time limit once more.
-        let settled = self.plan.cells[cell].cell.clone();
-        let same =
-            |(index, planned): &(usize, &mut PlannedCell)| *index == cell || planned.twin && planned.cell == settled;
-        for (_, planned) in self.plan.cells.iter_mut().enumerate().filter(same) {
-            planned.outcome.get_or_insert_with(|| outcome.clone());
+        let settled = &self.state.cells[cell].cell;
+        let same = |index: usize, planned: &PlannedCell| index == cell || planned.twin && planned.cell == *settled;
+        let all = self.state.cells.iter().enumerate().filter(|(index, p)| p.outcome.is_none() && same(*index, p));
+        let cells: Vec<usize> = all.map(|(index, _)| index).collect();
+        if cells.is_empty() {
+            return Ok(());
         }
-        self.folder.write_json("plan.json", &self.plan)
+        self.decide("a launch showed it", What::Settled { cells, outcome })
     }
 
     /// Takes what a launch brought: samples, endings, deaths; the pilot's times.
-    pub(super) fn learn(&mut self, record: &LaunchRecord) -> Result<()> {
+    pub(super) fn learn(&mut self, record: &LaunchRecord, asked: Asked) -> Result<()> {
         let transcripts = self.folder.transcripts(record);
-        if record.block < 0 {
-            self.learn_times(record, &transcripts);
+        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
+        if record.block < 0 && !stopped {
+            self.learn_times(record, &transcripts, asked)?;
         }
         // What the survivor of a pair complains of is not why the pair ended.
         if let ([_], [_, _]) = (&record.cells[..], &record.sides[..])
@@ -47,17 +49,16 @@ impl Runner<'_> {
                 }
             }
         }
-        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
         let died = record.sides.iter().any(|s| !s.end.is_clean());
         let broken = transcripts.iter().find_map(evidence::broken);
         if (died && !named || broken.is_some() && !died) && !stopped {
             self.blame(record, broken.as_deref())?;
         }
-        self.evidence.add(&self.plan, record, &transcripts)
+        self.evidence.add(&self.state, record, &transcripts)
     }
 
-    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &Read) {
-        let unit = &mut self.plan.units[record.unit];
+    fn learn_times(&mut self, record: &LaunchRecord, transcripts: &Read, asked: Asked) -> Result<()> {
+        let launch_group = record.launch_group;
         let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
         let measured = samples.filter(|s| s.round >= 0);
         let (mut first, mut last) = (u64::MAX, 0);
@@ -65,13 +66,15 @@ impl Runner<'_> {
             first = first.min(sample.counts.start_ns);
             last = last.max(sample.counts.start_ns + sample.counts.wall_ns);
         }
-        if unit.fresh || first >= last {
-            unit.round_s = record.wall_s;
-        } else {
-            unit.round_s = (last - first) as f64 / 1e9 / f64::from(unit.rounds.max(1));
-            unit.start_s = (record.wall_s - unit.round_s * f64::from(unit.rounds + unit.warmup_rounds)).max(0.0);
-        }
         self.learn_lengths(record, transcripts);
+        let group = &self.state.launch_groups[launch_group];
+        let (round_s, start_s) = if group.fresh || first >= last {
+            (record.wall_s, group.start_s)
+        } else {
+            let round_s = (last - first) as f64 / 1e9 / f64::from(asked.rounds.max(1));
+            (round_s, (record.wall_s - round_s * f64::from(asked.rounds + asked.warmup_rounds)).max(0.0))
+        };
+        self.decide("a launch that is not judged took as long", What::Timed { launch_group, round_s, start_s })
     }
 
     /// A launch died or broke the protocol and named no cell. Where there was one cell, it is the one; else each is tried by
@@ -87,14 +90,8 @@ impl Runner<'_> {
             };
             return self.settle(only, outcome);
         }
-        let unit = self.plan.units[record.unit].clone();
-        self.plan.units[record.unit].cells.clear();
-        let rounds = if record.block < 0 { 0 } else { unit.rounds };
-        for &cell in &record.cells {
-            let split_from = Some(record.unit);
-            self.plan.units.push(Unit { cells: vec![cell], rounds, split_from, ..unit.clone() });
-        }
-        self.folder.write_json("plan.json", &self.plan)
+        let why = "a launch of these cells died and did not say which of them it was";
+        self.decide(why, What::Split { launch_group: record.launch_group, cells: record.cells.clone() })
     }
 }
 

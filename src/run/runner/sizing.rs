@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::{Cluster, MOST_ROUNDS, PLANNED_LAUNCHES, Runner, launch_s};
+use super::{Asked, Cluster, MOST_ROUNDS, PLANNED_LAUNCHES, Runner, launch_s};
+use record::decision::What;
 use record::launches::LaunchRecord;
-use record::plan::{BATCH, Plan, compatible, group_of};
+use record::plan::{BATCH, compatible, group_of};
+use record::state::State;
 use record::transcript::Read;
 use stats::interval::LEAST_LAUNCHES;
 use stats::quantile::median;
@@ -32,26 +34,25 @@ const CLOCK_READS: f64 = 100.0;
 
 impl Runner<'_> {
     /// Chooses the batch of cells whose user did not: a repeated median over short launches, one batch for all cells that
-    /// are compared with each other, frozen in the plan.
-    pub(super) fn calibrate(&mut self, name: &str, units: &[usize], until_s: f64) -> Result<()> {
-        let free = |runner: &Self, unit: usize| -> Vec<usize> {
-            runner.alive(unit).into_iter().filter(|&c| runner.plan.cells[c].free_batch).collect()
+    /// are compared with each other, noted as a decision.
+    pub(super) fn calibrate(&mut self, name: &str, launch_groups: &[usize], until_s: f64) -> Result<()> {
+        let free = |runner: &Self, launch_group: usize| -> Vec<usize> {
+            runner.alive(launch_group).into_iter().filter(|&c| runner.state.cells[c].free_batch).collect()
         };
-        let units: Vec<usize> = units.iter().copied().filter(|&u| !free(self, u).is_empty()).collect();
+        let launch_groups: Vec<usize> = launch_groups.iter().copied().filter(|&u| !free(self, u).is_empty()).collect();
         let mut seen: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for pass in 0..COARSE_CALIBRATIONS + CALIBRATIONS {
-            for &unit in &units {
+            for &launch_group in &launch_groups {
                 self.progress.step(&format!("{name}: sample length"), until_s - self.spent_s());
                 if self.signals.arrived().is_some() || self.spent_s() > until_s {
                     return Ok(());
                 }
-                if !self.plan.units[unit].fresh {
-                    self.plan.units[unit].rounds = CALIBRATION_ROUNDS;
-                }
-                self.launch(unit, CALIBRATION)?;
-                for cell in free(self, unit) {
+                let pilot = self.pilot_asked(launch_group);
+                let rounds = if self.state.launch_groups[launch_group].fresh { 1 } else { CALIBRATION_ROUNDS };
+                self.launch(launch_group, CALIBRATION, Asked { rounds, ..pilot })?;
+                for cell in free(self, launch_group) {
                     let Some(length_ns) = self.lengths_ns.get(&cell) else { continue };
-                    let each = length_ns / f64::from(batch_of(&self.plan, cell));
+                    let each = length_ns / f64::from(batch_of(&self.state, cell));
                     let all = seen.entry(cell).or_default();
                     if pass <= COARSE_CALIBRATIONS {
                         // What the clock adds to samples that are still too short has no place in the final choice.
@@ -59,66 +60,77 @@ impl Runner<'_> {
                     }
                     all.push(each);
                 }
-                self.plan.units[unit].rounds = self.plan.units[unit].rounds.min(1);
             }
-            self.set_batches(name, &seen);
+            self.set_batches(name, &seen)?;
         }
         Ok(())
     }
 
     /// Gives every group the batch at which its slowest cell is as long as a sample should be.
-    fn set_batches(&mut self, name: &str, seen: &BTreeMap<usize, Vec<f64>>) {
-        let Some(experiment) = self.plan.experiment(name).cloned() else { return };
-        let group = |plan: &Plan, cell: usize| {
-            let mut group = group_of(&experiment, &plan.cells[cell].cell);
+    fn set_batches(&mut self, name: &str, seen: &BTreeMap<usize, Vec<f64>>) -> Result<()> {
+        let Some(experiment) = self.state.plan.experiment(name).cloned() else { return Ok(()) };
+        let group = |state: &State, cell: usize| {
+            let mut group = group_of(&experiment, &state.cells[cell].cell);
             group.remove(BATCH);
             group
         };
         let each: Vec<(usize, f64)> =
             seen.iter().filter_map(|(&c, all)| Some((c, median(&mut all.clone())?))).collect();
+        let mut chosen: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for &(cell, _) in &each {
-            let mine = group(&self.plan, cell);
-            let compared = each.iter().filter(|(other, _)| compatible(&mine, &group(&self.plan, *other)));
+            let mine = group(&self.state, cell);
+            let compared = each.iter().filter(|(other, _)| compatible(&mine, &group(&self.state, *other)));
             let (fastest, slowest) =
                 compared.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, ns)| (low.min(*ns), high.max(*ns)));
             let clock_ns = self.clock_read_ns(cell);
-            let batch = batch_for(fastest, slowest, clock_ns).to_string();
-            self.plan.cells[cell].cell.parameters.insert(BATCH.to_owned(), batch);
+            let batch = batch_for(fastest, slowest, clock_ns);
+            if batch != batch_of(&self.state, cell) {
+                chosen.entry(batch).or_default().push(cell);
+            }
         }
+        for (batch, cells) in chosen {
+            let why = "samples are short against a timer tick and long against a read of the clock";
+            self.decide(why, What::Batch { cells, batch })?;
+        }
+        Ok(())
     }
 
     fn clock_read_ns(&self, cell: usize) -> f64 {
-        let about = self.plan.cells[cell].cell.sides().next().and_then(|worker| self.evidence.about.get(worker));
+        let about = self.state.cells[cell].cell.sides().next().and_then(|worker| self.evidence.about.get(worker));
         about.and_then(|a| a.get("clock_read_ns")).and_then(|text| text.parse().ok()).unwrap_or(100.0)
     }
 
     /// Chooses the rounds of a launch from the two components of variance that the first launches showed, for the comparison
     /// that is widest; see `stats::variance`.
     pub(super) fn choose_rounds(&mut self, cluster: &Cluster, until_s: f64) -> Result<()> {
-        for &unit in &cluster.units {
-            let cells = self.alive(unit);
-            let planned = &self.plan.units[unit];
+        for &launch_group in &cluster.launch_groups {
+            let cells = self.alive(launch_group);
+            let planned = &self.state.launch_groups[launch_group];
             if planned.fresh || cells.is_empty() {
                 continue;
             }
-            let Some(components) = judge::components_within(&self.plan, &self.evidence, &cells) else { continue };
+            let Some(components) = judge::components_within(&self.state, &self.evidence, &cells) else { continue };
             // As many launches must still fit as the rounds were planned for; what the last block really took says how many do.
             let left = (PLANNED_LAUNCHES - f64::from(cluster.blocks)).max(1.0);
-            let overhead_s = launch_s(planned, 0);
-            let share_s = (until_s - self.spent_s()) / left / cluster.units.len() as f64;
+            let overhead_s = launch_s(planned, planned.warmup_rounds);
+            let share_s = (until_s - self.spent_s()) / left / cluster.launch_groups.len() as f64;
             let slower = (cluster.block_s / self.expected_s(cluster)).max(1.0);
             let round_s = planned.round_s.max(1e-6);
             let most = rounds_that_fit(share_s / slower, overhead_s, round_s);
             let least = LEAST_ROUNDS_CHOSEN.min(most);
             let rounds = optimal_rounds(&components, overhead_s, round_s, least, most);
-            self.plan.units[unit].rounds = rounds as u32;
+            let (rounds, warmup_rounds) = (rounds as u32, planned.warmup_rounds);
+            if rounds != planned.rounds {
+                let why = "launches and rounds varied so much in the first launches";
+                self.decide(why, What::Rounds { launch_group, rounds, warmup_rounds })?;
+            }
         }
-        self.folder.write_json("plan.json", &self.plan)
+        Ok(())
     }
 
-    /// What one launch of every unit of a cluster should take by the pilot's times, in seconds.
+    /// What one launch of every group of a cluster should take by the pilot's times, in seconds.
     fn expected_s(&self, cluster: &Cluster) -> f64 {
-        cluster.units.iter().map(|&u| launch_s(&self.plan.units[u], self.plan.units[u].rounds)).sum::<f64>().max(1e-6)
+        cluster.launch_groups.iter().map(|&u| self.expected_launch_s(u)).sum::<f64>().max(1e-6)
     }
 
     /// Where launches take longer than the pilot promised, so that fewer than six of them would fit, the rest gets fewer
@@ -131,10 +143,17 @@ impl Runner<'_> {
         if needed_s <= left_s || left_s <= 0.0 {
             return Ok(());
         }
-        for unit in clusters.iter().filter(|c| c.blocks > 0 && lacking(c) > 0.0).flat_map(|c| c.units.clone()) {
-            self.plan.units[unit].rounds = shortened(self.plan.units[unit].rounds, left_s, needed_s);
+        for launch_group in
+            clusters.iter().filter(|c| c.blocks > 0 && lacking(c) > 0.0).flat_map(|c| c.launch_groups.clone())
+        {
+            let group = &self.state.launch_groups[launch_group];
+            let (rounds, warmup_rounds) = (shortened(group.rounds, left_s, needed_s), group.warmup_rounds);
+            if rounds != group.rounds {
+                let why = "launches take longer than the pilot promised, and six must fit";
+                self.decide(why, What::Rounds { launch_group, rounds, warmup_rounds })?;
+            }
         }
-        self.folder.write_json("plan.json", &self.plan)
+        Ok(())
     }
 
     /// What a sample of each cell took: the median over rounds of its measured phases together.
@@ -164,11 +183,11 @@ fn shortened(rounds: u32, left_s: f64, needed_s: f64) -> u32 {
 }
 
 /// The batch that a cell has at the moment.
-fn batch_of(plan: &Plan, cell: usize) -> u32 {
-    plan.cells[cell].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()).unwrap_or(1)
+fn batch_of(state: &State, cell: usize) -> u32 {
+    state.cells[cell].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()).unwrap_or(1)
 }
 
-/// The batch for cells that take so many nanoseconds for each unit of it: the slowest gets samples no longer than
+/// The batch for cells that take so many nanoseconds for each launch_group of it: the slowest gets samples no longer than
 /// [`SAMPLE_NS`], unless the fastest would then come too near to the cost of the clock.
 fn batch_for(fastest_ns: f64, slowest_ns: f64, clock_read_ns: f64) -> u32 {
     let most = SAMPLE_NS / slowest_ns.max(1e-3);

@@ -4,7 +4,7 @@
 #include "worker.h"
 #include <setjmp.h>
 
-enum { MAX_PARAMETERS = 24, MAX_EXTRA = 2, MAX_PHASES = 24, MAX_PROCESSES = 256 };
+enum { MAX_PARAMETERS = 24, MAX_EXTRA = 2, MAX_PHASES = 24, MAX_PROCESSES = 256, FACTS_OF_A_SLOT = 40 };
 
 struct parameter {
     const char *key, *value;
@@ -78,10 +78,12 @@ int perf_columns(const char *names[MAX_EXTRA]);
 void pool_open(struct slot *s);
 void pool_close(struct slot *s);
 void pool_arm(struct slot *s);
+void pool_settle(struct slot *s);
 void run_in_processes(struct slot *s, unsigned processes);
 bool in_child(void);
 void child_barrier(void);
 void child_sample(const struct sample *sample);
+void child_add_sample(const struct sample *sample);
 void child_fact(const char *name, uint64_t value, const char *word);
 __attribute__((noreturn)) void child_end(const char *line);
 
@@ -92,6 +94,13 @@ void transcript_open(int sample_capacity, int fact_capacity);
 void transcript_about(void);
 void transcript_columns(void);
 void record_sample(const struct sample *sample);
+/* huge.c: takes back what the slot forbade. */
+void huge_pages_after(void);
+
+void add_sample(const struct sample *sample); /* to the slot's sample of that phase, where there is one */
+void sample_into(struct sample *into, const struct sample *more);
+const struct sample *series_so_far(const struct slot *s, const char *phase);
+void forget_sample(int slot, const char *phase);
 void record_fact(int slot, int cell, const char *name, const char *value);
 void record_end(const char *line);
 void transcript_write(bool whole);

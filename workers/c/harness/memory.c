@@ -56,7 +56,7 @@ static bool each_line(const char *path, void (*line)(char *, void *), void *cont
 
 struct smaps_search {
     uintptr_t from, to;
-    bool inside;
+    bool inside, overlapping;
     struct resident found;
 };
 
@@ -65,7 +65,8 @@ static void smaps_line(char *line, void *context)
     struct smaps_search *search = context;
     unsigned long from, to, kib;
     if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
-        search->inside = from >= search->from && to <= search->to;
+        search->inside = search->overlapping ? from < search->to && to > search->from
+                                             : from >= search->from && to <= search->to;
     } else if (search->inside) {
         if (sscanf(line, "Rss: %lu kB", &kib) == 1)
             search->found.rss_bytes += kib * 1024;
@@ -86,6 +87,43 @@ struct resident resident_in(struct slot *s, const void *start, size_t bytes)
     if (!each_line("/proc/self/smaps", smaps_line, &search))
         fail(s, "open /proc/self/smaps");
     return search.found;
+}
+
+struct resident resident_in_process(struct slot *s)
+{
+    struct smaps_search search = {.from = 0, .to = UINTPTR_MAX};
+    if (!each_line("/proc/self/smaps_rollup", smaps_line, &search))
+        fail(s, "open /proc/self/smaps_rollup");
+    return search.found;
+}
+
+/* Bit 63 of a page's entry says that it is present (Documentation/admin-guide/mm/pagemap.rst). */
+uint64_t mapped_present_bytes(struct slot *s, const void *start, size_t bytes)
+{
+    uint64_t entries[512], present = 0;
+    size_t first = (uintptr_t)start / s->page_bytes, end = ((uintptr_t)start + bytes + s->page_bytes - 1) / s->page_bytes;
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        fail(s, "open /proc/self/pagemap");
+    while (first < end) {
+        size_t want = end - first < 512 ? end - first : 512;
+        ssize_t got = pread(fd, entries, want * sizeof *entries, (off_t)(first * sizeof *entries));
+        if (got <= 0)
+            fail(s, "read /proc/self/pagemap");
+        for (size_t i = 0; i < (size_t)got / sizeof *entries; i++)
+            present += entries[i] >> 63;
+        first += (size_t)got / sizeof *entries;
+    }
+    close(fd);
+    return present * s->page_bytes;
+}
+
+uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes)
+{
+    struct smaps_search search = {.from = (uintptr_t)start, .to = (uintptr_t)start + bytes, .overlapping = true};
+    if (!each_line("/proc/self/smaps", smaps_line, &search))
+        fail(s, "open /proc/self/smaps");
+    return search.found.huge_bytes;
 }
 
 static void status_line(char *line, void *context)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 struct threads {
     pthread_t ids[MAX_PROCESSES];
@@ -15,7 +16,7 @@ struct threads {
     pthread_cond_t wake;
     unsigned helpers, armed;        /* `armed` counts calls of pool_arm(); guarded by the lock */
     bool closing;
-    atomic_uint ready, started, finished; /* `started` equals `armed` once the work may begin */
+    atomic_uint ready, started, finished, settled; /* `started` equals `armed` once the work may begin */
     void (*work)(const struct part *);
     char *start;
     size_t bytes, page_bytes, share_bytes;
@@ -44,6 +45,15 @@ struct helper {
     unsigned index;
 };
 
+/* The kernel adds what a running thread has used to its process's clock at ticks, and whenever the thread asks for its own:
+ * without this, a phase shorter than a tick would have the caller's time only. What is too much then is a helper's spinning
+ * from here to the start of the phase, some microseconds. */
+static void account_own_time(void)
+{
+    struct timespec own;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+}
+
 static void *help(void *argument)
 {
     struct helper *me = argument;
@@ -56,12 +66,15 @@ static void *help(void *argument)
         pthread_mutex_unlock(&t->lock);
         if (closing)
             return NULL;
+        account_own_time();
         atomic_fetch_add(&t->ready, 1);
         while (atomic_load_explicit(&t->started, memory_order_acquire) < turn)
             pause_briefly();
         struct part part = part_of(t, me->index);
         t->work(&part);
         atomic_fetch_add_explicit(&t->finished, 1, memory_order_release);
+        account_own_time();
+        atomic_fetch_add(&t->settled, 1);
     }
 }
 
@@ -116,12 +129,26 @@ void pool_arm(struct slot *s)
         return;
     atomic_store(&t->ready, 0);
     atomic_store(&t->finished, 0);
+    atomic_store(&t->settled, 0);
     pthread_mutex_lock(&t->lock);
     t->armed++;
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
     while (atomic_load(&t->ready) < t->helpers)
         sched_yield();
+}
+
+/* After the clock: waits until the helpers' time is in the process's clock. */
+void pool_settle(struct slot *s)
+{
+    struct threads *t = s->pool;
+    while (t && atomic_load(&t->settled) < t->helpers && atomic_load(&t->finished) > 0)
+        pause_briefly();
+}
+
+void pool_wake(struct slot *s)
+{
+    pool_arm(s);
 }
 
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark)
@@ -133,7 +160,7 @@ void on_every_thread(struct slot *s, void (*work)(const struct part *), char *st
         return;
     }
     size_t align = s->huge_page_bytes && bytes >= s->threads * s->huge_page_bytes ? s->huge_page_bytes : s->page_bytes;
-    size_t share = (bytes / s->threads + align - 1) / align * align;
+    size_t share = ((bytes + s->threads - 1) / s->threads + align - 1) / align * align;
     t->work = work;
     t->start = start;
     t->bytes = bytes;
@@ -204,6 +231,16 @@ void child_sample(const struct sample *sample)
 {
     if (me->sample_count < MAX_PHASES)
         me->samples[me->sample_count++] = *sample;
+}
+
+void child_add_sample(const struct sample *sample)
+{
+    for (int i = 0; i < me->sample_count; i++)
+        if (strcmp(me->samples[i].phase, sample->phase) == 0) {
+            sample_into(&me->samples[i], sample);
+            return;
+        }
+    child_sample(sample);
 }
 
 void child_fact(const char *name, uint64_t value, const char *word)

@@ -7,6 +7,7 @@
 const char *current_phase;
 static struct counters before;
 static uint64_t started_ns;
+static bool parallel_phase;
 
 uint64_t now_ns(void)
 {
@@ -53,6 +54,7 @@ void warm_stopwatch(void)
 int phase_begin(struct slot *s, const char *name, int parallel)
 {
     current_phase = name;
+    parallel_phase = parallel;
     if (parallel)
         pool_arm(s);
     if (in_child())
@@ -64,12 +66,14 @@ int phase_begin(struct slot *s, const char *name, int parallel)
     return 1;
 }
 
-int phase_end(struct slot *s)
+static struct sample end_sample(struct slot *s)
 {
     struct sample sample = {s->number, s->round, s->cell->number, current_phase, s->ops, s->phase_bytes,
                             started_ns, now_ns() - started_ns, {0}};
     if (request.trace_marks)
         mark("end", current_phase);
+    if (parallel_phase)
+        pool_settle(s);
     struct counters after;
     struct timespec cpu;
     /* In the opposite order of counters_read(), so that the CPU clock is read next to the wall clock on both sides. */
@@ -80,9 +84,30 @@ int phase_end(struct slot *s)
     for (size_t i = 0; i < sizeof after / sizeof(uint64_t); i++)
         spent[i] = ((uint64_t *)&after)[i] - ((uint64_t *)&before)[i];
     current_phase = NULL;
+    return sample;
+}
+
+int phase_end(struct slot *s)
+{
+    struct sample sample = end_sample(s);
     if (in_child())
         child_sample(&sample);
     else
         record_sample(&sample);
     return 0;
+}
+
+int phase_end_series(struct slot *s)
+{
+    struct sample sample = end_sample(s);
+    if (in_child())
+        child_add_sample(&sample);
+    else
+        add_sample(&sample);
+    return 0;
+}
+
+void phase_forget(struct slot *s, const char *name)
+{
+    forget_sample(s->number, name);
 }

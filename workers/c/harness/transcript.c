@@ -78,6 +78,46 @@ void record_sample(const struct sample *sample)
     samples[sample_count++] = *sample;
 }
 
+static struct sample *sample_of(int slot, const char *phase)
+{
+    for (int i = sample_count; i-- > 0 && samples[i].slot == slot;)
+        if (strcmp(samples[i].phase, phase) == 0)
+            return &samples[i];
+    return NULL;
+}
+
+void sample_into(struct sample *into, const struct sample *more)
+{
+    uint64_t *sum = (uint64_t *)&into->spent;
+    into->ops = more->ops;
+    into->bytes = more->bytes;
+    into->wall_ns += more->wall_ns;
+    for (size_t i = 0; i < sizeof into->spent / sizeof(uint64_t); i++)
+        sum[i] += ((const uint64_t *)&more->spent)[i];
+}
+
+const struct sample *series_so_far(const struct slot *s, const char *phase)
+{
+    return sample_of(s->number, phase);
+}
+
+void add_sample(const struct sample *sample)
+{
+    struct sample *there = sample_of(sample->slot, sample->phase);
+    if (there)
+        sample_into(there, sample);
+    else
+        record_sample(sample);
+}
+
+/* Only the latest sample can be dropped; a series has no other phase between its turns. */
+void forget_sample(int slot, const char *phase)
+{
+    struct sample *there = sample_of(slot, phase);
+    if (there && there == &samples[sample_count - 1])
+        sample_count--;
+}
+
 void record_fact(int slot, int cell, const char *name, const char *value)
 {
     if (fact_count == fact_limit) {

@@ -2,7 +2,6 @@
 #include "core.h"
 #include "pin.h"
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -48,7 +47,7 @@ void transcript_about(void)
     out("pagewise\t1\t%s\n", worker_name());
     out("about\tcompiler\t%s\n", worker_compiler());
     out("about\tmethod_flags\t%s\n", worker_flags());
-    out("about\tlibc\tglibc %s\n", gnu_get_libc_version());
+    out("about\tlibc\t%s %s\n", LIBC_NAME, LIBC_VERSION);
     out("about\tpage_bytes\t%ld\n", sysconf(_SC_PAGESIZE));
     out("about\thuge_page_bytes\t%zu\n", huge_page_bytes());
 }
@@ -77,6 +76,7 @@ static void run_slot(struct cell *cell, int number, int round)
         }
     }
     pool_close(s);
+    huge_pages_after();
     pin_end();
     current_phase = NULL;
 }
@@ -93,7 +93,7 @@ static void run(void)
         perf_open();
     transcript_columns();
     out_flush();
-    transcript_open(samples, slots * 40);
+    transcript_open(samples, slots * FACTS_OF_A_SLOT);
     signals_watch();
     code_touch();
     warm_stopwatch();

@@ -11,19 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Newer than some C libraries' headers; the kernel says EINVAL where it does not know them. */
-#ifndef MADV_COLD
-#define MADV_COLD 20
-#define MADV_PAGEOUT 21
-#endif
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
+#include "portable.h"
 
 struct cell;
 struct threads;
@@ -74,6 +62,12 @@ struct method {
 #define PARALLEL_PHASE(s, name) for (int open_ = phase_begin((s), (name), 1); open_; open_ = phase_end(s))
 int phase_begin(struct slot *s, const char *name, int parallel);
 int phase_end(struct slot *s);
+/* SERIES_PHASE is a phase that a slot passes many times, with untimed work between: times and counters add up to one sample,
+ * as with a benchmark's timer that is stopped and started; ops and bytes are those set for the last turn. phase_forget() drops
+ * what has added up. */
+#define SERIES_PHASE(s, name) for (int open_ = phase_begin((s), (name), 0); open_; open_ = phase_end_series(s))
+int phase_end_series(struct slot *s);
+void phase_forget(struct slot *s, const char *name);
 
 /* One thread's part of a parallel phase. */
 struct part {
@@ -83,6 +77,7 @@ struct part {
     char mark;
 };
 /* Runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first part. */
+void pool_wake(struct slot *s); /* before on_every_thread() outside of a parallel phase */
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark);
 
 /* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open() comes
@@ -123,6 +118,11 @@ struct resident {
     uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */
 };
 struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
+struct resident resident_in_process(struct slot *s);                          /* from /proc/self/smaps_rollup */
+/* Bytes of whole pages that are there, by the range's page table: also where smaps has the range within a larger mapping. */
+uint64_t mapped_present_bytes(struct slot *s, const void *start, size_t bytes);
+/* Huge pages of all mappings that touch the range: for memory whose mapping may have been merged with a neighbour's. */
+uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes);
 uint64_t peak_rss_bytes(void);                                                /* VmHWM */
 void reset_peak_rss(void);
 /* Puts the memory that the slot will get into the asked-for state: `recycled` (touched and given back just now) or `cold`
@@ -135,6 +135,13 @@ bool wants_huge_pages(const struct slot *s); /* the method's `backing_huge` */
 unsigned memfd_flags(void);
 /* Runs `work` as a process that inherits what is mapped now and waits for its end; its samples and facts become the slot's. */
 void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *argument);
+
+/* Huge pages as the kernel's settings grant them (huge.c), to memory that is `advised` by MADV_HUGEPAGE or to any. */
+bool huge_pages_granted(const struct slot *s, bool advised);
+bool small_folios_granted(const struct slot *s, bool advised); /* sizes between a base page and a huge page */
+/* The faults that touching a mapping of its own from its start to its end takes by these settings. */
+uint64_t expected_faults(const struct slot *s, const void *start, size_t bytes, bool advised);
+void forbid_huge_pages(struct slot *s, bool forbidden); /* to the whole process, until the slot ends */
 
 /* Two sides (sides.c). meet() is a rendezvous of both sides; tell() and hear() pass a few bytes, and descriptors. */
 void meet(struct slot *s);

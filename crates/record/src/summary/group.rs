@@ -52,12 +52,6 @@ impl Estimate {
     pub fn half_width(&self) -> f64 {
         (self.high / self.low).sqrt() - 1.0
     }
-
-    /// The same comparison the other way round.
-    pub fn inverse(&self) -> Estimate {
-        let moved = self.moved.map(|(low, high)| (1.0 / high, 1.0 / low));
-        Estimate { ratio: 1.0 / self.ratio, low: 1.0 / self.high, high: 1.0 / self.low, moved, ..*self }
-    }
 }
 
 /// What an interval says against the margin asked for, and nothing else.

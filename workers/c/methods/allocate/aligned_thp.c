@@ -7,6 +7,10 @@ static void run(struct slot *s)
 {
     if (!s->huge_page_bytes)
         skip(s, "this kernel has no transparent huge pages");
+    if (s->bytes < s->huge_page_bytes)
+        skip(s, "the block is less than one huge page: none can come");
+    if (!huge_pages_granted(s, true))
+        skip(s, "transparent huge pages are switched off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
     allocate_malloc(s, NULL, NULL);
     allocate_begin(s);
     size_t bytes = s->bytes, whole = whole_pages(s), huge = s->huge_page_bytes;
@@ -24,6 +28,8 @@ static void run(struct slot *s)
     }
     if (advised != 0)
         skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    fact(s, "granted_faults", expected_faults(s, p, whole, true));
+    fact(s, "small_folios", small_folios_granted(s, true));
     PHASE(s, "fill") { memset(p, 0, bytes); }
     allocate_mapping(s, p);
     allocate_filled(s, p, 0, false);
@@ -37,6 +43,7 @@ METHOD(allocate_aligned_thp, .experiment = "allocate", .name = "aligned-thp",
        .summary = "posix_memalign to a huge page, MADV_HUGEPAGE, then memset to zero: one fault per huge page.",
        .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " GLIBC_LAWS "; huge_bytes == " HUGE_BYTES "; fill.rss_bytes == " PAGES " * page_bytes; "
+               "fill.minor_faults == granted_faults; small_folios == 0: "
                "fill.minor_faults == huge_bytes / huge_page_bytes + (" PAGES " * page_bytes - huge_bytes) / page_bytes; "
-               "bytes >= 1048576: " GIVEN_BACK "; " BACKING_LAWS("fill"),
+               "bytes >= 1048576: " GIVEN_BACK "; block_alignment >= huge_page_bytes; " BACKING_LAWS("fill"),
        .calls = "allocate:getrandom?,brk?,mmap,madvise free:munmap", .backing_huge = true, .run = run);

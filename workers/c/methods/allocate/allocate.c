@@ -2,10 +2,21 @@
 #include "allocate.h"
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <link.h>
 #include <malloc.h>
 #include <stdio.h>
+
+#if !defined(__GLIBC__)
+#define HAVE_GLIBC false
+#define MMAPPED_BLOCKS UINT64_MAX /* allocate_malloc() has skipped before it is asked */
+#else
+#define HAVE_GLIBC true
+#if __GLIBC_PREREQ(2, 33)
+#define MMAPPED_BLOCKS mallinfo2().hblks
+#else
+#define MMAPPED_BLOCKS (uint64_t)mallinfo().hblks
+#endif
+#endif
 
 static char text[1 << 16];
 
@@ -24,7 +35,7 @@ static const char *read_text(const char *path)
 }
 
 /* Anonymous memory of the whole process, exact; VmRSS would also count library code as it comes into use. */
-static uint64_t anonymous_bytes(struct slot *s)
+uint64_t allocate_anonymous_bytes(struct slot *s)
 {
     const char *line = strstr(read_text("/proc/self/smaps_rollup"), "\nAnonymous:");
     if (!line)
@@ -49,29 +60,19 @@ static int read_segments(struct dl_phdr_info *object, size_t size, void *page_by
     return 0;
 }
 
-/* True where no setting lets the kernel give more than a base page at a fault that was not advised. */
-static bool base_pages_only(struct slot *s)
-{
-    static const char folder[] = "/sys/kernel/mm/transparent_hugepage";
-    char path[128];
-    snprintf(path, sizeof path, "%s/enabled", folder);
-    bool always = strstr(read_text(path), "[always]") != NULL, larger = always;
-    for (size_t kib = 2 * s->page_bytes / 1024; kib <= 4096; kib *= 2) {
-        snprintf(path, sizeof path, "%s/hugepages-%zukB/enabled", folder, kib);
-        larger = larger || strstr(read_text(path), "[always]");
-    }
-    return !larger;
-}
+static uint64_t huge_bytes_before;
 
 void allocate_begin(struct slot *s)
 {
     s->ops = s->bytes;
     fact(s, "heap_untouched", strstr(read_text("/proc/self/maps"), "[heap]") == NULL);
-    fact(s, "base_pages_only", base_pages_only(s));
+    fact(s, "base_pages_only", !huge_pages_granted(s, false) && !small_folios_granted(s, false));
+    fact(s, "footprint_bytes", s->bytes);
     dl_iterate_phdr(read_segments, &s->page_bytes);
     backing_before(s, s->bytes);
     reset_peak_rss();
-    fact(s, "before.anonymous_bytes", anonymous_bytes(s));
+    huge_bytes_before = resident_in_process(s).huge_bytes;
+    fact(s, "before.anonymous_bytes", allocate_anonymous_bytes(s));
 }
 
 void allocate_check(struct slot *s, const void *block, const char *call)
@@ -81,7 +82,7 @@ void allocate_check(struct slot *s, const void *block, const char *call)
 }
 
 /* Every byte of `p` is `value`: equal neighbours all along mean that each byte is the first one. */
-static bool all_are(const char *p, size_t bytes, char value)
+bool allocate_all_are(const char *p, size_t bytes, char value)
 {
     return bytes == 0 || (p[0] == value && memcmp(p, p + 1, bytes - 1) == 0);
 }
@@ -90,7 +91,7 @@ static bool first_of_each_page(const char *p, size_t bytes, char value, size_t p
 {
     for (size_t at = 0; at < bytes; at = next_page(p, at, page)) {
         size_t end = next_page(p, at, page);
-        if (p[at] != value || !all_are(p + at + 1, (end < bytes ? end : bytes) - at - 1, 0))
+        if (p[at] != value || !allocate_all_are(p + at + 1, (end < bytes ? end : bytes) - at - 1, 0))
             return false;
     }
     return true;
@@ -98,24 +99,26 @@ static bool first_of_each_page(const char *p, size_t bytes, char value, size_t p
 
 void allocate_filled(struct slot *s, const char *block, char value, bool each_page)
 {
-    fact(s, "fill.anonymous_bytes", anonymous_bytes(s));
+    fact(s, "fill.anonymous_bytes", allocate_anonymous_bytes(s));
+    fact(s, "block_alignment", (uintptr_t)block & -(uintptr_t)block);
     fact(s, "fill.peak_rss_bytes", peak_rss_bytes());
     fact(s, "filled_right", each_page ? first_of_each_page(block, s->bytes, value, s->page_bytes)
-                                      : all_are(block, s->bytes, value));
+                                      : allocate_all_are(block, s->bytes, value));
 }
 
 void allocate_mapping(struct slot *s, const char *block)
 {
-    struct resident now = resident_in(s, block, whole_pages(s));
-    fact(s, "fill.rss_bytes", now.rss_bytes);
-    fact(s, "huge_bytes", now.huge_bytes);
+    fact(s, "fill.rss_bytes", mapped_present_bytes(s, block, whole_pages(s)));
+    fact(s, "huge_bytes", resident_in_process(s).huge_bytes - huge_bytes_before);
 }
 
 void allocate_malloc(struct slot *s, const char *library, const char *package)
 {
     static char reason[256];
-    Dl_info malloc_is, glibc_is;
-    if (!dladdr((void *)malloc, &malloc_is) || !dladdr((void *)gnu_get_libc_version, &glibc_is))
+    Dl_info malloc_is, libc_is;
+    if (!library && !HAVE_GLIBC)
+        skip(s, "this worker was built with another C library than glibc, whose malloc the method is about");
+    if (!dladdr((void *)malloc, &malloc_is) || !dladdr((void *)sysconf, &libc_is))
         fail_because(s, "dladdr", "the library that has malloc is not known");
     const char *slash = strrchr(malloc_is.dli_fname, '/'), *file = slash ? slash + 1 : malloc_is.dli_fname;
     if (library && strncmp(file, library, strlen(library)) != 0) {
@@ -124,17 +127,13 @@ void allocate_malloc(struct slot *s, const char *library, const char *package)
         skip(s, reason);
     }
     fact_word(s, "malloc_library", file);
-    fact(s, "malloc_is_glibc", malloc_is.dli_fbase == glibc_is.dli_fbase);
-    fact(s, "malloc_is_preloaded", library && malloc_is.dli_fbase != glibc_is.dli_fbase);
+    fact(s, "malloc_is_glibc", HAVE_GLIBC && malloc_is.dli_fbase == libc_is.dli_fbase);
+    fact(s, "malloc_is_preloaded", library && malloc_is.dli_fbase != libc_is.dli_fbase);
 }
 
 void allocate_glibc(struct slot *s, const char *block)
 {
-#if __GLIBC_PREREQ(2, 33)
-    fact(s, "mmapped_blocks", mallinfo2().hblks);
-#else
-    fact(s, "mmapped_blocks", (uint64_t)mallinfo().hblks);
-#endif
+    fact(s, "mmapped_blocks", MMAPPED_BLOCKS);
     fact(s, "below_break", block + s->bytes <= (char *)sbrk(0));
 }
 
@@ -145,6 +144,14 @@ void allocate_refilled(struct slot *s, const char *block)
 
 void allocate_end(struct slot *s)
 {
-    fact(s, "free.anonymous_bytes", anonymous_bytes(s));
+    fact(s, "free.anonymous_bytes", allocate_anonymous_bytes(s));
     backing_after(s, s->bytes);
+}
+
+struct place mapping_place(struct slot *s)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    if (key_is(s, "align", "huge"))
+        return (struct place){free_range(s, whole_pages(s)), flags | MAP_FIXED_NOREPLACE};
+    return (struct place){NULL, flags};
 }

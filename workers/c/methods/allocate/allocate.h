@@ -6,6 +6,9 @@
 
 #define ALLOCATE_PHASES "allocate fill refill free"
 #define ALLOCATE_KEYS "bytes:size backing:recycled|cold idle_ms:count"
+/* malloc's block lies where the library and the kernel put it, and so does a mapping unless it is asked for otherwise. */
+#define MAPPED_KEYS "bytes:size align:kernel|huge backing:recycled|cold idle_ms:count"
+#define MAPPED_LAWS "align=huge: block_alignment >= huge_page_bytes; align=kernel: block_alignment >= page_bytes"
 #define WHOLE_BYTES "bytes / page_bytes * page_bytes"
 #define PAGES "((bytes + page_bytes - 1) / page_bytes)"
 /* The pages that hold both glibc's 16-byte chunk header and the block; malloc itself writes the header. */
@@ -33,7 +36,7 @@
     phase ".minor_faults <= " PAGES_WITH_HEADER "; base_pages_only == 1 & bytes >= 262144: " phase                      \
     ".minor_faults == " PAGES_WITH_HEADER " - 1"
 #define MMAP_FAULT_LAWS(phase)                                                                                         \
-    phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; base_pages_only == 1: " phase                       \
+    MAPPED_LAWS "; " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; base_pages_only == 1: " phase                       \
     ".minor_faults == " PAGES "; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: " GIVEN_BACK
 
 /* Before the first phase: units, backing, and the proof that nobody has used the heap. */
@@ -42,12 +45,21 @@ void allocate_begin(struct slot *s);
 void allocate_check(struct slot *s, const void *block, const char *call);
 /* After `fill`: every byte is `value`; where `each_page` is set, the block's first byte in each page is, all others are 0. */
 void allocate_filled(struct slot *s, const char *block, char value, bool each_page);
+uint64_t allocate_anonymous_bytes(struct slot *s);
+bool allocate_all_are(const char *p, size_t bytes, char value);
 void allocate_mapping(struct slot *s, const char *block); /* after `fill`, where the block is a mapping of its own */
 /* Which library's malloc this process has. Skips unless it is `library`, where a method wants one preloaded. */
 void allocate_malloc(struct slot *s, const char *library, const char *package);
 void allocate_glibc(struct slot *s, const char *block);    /* after `fill`: where glibc's malloc took the block from */
 void allocate_refilled(struct slot *s, const char *block); /* after `refill`: the digest */
 void allocate_end(struct slot *s);                         /* after `free` */
+
+/* Where and how a mapping is asked for: `align=huge` at a huge page's boundary with unmapped guards, else where the kernel likes. */
+struct place {
+    void *at;
+    int flags;
+};
+struct place mapping_place(struct slot *s);
 
 /* The byte that `refill` sets everywhere, so that all methods' digests agree. */
 static inline char refill_mark(const struct slot *s)

@@ -18,7 +18,7 @@ static void run(struct slot *s)
 }
 
 METHOD(allocate_malloc_zero, .experiment = "allocate", .name = "malloc-zero",
-       .summary = "malloc, then memset to zero: the first half of P4 as published.",
+       .summary = "malloc, then memset to zero.",
        .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " GLIBC_LAWS "; " GLIBC_MMAP_LAWS "; " MALLOC_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
        .calls = "allocate:getrandom?,brk?,mmap? free:brk?,munmap?", .run = run);

@@ -4,10 +4,10 @@ static void run(struct slot *s)
 {
     allocate_begin(s);
     size_t bytes = s->bytes, mapped = whole_pages(s);
-    char *at = free_range(s, mapped), *p, mark = refill_mark(s);
+    struct place place = mapping_place(s);
+    char *p, mark = refill_mark(s);
     PHASE(s, "allocate") {
-        p = mmap(at, mapped, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
+        p = mmap(place.at, mapped, PROT_READ | PROT_WRITE, place.flags | MAP_POPULATE, -1, 0);
     }
     allocate_check(s, p, "mmap");
     PHASE(s, "fill") { memset(p, 0, bytes); }
@@ -21,7 +21,8 @@ static void run(struct slot *s)
 
 METHOD(allocate_mmap_populate, .experiment = "allocate", .name = "mmap-populate",
        .summary = "An anonymous private mapping, faulted in within the call by MAP_POPULATE, then set to 0.",
-       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
-       .laws = FILLED_LAWS "; " "fill.minor_faults == 0; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: "
+       .phases = ALLOCATE_PHASES, .keys = MAPPED_KEYS, .memory = "bytes", .isolation = "fresh",
+       .laws = FILLED_LAWS "; " MAPPED_LAWS "; base_pages_only == 1: allocate.minor_faults == " PAGES "; "
+               "allocate.minor_faults >= 1; fill.minor_faults == 0; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: "
                GIVEN_BACK "; " BACKING_LAWS("allocate"),
        .calls = "allocate:mmap free:munmap", .run = run);

@@ -4,9 +4,10 @@ static void run(struct slot *s)
 {
     allocate_begin(s);
     size_t bytes = s->bytes, mapped = whole_pages(s);
-    char *at = free_range(s, mapped), *p, mark = refill_mark(s);
+    struct place place = mapping_place(s);
+    char *p, mark = refill_mark(s);
     PHASE(s, "allocate") {
-        p = mmap(at, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        p = mmap(place.at, mapped, PROT_READ | PROT_WRITE, place.flags, -1, 0);
     }
     allocate_check(s, p, "mmap");
     PHASE(s, "fill") { memset(p, 1, bytes); }
@@ -19,7 +20,7 @@ static void run(struct slot *s)
 }
 
 METHOD(allocate_mmap_touch, .experiment = "allocate", .name = "mmap-touch",
-       .summary = "An anonymous private mapping, every byte set to 1: the second half of P4 as published.",
-       .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
+       .summary = "An anonymous private mapping, every byte set to 1.",
+       .phases = ALLOCATE_PHASES, .keys = MAPPED_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " MMAP_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
        .calls = "allocate:mmap free:munmap", .run = run);

@@ -5,6 +5,7 @@ struct copy copy_begin(struct slot *s)
 {
     struct copy c = {0};
     size_t bytes = s->bytes, at_least = key_size(s, "batch_bytes");
+    block_check_pages(s);
     bool fresh = key_is(s, "destination", "first-touch");
     if (fresh && bytes < s->page_bytes)
         skip(s, "a first touch is counted in pages, so destination=first-touch needs at least one");
@@ -26,9 +27,13 @@ void copy_end(struct slot *s, const struct copy *c)
     for (uint64_t i = 0; i < copies && wrong_at == bytes; i++)
         wrong_at = pattern_first_wrong(c->to + i * c->stride, bytes, s->seed);
     fact(s, "wrong_at", wrong_at);
+    fact(s, "wrong_copies", c->wrong != 0);
+    size_t target_bytes = c->stride ? c->stride * copies : bytes;
+    fact(s, "footprint_bytes", bytes + target_bytes);
+    fact(s, "huge_bytes", block_huge_bytes(s, c->from, bytes) + block_huge_bytes(s, c->to, target_bytes));
     fact(s, "source_wrong_at", pattern_first_wrong(c->from, bytes, s->seed));
     fact_digest(s, c->to, bytes);
     block_spoil(c->to, bytes);
     block_free(s, c->from, bytes);
-    block_free(s, c->to, c->stride ? c->stride * copies : bytes);
+    block_free(s, c->to, target_bytes);
 }

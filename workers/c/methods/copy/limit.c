@@ -1,44 +1,93 @@
 #include "copy.h"
+#include "streaming.h"
 
-/* Loads every byte and does nothing with it; written as instructions, so that both builds of the worker run the same loop.
- * `bytes` is a multiple of 128 here: a block's last page is there as a whole. */
+/* The best of several candidates, each by one thread and by all of them; which one is found out before the clock, once for each
+ * cell of a launch, and named by the fact `best_candidate`. */
+static void by_memcpy(char *to, const char *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+static void by_string(char *to, const char *from, size_t bytes)
+{
 #if defined(__x86_64__)
-static inline void load_all(const char *from, size_t bytes)
-{
-    const char *end = from + bytes;
-    if (__builtin_cpu_supports("avx"))
-        __asm__ volatile("1: vmovdqa 0(%0), %%ymm0\n vmovdqa 32(%0), %%ymm1\n vmovdqa 64(%0), %%ymm2\n"
-                         "vmovdqa 96(%0), %%ymm3\n sub $-128, %0\n cmp %1, %0\n jb 1b\n vzeroupper"
-                         : "+r"(from) : "r"(end) : "xmm0", "xmm1", "xmm2", "xmm3", "cc", "memory");
-    else
-        __asm__ volatile("1: movdqa 0(%0), %%xmm0\n movdqa 16(%0), %%xmm1\n movdqa 32(%0), %%xmm2\n"
-                         "movdqa 48(%0), %%xmm3\n add $64, %0\n cmp %1, %0\n jb 1b"
-                         : "+r"(from) : "r"(end) : "xmm0", "xmm1", "xmm2", "xmm3", "cc", "memory");
-}
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 #else
-static inline void load_all(const char *from, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += sizeof(uint64_t))
-        (void)*(const volatile uint64_t *)(from + i);
-}
+    memcpy(to, from, bytes);
 #endif
+}
+
+typedef void copy_bytes(char *to, const char *from, size_t bytes);
+static copy_bytes *const candidates[] = {by_memcpy, stream_copy, by_string};
+static const char *const names[] = {"memcpy", "streaming stores", "rep movsb"};
+enum { CANDIDATES = 3, TRIES = 2 };
+static struct copy c;
+static copy_bytes *chosen;
+
+static void copy_part(const struct part *part)
+{
+    char *from = c.from + (part->start - c.to), *to = part->start;
+    size_t bytes = part->bytes, stride = c.stride;
+    uint64_t batch = c.batch;
+    if (!bytes)
+        return;
+    EACH_COPY(chosen(to + i * stride, from, bytes))
+    if (wrong)
+        c.wrong = 1;
+}
+
+static void alone(struct slot *s)
+{
+    struct part whole = {c.to, s->bytes, s->page_bytes, 0};
+    copy_part(&whole);
+}
+
+/* Tries all on the destination itself, which is resident. Returns the best one's number; from CANDIDATES on, by all threads. */
+static int find_best(struct slot *s)
+{
+    uint64_t best_ns = UINT64_MAX;
+    int best = 0;
+    for (int i = 0; i < TRIES * 2 * CANDIDATES; i++) {
+        int candidate = i % (2 * CANDIDATES);
+        bool all = candidate >= CANDIDATES;
+        if (all && (!s->pool || s->bytes < s->threads * s->page_bytes))
+            continue;
+        chosen = candidates[candidate % CANDIDATES];
+        if (all)
+            pool_wake(s);
+        uint64_t start = now_ns(), spent;
+        if (all)
+            on_every_thread(s, copy_part, c.to, s->bytes, 0);
+        else
+            alone(s);
+        spent = now_ns() - start;
+        best = spent < best_ns ? candidate : best;
+        best_ns = spent < best_ns ? spent : best_ns;
+    }
+    return best;
+}
 
 static void run(struct slot *s)
 {
-    size_t bytes = s->bytes, at_least = key_size(s, "batch_bytes"), rounded = (bytes + 127) / 128 * 128;
-    uint64_t batch = at_least > bytes ? (at_least + bytes - 1) / bytes : 1;
-    char *from = block_filled(s, bytes);
-    s->ops = s->phase_bytes = bytes * batch;
-    fact(s, "batch", batch);
-    PHASE(s, "copy") {
-        for (uint64_t i = 0; i < batch; i++)
-            load_all(from, rounded);
-    }
-    block_prove(s, from, bytes);
-    block_free(s, from, bytes);
+    static const struct cell *known;
+    static int best;
+    c = copy_begin(s);
+    if (known != s->cell && !c.stride)
+        best = find_best(s);
+    else if (known != s->cell)
+        best = s->pool ? CANDIDATES : 0; /* pages that are not there yet can be tried only once: memcpy by all threads */
+    known = s->cell;
+    chosen = candidates[best % CANDIDATES];
+    fact_word(s, "best_candidate", names[best % CANDIDATES]);
+    fact(s, "best_threads", best >= CANDIDATES ? s->threads : 1);
+    if (best >= CANDIDATES)
+        PARALLEL_PHASE(s, "copy") { on_every_thread(s, copy_part, c.to, s->bytes, 0); }
+    else
+        PHASE(s, "copy") { alone(s); }
+    copy_end(s, &c);
 }
 
 METHOD(copy_limit, .experiment = "copy", .name = "limit", .role = "limit",
-       .summary = "Load every byte of the source and store none: no way that makes a copy can cost less than reading it.",
-       .phases = "copy", .keys = "bytes:size batch_bytes:size", .memory = "bytes",
-       .laws = "wrong_at == bytes; copy.minor_faults == 0", .calls = "", .run = run);
+       .summary = "The best copy found here: memcpy, streaming stores or rep movsb, by one thread or by all (the facts best_candidate and best_threads tell).",
+       .phases = "copy", .keys = COPY_KEYS " threads:count", .memory = COPY_MEMORY, .laws = COPY_LAWS, .calls = "",
+       .run = run);

@@ -5,12 +5,14 @@ static struct copy c;
 
 static void copy_part(const struct part *part)
 {
-    const char *from = c.from + (part->start - c.to);
-    char *to = part->start;
+    char *from = c.from + (part->start - c.to), *to = part->start;
     size_t bytes = part->bytes, stride = c.stride;
     uint64_t batch = c.batch;
-    for (uint64_t i = 0; i < batch; i++)
-        memcpy(to + i * stride, from, bytes);
+    if (!bytes)
+        return;
+    EACH_COPY(memcpy(to + i * stride, from, bytes))
+    if (wrong)
+        c.wrong = 1;
 }
 
 static void run(struct slot *s)

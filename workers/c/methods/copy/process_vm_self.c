@@ -26,8 +26,8 @@ static void run(struct slot *s)
     size_t bytes = s->bytes, stride = c.stride, done = bytes;
     uint64_t batch = c.batch;
     PHASE(s, "copy") {
-        for (uint64_t i = 0; i < batch && done == bytes; i++)
-            done = read_self(self, to + i * stride, from, bytes);
+        EACH_COPY(done = done == bytes ? read_self(self, to + i * stride, from, bytes) : done)
+        c.wrong = wrong;
     }
     if (done != bytes)
         fail_because(s, "process_vm_readv", came_so_far(strerror(errno), done, bytes));

@@ -13,8 +13,8 @@ static void run(struct slot *s)
     size_t bytes = s->bytes, stride = c.stride;
     uint64_t batch = c.batch;
     PHASE(s, "copy") {
-        for (uint64_t i = 0; i < batch; i++)
-            rep_movsb(to + i * stride, from, bytes);
+        EACH_COPY(rep_movsb(to + i * stride, from, bytes))
+        c.wrong = wrong;
     }
     copy_end(s, &c);
 }

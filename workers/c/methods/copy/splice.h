@@ -35,11 +35,12 @@ static inline void splice_copy(struct slot *s, size_t pipe_bytes, size_t piece, 
     if (obstacle || (obstacle = pipe_open(s, ends, pipe_bytes)))
         skip(s, obstacle);
     struct copy c = copy_begin(s);
+    char *from = c.from, *to = c.to;
     size_t bytes = s->bytes, stride = c.stride, done = bytes;
     uint64_t batch = c.batch;
     PHASE(s, "copy") {
-        for (uint64_t i = 0; i < batch && done == bytes; i++)
-            done = through_pipe(ends, c.to + i * stride, c.from, bytes, piece, flags);
+        EACH_COPY(done = done == bytes ? through_pipe(ends, to + i * stride, from, bytes, piece, flags) : done)
+        c.wrong = wrong;
     }
     if (done != bytes)
         fail_because(s, "vmsplice", came_so_far(strerror(errno), done, bytes));

@@ -1,4 +1,5 @@
 /* The parts that the `fault` methods share. */
+#include "core.h"
 #include "fault.h"
 #include <stdio.h>
 
@@ -23,8 +24,30 @@ void fault_begin(struct slot *s)
     if (wants_huge_pages(s) && s->threads > 1 && s->bytes < s->threads * s->huge_page_bytes)
         skip(s, "less than one huge page per thread: several threads would race for the same fault");
     s->ops = s->bytes / s->page_bytes;
+    fact(s, "footprint_bytes", s->bytes);
     backing_before(s, s->bytes);
     reset_peak_rss();
+}
+
+void fault_needs_huge(struct slot *s, bool advised)
+{
+    if (!s->huge_page_bytes)
+        skip(s, "this kernel has no transparent huge pages");
+    if (s->bytes < s->huge_page_bytes)
+        skip(s, arena_text("%zu bytes are less than one huge page (%zu bytes): none can come", s->bytes, s->huge_page_bytes));
+    if (advised && !huge_pages_granted(s, true))
+        skip(s, "transparent huge pages are switched off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+}
+
+void fault_before(struct slot *s, const char *p)
+{
+    struct resident now = resident_in(s, p, s->bytes);
+    fact(s, "before.rss_bytes", now.rss_bytes);
+    fact(s, "before.huge_bytes", now.huge_bytes);
+    if (wants_huge_pages(s)) {
+        fact(s, "granted_faults", expected_faults(s, p, s->bytes, true));
+        fact(s, "small_folios", small_folios_granted(s, true));
+    }
 }
 
 void fault_proofs(struct slot *s, const char *p)
@@ -47,7 +70,9 @@ void fault_rest(struct slot *s, char *p)
     fact(s, "release.rss_bytes", now.rss_bytes);
     fact(s, "release.lazyfree_bytes", now.lazyfree_bytes);
     PARALLEL_PHASE(s, "refault") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
-    fact(s, "refault.rss_bytes", resident_in(s, p, bytes).rss_bytes);
+    now = resident_in(s, p, bytes);
+    fact(s, "refault.rss_bytes", now.rss_bytes);
+    fact(s, "refault.huge_bytes", now.huge_bytes);
     fact_digest(s, p, bytes);
     PHASE(s, "unmap") { munmap(p, bytes); }
     backing_after(s, bytes);

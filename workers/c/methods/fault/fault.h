@@ -7,10 +7,19 @@
 #define FAULT_KEYS                                                                                                     \
     "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count"
 #define RE_TOUCH_LAW "re-touch.minor_faults == 0"
-/* Each process maps its share; a share that is no multiple of the huge page ends in base pages. */
+/* Nothing is there before the first touch, and only base pages are there after it and after the refault. */
+#define NOTHING_BEFORE "before.rss_bytes == 0"
+#define BASE_PAGES "huge_bytes == 0; refault.huge_bytes == 0"
+#define BASE_REFAULT "release=dontneed: refault.minor_faults == bytes / page_bytes"
+/* Each process maps its share; a share that is no multiple of the huge page ends in base pages, or in folios of sizes between
+ * (mTHP) where the settings grant them: `granted_faults` is what they come to. */
 #define SHARE "bytes / processes"
 #define HUGE_FAULTS                                                                                                    \
     "processes * (" SHARE " / huge_page_bytes + " SHARE " % huge_page_bytes / page_bytes)"
+#define HUGE_FAULT_LAWS(phase)                                                                                         \
+    phase ".minor_faults == granted_faults; small_folios == 0: " phase ".minor_faults == " HUGE_FAULTS
+#define HUGE_REFAULT                                                                                                   \
+    "release=dontneed: refault.minor_faults == granted_faults; release=dontneed: refault.huge_bytes == huge_bytes"
 #define HUGE_LAWS                                                                                                      \
     "huge_bytes == processes * (" SHARE " / huge_page_bytes) * huge_page_bytes; " RE_TOUCH_LAW
 /* Levels are held against CPU time, so that a busy machine is not taken for one whose host has to find the pages first.
@@ -45,6 +54,10 @@ static inline int release_advice(const struct slot *s)
 }
 
 void fault_begin(struct slot *s);                          /* checks the cell, prepares backing, counts in pages */
+/* For methods that need huge pages: skips where the settings or the size let none come. `advised`: MADV_HUGEPAGE asks for them. */
+void fault_needs_huge(struct slot *s, bool advised);
+/* Between map and first-touch: what is there already, and the faults that the settings promise to advised memory. */
+void fault_before(struct slot *s, const char *p);
 void fault_proofs(struct slot *s, const char *p);          /* after first-touch: huge_bytes, rss */
 /* From re-touch to unmap: the same for every method whose memory is mapped and touched at `p`. */
 void fault_rest(struct slot *s, char *p);

@@ -10,6 +10,7 @@ static void run(struct slot *s)
         p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     }
     check_map(s, p);
+    fault_before(s, p);
     PHASE(s, "advise") {
         madvise(p, bytes, MADV_NOHUGEPAGE);
         populated = madvise(p, bytes, MADV_POPULATE_WRITE);
@@ -26,6 +27,6 @@ static void run(struct slot *s)
 METHOD(fault_populate_write, .experiment = "fault", .name = "populate-write",
        .summary = "Map, then fault base pages in by MADV_POPULATE_WRITE, which reports errors and can take a part.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
-       .laws = "advise.minor_faults == bytes / page_bytes; first-touch.minor_faults == 0; huge_bytes == 0; " RE_TOUCH_LAW
-               "; release=dontneed: refault.minor_faults == bytes / page_bytes; " BACKING_LAWS("advise"),
+       .laws = "advise.minor_faults == bytes / page_bytes; first-touch.minor_faults == 0; " NOTHING_BEFORE "; "
+               BASE_PAGES "; first-touch.rss_bytes == bytes; " RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("advise"),
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -2,6 +2,7 @@
 
 static void run(struct slot *s)
 {
+    fault_needs_huge(s, true);
     fault_begin(s);
     size_t bytes = s->bytes;
     char *at = free_range(s, bytes), *p;
@@ -10,6 +11,7 @@ static void run(struct slot *s)
         p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     }
     check_map(s, p);
+    fault_before(s, p);
     PHASE(s, "advise") { advised = madvise(p, bytes, MADV_HUGEPAGE); }
     if (advised != 0)
         skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
@@ -21,6 +23,5 @@ static void run(struct slot *s)
 METHOD(fault_thp, .experiment = "fault", .name = "thp",
        .summary = "Permit transparent huge pages by MADV_HUGEPAGE, then touch every base page: one fault per huge page.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
-       .laws = "first-touch.minor_faults == " HUGE_FAULTS "; " HUGE_LAWS
-               "; release=dontneed: refault.minor_faults == " HUGE_FAULTS "; " BACKING_LAWS("first-touch"),
+       .laws = NOTHING_BEFORE "; " HUGE_FAULT_LAWS("first-touch") "; " HUGE_LAWS "; " HUGE_REFAULT "; " BACKING_LAWS("first-touch"),
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

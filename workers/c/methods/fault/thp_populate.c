@@ -2,6 +2,7 @@
 
 static void run(struct slot *s)
 {
+    fault_needs_huge(s, true);
     fault_begin(s);
     size_t bytes = s->bytes;
     char *at = free_range(s, bytes), *p;
@@ -10,6 +11,7 @@ static void run(struct slot *s)
         p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     }
     check_map(s, p);
+    fault_before(s, p);
     PHASE(s, "advise") {
         advised = madvise(p, bytes, MADV_HUGEPAGE);
         populated = madvise(p, bytes, MADV_POPULATE_WRITE);
@@ -28,6 +30,6 @@ static void run(struct slot *s)
 METHOD(fault_thp_populate, .experiment = "fault", .name = "thp-populate",
        .summary = "Permit huge pages, then fault all of them in by one MADV_POPULATE_WRITE.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
-       .laws = "advise.minor_faults == " HUGE_FAULTS "; first-touch.minor_faults == 0; " HUGE_LAWS
-               "; release=dontneed: refault.minor_faults == " HUGE_FAULTS "; " BACKING_LAWS("advise"),
+       .laws = NOTHING_BEFORE "; " HUGE_FAULT_LAWS("advise") "; first-touch.minor_faults == 0; " HUGE_LAWS "; "
+               HUGE_REFAULT "; " BACKING_LAWS("advise"),
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

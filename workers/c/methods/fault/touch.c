@@ -9,6 +9,7 @@ static void run(struct slot *s)
         p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     }
     check_map(s, p);
+    fault_before(s, p);
     PHASE(s, "advise") { madvise(p, bytes, MADV_NOHUGEPAGE); }
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
     fault_proofs(s, p);
@@ -18,6 +19,6 @@ static void run(struct slot *s)
 METHOD(fault_touch, .experiment = "fault", .name = "touch",
        .summary = "Map, then fault every base page in by writing one byte to it; huge pages are forbidden.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
-       .laws = "first-touch.minor_faults == bytes / page_bytes; huge_bytes == 0; " RE_TOUCH_LAW
-               "; release=dontneed: refault.minor_faults == bytes / page_bytes; " BACKING_LAWS("first-touch"),
+       .laws = "first-touch.minor_faults == bytes / page_bytes; " NOTHING_BEFORE "; " BASE_PAGES "; "
+               RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("first-touch"),
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -6,6 +6,7 @@ static void run(struct slot *s)
 }
 
 METHOD(fault_touch_published, .experiment = "fault", .name = "touch-published", .role = "published",
-       .summary = "The P5 job as published, without advice: mapped anew each time, never unmapped.",
-       .phases = "first-touch", .keys = PUBLISHED_KEYS, .memory = "bytes * rounds", .isolation = "own",
-       .laws = "first-touch.minor_faults >= bytes / huge_page_bytes", .calls = "", .backing_huge = false, .run = run);
+       .summary = "The P5 job as published, without advice: a Go benchmark of mappings made anew "
+                  "and never unmapped.",
+       .phases = PUBLISHED_PHASES, .keys = PUBLISHED_KEYS, .memory = "pile", .isolation = "fresh",
+       .laws = PUBLISHED_LAWS, .calls = "", .backing_huge = false, .run = run);

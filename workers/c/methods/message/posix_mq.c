@@ -1,4 +1,5 @@
 #include "streams.h"
+#include <fcntl.h>
 #include <mqueue.h>
 #include <stdio.h>
 

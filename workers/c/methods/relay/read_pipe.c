@@ -27,11 +27,11 @@ static void run(struct slot *s)
 
 static void run_b(struct slot *s)
 {
-    relay_read(s, pipe_from_a);
+    relay_store(s, pipe_from_a, key_size(s, "chunk"));
 }
 
 METHOD(relay_read_pipe, .experiment = "relay", .name = "read-pipe",
-       .summary = "a reads the file into a buffer and writes it into a pipe, b reads the pipe: three copies.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "bytes + chunk",
-       .laws = RELAY_LAWS "; granted_pipe_bytes == pipe_bytes", .calls = "send:pread64,write receive:read", .run = run,
+       .summary = "a reads the file into a buffer and writes it into a pipe, b reads the pipe, and writes a new file where it is to (`sink`).",
+       .phases = FILE_SINK_PHASES, .keys = BOTH_SINKS_KEYS " chunk:size pipe_bytes:size", .memory = "bytes + chunk",
+       .laws = BOTH_SINKS_LAWS "; granted_pipe_bytes == pipe_bytes", .calls = "send:pread64,write receive:read,write? write-back:fdatasync?", .run = run,
        .run_b = run_b);

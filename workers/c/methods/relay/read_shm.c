@@ -36,23 +36,31 @@ static void run(struct slot *s)
 
 static void run_b(struct slot *s)
 {
-    char *p = relay_target(s);
+    struct sink to = relay_sink(s);
+    char *p = to.block;
+    int file = to.file;
     size_t bytes = s->bytes, chunk = key_size(s, "chunk"), done = 0;
     struct ring r = ring_open(s, chunk, key_size(s, "ring_chunks"));
     meet(s);
     PHASE(s, "receive") {
         for (uint64_t n = 0; done < bytes; n++) {
             size_t part = bytes - done < chunk ? bytes - done : chunk;
-            memcpy(p + done, ring_ready(s, &r, n, done), part);
+            const char *piece = ring_ready(s, &r, n, done);
+            if (file < 0)
+                memcpy(p + done, piece, part);
+            else if (pwrite(file, piece, part, (off_t)done) != (ssize_t)part)
+                break;
             ring_taken(&r, n);
             done += part;
         }
     }
-    relay_received(s, p, 0);
+    transfer_check(s, "pwrite", (struct moved){done, 0});
+    WRITE_BACK(s, to);
+    relay_sunk(s, &to, 0);
     ring_close(&r);
 }
 
 METHOD(relay_read_shm, .experiment = "relay", .name = "read-shm",
-       .summary = "a reads the file straight into a ring of shared memory, b copies it out.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size ring_chunks:count", .memory = "bytes + chunk * ring_chunks",
-       .laws = RELAY_LAWS, .calls = "send:pread64,sched_yield?,poll? receive:sched_yield?,poll?", .run = run, .run_b = run_b);
+       .summary = "a reads the file straight into a ring of shared memory, b copies it out, or writes it into a new file (`sink`).",
+       .phases = FILE_SINK_PHASES, .keys = BOTH_SINKS_KEYS " chunk:size ring_chunks:count", .memory = "bytes + chunk * ring_chunks",
+       .laws = BOTH_SINKS_LAWS, .calls = "send:pread64,sched_yield?,poll? receive:sched_yield?,poll?,pwrite64? write-back:fdatasync?", .run = run, .run_b = run_b);

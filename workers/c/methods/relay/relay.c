@@ -1,10 +1,12 @@
 /* The parts that the `relay` methods share. Never timed. */
 #include "relay.h"
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 
-enum { MAX_FILES = 16, TRIES = 50, TMPFS = 0x01021994 };
+enum { MAX_FILES = 16, TRIES = 50, TMPFS = 0x01021994, CACHESTAT = 451 };
 static struct {
     size_t bytes;
     bool on_tmpfs;
@@ -87,7 +89,7 @@ static void read_once(struct slot *s, int file)
             fail(s, "pread");
 }
 
-void relay_ready(struct slot *s, int file)
+uint64_t relay_prepare(struct slot *s, int file)
 {
     bool cold = key_is(s, "cache", "cold");
     uint64_t wanted = cold ? 0 : (s->bytes + s->page_bytes - 1) / s->page_bytes, found = 0;
@@ -103,8 +105,73 @@ void relay_ready(struct slot *s, int file)
             fail(s, "posix_fadvise");
         found = cached_pages(s, file);
     }
-    fact(s, "cached_pages_before", found);
+    return found;
+}
+
+void relay_ready(struct slot *s, int file)
+{
+    fact(s, "cached_pages_before", relay_prepare(s, file));
     meet(s);
+}
+
+int relay_new_file(struct slot *s)
+{
+    int file = open_unnamed(key_is(s, "place", "tmpfs") ? "/dev/shm" : launch_directory());
+    if (file < 0)
+        fail(s, "open");
+    return file;
+}
+
+struct sink relay_sink(struct slot *s)
+{
+    struct sink to = {NULL, -1, key_is(s, "sink", "synced-file")};
+    if (key_is(s, "sink", "memory")) {
+        to.block = relay_target(s);
+        return to;
+    }
+    agree(s, NULL);
+    s->ops = s->bytes;
+    to.file = relay_new_file(s);
+    return to;
+}
+
+/* Bytes of the file that the page cache still has to write, and whether the kernel can tell (Linux 6.5 and later). */
+static bool dirty_bytes(struct slot *s, int file, uint64_t *bytes)
+{
+    struct {
+        uint64_t start, length;
+    } all = {0, 0};
+    struct {
+        uint64_t cached, dirty, writeback, evicted, recently_evicted;
+    } found;
+    if (syscall(CACHESTAT, (unsigned)file, &all, &found, 0) != 0)
+        return false;
+    *bytes = (found.dirty + found.writeback) * s->page_bytes;
+    return true;
+}
+
+void relay_sunk(struct slot *s, struct sink *to, uint64_t calls)
+{
+    if (to->block) {
+        relay_received(s, to->block, calls);
+        fact(s, "dirty_known", 0);
+        return;
+    }
+    struct stat status;
+    uint64_t dirty = 0;
+    if (key_is(s, "sink", "synced-file") && !to->synced)
+        fail(s, "fdatasync");
+    meet(s);
+    fact(s, "receive.calls", calls);
+    bool known = to->synced && key_is(s, "place", "disk") && dirty_bytes(s, to->file, &dirty);
+    fact(s, "dirty_known", known);
+    fact(s, "dirty_bytes_after", dirty);
+    if (fstat(to->file, &status) != 0)
+        fail(s, "fstat");
+    fact(s, "new_file_bytes", (uint64_t)status.st_size);
+    fact(s, "footprint_bytes", 2 * (uint64_t)s->bytes);
+    relay_prove_file(s, to->file);
+    close(to->file);
 }
 
 char *relay_target(struct slot *s)
@@ -124,6 +191,7 @@ void relay_received(struct slot *s, char *p, uint64_t calls)
 {
     meet(s);
     fact(s, "receive.calls", calls);
+    fact(s, "footprint_bytes", 2 * (uint64_t)s->bytes); /* the file's pages and the block */
     block_prove(s, p, s->bytes);
     block_free(s, p, s->bytes);
 }

@@ -1,5 +1,10 @@
 #include "receive.h"
 
+static inline struct moved splice_into(int from, int file, size_t bytes, size_t chunk)
+{
+    EACH_PIECE(splice(from, NULL, file, NULL, piece, SPLICE_F_MOVE));
+}
+
 static void run(struct slot *s)
 {
     int file = relay_file(s, NULL), fd = pipe_to_b(s, key_size(s, "pipe_bytes"), NULL);
@@ -14,11 +19,21 @@ static void run(struct slot *s)
 
 static void run_b(struct slot *s)
 {
-    relay_read(s, pipe_from_a);
+    struct sink to = relay_sink(s);
+    int fd = pipe_from_a(s), file = to.file;
+    size_t bytes = s->bytes, chunk = key_size(s, "chunk");
+    char *p = to.block;
+    struct moved moved;
+    meet(s);
+    PHASE(s, "receive") { moved = file < 0 ? read_all(fd, p, bytes, chunk) : splice_into(fd, file, bytes, chunk); }
+    transfer_check(s, "read or splice", moved);
+    WRITE_BACK(s, to);
+    relay_sunk(s, &to, moved.calls);
+    close(fd);
 }
 
 METHOD(relay_splice, .experiment = "relay", .name = "splice",
-       .summary = "a splices the file's pages into a pipe without touching them, b reads the pipe: one copy.",
-       .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "bytes",
-       .laws = RELAY_LAWS "; granted_pipe_bytes == pipe_bytes; send.minor_faults == 0",
-       .calls = "send:splice receive:read", .run = run, .run_b = run_b);
+       .summary = "a splices the file's pages into a pipe without touching them, b reads the pipe, or splices it into a new file (`sink`): one copy.",
+       .phases = FILE_SINK_PHASES, .keys = BOTH_SINKS_KEYS " chunk:size pipe_bytes:size", .memory = "bytes",
+       .laws = BOTH_SINKS_LAWS "; granted_pipe_bytes == pipe_bytes; send.minor_faults == 0",
+       .calls = "send:splice receive:read?,splice? write-back:fdatasync?", .run = run, .run_b = run_b);

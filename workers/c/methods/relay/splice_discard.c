@@ -41,5 +41,5 @@ METHOD(relay_splice_discard, .experiment = "relay", .name = "splice-discard", .g
        .summary = "a splices the file into a pipe and b splices the pipe into /dev/null: nobody looked at the bytes, and the digest is the file's own.",
        .phases = RELAY_PHASES, .keys = RELAY_KEYS " chunk:size pipe_bytes:size", .memory = "bytes / 2",
        .laws = "wrong_at == bytes; discarded_bytes == bytes; granted_pipe_bytes == pipe_bytes; send.minor_faults == 0; "
-               "receive.minor_faults == 0; " CACHE_LAWS,
+               "receive.minor_faults == 0; " PIN_LAWS "; " CACHE_LAWS,
        .calls = "send:splice receive:splice", .run = run, .run_b = run_b);

@@ -5,7 +5,7 @@
 static void run(struct slot *s)
 {
     size_t bytes = s->bytes;
-    int memory = memfd_create(launch_name(), MFD_CLOEXEC);
+    int memory = memfd_create(launch_name(), memfd_flags());
     if (memory < 0 || ftruncate(memory, (off_t)bytes) != 0)
         fail(s, "memfd_create");
     char *p = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
@@ -36,6 +36,6 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_memfd_handover, .experiment = "transfer", .name = "memfd-handover", .group = "handover",
        .summary = "Another semantic: a hands the descriptor of its memory over and b maps the same pages; nothing is copied and b gets no copy of its own.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "2 * bytes",
+       .phases = TRANSFER_PHASES, .keys = TRANSFER_KEYS, .memory = "2 * bytes",
        .laws = "wrong_at == bytes; source_wrong_at == bytes; sees_later_change == 1; send.minor_faults == 0",
        .calls = "send:sendmsg receive:recvmsg,mmap", .run = run, .run_b = run_b);

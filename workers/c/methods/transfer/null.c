@@ -19,5 +19,5 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_null, .experiment = "transfer", .name = "null", .role = "null",
        .summary = "Both sides meet and do nothing: the floor of the phases and of how well the two starts coincide.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "0", .laws = "send.minor_faults == 0", .calls = "",
+       .phases = TRANSFER_PHASES, .keys = TRANSFER_KEYS, .memory = "0", .laws = "send.minor_faults == 0", .calls = "",
        .run = run, .run_b = run_b);

@@ -19,8 +19,8 @@ static void run(struct slot *s)
 
 static void run_b(struct slot *s)
 {
-    struct place a = offered_memory(s, false);
     char *p = transfer_target(s);
+    struct place a = offered_memory(s, false);
     size_t bytes = s->bytes;
     struct moved moved;
     meet(s);
@@ -31,5 +31,5 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_process_vm_readv, .experiment = "transfer", .name = "process-vm-readv",
        .summary = "b takes the block out of a's memory by process_vm_readv; a does nothing.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "2 * bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
+       .phases = TRANSFER_PHASES, .keys = TRANSFER_KEYS PAGES_KEY, .memory = "2 * bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
        .calls = "receive:process_vm_readv", .run = run, .run_b = run_b);

@@ -10,8 +10,8 @@ static inline struct moved push(pid_t pid, char *to, char *p, size_t bytes)
 
 static void run(struct slot *s)
 {
-    struct place b = offered_memory(s, true);
     char *p = transfer_source(s);
+    struct place b = offered_memory(s, true);
     size_t bytes = s->bytes;
     struct moved moved;
     meet(s);
@@ -31,5 +31,5 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_process_vm_writev, .experiment = "transfer", .name = "process-vm-writev",
        .summary = "a puts the block into b's memory by process_vm_writev; b does nothing.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size", .memory = "2 * bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
+       .phases = TRANSFER_PHASES, .keys = TRANSFER_KEYS PAGES_KEY, .memory = "2 * bytes", .laws = PRIVATE_LAWS RESIDENT_LAWS,
        .calls = "send:process_vm_writev", .run = run, .run_b = run_b);

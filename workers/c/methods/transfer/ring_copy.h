@@ -4,7 +4,7 @@
 #include "transfer.h"
 #include "ring.h"
 
-#define RING_KEYS "bytes:size chunk:size ring_chunks:count"
+#define RING_KEYS TRANSFER_KEYS PAGES_KEY " chunk:size ring_chunks:count"
 #define RING_MEMORY "2 * bytes + chunk * ring_chunks"
 /* Only a side that has waited long enters the kernel. */
 #define RING_CALLS "send:sched_yield?,poll? receive:sched_yield?,poll?"

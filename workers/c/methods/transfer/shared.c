@@ -5,7 +5,7 @@
 char *shared_open(struct slot *s, size_t bytes, int *descriptor)
 {
     if (s->role == 'a') {
-        *descriptor = memfd_create(launch_name(), MFD_CLOEXEC);
+        *descriptor = memfd_create(launch_name(), memfd_flags());
         if (*descriptor < 0)
             fail(s, "memfd_create");
         if (ftruncate(*descriptor, (off_t)bytes) != 0)

@@ -1,61 +1,50 @@
-#include "transfer.h"
-#include "shared.h"
-#include <pthread.h>
-
-/* The mutex has a page of its own before the block, which is as large as what is sent. */
-static void copy_under(pthread_mutex_t *lock, char *to, const char *from, size_t bytes, size_t chunk)
-{
-    pthread_mutex_lock(lock);
-    for (size_t done = 0; done < bytes; done += chunk)
-        memcpy(to + done, from + done, bytes - done < chunk ? bytes - done : chunk);
-    pthread_mutex_unlock(lock);
-}
-
-/* Whether the segment's pages were there before is not told; it decides most of what the send costs. */
-static char *segment(struct slot *s, int *descriptor)
-{
-    size_t page = s->page_bytes, size = page + s->bytes;
-    char *shared = shared_open(s, size, descriptor);
-    if (key_is(s, "segment", "touched"))
-        for (size_t at = 0; at < size; at += page)
-            ((volatile char *)shared)[at] |= 0;
-    return shared;
-}
+#include "published.h"
+#include "segment.h"
 
 static void run(struct slot *s)
 {
-    size_t page = s->page_bytes, bytes = s->bytes, chunk = key_size(s, "chunk");
-    int descriptor;
-    char *shared = segment(s, &descriptor), *p = transfer_source(s);
-    pthread_mutex_t *lock = (pthread_mutex_t *)shared;
-    pthread_mutexattr_t kind;
-    pthread_mutexattr_init(&kind);
-    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
-    pthread_mutex_init(lock, &kind);
+    size_t page = s->page_bytes, bytes = s->bytes, touched = key_is(s, "segment", "touched") ? bytes : 0;
+    char *shared = segment(s), *p = published_source(s);
+    pthread_mutex_t *lock = mutex(s);
+    PHASE(s, "fault-channel") { touch_all(shared, touched, page); }
     meet(s);
-    PHASE(s, "send") { copy_under(lock, shared + page, p, bytes, chunk); }
-    meet(s);
-    transfer_sent(s, p, 0, shared_memory_bytes(descriptor));
-    munmap(shared, page + bytes);
-    close(descriptor);
+    meet(s); /* b has looked at it */
+    PHASE(s, "send") {
+        copy_pieces(shared, p, bytes);
+        pthread_mutex_unlock(lock);
+    }
+    transfer_sent(s, p, 0, present_bytes(s, shared, bytes));
+    munmap(lock, page);
+    shmdt(shared);
 }
 
 static void run_b(struct slot *s)
 {
-    size_t page = s->page_bytes, bytes = s->bytes, chunk = key_size(s, "chunk");
-    int descriptor;
-    char *shared = segment(s, &descriptor), *p = transfer_target(s);
-    close(descriptor);
+    size_t bytes = s->bytes;
+    char *shared = segment(s);
+    char *p = published_target(s);
+    pthread_mutex_t *lock = mutex(s);
+    int error = 0;
     meet(s);
-    meet(s); /* a has unlocked: what b waits for is no part of b's own cost */
-    PHASE(s, "receive") { copy_under((pthread_mutex_t *)shared, p, shared + page, bytes, chunk); }
+    for (size_t at = 0; key_is(s, "segment", "touched") && at < bytes; at += s->page_bytes)
+        (void)((volatile char *)shared)[at];
+    meet(s);
+    PHASE(s, "receive") {
+        error = pthread_mutex_lock(lock);
+        copy_pieces(p, shared, bytes);
+        pthread_mutex_unlock(lock);
+    }
+    if (error)
+        fail_because(s, "pthread_mutex_lock", came_so_far("the other side ended", 0, bytes));
     transfer_received(s, p, 0, 0);
-    munmap(shared, page + bytes);
+    munmap(lock, s->page_bytes);
+    shmdt(shared);
 }
 
 METHOD(transfer_shm_memcpy_published, .experiment = "transfer", .name = "shm-memcpy-published", .role = "published",
-       .summary = "The P2 job as published: a locks, copies the whole block into shared memory, unlocks; then b locks and copies it out.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size chunk:size segment:fresh|touched", .memory = "2 * bytes",
-       .laws = PRIVATE_LAWS "; segment=fresh: send.minor_faults >= (bytes + page_bytes - 1) / page_bytes; "
-                            "segment=touched: send.minor_faults == 0; segment=touched: receive.minor_faults == 0",
-       .calls = "", .run = run, .run_b = run_b);
+       .summary = "The P2 job as published: under a mutex a copies the whole block into a fresh System V segment, then b copies it out into a malloc'ed block that was never touched, 4096 bytes at a time.",
+       .phases = PUBLISHED_PHASES, .keys = PUBLISHED_KEYS " segment:fresh|touched", .memory = "3 * bytes",
+       .laws = PUBLISHED_LAWS "; segment=fresh: send.minor_faults >= (bytes + page_bytes - 1) / page_bytes; "
+                              "segment=fresh: fault-channel.minor_faults == 0; segment=touched: send.minor_faults <= 2; "
+                              "segment=touched & block=resident: receive.minor_faults <= 2",
+       .calls = "send:futex? receive:futex?", .run = run, .run_b = run_b);

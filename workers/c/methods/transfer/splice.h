@@ -15,7 +15,8 @@ static inline void splice_send(struct slot *s, size_t pipe_bytes, size_t chunk, 
     meet(s);
     PHASE(s, "send") { moved = vmsplice_all(fd, p, bytes, chunk, flags); }
     transfer_check(s, "vmsplice", moved);
-    transfer_sent(s, p, moved.calls, 0); /* the pipe holds side a's own pages */
+    /* The pipe holds side a's own pages. */
+    (flags & SPLICE_F_GIFT ? transfer_given : transfer_sent)(s, p, moved.calls, 0);
     close(fd);
 }
 

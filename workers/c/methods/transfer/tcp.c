@@ -42,5 +42,5 @@ static void run_b(struct slot *s)
 
 METHOD(transfer_tcp, .experiment = "transfer", .name = "tcp",
        .summary = "write and read on a TCP connection over the loopback interface.",
-       .phases = TRANSFER_PHASES, .keys = "bytes:size chunk:size", .memory = "2 * bytes",
+       .phases = TRANSFER_PHASES, .keys = TRANSFER_KEYS PAGES_KEY " chunk:size", .memory = "2 * bytes",
        .laws = PRIVATE_LAWS RESIDENT_LAWS, .calls = "send:write receive:read", .run = run, .run_b = run_b);

@@ -4,12 +4,14 @@
 char *transfer_source(struct slot *s)
 {
     s->ops = s->bytes;
+    block_check_pages(s);
     return block_filled(s, s->bytes);
 }
 
 char *transfer_target(struct slot *s)
 {
     s->ops = s->bytes;
+    block_check_pages(s);
     return block_resident(s, s->bytes);
 }
 
@@ -19,25 +21,34 @@ void transfer_check(struct slot *s, const char *call, struct moved moved)
         fail_because(s, call, came_so_far(errno == EPIPE ? "the other side ended" : strerror(errno), moved.bytes, s->bytes));
 }
 
-static size_t mapped_bytes(const struct slot *s)
+static void sent(struct slot *s, char *p, uint64_t calls, uint64_t channel_bytes, char change)
 {
-    return (s->bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+    meet(s); /* b has received */
+    meet(s); /* b has read it through */
+    uint64_t memory_bytes = block_memory_bytes(s, p, s->bytes) + channel_bytes;
+    fact(s, "send.calls", calls);
+    block_huge_fact(s, "huge_bytes", p, s->bytes);
+    fact(s, "source_wrong_at", pattern_first_wrong(p, s->bytes, s->seed));
+    tell(s, &memory_bytes, sizeof memory_bytes);
+    meet(s); /* b has proved its block, and both have measured it */
+    if (change)
+        p[0] ^= change;
+    meet(s); /* a has changed its own */
+    meet(s); /* b has looked */
+    if (change)
+        p[0] ^= change;
+    block_free(s, p, s->bytes);
 }
 
 void transfer_sent(struct slot *s, char *p, uint64_t calls, uint64_t channel_bytes)
 {
-    meet(s); /* b has received */
-    meet(s); /* b has read it through */
-    uint64_t memory_bytes = resident_in(s, p, mapped_bytes(s)).pss_bytes + channel_bytes;
-    fact(s, "send.calls", calls);
-    fact(s, "source_wrong_at", pattern_first_wrong(p, s->bytes, s->seed));
-    tell(s, &memory_bytes, sizeof memory_bytes);
-    meet(s); /* b has proved its block, and both have measured it */
-    p[0] = (char)~p[0];
-    meet(s); /* a has changed its own */
-    meet(s); /* b has looked */
-    p[0] = (char)~p[0];
-    block_free(s, p, s->bytes);
+    sent(s, p, calls, channel_bytes, ~0);
+}
+
+void transfer_given(struct slot *s, char *p, uint64_t calls, uint64_t channel_bytes)
+{
+    block_disown(p); /* freed for good: what was given away is never written again, nor used for another slot */
+    sent(s, p, calls, channel_bytes, 0);
 }
 
 /* What any reader of the block pays: on pages that are only mapped, the faults come here. */
@@ -61,7 +72,10 @@ void transfer_received(struct slot *s, char *p, uint64_t calls, uint64_t channel
     meet(s);
     fact(s, "receive.calls", calls);
     hear(s, &theirs, sizeof theirs);
-    fact(s, "memory_bytes", theirs + resident_in(s, p, mapped_bytes(s)).pss_bytes + channel_bytes);
+    uint64_t memory_bytes = theirs + block_memory_bytes(s, p, bytes) + channel_bytes;
+    fact(s, "memory_bytes", memory_bytes);
+    fact(s, "footprint_bytes", memory_bytes); /* every byte of both blocks and of the channel is touched by a pass */
+    block_huge_fact(s, "b.huge_bytes", p, bytes);
     block_prove(s, p, bytes);
     char first = p[0];
     meet(s);

@@ -3,6 +3,9 @@
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
 
+/* Numbers of Linux 5.6 that older headers lack. */
+enum { FEATURE_WRITE = 1 << 3 /* reading and writing at the current position came with WRITE */, OPERATION_WRITE = 23 };
+
 static struct {
     int descriptor, file;
     char *rings;
@@ -23,7 +26,7 @@ void uring_begin(struct slot *s, int fd)
     ring.descriptor = (int)syscall(SYS_io_uring_setup, 2, &params);
     if (ring.descriptor < 0)
         skip(s, "io_uring is refused here (no kernel support, kernel.io_uring_disabled, or a container's seccomp filter)");
-    if (!(params.features & IORING_FEAT_SINGLE_MMAP) || !(params.features & IORING_FEAT_RW_CUR_POS)) {
+    if (!(params.features & IORING_FEAT_SINGLE_MMAP) || !(params.features & FEATURE_WRITE)) {
         close(ring.descriptor);
         skip(s, "this kernel's io_uring is too old (Linux 5.6 has all that is needed)");
     }
@@ -44,7 +47,7 @@ bool uring_put(const struct record *r)
 {
     unsigned tail = *at(ring.params.sq_off.tail), mask = *at(ring.params.sq_off.ring_mask);
     unsigned first = tail & mask, second = (tail + 1) & mask, *array = at(ring.params.sq_off.array);
-    ring.sqes[first] = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .flags = IOSQE_IO_LINK, .fd = ring.file,
+    ring.sqes[first] = (struct io_uring_sqe){.opcode = OPERATION_WRITE, .flags = IOSQE_IO_LINK, .fd = ring.file,
                                              .off = (uint64_t)r->at, .addr = (uintptr_t)r->data, .len = (unsigned)r->bytes};
     ring.sqes[second] = (struct io_uring_sqe){.opcode = IORING_OP_FSYNC, .fd = ring.file,
                                               .fsync_flags = IORING_FSYNC_DATASYNC, .user_data = 1};

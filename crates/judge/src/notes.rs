@@ -1,0 +1,31 @@
+//! What is to be told of a run as a whole.
+
+use record::experiment::Experiment;
+use record::state::State;
+use record::summary::Note;
+
+/// The code of the note of a run that did not come to its end.
+const INTERRUPTED: &str = "interrupted";
+
+/// The notes of a run.
+pub fn notes(state: &State) -> Vec<Note> {
+    let mut notes = state.ended.as_ref().map_or_else(Vec::new, |ended| ended.notes.clone());
+    if state.ended.as_ref().is_none_or(|ended| ended.stopped_by.is_some()) {
+        let text = format!("this run was interrupted; pagewise run --resume {} completes it", state.plan.run);
+        notes.push(Note { code: INTERRUPTED.to_owned(), experiment: String::new(), text });
+    }
+    notes.extend(short(state));
+    notes
+}
+
+/// Which experiments were given less than their default values need.
+fn short(state: &State) -> impl Iterator<Item = Note> {
+    let needed_s: f64 = state.plan.experiments.iter().map(Experiment::needed_s).sum();
+    let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());
+    short.map(move |e| {
+        let text = format!(
+            "its usual values need --budget {needed_s:.0}s; those of the first look were taken where --set says nothing"
+        );
+        Note { code: "short-budget".to_owned(), experiment: e.name.clone(), text }
+    })
+}

@@ -1,0 +1,273 @@
+//! What a run has become: its plan and all that was decided since. A pure function of the two.
+
+use anyhow::{Context, Result, bail};
+
+use crate::decision::{Decision, What};
+use crate::plan::{BATCH, Plan, PlannedCell};
+use crate::summary::Note;
+
+/// Cells that take turns in one process, as they are launched now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupState {
+    /// The experiment of all its cells.
+    pub experiment: String,
+    /// Indices of its cells; none where they are tried one by one now.
+    pub cells: Vec<usize>,
+    /// One sample a process.
+    pub fresh: bool,
+    /// The group whose launch died, where this one tries a cell of it by itself.
+    pub split_from: Option<usize>,
+    /// Whether a pilot has shown what a round takes.
+    pub timed: bool,
+    /// What one round takes, in seconds.
+    pub round_s: f64,
+    /// What starting and ending a launch takes, in seconds.
+    pub start_s: f64,
+    /// Measured rounds a launch; 0 until they are chosen.
+    pub rounds: u32,
+    /// Discarded rounds a launch.
+    pub warmup_rounds: u32,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The signal that stopped it, if one did.
+    pub stopped_by: Option<i32>,
+    /// What is to be told of budget and precision.
+    pub notes: Vec<Note>,
+}
+
+/// A run as it is now.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The plan, as it was written.
+    pub plan: Plan,
+    /// The plan's cells with their batch and outcome.
+    pub cells: Vec<PlannedCell>,
+    /// The plan's launch groups and those that were added.
+    pub launch_groups: Vec<GroupState>,
+    /// Time for the whole run, in seconds.
+    pub budget_s: f64,
+    /// Longest time of one launch, in seconds; `None` where it follows from the pilot.
+    pub time_limit_s: Option<f64>,
+    /// Set once nothing more is launched; a run that was killed never is.
+    pub ended: Option<Ended>,
+}
+
+impl State {
+    /// The state before anything was decided.
+    pub fn new(plan: Plan) -> State {
+        let groups = plan.launch_groups.iter().map(|group| {
+            let fixed = |rounds: u32| if group.fresh { 1 } else { rounds };
+            GroupState {
+                experiment: group.experiment.clone(),
+                cells: group.cells.clone(),
+                fresh: group.fresh,
+                split_from: None,
+                timed: false,
+                round_s: 0.0,
+                start_s: 0.0,
+                rounds: plan.rounds.map_or(0, fixed),
+                warmup_rounds: u32::from(plan.rounds.is_some() && !group.fresh),
+            }
+        });
+        State {
+            launch_groups: groups.collect(),
+            cells: plan.cells.clone(),
+            budget_s: plan.budget_s,
+            time_limit_s: plan.time_limit_s,
+            ended: None,
+            plan,
+        }
+    }
+
+    /// The state after these decisions, in their order. One that speaks of what is not there is an error.
+    pub fn after(plan: Plan, decisions: &[Decision]) -> Result<State> {
+        let mut state = State::new(plan);
+        for (number, decision) in decisions.iter().enumerate() {
+            state.apply(&decision.what).with_context(|| format!("decision {} cannot be followed", number + 1))?;
+        }
+        Ok(state)
+    }
+
+    /// Follows one decision.
+    pub fn apply(&mut self, what: &What) -> Result<()> {
+        match what {
+            What::Timed { launch_group, round_s, start_s } => {
+                let group = self.group(*launch_group)?;
+                (group.timed, group.round_s, group.start_s) = (true, *round_s, *start_s);
+            }
+            What::Rounds { launch_group, rounds, warmup_rounds } => {
+                let group = self.group(*launch_group)?;
+                (group.rounds, group.warmup_rounds) = (*rounds, *warmup_rounds);
+            }
+            What::Batch { cells, batch } => {
+                for &cell in cells {
+                    self.cell(cell)?.cell.parameters.insert(BATCH.to_owned(), batch.to_string());
+                }
+            }
+            What::Settled { cells, outcome } => {
+                for &cell in cells {
+                    self.cell(cell)?.outcome.get_or_insert_with(|| outcome.clone());
+                }
+            }
+            What::Split { launch_group, cells } => self.split(*launch_group, cells)?,
+            What::Resumed { budget_s, time_limit_s } => {
+                (self.budget_s, self.time_limit_s) = (*budget_s, *time_limit_s);
+                self.ended = None;
+            }
+            What::Ended { stopped_by, notes } => {
+                self.ended = Some(Ended { stopped_by: *stopped_by, notes: notes.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn split(&mut self, launch_group: usize, cells: &[usize]) -> Result<()> {
+        for &cell in cells {
+            self.cell(cell)?;
+        }
+        let group = self.group(launch_group)?;
+        let one = GroupState {
+            cells: Vec::new(),
+            split_from: Some(launch_group),
+            // Where the pilot died, each part has a pilot of its own.
+            timed: group.timed && group.rounds > 0,
+            ..group.clone()
+        };
+        group.cells.clear();
+        self.launch_groups.extend(cells.iter().map(|&cell| GroupState { cells: vec![cell], ..one.clone() }));
+        Ok(())
+    }
+
+    fn group(&mut self, index: usize) -> Result<&mut GroupState> {
+        match self.launch_groups.get_mut(index) {
+            Some(group) => Ok(group),
+            None => bail!("there is no launch group {index}"),
+        }
+    }
+
+    fn cell(&mut self, index: usize) -> Result<&mut PlannedCell> {
+        match self.cells.get_mut(index) {
+            Some(cell) => Ok(cell),
+            None => bail!("there is no cell {index}"),
+        }
+    }
+
+    /// The cells of a launch group that may still be launched.
+    pub fn alive(&self, launch_group: usize) -> Vec<usize> {
+        let cells = self.launch_groups[launch_group].cells.iter().copied();
+        cells.filter(|&c| self.cells[c].outcome.is_none()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::cell::Cell;
+    use crate::method::Method;
+    use crate::outcome::{Outcome, Status};
+    use crate::plan::{LAUNCHES, LaunchGroup, SCHEMA};
+
+    fn plan(cells: usize, rounds: Option<u32>) -> Plan {
+        let method = Method::parse("method\tx\ty\tphases=map\tkeys=batch:count").unwrap();
+        let parameters = BTreeMap::from([(BATCH.to_owned(), "1".to_owned())]);
+        let cell = Cell { experiment: "x".to_owned(), method: "y".to_owned(), worker: "c-O3".to_owned(), parameters };
+        let one = PlannedCell { cell, method, twin: false, free_batch: true, outcome: None };
+        Plan {
+            schema: SCHEMA,
+            run: "r".to_owned(),
+            created: String::new(),
+            version: String::new(),
+            seed: 1,
+            budget_s: 10.0,
+            precision: 0.01,
+            margin: 0.02,
+            time_limit_s: None,
+            min_launches: LAUNCHES.0,
+            max_launches: LAUNCHES.1,
+            rounds,
+            first_look: false,
+            short: false,
+            allow_system_changes: false,
+            baselines: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            experiments: Vec::new(),
+            cells: vec![one; cells],
+            launch_groups: vec![LaunchGroup { experiment: "x".to_owned(), cells: (0..cells).collect(), fresh: false }],
+        }
+    }
+
+    fn after(plan: Plan, what: &[What]) -> Result<State> {
+        let decision = |what: &What| Decision { time: String::new(), why: String::new(), what: what.clone() };
+        State::after(plan, &what.iter().map(decision).collect::<Vec<_>>())
+    }
+
+    fn timed() -> What {
+        What::Timed { launch_group: 0, round_s: 0.5, start_s: 0.1 }
+    }
+
+    fn split() -> What {
+        What::Split { launch_group: 0, cells: vec![0, 2] }
+    }
+
+    #[test]
+    fn a_group_whose_pilot_died_is_piloted_cell_by_cell() {
+        let state = after(plan(3, None), &[timed(), split()]).unwrap();
+        assert_eq!(state.launch_groups.len(), 3);
+        assert!(state.launch_groups[0].cells.is_empty());
+        let parts = &state.launch_groups[1..];
+        assert_eq!((&parts[0].cells[..], &parts[1].cells[..]), (&[0][..], &[2][..]));
+        assert!(parts.iter().all(|g| !g.timed && g.rounds == 0 && g.split_from == Some(0)), "{parts:?}");
+    }
+
+    #[test]
+    fn a_group_that_died_later_goes_on_with_the_rounds_it_had() {
+        let rounds = What::Rounds { launch_group: 0, rounds: 20, warmup_rounds: 5 };
+        let state = after(plan(3, None), &[timed(), rounds, split()]).unwrap();
+        assert!(state.launch_groups[1..].iter().all(|g| g.timed && (g.rounds, g.warmup_rounds) == (20, 5)));
+        assert_eq!(after(plan(1, Some(2)), &[]).unwrap().launch_groups[0].rounds, 2);
+    }
+
+    #[test]
+    fn the_first_outcome_stays_and_the_last_batch_counts() {
+        let settled = |status| What::Settled { cells: vec![1], outcome: Outcome::of(status, "so") };
+        let batch = |batch| What::Batch { cells: vec![0, 1], batch };
+        let what = [batch(3), settled(Status::Failed), settled(Status::Skipped), batch(40)];
+        let state = after(plan(2, None), &what).unwrap();
+        assert_eq!(state.cells[1].outcome.as_ref().unwrap().status, Status::Failed);
+        assert_eq!((state.cells[0].cell.parameters[BATCH].as_str(), state.alive(0)), ("40", vec![0]));
+        assert_eq!(state.plan.cells[0].cell.parameters[BATCH], "1");
+    }
+
+    #[test]
+    fn a_run_that_goes_on_has_not_ended() {
+        let ended = What::Ended { stopped_by: Some(2), notes: Vec::new() };
+        let resumed = What::Resumed { budget_s: 99.0, time_limit_s: None };
+        assert!(after(plan(1, None), std::slice::from_ref(&ended)).unwrap().ended.is_some());
+        let state = after(plan(1, None), &[ended, resumed]).unwrap();
+        assert_eq!((state.ended, state.budget_s), (None, 99.0));
+    }
+
+    #[test]
+    fn a_decision_on_what_is_not_there_is_named() {
+        let what = [timed(), What::Batch { cells: vec![7], batch: 1 }];
+        let error = format!("{:#}", after(plan(2, None), &what).unwrap_err());
+        assert_eq!(error, "decision 2 cannot be followed: there is no cell 7");
+        let what = [What::Split { launch_group: 4, cells: vec![0] }];
+        assert!(after(plan(2, None), &what).is_err());
+    }
+
+    #[test]
+    fn decisions_are_read_as_they_were_written() {
+        let all = [timed(), split(), What::Ended { stopped_by: None, notes: Vec::new() }];
+        for what in all {
+            let decision = Decision { time: "2026-01-01T00:00:00Z".to_owned(), why: "so".to_owned(), what };
+            let line = serde_json::to_string(&decision).unwrap();
+            assert_eq!(serde_json::from_str::<Decision>(&line).unwrap(), decision, "{line}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! A ratio from launches: what a judge needs, and what it may say of it.
+//!
+//! Each launch counts as one number, the [`midmean`] of its rounds' log ratios, and the interval is Student's over the
+//! launches. It replaced the signed-rank interval of medians, which is as wide at equal coverage from twelve launches on and
+//! needs six to exist. Launches weigh by what their rounds are worth, variances are drawn towards the group's
+//! ([`Prior`]), and where neighbouring launches are too much alike blocks of them take the launches' place ([`moved`]).
+
+use super::interval::{CONFIDENCE, Undefined, tail};
+use super::location::{MIDMEAN_VARIANCE, midmean};
+use super::moderated::{Prior, weighted_mean};
+use super::moved::{BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, block_count, inflation, memory, neighbours_alike};
+use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
+use super::ratio::{Basis, Paired, log_ratios};
+use super::stopping::STOPPED_CONFIDENCE;
+use super::t::{t_quantile, t_tail};
+use serde::{Deserialize, Serialize};
+
+/// The fewest launches that are judged.
+pub const LEAST_POINTS: usize = 4;
+
+/// What one launch says of a ratio.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// ln(method / baseline).
+    pub log: f64,
+    /// The number of rounds behind it; where the sides ran in processes of their own, that of the side with fewer.
+    pub rounds: usize,
+    /// The variance of one round's log ratio, robustly; zero where it is not known, as with less than three rounds.
+    pub round_variance: f64,
+}
+
+impl Point {
+    /// The point of a launch whose rounds hold both methods. `TooFew` without rounds, `NotFinite`.
+    pub fn of_rounds(logs: &[f64]) -> Result<Point, Undefined> {
+        Ok(Point { log: midmean(logs)?, rounds: logs.len(), round_variance: robust_variance(logs) })
+    }
+
+    /// The point of a block in which each method had a process of its own: logarithms of the costs of either.
+    pub fn of_sides(baseline: &[f64], method: &[f64]) -> Result<Point, Undefined> {
+        Ok(Point {
+            log: midmean(method)? - midmean(baseline)?,
+            rounds: baseline.len().min(method.len()),
+            round_variance: robust_variance(baseline) + robust_variance(method),
+        })
+    }
+}
+
+fn robust_variance(logs: &[f64]) -> f64 {
+    match logs.len() {
+        0..3 => 0.0,
+        _ => median_absolute_deviation(&mut logs.to_vec()).map_or(0.0, |spread| (MAD_TO_SD * spread).powi(2)),
+    }
+}
+
+/// The points of launches whose rounds are paired. Where any sample is zero, every launch counts by its means, as in
+/// [`log_ratios`], whose errors these are.
+pub fn points(launches: &[Paired<'_>]) -> Result<(Vec<Point>, Basis), Undefined> {
+    let (logs, basis) = log_ratios(launches)?;
+    let point = |(launch, log): (&Paired<'_>, f64)| match basis {
+        Basis::Mean => Ok(Point { log, rounds: launch.method.len(), round_variance: 0.0 }),
+        Basis::Median => {
+            let rounds: Vec<f64> = launch.method.iter().zip(launch.baseline).map(|(m, b)| (m / b).ln()).collect();
+            Point::of_rounds(&rounds)
+        }
+    };
+    Ok((launches.iter().zip(logs).map(point).collect::<Result<_, _>>()?, basis))
+}
+
+/// The ratio moved while it was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    /// The lowest ratio among blocks of neighbouring launches: "moved between `low` and `high`".
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+    /// The number of blocks.
+    pub blocks: usize,
+    /// The probability of an order like this by chance; adjust it where many ratios are asked ([`confirm_moves`]).
+    pub p: f64,
+}
+
+/// The cost of a method divided by the baseline's, without unit; below one the method is faster.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The estimate.
+    pub ratio: f64,
+    /// The lower limit.
+    pub low: f64,
+    /// The upper limit.
+    pub high: f64,
+    /// The confidence of the interval.
+    pub confidence: f64,
+    /// The number of launches.
+    pub n: usize,
+    /// ln `ratio`.
+    pub log: f64,
+    /// The standard error of `log`, [`Estimate::widened`] included.
+    pub error: f64,
+    /// The degrees of freedom of `error`.
+    pub freedom: f64,
+    /// The factor by which a calibration widened it; one where none did.
+    pub widening: f64,
+    /// Where the ratio itself moved: between what, in ratios. No precision is promised then.
+    pub moved: Option<Moved>,
+}
+
+impl Estimate {
+    fn new(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<Estimate, Undefined> {
+        let mut new = Estimate {
+            ratio: log.exp(),
+            low: 0.0,
+            high: 0.0,
+            confidence,
+            n,
+            log,
+            error,
+            freedom,
+            widening: 1.0,
+            moved: None,
+        };
+        (new.low, new.high) = new.limits(confidence)?;
+        Ok(new)
+    }
+
+    /// The limits at another confidence, as ratios. `NotAProbability`.
+    pub fn limits(&self, confidence: f64) -> Result<(f64, f64), Undefined> {
+        let half = match self.error == 0.0 {
+            true => 0.0,
+            false => t_quantile(1.0 - tail(confidence)?, self.freedom) * self.error,
+        };
+        Ok(((self.log - half).exp(), (self.log + half).exp()))
+    }
+
+    /// Half the interval's width as a fraction: 0.01 says that the limits lie 1 % either way from their middle.
+    pub fn half_width(&self) -> f64 {
+        (self.high / self.low).sqrt() - 1.0
+    }
+
+    /// The probability of an estimate this low where the true ratio is `edge`.
+    pub fn p_below(&self, edge: f64) -> f64 {
+        t_tail((self.log - edge.ln()) / self.error, self.freedom)
+    }
+
+    /// The probability of an estimate this high where the true ratio is `edge`.
+    pub fn p_above(&self, edge: f64) -> f64 {
+        t_tail((edge.ln() - self.log) / self.error, self.freedom)
+    }
+
+    /// The same with a standard error `factor` times as large, at least itself.
+    pub fn widened(&self, factor: f64) -> Estimate {
+        let factor = factor.max(1.0);
+        let mut wider = Estimate { error: self.error * factor, widening: self.widening * factor, ..*self };
+        if let Ok((low, high)) = wider.limits(self.confidence) {
+            (wider.low, wider.high) = (low, high);
+        }
+        wider
+    }
+}
+
+/// The confidence to compute intervals at: [`STOPPED_CONFIDENCE`] only where the precision itself ended the run, because
+/// only then were short intervals chosen.
+pub fn confidence(ended_by_precision: bool) -> f64 {
+    if ended_by_precision { STOPPED_CONFIDENCE } else { CONFIDENCE }
+}
+
+/// The ratios of a comparison group, each from its launches in the order in which they ran; variances are pooled over the
+/// group. The errors are those of [`estimate`].
+pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<Estimate, Undefined>> {
+    let prior = prior(group);
+    group.iter().map(|points| estimate(points, &prior, confidence)).collect()
+}
+
+/// What the variances of a group's comparisons have in common; comparisons that have too few launches are left out.
+pub fn prior(group: &[Vec<Point>]) -> Prior {
+    let enough = group.iter().filter(|points| points.len() >= LEAST_POINTS);
+    let spread = |points: &Vec<Point>| Some((mean_of(points).ok()?.1, (points.len() - 1) as f64));
+    let pooled = Prior::of(&enough.clone().filter_map(spread).collect::<Vec<_>>());
+    let memories: Vec<f64> = enough.map(|points| memory(&logs_of(points))).collect();
+    Prior { memory: memories.iter().sum::<f64>() / memories.len().max(1) as f64, ..pooled }
+}
+
+/// The ratio of one method to the baseline from its launches in the order in which they ran.
+///
+/// `TooFew` below [`LEAST_POINTS`], `NotFinite`, `NotAProbability`.
+pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Estimate, Undefined> {
+    if points.len() < LEAST_POINTS {
+        return Err(Undefined::TooFew { got: points.len(), needed: LEAST_POINTS });
+    }
+    let n = points.len();
+    let (log, own) = mean_of(points)?;
+    let (variance, freedom) = prior.moderate(own, (n - 1) as f64);
+    let logs = logs_of(points);
+    // Half its own and half the group's: one short series says little of its memory.
+    let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
+    let plain = Estimate::new(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
+    match n >= LEAST_IN_ORDER {
+        true => in_order(plain, points, neighbours_alike(&logs)?),
+        false => Ok(plain),
+    }
+}
+
+/// The estimate with the order of the launches taken into account.
+fn in_order(plain: Estimate, points: &[Point], p: f64) -> Result<Estimate, Undefined> {
+    if p > BLOCKS_AT {
+        return Ok(plain);
+    }
+    let count = block_count(points.len());
+    let bounds = |block: usize| block * points.len() / count;
+    let blocks: Vec<(f64, f64)> = (0..count)
+        .map(|block| {
+            let inside = &points[bounds(block)..bounds(block + 1)];
+            let weights = weights(inside, round_part(points), between(points));
+            let all: f64 = weights.iter().sum();
+            let sum: f64 = inside.iter().zip(&weights).map(|(point, weight)| weight * point.log).sum();
+            (sum / all, all)
+        })
+        .collect();
+    let (means, weights): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
+    let (log, variance) = weighted_mean(&means, &weights)?;
+    let error = (variance / count as f64).sqrt().max(plain.error);
+    let mut wider = Estimate::new(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
+    let least = means.iter().copied().fold(f64::INFINITY, f64::min).exp();
+    let most = means.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp();
+    wider.moved = (p <= MOVED_AT).then_some(Moved { low: least, high: most, blocks: count, p });
+    Ok(wider)
+}
+
+/// Keeps the word "moved" only where it holds for all ratios of a run at once: Holm's adjustment over all of them.
+pub fn confirm_moves(estimates: &mut [Estimate], most_wrong: f64) {
+    let p: Vec<f64> = estimates.iter().map(|one| one.moved.map_or(1.0, |moved| moved.p)).collect();
+    let adjusted = super::multiplicity::holm(&p);
+    for (one, p) in estimates.iter_mut().zip(adjusted) {
+        one.moved = one.moved.filter(|_| p <= most_wrong);
+    }
+}
+
+fn logs_of(points: &[Point]) -> Vec<f64> {
+    points.iter().map(|point| point.log).collect()
+}
+
+/// The weighted mean of the points and the variance of one of average weight.
+fn mean_of(points: &[Point]) -> Result<(f64, f64), Undefined> {
+    weighted_mean(&logs_of(points), &weights(points, round_part(points), between(points)))
+}
+
+/// The variance that one round adds to a launch, the median over launches.
+fn round_part(points: &[Point]) -> f64 {
+    MIDMEAN_VARIANCE * median(&mut points.iter().map(|point| point.round_variance).collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// The variance between launches that their rounds do not explain.
+fn between(points: &[Point]) -> f64 {
+    let (_, variance) = super::t::mean_and_variance(&logs_of(points));
+    let n = points.len() as f64;
+    (variance - points.iter().map(|point| round_part(points) / point.rounds.max(1) as f64).sum::<f64>() / n).max(0.0)
+}
+
+/// 1 / (between + within / rounds); all the same where neither is known or the rounds are.
+fn weights(points: &[Point], within: f64, between: f64) -> Vec<f64> {
+    let equal = points.iter().all(|point| point.rounds == points[0].rounds);
+    let variance = |point: &Point| between + within / point.rounds.max(1) as f64;
+    match equal || within == 0.0 {
+        true => vec![1.0; points.len()],
+        false => points.iter().map(|point| 1.0 / variance(point)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::t::t_interval;
+    use super::*;
+
+    fn plain(logs: &[f64]) -> Vec<Point> {
+        logs.iter().map(|log| Point { log: *log, rounds: 10, round_variance: 0.01 }).collect()
+    }
+
+    #[test]
+    fn launches_alike_give_students_interval() {
+        let logs = [0.1, 0.3, -0.1, 0.2, 0.15];
+        let student = t_interval(&logs, 0.95).expect("five");
+        let own = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("five");
+        assert!((own.low - student.low.exp()).abs() < 1e-12 && (own.high - student.high.exp()).abs() < 1e-12);
+        assert_eq!((own.n, own.freedom, own.moved), (5, 4.0, None));
+    }
+
+    #[test]
+    fn exchanging_the_sides_inverts_the_ratio() {
+        let logs = [0.1, 0.3, -0.1, 0.2, 0.15, 0.7, 0.71, 0.72, 0.73];
+        let back: Vec<f64> = logs.iter().map(|log| -log).collect();
+        let forth = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("nine");
+        let back = estimate(&plain(&back), &Prior::NONE, 0.95).expect("nine");
+        assert!((forth.low * back.high - 1.0).abs() < 1e-12 && (forth.ratio * back.ratio - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_ratio_that_moves_is_said_to_move_between_its_blocks() {
+        let logs: Vec<f64> = (0..16).map(|i| -1.8 + 0.015 * f64::from(i)).collect();
+        let moved = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("sixteen").moved.expect("it moves");
+        assert!((moved.low - (-1.8_f64 + 0.0225).exp()).abs() < 1e-9, "{moved:?}");
+        assert!((moved.high - (-1.8_f64 + 0.2025).exp()).abs() < 1e-9, "{moved:?}");
+    }
+
+    #[test]
+    fn what_is_widened_is_wider_by_that_factor_and_never_narrower() {
+        let one = estimate(&plain(&[0.1, 0.3, -0.1, 0.2]), &Prior::NONE, 0.95).expect("four");
+        let wider = one.widened(2.0);
+        assert!(((wider.high / wider.low).ln() / (one.high / one.low).ln() - 2.0).abs() < 1e-9);
+        assert_eq!(one.widened(0.5), one);
+    }
+
+    #[test]
+    fn launches_with_few_rounds_weigh_less() {
+        let mut points = plain(&[0.0, 0.0, 0.1, 0.0, 0.0]);
+        points[2].rounds = 1;
+        let weighted = estimate(&points, &Prior::NONE, 0.95).expect("five");
+        assert!(weighted.log < 0.02, "{weighted:?}");
+    }
+}

@@ -1,0 +1,151 @@
+//! The leader of a comparison group, what may be claimed of it although it was chosen, and how the others stand to it.
+
+use super::estimate::{Estimate, LEAST_POINTS, Point, estimates};
+use super::interval::{Undefined, check, check_probability};
+use super::verdict::Verdict;
+use super::words::{Word, words};
+use serde::{Deserialize, Serialize};
+
+/// How a method stands to the leader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It has the lowest mean logarithm.
+    Leader,
+    /// It is shown to cost the same within the margin.
+    Within,
+    /// It is shown to cost more than some method by more than the margin.
+    Beaten,
+    /// Neither is shown.
+    NotSettled,
+}
+
+/// The answer for a group of methods, named by their index.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// The method with the lowest mean logarithm.
+    pub leader: usize,
+    /// How each method stands to it.
+    pub standings: Vec<Standing>,
+    /// Each method's ratio to the leader, at the ordinary confidence: for a sentence's figures and the time it would take.
+    pub to_leader: Vec<Option<Estimate>>,
+    /// The leader's ratio to the baseline with limits that hold although the leader was chosen among the methods; `None`
+    /// where the baseline leads or is not among them.
+    pub claim: Option<Estimate>,
+}
+
+/// Ranks methods from one row for each launch, holding one logarithm of cost for each method, relative to anything that is
+/// common to the row.
+///
+/// All pairs are compared and their words adjusted together (Holm), so that with the confidence asked for *no* word on a
+/// standing is wrong, whichever method leads. The claim's limits have the confidence `c^(1/m)` for m methods beside the
+/// baseline (Šidák 1967, which holds for correlated contrasts), so they are right for all of them at once, and so for the
+/// one that was chosen.
+///
+/// `TooFew` below [`LEAST_POINTS`] launches or without methods, `LengthsDiffer` where a row has not every method,
+/// `NotFinite` where a logarithm is not finite.
+pub fn rank(
+    launches: &[impl AsRef<[f64]>],
+    baseline: Option<usize>,
+    margin: f64,
+    confidence: f64,
+) -> Result<Ranking, Undefined> {
+    check_probability(confidence)?;
+    if launches.len() < LEAST_POINTS {
+        return Err(Undefined::TooFew { got: launches.len(), needed: LEAST_POINTS });
+    }
+    let methods = launches[0].as_ref().len();
+    for row in launches.iter().map(AsRef::as_ref) {
+        check(row, 1)?;
+        if row.len() != methods {
+            return Err(Undefined::LengthsDiffer { left: methods, right: row.len() });
+        }
+    }
+    let pairs: Vec<(usize, usize)> = (0..methods).flat_map(|a| (a + 1..methods).map(move |b| (a, b))).collect();
+    let contrast = |&(a, b): &(usize, usize)| -> Vec<Point> {
+        let log = |row: &[f64]| row[b] - row[a];
+        launches.iter().map(|row| Point { log: log(row.as_ref()), rounds: 1, round_variance: 0.0 }).collect()
+    };
+    let contrasts: Vec<Vec<Point>> = pairs.iter().map(contrast).collect();
+    let compared = estimates(&contrasts, confidence).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let said = words(&compared.iter().map(|one| (*one, margin)).collect::<Vec<_>>(), confidence);
+    let mean_of = |method: usize| launches.iter().map(|row| row.as_ref()[method]).sum::<f64>();
+    let leader = (0..methods).min_by(|&a, &b| mean_of(a).total_cmp(&mean_of(b))).unwrap_or(0);
+    let to = |method: usize, other: usize| {
+        let pair = pairs.iter().position(|&pair| pair == (method.min(other), method.max(other)))?;
+        Some(if method > other { compared[pair] } else { turned(compared[pair]) })
+    };
+    let claim = baseline.filter(|&base| base != leader && base < methods).and_then(|base| to(leader, base));
+    let claim = claim.map(|one| at(one, confidence.powf(1.0 / (methods - 1) as f64))).transpose()?;
+    Ok(Ranking {
+        leader,
+        standings: (0..methods).map(|method| standing(method, leader, &pairs, &said)).collect(),
+        to_leader: (0..methods).map(|method| to(method, leader)).collect(),
+        claim,
+    })
+}
+
+fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], said: &[Word]) -> Standing {
+    if method == leader {
+        return Standing::Leader;
+    }
+    let mine = || pairs.iter().zip(said).filter(|((a, b), _)| [*a, *b].contains(&method));
+    let costs_more =
+        if mine().any(|((_, b), word)| word.verdict == if *b == method { Verdict::Slower } else { Verdict::Faster }) {
+            Some(Standing::Beaten)
+        } else {
+            None
+        };
+    let with_leader = mine().find(|((a, b), _)| [*a, *b].contains(&leader));
+    let same = with_leader.is_some_and(|(_, word)| word.verdict == Verdict::Equivalent);
+    costs_more.unwrap_or(if same { Standing::Within } else { Standing::NotSettled })
+}
+
+/// The ratio the other way round.
+fn turned(one: Estimate) -> Estimate {
+    let moved = one.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
+    Estimate { ratio: 1.0 / one.ratio, low: 1.0 / one.high, high: 1.0 / one.low, log: -one.log, moved, ..one }
+}
+
+/// The same with limits at another confidence.
+fn at(one: Estimate, confidence: f64) -> Result<Estimate, Undefined> {
+    let (low, high) = one.limits(confidence)?;
+    Ok(Estimate { low, high, confidence, ..one })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rng::Seeded;
+    use super::*;
+
+    fn rows(n: usize, levels: &[f64]) -> Vec<Vec<f64>> {
+        let mut rng = Seeded::new(5);
+        (0..n).map(|_| levels.iter().map(|level| level + 0.01 * (rng.unit() - 0.5)).collect()).collect()
+    }
+
+    #[test]
+    fn each_has_its_standing() {
+        let ranking = rank(&rows(16, &[0.30, 0.0, 0.001, 0.021]), Some(0), 0.02, 0.95).expect("enough launches");
+        use Standing::{Beaten, Leader, NotSettled, Within};
+        assert_eq!(ranking.standings, [Beaten, Leader, Within, NotSettled]);
+        let claim = ranking.claim.expect("the baseline does not lead");
+        assert!(claim.high < 0.76 && claim.confidence > 0.98 && ranking.leader == 1, "{claim:?}");
+        assert!(ranking.to_leader[0].expect("a pair").ratio > 1.3 && ranking.to_leader[1].is_none());
+    }
+
+    #[test]
+    fn a_claim_of_a_chosen_one_is_wider_than_its_interval() {
+        let ranking = rank(&rows(8, &[0.10, 0.0, 0.001, 0.002]), Some(0), 0.02, 0.95).expect("enough launches");
+        let (claim, plain) = (ranking.claim.expect("a claim"), turned(ranking.to_leader[0].expect("a pair")));
+        assert!(claim.high > plain.high && claim.low < plain.low && (claim.log - plain.log).abs() < 1e-12);
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let mut rows = rows(6, &[0.0, 0.0]);
+        assert!(matches!(rank(&rows[..3], None, 0.0, 0.95), Err(Undefined::TooFew { got: 3, needed: 4 })));
+        rows[4].pop();
+        assert!(matches!(rank(&rows, None, 0.0, 0.95), Err(Undefined::LengthsDiffer { left: 2, right: 1 })));
+        assert_eq!(rank(&[[0.3]; 6], None, 0.0, 0.95).expect("one method").standings, [Standing::Leader]);
+    }
+}

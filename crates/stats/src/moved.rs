@@ -1,0 +1,90 @@
+//! Whether a series of launches has one value at all, or a value that moves while it is measured.
+
+use super::autocorrelation::autocorrelation;
+use super::interval::{Undefined, check};
+use statrs::distribution::{Beta, ContinuousCDF};
+
+/// Below this many launches no movement can be seen.
+pub const LEAST_IN_ORDER: usize = 8;
+
+/// Neighbours that are this much too alike cost the independence of the launches: the interval is made of blocks. It is no
+/// claim, so it may err in one case of ten on the side of width.
+pub const BLOCKS_AT: f64 = 0.10;
+
+/// Neighbours that are this much too alike are said to have moved.
+pub const MOVED_AT: f64 = 0.01;
+
+/// The probability that neighbours are at least this much alike where the order of the launches means nothing.
+///
+/// Von Neumann's ratio, Σ(xᵢ₊₁ − xᵢ)² / Σ(xᵢ − x̄)², is 2 for values without order and small where neighbours are alike.
+/// Taken over ranks it asks nothing of the distribution (Bartels 1982); its distribution is close to a beta on 0..4 with
+/// the right variance. One-sided: neighbours that differ too much are harmless. `TooFew` below [`LEAST_IN_ORDER`]; 1 where
+/// all values are the same.
+pub fn neighbours_alike(values: &[f64]) -> Result<f64, Undefined> {
+    check(values, LEAST_IN_ORDER)?;
+    let ranks = mid_ranks(values);
+    let n = values.len() as f64;
+    let centre = (n + 1.0) / 2.0;
+    let spread: f64 = ranks.iter().map(|rank| (rank - centre).powi(2)).sum();
+    if spread == 0.0 {
+        return Ok(1.0);
+    }
+    let steps: f64 = ranks.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let shape = 5.0 * n * (n + 1.0) * (n - 1.0).powi(2) / (2.0 * (n - 2.0) * (5.0 * n * n - 2.0 * n - 9.0)) - 0.5;
+    let beta = Beta::new(shape, shape).map_err(|_| Undefined::NotFinite)?;
+    Ok(beta.cdf((steps / spread / 4.0).min(1.0)))
+}
+
+/// The rank of each value, counted from one; equal values share the mean of theirs.
+fn mid_ranks(values: &[f64]) -> Vec<f64> {
+    let below = |value: f64| values.iter().filter(|other| **other < value).count() as f64;
+    let equal = |value: f64| values.iter().filter(|other| **other == value).count() as f64;
+    values.iter().map(|value| below(*value) + (equal(*value) + 1.0) / 2.0).collect()
+}
+
+/// How many blocks a series of launches is cut into: four, and five from twenty launches on, so that each is long enough
+/// to have lost most memory of its neighbour.
+pub fn block_count(launches: usize) -> usize {
+    if launches < 20 { 4 } else { 5 }
+}
+
+/// The correlation of neighbouring launches: the lag-one autocorrelation less its bias in short series, which is
+/// −(1 + 4ρ) / n (Marriott & Pope 1954; Kendall 1954), to first order.
+pub fn memory(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    autocorrelation(values, 1).map_or(0.0, |r| (r + 1.0 / n) * (1.0 + 4.0 / n))
+}
+
+/// By how much a correlation of neighbours raises the variance of the mean of `n` launches over s² / n, and the share of the
+/// degrees of freedom that it leaves.
+///
+/// For a first-order series n values say as much as n / κ independent ones, κ = (1 + ρ) / (1 − ρ), and s² itself comes out too
+/// small by (n − κ) / (n − 1) (Bayley & Hammersley 1946). ρ counts from 0 to 0.8, κ to n / 2.
+pub fn inflation(memory: f64, n: usize) -> (f64, f64) {
+    let (rho, n) = (memory.clamp(0.0, 0.8), n as f64);
+    let kappa = ((1.0 + rho) / (1.0 - rho)).min(n / 2.0).max(1.0);
+    (kappa * (n - 1.0) / (n - kappa), (n / kappa - 1.0) / (n - 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_seen_and_disorder_is_not() {
+        let rising: Vec<f64> = (0..12).map(f64::from).collect();
+        assert!(neighbours_alike(&rising).expect("twelve") < 1e-4);
+        let swinging: Vec<f64> = (0..12).map(|i| f64::from(i % 2)).collect();
+        assert!(neighbours_alike(&swinging).expect("twelve") > 0.99);
+        assert_eq!(neighbours_alike(&[1.0; 9]), Ok(1.0));
+        assert_eq!(neighbours_alike(&[1.0; 7]), Err(Undefined::TooFew { got: 7, needed: 8 }));
+    }
+
+    #[test]
+    fn an_outlier_is_no_movement() {
+        let mut values = [3.0, 1.0, 4.0, 1.5, 5.0, 0.9, 2.6, 5.3, 5.8, 0.7];
+        let before = neighbours_alike(&values).expect("ten");
+        values[8] = 1e12;
+        assert_eq!(neighbours_alike(&values).expect("ten"), before);
+    }
+}

@@ -1,0 +1,333 @@
+//! Whether the laws can fail: `check --laws` changes one count, fact or digest at a time in what workers recorded, and looks
+//! whether the law that names it breaks. A law that no such lie breaks proves nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use judge::agreement::disagreements;
+use judge::evidence::Evidence;
+use record::cell::parameter_words;
+use record::experiment::Content;
+use record::expression::Law;
+use record::folder::RunFolder;
+use record::launches::LaunchRecord;
+use record::method::{Method, Role};
+use record::state::State;
+use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
+
+/// What became of one law of one method.
+#[derive(Clone, Debug, Default)]
+struct Shown {
+    /// Cells in which it was asked.
+    asked: usize,
+    /// Those in which no lie broke it: how many, and the parameters of the first.
+    unbroken: usize,
+    example: String,
+    /// What it names, and whether a lie about that alone ever broke it.
+    terms: BTreeMap<String, bool>,
+    /// No cell met its condition; it was tried without.
+    assumed: bool,
+    /// It could not be tried even so: what it names was not recorded.
+    untried: bool,
+}
+
+/// Everything that was found, by method and law.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    laws: BTreeMap<(String, String), Shown>,
+    digests: usize,
+    unbroken_digests: Vec<String>,
+}
+
+/// Where a number that a law names was recorded.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Side, and index among the slot's facts.
+    Fact(usize, usize),
+    /// Side, index among the slot's samples, and column.
+    Count(usize, usize, usize),
+}
+
+/// Lies about a number: one more, one less, none, half, twice and ten times as much, and all of the cell's bytes more.
+fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
+    let all = [
+        value.saturating_add(1),
+        value.saturating_sub(1),
+        0,
+        value / 2,
+        value.saturating_mul(2).saturating_add(1),
+        value.saturating_mul(10).saturating_add(10),
+        value.saturating_add(bytes),
+    ];
+    all.into_iter().filter(|lie| *lie != value).collect()
+}
+
+/// Tries every law of every cell that a suite measured.
+pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> Result<Found> {
+    let mut found = Found::default();
+    let mut trial = Trial { state: state.clone(), evidence: Evidence::default() };
+    let mut slots: BTreeMap<String, (LaunchRecord, Transcripts)> = BTreeMap::new();
+    for record in folder.launches()?.iter().filter(|r| r.block >= 0) {
+        let transcripts = folder.transcripts(record);
+        for (number, &cell) in record.cells.iter().enumerate() {
+            let planned = &state.cells[cell];
+            let Some(slot) = first_slot(&transcripts, number).filter(|_| planned.outcome.is_none() && !planned.twin)
+            else {
+                continue;
+            };
+            let one = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
+            let recorded = only(&transcripts, slot);
+            trial.cell(&mut found, &one, &recorded, &planned.method, false)?;
+            trial.digest(&mut found, &one, &recorded, evidence)?;
+            slots.entry(planned.cell.name()).or_insert((one, recorded));
+        }
+    }
+    for (name, (record, recorded)) in &slots {
+        let method = &state.cells[record.cells[0]].method;
+        let met = |law: &&Law| found.laws.contains_key(&(name.clone(), law.text.clone()));
+        let unmet: Vec<Law> = method.laws.iter().filter(|l| !met(l)).cloned().collect();
+        for law in unmet {
+            let body = law.text.split_once(':').map_or(law.text.as_str(), |(_, body)| body).trim();
+            let without = Method { laws: vec![Law::parse(body)?], ..method.clone() };
+            let mut tried = Found::default();
+            trial.cell(&mut tried, record, recorded, &without, true)?;
+            let shown = tried.laws.into_values().next();
+            let shown = shown.unwrap_or(Shown { untried: true, ..Shown::default() });
+            found.laws.insert((name.clone(), law.text.clone()), Shown { assumed: true, ..shown });
+        }
+    }
+    Ok(found)
+}
+
+/// The first measured slot of a cell.
+fn first_slot(transcripts: &Transcripts, number: usize) -> Option<u32> {
+    let mut samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
+    samples.find(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot)
+}
+
+/// What was recorded in one slot, as the transcripts of a launch that had no other.
+fn only(transcripts: &Transcripts, slot: u32) -> Transcripts {
+    let one = |t: &Transcript| {
+        let mut samples: Vec<_> = t.samples.iter().filter(|s| s.slot == slot).cloned().collect();
+        samples.iter_mut().for_each(|s| s.cell = 0);
+        Transcript {
+            samples,
+            facts: t.facts.iter().filter(|(n, _)| **n == slot).map(|(n, f)| (*n, f.clone())).collect(),
+            latencies: BTreeMap::new(),
+            endings: Vec::new(),
+            ..t.clone()
+        }
+    };
+    transcripts.iter().map(|t| t.as_ref().map(one).map_err(Clone::clone)).collect()
+}
+
+/// Where a law finds the number of that name, as the judging does; none where it is given, not recorded.
+fn place_of(recorded: &Transcripts, name: &str) -> Option<Place> {
+    let sides = || recorded.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?)));
+    if let Some((phase, column)) = name.rsplit_once('.')
+        && let Some(column) = COLUMNS.iter().position(|c| *c == column)
+    {
+        let (phase, least) = phase.strip_suffix(".b").map_or((phase, 0), |phase| (phase, 1));
+        for (side, t) in sides().filter(|(side, _)| *side >= least) {
+            let of = |s: &record::transcript::Sample| phase == "overall" || t.phases[usize::from(s.phase)] == phase;
+            if let Some(at) = t.samples.iter().position(of) {
+                return Some(Place::Count(side, at, column));
+            }
+        }
+    }
+    sides().find_map(|(side, t)| {
+        let at =
+            t.facts.values().next()?.iter().position(|(fact, value)| fact == name && value.parse::<u64>().is_ok())?;
+        Some(Place::Fact(side, at))
+    })
+}
+
+fn value_at(recorded: &Transcripts, place: Place) -> Option<u64> {
+    match place {
+        Place::Fact(side, at) => recorded[side].as_ref().ok()?.facts.values().next()?.get(at)?.1.parse().ok(),
+        Place::Count(side, at, column) => Some(recorded[side].as_ref().ok()?.samples[at].counts.to_array()[column]),
+    }
+}
+
+fn with_value(recorded: &Transcripts, place: Place, value: u64) -> Transcripts {
+    let mut changed = recorded.clone();
+    match place {
+        Place::Fact(side, at) => {
+            let facts = changed[side].as_mut().ok().and_then(|t| t.facts.values_mut().next());
+            facts.into_iter().for_each(|facts| facts[at].1 = value.to_string());
+        }
+        Place::Count(side, at, column) => {
+            if let Ok(transcript) = &mut changed[side] {
+                let mut counts = transcript.samples[at].counts.to_array();
+                counts[column] = value;
+                transcript.samples[at].counts = Counts::from_array(counts);
+            }
+        }
+    }
+    changed
+}
+
+/// Judges what a slot would have recorded. Kept between slots, because content is expected anew only once a cell.
+struct Trial {
+    state: State,
+    evidence: Evidence,
+}
+
+impl Trial {
+    /// The laws that were asked, and whether each broke.
+    fn ask(&mut self, record: &LaunchRecord, recorded: &Transcripts) -> Result<BTreeMap<String, bool>> {
+        self.evidence.cells.clear();
+        self.evidence.add(&self.state, record, recorded)?;
+        let cell = self.evidence.cells.get(&record.cells[0]);
+        let laws = cell.into_iter().flat_map(|c| &c.checks.laws);
+        Ok(laws.map(|(text, seen)| (text.clone(), seen.broken > 0)).collect())
+    }
+
+    /// Lies about everything that the laws of one cell name, one at a time. `assumed`: a law that does not hold at first must be
+    /// made to hold by a lie as well.
+    fn cell(
+        &mut self,
+        found: &mut Found,
+        record: &LaunchRecord,
+        recorded: &Transcripts,
+        method: &Method,
+        assumed: bool,
+    ) -> Result<()> {
+        let cell = record.cells[0];
+        method.clone_into(&mut self.state.cells[cell].method);
+        let honest = self.ask(record, recorded)?;
+        let bytes = self.state.cells[cell].cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0);
+        let mut names: BTreeMap<&str, Vec<&Law>> = BTreeMap::new();
+        for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
+            law.operands().into_iter().for_each(|name| names.entry(name).or_default().push(law));
+        }
+        let mut broke: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut held: BTreeSet<String> = honest.iter().filter(|(_, b)| !**b).map(|(text, _)| text.clone()).collect();
+        for (name, laws) in &names {
+            let Some((place, value)) = place_of(recorded, name).and_then(|p| Some((p, value_at(recorded, p)?))) else {
+                continue;
+            };
+            for lie in lies(value, bytes) {
+                let asked = self.ask(record, &with_value(recorded, place, lie))?;
+                held.extend(asked.iter().filter(|(_, broken)| !**broken).map(|(text, _)| text.clone()));
+                for law in laws.iter().filter(|l| asked.get(&l.text) == Some(&true)) {
+                    broke.entry(law.text.as_str()).or_default().insert(name);
+                }
+            }
+        }
+        let name = self.state.cells[cell].cell.name();
+        for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
+            let shown = found.laws.entry((name.clone(), law.text.clone())).or_default();
+            shown.asked += 1;
+            let by = broke.get(law.text.as_str());
+            if by.is_none() {
+                shown.unbroken += 1;
+                if shown.example.is_empty() {
+                    shown.example = parameter_words(&self.state.cells[cell].cell.parameters, None);
+                }
+            }
+            for operand in law.operands().into_iter().filter(|n| place_of(recorded, n).is_some()) {
+                *shown.terms.entry(operand.to_owned()).or_default() |= by.is_some_and(|by| by.contains(operand));
+            }
+            shown.untried |= assumed && !held.contains(&law.text);
+        }
+        Ok(())
+    }
+
+    /// Lies about the digest of one slot, or of one cell where the cells of a group must agree.
+    fn digest(
+        &mut self,
+        found: &mut Found,
+        record: &LaunchRecord,
+        recorded: &Transcripts,
+        evidence: &Evidence,
+    ) -> Result<()> {
+        let cell = record.cells[0];
+        let planned = &self.state.cells[cell];
+        let method = &planned.method;
+        let content = self.state.plan.experiment(&planned.cell.experiment).map_or(Content::None, |e| e.content);
+        if !matches!(method.role, Role::Method | Role::Published) || content == Content::None {
+            return Ok(());
+        }
+        found.digests += 1;
+        let noticed = if content == Content::Agree {
+            let mut other = evidence.clone();
+            let Some(mine) = other.cells.get_mut(&cell) else { return Ok(()) };
+            mine.checks.digests = mine.checks.digests.iter().map(|d| wrong_digest(d)).collect();
+            disagreements(&self.state, &other).len() > disagreements(&self.state, evidence).len()
+        } else {
+            let mut changed = recorded.clone();
+            let facts = changed.iter_mut().flatten().flat_map(|t| t.facts.values_mut().flatten());
+            facts.filter(|(name, _)| name == "digest").take(1).for_each(|(_, d)| *d = wrong_digest(d));
+            self.ask(record, &changed)?;
+            let checks = self.evidence.cells.get(&cell).map(|c| &c.checks);
+            checks.and_then(|c| c.outcome()).is_some_and(|o| o.reason.contains("digest"))
+        };
+        if !noticed {
+            let words = parameter_words(&self.state.cells[cell].cell.parameters, None);
+            found.unbroken_digests.push(format!("{} ({words})", self.state.cells[cell].cell.name()));
+        }
+        Ok(())
+    }
+}
+
+/// A digest with its last digit changed.
+fn wrong_digest(digest: &str) -> String {
+    let (start, last) = digest.split_at(digest.len().saturating_sub(1));
+    format!("{start}{}", if last == "0" { "1" } else { "0" })
+}
+
+impl Found {
+    /// Prints what was found; how many laws and digests never broke.
+    pub(super) fn report(&self) -> usize {
+        let (mut broke, mut unbroken, mut assumed) = (0, self.unbroken_digests.len(), 0);
+        for ((name, law), shown) in &self.laws {
+            let recorded = !shown.terms.is_empty();
+            if shown.untried {
+                println!(
+                    "untried  {name}: {law}: no cell here meets its condition, and without it nothing is recorded to try"
+                );
+            } else if shown.unbroken > 0 {
+                unbroken += 1;
+                let why = if recorded { "no lie broke it" } else { "it names nothing that a worker records" };
+                println!(
+                    "UNBROKEN {name}: {law}: {why} in {} of {} cells ({})",
+                    shown.unbroken, shown.asked, shown.example
+                );
+            } else {
+                broke += 1;
+                assumed += usize::from(shown.assumed);
+            }
+            for (term, _) in shown.terms.iter().filter(|(_, broken)| !**broken && shown.unbroken == 0 && !shown.untried)
+            {
+                println!("loose    {name}: {law}: no lie about {term} alone broke it");
+            }
+        }
+        for cell in &self.unbroken_digests {
+            println!("UNBROKEN {cell}: a wrong digest was not noticed");
+        }
+        println!(
+            "{broke} laws broke ({assumed} of them tried without their condition), as did {} digests; {unbroken} never broke",
+            self.digests - self.unbroken_digests.len()
+        );
+        unbroken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lies_differ_from_the_truth_and_stay_within_ten_times() {
+        assert_eq!(lies(0, 0), BTreeSet::from([1, 10]));
+        assert_eq!(lies(8, 64), BTreeSet::from([0, 4, 7, 9, 17, 72, 90]));
+        assert!(!lies(u64::MAX, 1).contains(&u64::MAX));
+    }
+
+    #[test]
+    fn a_changed_digest_is_another() {
+        assert_eq!(wrong_digest("00a0"), "00a1");
+        assert_eq!(wrong_digest("00af"), "00a0");
+    }
+}

@@ -1,0 +1,121 @@
+//! Which cells share a process, and which of them is a hidden duplicate.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, bail};
+use record::experiment::Experiment;
+use record::method::Isolation;
+use record::outcome::{Outcome, Status};
+use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
+use record::sizes;
+
+use super::wish::Wish;
+use crate::worker::{self, Worker};
+
+/// Adds the twins and puts the cells into launch groups.
+pub(super) fn launch_groups(
+    cells: &mut Vec<PlannedCell>,
+    experiments: &[Experiment],
+    baselines: &BTreeMap<String, String>,
+) -> Result<Vec<LaunchGroup>> {
+    add_twins(cells, experiments, baselines)?;
+    let mut found: Vec<(String, LaunchGroup)> = Vec::new();
+    // Cells with fewer parameters (limits, floors) come last, so that they find the group of the cells they belong to.
+    let mut order: Vec<usize> = (0..cells.len()).filter(|&i| cells[i].outcome.is_none()).collect();
+    let grouping = |i: usize| {
+        let experiment = experiments.iter().find(|e| e.name == cells[i].cell.experiment);
+        experiment.map_or_else(BTreeMap::new, |e| group_of(e, &cells[i].cell))
+    };
+    order.sort_by_key(|&i| std::cmp::Reverse(grouping(i).len()));
+    let mut groups: Vec<BTreeMap<String, String>> = Vec::new();
+    for i in order {
+        let method = &cells[i].method;
+        let group = grouping(i);
+        let key = format!("{} {} {:?}", cells[i].cell.experiment, cells[i].cell.worker, method.isolation);
+        let preloaded = method.preload.is_some();
+        let home = (method.isolation == Isolation::Shared && !preloaded)
+            .then(|| (0..found.len()).find(|&u| found[u].0 == key && compatible(&group, &groups[u])))
+            .flatten();
+        match home {
+            Some(u) => found[u].1.cells.push(i),
+            None => {
+                let fresh = method.isolation == Isolation::Fresh;
+                found.push((key, LaunchGroup { experiment: cells[i].cell.experiment.clone(), cells: vec![i], fresh }));
+                groups.push(group);
+            }
+        }
+    }
+    Ok(found.into_iter().map(|(_, group)| group).collect())
+}
+
+fn add_twins(
+    cells: &mut Vec<PlannedCell>,
+    experiments: &[Experiment],
+    baselines: &BTreeMap<String, String>,
+) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    let mut twins = Vec::new();
+    for planned in cells.iter().filter(|p| p.outcome.is_none() && !p.twin) {
+        let Some(experiment) = experiments.iter().find(|e| e.name == planned.cell.experiment) else { continue };
+        let group = group_of(experiment, &planned.cell);
+        let is_baseline = baselines.get(&experiment.name) == Some(&planned.cell.method);
+        if is_baseline && seen.insert((experiment.name.clone(), planned.cell.worker.clone(), group)) {
+            twins.push(PlannedCell { twin: true, ..planned.clone() });
+        }
+    }
+    cells.extend(twins);
+    Ok(())
+}
+
+/// The baseline of each experiment: the wish's where it names a method of that experiment.
+pub(super) fn baselines(
+    experiments: &[Experiment],
+    cells: &[PlannedCell],
+    wish: &Wish,
+) -> Result<BTreeMap<String, String>> {
+    let mut chosen = BTreeMap::new();
+    for experiment in experiments {
+        let has = |name: &str| cells.iter().any(|p| p.cell.experiment == experiment.name && p.cell.method == name);
+        let own = wish.baseline.as_deref().filter(|b| has(b));
+        let first = || cells.iter().find(|p| p.cell.experiment == experiment.name).map(|p| p.cell.method.clone());
+        let usual = has(&experiment.baseline).then(|| experiment.baseline.clone());
+        if let Some(name) = own.map(str::to_owned).or(usual).or_else(first) {
+            chosen.insert(experiment.name.clone(), name);
+        }
+    }
+    if let Some(baseline) = &wish.baseline
+        && !chosen.values().any(|b| b == baseline)
+    {
+        let hint = sizes::did_you_mean(baseline, cells.iter().map(|p| p.cell.method.as_str()));
+        bail!("--baseline: no selected cell has the method \"{baseline}\"{hint}");
+    }
+    Ok(chosen)
+}
+
+/// Marks the cells whose worker, library or toolchain is missing, with the reason.
+pub(super) fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Result<BTreeMap<String, String>> {
+    let mut hashes = BTreeMap::new();
+    for planned in cells.iter_mut() {
+        let method = &planned.method;
+        for side in planned.cell.sides() {
+            let worker = worker::find(all, side)?;
+            if let Some(reason) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
+                planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+                continue;
+            }
+            match worker.start() {
+                Ok(started) => {
+                    hashes.insert(worker.name.clone(), started.hash.clone());
+                }
+                Err(reason) => planned.outcome = Some(Outcome::of(Status::Skipped, reason)),
+            }
+        }
+        if let Some((library, package)) = &method.preload
+            && worker::find_library(library)?.is_none()
+        {
+            let reason = format!("{library} is not installed; the package {package} has it");
+            planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+        }
+    }
+    Ok(hashes)
+}

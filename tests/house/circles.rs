@@ -1,0 +1,175 @@
+//! No circles: not among the modules of a folder, not among C files, not among Java packages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::source::{Source, below, code, none};
+
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// One circle of a graph in words, if there is one.
+fn circle(graph: &Graph) -> Option<String> {
+    fn walk(graph: &Graph, node: &String, way: &mut Vec<String>, done: &mut BTreeSet<String>) -> Option<String> {
+        if let Some(start) = way.iter().position(|n| n == node) {
+            return Some(format!("{} → {node}", way[start..].join(" → ")));
+        }
+        if !done.insert(node.clone()) {
+            return None;
+        }
+        way.push(node.clone());
+        let found = graph.get(node).into_iter().flatten().find_map(|next| walk(graph, next, way, done));
+        way.pop();
+        found
+    }
+    let mut done = BTreeSet::new();
+    graph.keys().find_map(|node| walk(graph, node, &mut Vec::new(), &mut done))
+}
+
+/// The module that a file of a crate is, as its path: `src/run/runner/mod.rs` is `run/runner`.
+fn module_of(name: &str) -> Option<String> {
+    let path = name.split_once("src/")?.1.strip_suffix(".rs")?;
+    Some(path.strip_suffix("/mod").unwrap_or(path).to_owned()).filter(|path| !["lib", "main"].contains(&path.as_str()))
+}
+
+/// The paths that a text names after `crate::` or `super::`, seen from its module.
+fn named(module: &str, text: &str) -> Vec<String> {
+    let words = |c: char| !(c.is_alphanumeric() || c == '_' || c == ':');
+    let mut paths = Vec::new();
+    for (start, root) in text.match_indices("crate::").chain(text.match_indices("super::")) {
+        let before = text[..start].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+            continue;
+        }
+        let mut base: Vec<&str> = if root == "crate::" { Vec::new() } else { module.split('/').collect() };
+        let mut rest = &text[start..];
+        while let Some(below) = rest.strip_prefix("super::") {
+            base.pop();
+            rest = below;
+        }
+        rest = rest.strip_prefix("crate::").unwrap_or(rest);
+        let end = rest.find(words).unwrap_or(rest.len());
+        let base: Vec<&str> = base.into_iter().chain(rest[..end].split("::").filter(|p| !p.is_empty())).collect();
+        match rest[end..].strip_prefix('{') {
+            // `crate::{a, b::c}`: each name of the list, by itself.
+            Some(list) => {
+                let list = list.split(['}', ';']).next().unwrap_or_default();
+                paths.extend(list.split(',').map(|item| {
+                    let item = item.trim().split([' ', '{']).next().unwrap_or_default().replace("::", "/");
+                    format!("{}/{item}", base.join("/")).trim_matches('/').to_owned()
+                }));
+            }
+            None => paths.push(base.join("/")),
+        }
+    }
+    paths
+}
+
+/// Which modules of each folder use which of their neighbours. What a folder's own `mod.rs` names does not count.
+fn folders(crate_files: &[Source]) -> BTreeMap<String, Graph> {
+    let modules: BTreeSet<String> = crate_files.iter().filter_map(|(name, _)| module_of(name)).collect();
+    let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
+    for (name, text) in crate_files {
+        let Some(module) = module_of(name) else { continue };
+        for path in named(&module, &code(text)) {
+            let parts: Vec<&str> = path.split('/').collect();
+            let known = (1..=parts.len()).rev().map(|n| parts[..n].join("/")).find(|p| modules.contains(p));
+            let Some(target) = known else { continue };
+            let (a, b): (Vec<&str>, Vec<&str>) = (module.split('/').collect(), target.split('/').collect());
+            let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+            if same < a.len() && same < b.len() {
+                let graph = graphs.entry(a[..same].join("/")).or_default();
+                graph.entry(a[same].to_owned()).or_default().insert(b[same].to_owned());
+            }
+        }
+    }
+    graphs
+}
+
+fn circles_of(crate_files: &[Source]) -> Vec<String> {
+    folders(crate_files).values().filter_map(circle).collect()
+}
+
+#[test]
+fn modules_of_a_folder_form_no_circle() {
+    let mut wrong = circles_of(&below(&["src"], &[".rs"]));
+    for name in ["stats", "record", "judge", "report"] {
+        wrong.extend(circles_of(&below(&[&format!("crates/{name}/src")], &[".rs"])));
+    }
+    none("circles", &wrong);
+}
+
+#[test]
+fn a_circle_of_modules_is_found() {
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let a = file("src/a.rs", "use crate::b::{self, X};\n");
+    assert_eq!(
+        circles_of(&[a.clone(), file("src/b/mod.rs", "mod c;\n"), file("src/b/c.rs", "use super::Y;\n")]).len(),
+        0
+    );
+    assert_eq!(circles_of(&[a.clone(), file("src/b/mod.rs", ""), file("src/b/c.rs", "use crate::{a, d};\n")]).len(), 1);
+    assert_eq!(circles_of(&[a, file("src/b.rs", "fn f() -> super::a::Z {}\n")]), ["a → b → a"]);
+    let inside = [file("src/m/x.rs", "use super::y::Y;\n"), file("src/m/y.rs", "use crate::m::x;\n")];
+    assert_eq!(circles_of(&inside).len(), 1);
+}
+
+/// Which header includes which, each by its path below `workers/c`.
+fn headers(files: &[Source]) -> Graph {
+    let all: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let mut graph = Graph::new();
+    for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".h")) {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for header in text.lines().filter_map(|l| l.trim().strip_prefix("#include \"")?.strip_suffix('"')) {
+            let places = [folder, "workers/c", "workers/c/harness", "workers/c/helper"];
+            let target =
+                places.iter().map(|place| format!("{place}/{header}")).find(|path| all.contains(path.as_str()));
+            graph.entry(name.clone()).or_default().extend(target);
+        }
+    }
+    graph
+}
+
+/// Files of the harness that include what belongs to a method or to the helper, which stand on it.
+fn upwards(files: &[Source]) -> Vec<String> {
+    let above = |name: &str| ["workers/c/methods/", "workers/c/helper/"].iter().any(|folder| name.starts_with(folder));
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let others: BTreeSet<String> = files.iter().filter(|(name, _)| above(name)).map(|(name, _)| base(name)).collect();
+    let mut wrong = Vec::new();
+    for (name, text) in files.iter().filter(|(name, _)| !above(name)) {
+        let included = text.lines().filter_map(|l| l.trim().strip_prefix("#include \"")?.strip_suffix('"'));
+        wrong.extend(included.filter(|h| others.contains(&base(h))).map(|header| format!("{name} includes {header}")));
+    }
+    wrong
+}
+
+#[test]
+fn headers_form_no_circle_and_the_harness_knows_no_method() {
+    let files = below(&["workers/c"], &[".c", ".h"]);
+    let mut wrong: Vec<String> = circle(&headers(&files)).into_iter().collect();
+    wrong.extend(upwards(&files));
+    none("C files", &wrong);
+}
+
+#[test]
+fn a_circle_of_headers_is_found() {
+    let file = |name: &str, text: &str| (format!("workers/c/{name}"), text.to_owned());
+    let (a, b) = (file("harness/a.h", "#include \"b.h\"\n"), file("helper/b.h", "#include \"a.h\"\n"));
+    assert!(circle(&headers(&[a.clone(), b])).is_some());
+    assert!(circle(&headers(&[a.clone(), file("harness/b.h", "")])).is_none());
+    assert_eq!(upwards(&[a, file("helper/b.h", "")]), ["workers/c/harness/a.h includes b.h"]);
+}
+
+#[test]
+fn java_packages_form_no_circle() {
+    let mut graph = Graph::new();
+    for (name, text) in below(&["workers/java"], &[".java"]) {
+        let package = |line: &str, word: &str| {
+            let path = line.strip_prefix(word)?.trim_end_matches(';').trim();
+            let path = path.strip_prefix("static ").unwrap_or(path);
+            Some(path.split('.').take_while(|p| !p.starts_with(char::is_uppercase)).collect::<Vec<_>>().join("."))
+        };
+        let own = text.lines().find_map(|l| package(l, "package ")).unwrap_or_else(|| panic!("{name} has no package"));
+        let imports =
+            text.lines().filter_map(|l| package(l, "import ")).filter(|p| p.starts_with("pagewise") && *p != own);
+        graph.entry(own.clone()).or_default().extend(imports);
+    }
+    none("circles of packages", &circle(&graph).into_iter().collect::<Vec<_>>());
+}

@@ -1,0 +1,85 @@
+//! The `copy` methods, driven by hand and by the laboratory. No test asserts a time.
+
+use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
+use record::transcript::Ending;
+
+const OPTIONS: [(&str, &str); 4] = [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2"), ("pages", "base")];
+
+fn parameters<'a>(bytes: &'a str, destination: &'a str) -> Vec<(&'a str, &'a str)> {
+    let mut all = vec![("bytes", bytes), ("destination", destination)];
+    all.extend(OPTIONS);
+    all
+}
+
+#[test]
+fn every_method_conforms() {
+    conforms("copy", &["copy/vmsplice-published@c-O0", "copy/rep-movsb@c-O3", "copy/process-vm-self@c-O3"]);
+}
+
+#[test]
+fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
+    for worker in ["c-O0", "c-O3"].map(Worker::native) {
+        for bytes in ["1", "31", "4097", "70001", "1048575"] {
+            for destination in ["warm", "first-touch"] {
+                let launch = Launch::new();
+                let parameters = parameters(bytes, destination);
+                for method in worker.of("copy").filter(|m| m.name != "null") {
+                    let ended = launch.alone(&worker, &[(method, &parameters)], 2);
+                    if let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() {
+                        assert!(
+                            bytes.parse::<u64>().unwrap() < 8192 || !reason.contains("page"),
+                            "{}: {reason}",
+                            method.name
+                        );
+                        continue;
+                    }
+                    assert_eq!(ended.facts(1)["wrong_at"], bytes, "{} {destination}", method.name);
+                    assert_eq!(ended.facts(1)["digest"], ended.facts(0)["digest"]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_byte_is_found_where_it_is() {
+    let worker = Worker::native("c-O3");
+    for offset in ["0", "7", "8", "4095", "4096", "69999", "70000"] {
+        let mut launch = Launch::new();
+        launch.environment.push(("PAGEWISE_TEST_WRONG_AT", offset.to_owned()));
+        for method in ["memcpy", "vmsplice-wide", "mremap"] {
+            let parameters = parameters("70001", "warm");
+            let ended = launch.alone(&worker, &[(worker.method("copy", method), &parameters)], 2);
+            assert_eq!(ended.facts(0)["wrong_at"], offset, "{method}");
+            assert_eq!(ended.facts(1)["wrong_at"], offset, "{method}");
+        }
+    }
+}
+
+#[test]
+fn the_laboratory_trusts_no_cell_with_a_wrong_byte() {
+    let place = tempfile::tempdir().unwrap();
+    let cell = spoiled_cell(&place, "copy/memcpy", &["bytes=64KiB"], 4711);
+    assert_eq!(cell["status"], "untrusted");
+    let reason = cell["reason"].as_str().unwrap();
+    assert!(reason.contains("digest") && reason.contains("4711 against 65536"), "{reason}");
+}
+
+#[test]
+fn a_pipe_that_is_not_granted_as_asked_is_no_measurement() {
+    let worker = Worker::native("c-O3");
+    for (asked, words) in [("100000", "131072"), ("18446744073709551615", "an int")] {
+        let launch = Launch::new();
+        let parameters = [
+            ("bytes", "65536"),
+            ("destination", "warm"),
+            ("batch_bytes", "1"),
+            ("pages", "base"),
+            ("pipe_bytes", asked),
+        ];
+        let ended = launch.alone(&worker, &[(worker.method("copy", "vmsplice-wide"), &parameters)], 1);
+        let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() else { panic!("not skipped") };
+        assert!(reason.contains(words), "{reason}");
+        assert!(ended.transcript.samples.is_empty());
+    }
+}

@@ -1,0 +1,190 @@
+//! What a container's seccomp filter or a lack of rights forbids is skipped with the reason, and everything else is measured.
+//! The filter is a real one: a few lines of C put it on before the laboratory or a worker starts.
+
+use crate::support::skips::skip;
+use crate::support::turns;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::sides::{Launch, Worker};
+use record::transcript::Ending;
+use serde_json::Value;
+
+/// `deny NAME… -- PROGRAM ARGUMENT…`: PROGRAM and all that it starts get EPERM from these system calls (seccomp(2)).
+const DENY: &str = r#"
+#define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#ifndef SYS_io_uring_setup
+#define SYS_io_uring_setup 425
+#endif
+static const struct { const char *name; unsigned number; } known[] = {
+    {"io_uring_setup", SYS_io_uring_setup}, {"vmsplice", SYS_vmsplice},
+    {"process_vm_readv", SYS_process_vm_readv}, {"process_vm_writev", SYS_process_vm_writev}};
+int main(int argc, char **argv)
+{
+    struct sock_filter code[64] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+    unsigned short length = 1;
+    int i = 1;
+    for (; i < argc && strcmp(argv[i], "--") != 0; i++)
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (strcmp(argv[i], known[k].name) == 0) {
+                code[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, known[k].number, 0, 1);
+                code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+            }
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {length, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        perror("seccomp");
+        return 125;
+    }
+    execv(argv[i + 1], argv + i + 1);
+    perror("execv");
+    return 126;
+}
+"#;
+
+/// The program above, or none where there is no compiler or no seccomp; then it says so.
+fn deny(place: &Path) -> Option<PathBuf> {
+    let (source, program) = (place.join("deny.c"), place.join("deny"));
+    std::fs::write(&source, DENY).unwrap();
+    let compiled = Command::new("cc").arg("-o").args([&program, &source]).status().is_ok_and(|s| s.success());
+    if !compiled || !Command::new(&program).args(["--", "/bin/true"]).status().unwrap().success() {
+        skip("there is no compiler here, or no seccomp");
+        return None;
+    }
+    Some(program)
+}
+
+/// The cells of a run whose processes may not make these calls.
+fn cells_without(calls: &[&str], arguments: &[&str]) -> Option<Vec<Value>> {
+    let place = tempfile::tempdir().unwrap();
+    let mut command = Command::new(deny(place.path())?);
+    command.env("XDG_CACHE_HOME", place.path()).env("XDG_DATA_HOME", place.path());
+    command.args(calls).arg("--").arg(env!("CARGO_BIN_EXE_pagewise"));
+    command.args(["run", "--json", "--launches", "1", "--budget", "60s"]).args(arguments);
+    let output = command.output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {messages}"));
+    Some(summary["cells"].as_array().unwrap().clone())
+}
+
+/// Holds every cell against what is expected of its method: skipped with these words, or measured.
+fn expect(cells: &[Value], skipped: &[(&str, &str)]) {
+    for cell in cells {
+        let method = cell["method"].as_str().unwrap();
+        let reason = cell["reason"].as_str().unwrap_or_default();
+        match skipped.iter().find(|(name, _)| *name == method) {
+            Some((_, words)) => {
+                assert_eq!(cell["status"], "skipped", "{cell:#}");
+                assert!(reason.contains(words), "{method}: {reason}");
+                assert!(cell["phases"].as_object().is_none_or(|p| p.is_empty()), "no figure: {cell:#}");
+            }
+            // Noise may cost a cell its trust; it was measured nevertheless.
+            None => assert!(["ok", "untrusted"].contains(&cell["status"].as_str().unwrap()), "{method}: {reason}"),
+        }
+    }
+    for (method, _) in skipped {
+        assert!(cells.iter().any(|c| c["method"] == *method), "{method} was not asked for");
+    }
+    assert!(cells.len() > skipped.len(), "something else is measured");
+}
+
+#[test]
+fn a_refused_io_uring_is_skipped_with_the_reason() {
+    let _turn = turns::with_page_cache();
+    let what = ["read/io_uring", "read/io_uring-direct", "read/read", "--set", "bytes=1MiB", "--set", "place=disk"];
+    let settings = ["--set", "cache=hot", "--set", "consume=sum"];
+    let Some(cells) = cells_without(&["io_uring_setup"], &[&what[..], &settings].concat()) else { return };
+    expect(&cells, &[("io_uring", "io_uring is refused here"), ("io_uring-direct", "io_uring is refused here")]);
+    // The cold limit reads by io_uring, the hot one reads nothing.
+    let limit = ["read/limit", "--set", "bytes=1MiB", "--set", "place=disk", "--set", "cache=cold,hot"];
+    let Some(cells) = cells_without(&["io_uring_setup"], &limit) else { return };
+    for cell in cells {
+        let reason = cell["reason"].as_str().unwrap_or_default();
+        match cell["parameters"]["cache"].as_str() {
+            Some("hot") => assert_ne!(cell["status"], "skipped", "{reason}"),
+            _ => assert!(reason.contains("io_uring is refused here") || reason.contains("O_DIRECT"), "{cell:#}"),
+        }
+    }
+}
+
+#[test]
+fn refused_calls_between_processes_are_skipped_with_the_reason() {
+    let calls = ["process_vm_readv", "process_vm_writev", "vmsplice"];
+    let transfer =
+        ["process-vm-readv", "process-vm-writev", "vmsplice-published", "vmsplice-wide", "vmsplice-gift", "pipe"];
+    let what = transfer.map(|method| format!("transfer/{method}"));
+    let what: Vec<&str> = what.iter().map(String::as_str).chain(["--set", "bytes=256KiB"]).collect();
+    let Some(cells) = cells_without(&calls, &what) else { return };
+    let (memory, splice) = ("no right to the other process's memory", "vmsplice() is not there or not permitted");
+    let skipped = [(transfer[0], memory), (transfer[1], memory), (transfer[2], splice), (transfer[3], splice)];
+    expect(&cells, &[&skipped[..], &[(transfer[4], splice)]].concat());
+}
+
+#[test]
+fn refused_calls_within_a_process_are_skipped_with_the_reason() {
+    let calls = ["process_vm_readv", "vmsplice"];
+    let copy = [
+        "copy/process-vm-self",
+        "copy/vmsplice-wide",
+        "copy/vmsplice-published",
+        "copy/memcpy",
+        "--set",
+        "bytes=64KiB",
+    ];
+    let Some(cells) = cells_without(&calls, &copy) else { return };
+    let splice = "vmsplice() is not there or not permitted";
+    let self_words = "process_vm_readv() is not there or not permitted";
+    expect(&cells, &[("process-vm-self", self_words), ("vmsplice-wide", splice), ("vmsplice-published", splice)]);
+    let relay = [
+        "relay/mmap-vmsplice",
+        "relay/read-pipe",
+        "--set",
+        "bytes=64KiB",
+        "--set",
+        "place=tmpfs",
+        "--set",
+        "cache=hot",
+    ];
+    let Some(cells) = cells_without(&calls, &relay) else { return };
+    expect(&cells, &[("mmap-vmsplice", splice)]);
+}
+
+/// The kernel's own rule (ptrace(2), access mode checking): no process may look into one that has capabilities it lacks.
+#[test]
+fn a_side_with_fewer_rights_than_the_other_is_skipped_by_both() {
+    if !rustix::process::geteuid().is_root() || Command::new("setpriv").arg("--version").output().is_err() {
+        skip("only root, with setpriv, can have two sides of different rights");
+        return;
+    }
+    let (full, mut less) = (Worker::native("c-O3"), Worker::native("c-O3"));
+    let launch = Launch::new();
+    let wrapper = launch.folder.path().join("less");
+    let script = format!("#!/bin/sh\nexec setpriv --bounding-set -sys_ptrace {} \"$@\"\n", less.path.display());
+    let text = launch.folder.path().join("text");
+    std::fs::write(&text, script).unwrap();
+    assert!(Command::new("install").args(["-m", "755"]).args([&text, &wrapper]).status().unwrap().success());
+    less.path = wrapper;
+    let own = [("pages", "base"), ("pin", "none")];
+    let parameters = [&[("bytes", "65536"), ("chunk", "4096"), ("pipe_bytes", "65536")][..], &own].concat();
+    for (method, a, b) in [("process-vm-readv", &full, &less), ("process-vm-writev", &less, &full)] {
+        let cells: [(_, &[_]); 2] =
+            [(full.method("transfer", method), &parameters), (full.method("transfer", "pipe"), &parameters)];
+        let (first, second) = launch.pair(a, b, &cells, 1);
+        for side in [&first, &second] {
+            let [Ending::Skip { cell: 0, reason }] = &side.transcript.endings[..] else {
+                panic!("{method}: {:?}", side.transcript.endings)
+            };
+            assert!(reason.contains("no right to the other process's memory"), "{reason}");
+            assert!(side.transcript.samples.iter().all(|s| s.cell == 1) && !side.transcript.samples.is_empty());
+        }
+    }
+}

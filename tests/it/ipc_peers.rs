@@ -1,0 +1,120 @@
+//! A side that dies or hangs in the middle of `message`, either of the two, in C and in Java: the cell fails within the time
+//! limit with words that name the side, the rest of the run goes on, and nothing is left behind.
+
+use crate::support::skips::skip;
+use crate::support::turns;
+use crate::support::waiting::{wait_until, wait_until_at_work};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::place::{Place, cell, entries};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// The two processes of a launch below a laboratory: side a and side b.
+fn sides_of(laboratory: &Child) -> Option<[Pid; 2]> {
+    let mut found = [None; 2];
+    for process in entries(Path::new("/proc")) {
+        let Some(number) = process.file_name().and_then(|n| n.to_str()?.parse::<i32>().ok()) else { continue };
+        let parent = std::fs::read_to_string(process.join("stat")).ok();
+        let parent = parent.and_then(|text| text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok());
+        let input = std::fs::read_link(process.join("fd/0")).unwrap_or_default().to_string_lossy().into_owned();
+        if parent == Some(laboratory.id()) {
+            let role = [".a.request", ".b.request"].iter().position(|end| input.ends_with(end));
+            role.into_iter().for_each(|role| found[role] = Pid::from_raw(number));
+        }
+    }
+    Some([found[0]?, found[1]?])
+}
+
+/// A run of one cell, one of whose sides is sent this signal in the middle of its pilot, and of a cell that is not touched.
+/// The cell's outcome and the laboratory's whole time are returned.
+fn disturbed(name: &str, wait: &str, victim: usize, signal: Signal) -> (Value, Duration) {
+    let place = Place::new();
+    let out = place.file("run");
+    let workers = name.split_once('@').unwrap().1;
+    let null = format!("message/null@{workers}");
+    let wait = format!("wait={wait}");
+    // So many trips that the signal finds the sides among them; Java's heap has no room for the latencies of more.
+    let ops = if name.contains("java") { "ops=2000000" } else { "ops=20000000" };
+    let mut command = place.command(&["run", name, &null, "--set", "bytes=64", "--set", ops, "--set", &wait]);
+    let _turn = turns::spinning_pair();
+    // A virtual machine takes a part of a second to start; on a busy machine also the other cell takes its time.
+    let limit = if name.contains("java") { "6s" } else { "3s" };
+    command.args(["--time-limit", limit, "--launches", "1", "--budget", "15s", "--json", "--out"]).arg(&out);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut sides = None;
+    wait_until(&format!("{name} has a pair"), || {
+        sides = sides_of(&child);
+        sides.is_some()
+    });
+    let sides = sides.unwrap();
+    let begun = Instant::now();
+    // A side that waits for the other uses no time of the processor worth mentioning.
+    sides.iter().for_each(|side| wait_until_at_work(side.as_raw_nonzero().get() as u32));
+    kill_process(sides[victim], signal).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let took = begun.elapsed();
+    let summary: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{name}: {e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let other = cell(&summary, &null, &[]);
+    assert!(other["launches"].as_u64() > Some(0), "{name}: the rest does not go on: {}", other["reason"]);
+    for side in sides {
+        assert!(!Path::new(&format!("/proc/{}", side.as_raw_nonzero())).exists(), "{name}: a side is left");
+    }
+    let id = summary["run"].as_str().unwrap().to_owned();
+    let of_run = |path: &PathBuf| path.to_string_lossy().contains(&format!("pagewise-{id}"));
+    let in_tmp: Vec<PathBuf> = entries(Path::new("/tmp")).into_iter().filter(of_run).collect();
+    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
+    assert_eq!((place.leftovers(&out), in_tmp), (Vec::new(), Vec::new()), "{name}");
+    assert!(!sockets.contains(&id), "{name}: {sockets}");
+    (cell(&summary, name, &[]).clone(), took)
+}
+
+fn fails(name: &str, wait: &str, signal: Signal, words: &str) {
+    for (victim, role) in ["a", "b"].iter().enumerate() {
+        let (found, took) = disturbed(name, wait, victim, signal);
+        let reason = found["reason"].as_str().unwrap_or_default();
+        let start = format!("side {role}, ");
+        assert!(found["status"] == "failed" && reason.starts_with(&start), "{name}: {} {reason}", found["status"]);
+        assert!(reason.contains(words) && reason.lines().count() == 1, "{name}: {reason:?} does not say {words:?}");
+        // The limit, the grace to end, and the other cell: no more than the test's own patience with a busy machine.
+        assert!(took < Duration::from_secs(40), "{name}: {took:?}");
+    }
+}
+
+/// The pairs with the Java in PATH, as the second side and as the first; none where there is no JDK.
+fn java_pairs() -> Option<[String; 2]> {
+    let output = Command::new("javac").arg("-version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let version = text.split(' ').nth(1)?.split('.').next()?.trim().to_owned();
+    Some([format!("c-O3+java-{version}"), format!("java-{version}+c-O3")])
+}
+
+const HANGS: &str = "did not end within its time limit of";
+const DIES: &str = "the worker was killed by signal SIGKILL";
+
+#[test]
+fn a_side_that_hangs_is_named() {
+    for (method, wait) in [("unix-stream", "spin"), ("futex-ring", "block"), ("spin-ring", "spin")] {
+        fails(&format!("message/{method}@c-O3+c-O3"), wait, Signal::STOP, HANGS);
+    }
+}
+
+#[test]
+fn a_side_that_dies_is_named() {
+    for (method, wait) in [("posix-mq", "block"), ("spin-ring", "spin")] {
+        fails(&format!("message/{method}@c-O3+c-O3"), wait, Signal::KILL, DIES);
+    }
+}
+
+#[test]
+fn a_side_in_another_language_that_dies_or_hangs_is_named() {
+    let Some([second, first]) = java_pairs() else {
+        skip("there is no JDK in PATH");
+        return;
+    };
+    fails(&format!("message/unix-stream@{first}"), "block", Signal::KILL, DIES);
+    fails(&format!("message/spin-ring@{second}"), "spin", Signal::STOP, HANGS);
+}

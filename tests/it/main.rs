@@ -1,0 +1,32 @@
+//! Everything that runs the real binary or a real worker: one program, so that it is linked once and its parts share what
+//! costs time to make. `cargo test --test it read::` runs one module; what cannot be tested here says so (`support::skips`),
+//! and tests that would disturb each other take turns (`support::turns`).
+
+mod add_method;
+mod allocate;
+mod bad_input;
+mod canary;
+mod copy;
+mod denied;
+mod fork;
+mod go_worker;
+mod interrupted;
+mod ipc_limits;
+mod ipc_peers;
+mod machine;
+mod message;
+mod output;
+mod read;
+mod read_dropped;
+mod read_runs;
+mod read_runtimes;
+mod relay;
+mod robust;
+mod selftest;
+mod share;
+mod show;
+mod support;
+mod tidy;
+mod transfer;
+mod unmap;
+mod write;

@@ -1,0 +1,9 @@
+//! What the modules share.
+
+pub mod place;
+pub mod reading;
+pub mod runtimes;
+pub mod sides;
+pub mod skips;
+pub mod turns;
+pub mod waiting;
