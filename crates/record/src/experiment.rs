@@ -10,6 +10,7 @@ use crate::table::FurtherTable;
 
 /// How digests of one experiment are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     /// The byte `seed | 1` at each page start, zeros elsewhere.
@@ -26,6 +27,7 @@ pub enum Content {
 
 /// Phases that are added up slot by slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Total {
     /// Its name, used like a phase's.
@@ -52,6 +54,7 @@ impl Total {
 
 /// What kind of values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ParameterKind {
     /// Bytes.
@@ -66,6 +69,7 @@ pub enum ParameterKind {
 
 /// One parameter of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// What kind of values it takes.
@@ -100,6 +104,7 @@ fn default_workers() -> Vec<String> {
 
 /// One question with its phases and parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// The word used on the command line.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One further table. It has a row for each cell that recorded what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FurtherTable {
     /// What heads the first column: `each side, median`.
@@ -16,6 +17,7 @@ pub struct FurtherTable {
 
 /// One column: a figure of a phase, or a fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Column {
     /// What heads it.
@@ -36,6 +38,7 @@ pub struct Column {
 
 /// What may be shown of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
     /// Wall time of one sample, median.
@@ -64,6 +67,7 @@ pub enum Figure {
 
 /// By what a number is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Per {
     /// A byte of the parameter `bytes`.
     #[serde(rename = "byte")]
