@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The five outcomes.
+/// The six outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -17,6 +17,8 @@ pub enum Status {
     Failed,
     /// A law, a proof or a digest is broken.
     Untrusted,
+    /// Its record is not as it was written.
+    Damaged,
 }
 
 impl Status {
@@ -28,6 +30,7 @@ impl Status {
             Status::Refused => "refused",
             Status::Failed => "failed",
             Status::Untrusted => "untrusted",
+            Status::Damaged => "damaged",
         }
     }
 }
@@ -36,7 +39,7 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// Which of the five.
+    /// Which of the six.
     pub status: Status,
     /// Why, in one sentence; empty for `ok`.
     pub reason: String,
