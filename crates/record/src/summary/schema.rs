@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::{SUMMARY_SCHEMA, Summary};
 
-/// The words of `stats::steady::Label`.
+/// How the cost behaved during one launch.
 #[derive(JsonSchema)]
-#[allow(dead_code)]
-#[schemars(rename_all = "kebab-case")]
+#[allow(dead_code, reason = "the words of stats::steady::Label, which knows nothing of schemas")]
+#[schemars(rename_all = "kebab-case", rename = "Label")]
 pub(super) enum LabelWord {
     /// No change from round to round.
     Steady,
@@ -67,8 +67,23 @@ fn the_committed_schema_is_that_of_the_types() {
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(path()).unwrap()).unwrap();
     let hint =
         "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape is a new SUMMARY_SCHEMA";
-    assert_eq!(kept, made(), "{hint}");
+    let differs = difference("", &kept, &made());
+    assert!(differs.is_none(), "{} differs; {hint}", differs.unwrap_or_default());
     jsonschema::meta::validate(&kept).unwrap();
+}
+
+/// Where two values first differ.
+fn difference(at: &str, one: &Value, other: &Value) -> Option<String> {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys());
+            keys.filter(|k| a.get(*k) != b.get(*k)).find_map(|k| {
+                let (a, b) = (a.get(k).unwrap_or(&Value::Null), b.get(k).unwrap_or(&Value::Null));
+                difference(&format!("{at}/{k}"), a, b)
+            })
+        }
+        _ => (one != other).then(|| at.to_owned()),
+    }
 }
 
 /// A summary of a real run, with every kind of outcome in it.
