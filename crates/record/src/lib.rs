@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cell;
+pub mod claim;
 pub mod decision;
 pub mod end;
 pub mod experiment;
@@ -18,5 +19,4 @@ pub mod request;
 pub mod sizes;
 pub mod state;
 pub mod summary;
-pub mod table;
 pub mod transcript;

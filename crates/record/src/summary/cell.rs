@@ -10,7 +10,6 @@ use crate::outcome::Status;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellSummary {
     /// `fault/touch@c-O3`.
     pub cell: String,
@@ -56,10 +55,8 @@ pub struct CellSummary {
 
 /// How the cost behaved from round to round within launches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SteadySummary {
     /// What most launches were.
-    #[cfg_attr(test, schemars(with = "super::schema::LabelWord"))]
     pub label: Label,
     /// Launches by label.
     pub launches: BTreeMap<String, usize>,
@@ -69,7 +66,6 @@ pub struct SteadySummary {
 
 /// One phase or total of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseSummary {
     /// Wall time of one sample.
     pub wall_ns: Distribution,
@@ -102,7 +98,6 @@ pub struct PhaseSummary {
 
 /// Quantiles over launches with their order-statistic interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// Median launch.
     pub median: f64,
@@ -121,7 +116,6 @@ pub struct Distribution {
 
 /// What was recorded under a fact's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Proof {
     /// A number's extremes over all samples.
@@ -139,7 +133,6 @@ pub enum Proof {
 
 /// One law over all samples of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LawSummary {
     /// Samples it applied to.
     pub asked: u64,
@@ -149,7 +142,6 @@ pub struct LawSummary {
 
 /// Quantiles of single round trips over all launches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LatencySummary {
     /// Half of the trips took at most this.
     pub median: f64,
@@ -165,7 +157,6 @@ pub struct LatencySummary {
 
 /// What one launch of a cell brought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchValues {
     /// Number of the launch.
     pub launch: usize,
@@ -181,7 +172,6 @@ pub struct LaunchValues {
 
 /// How much memory a cell's work goes over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {
     /// Bytes touched in one pass.
     pub bytes: u64,
