@@ -12,7 +12,7 @@ use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
 use report::doctor::obstacles;
-use run::{ReportArgs, RunArgs, report_run};
+use run::{RunArgs, report_run};
 
 use crate::machine::{self, preflight};
 use crate::plan::{Wish, catalog, input, select};
@@ -20,8 +20,8 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod claims;
 mod run;
-mod screen;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -61,6 +61,8 @@ enum Verb {
     Doctor(DoctorArgs),
     /// Measures. Without a name: a first look at every experiment.
     Run(Box<RunArgs>),
+    /// Other people's claims about the cost of memory, tested on this machine.
+    Claims(Box<claims::ClaimsArgs>),
     /// Proves that every method does what it says, at tiny sizes.
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
@@ -78,8 +80,17 @@ enum Verb {
     Request(SelectArgs),
     /// Kept runs.
     Runs,
-    /// Prints the answers and tables of a kept run again.
-    Report(ReportArgs),
+    /// Prints the tables of a kept run again.
+    Report {
+        /// An id, or a folder's path.
+        run: String,
+        /// Print its summary as JSON instead.
+        #[arg(long)]
+        json: bool,
+        /// Put the published figures of one write-up (P1 … P5) beside it.
+        #[arg(long, value_name = "ID")]
+        published: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -159,6 +170,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
             check(&laboratory()?, what, &cli.worker, asked)
@@ -166,7 +178,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
-        Verb::Report(arguments) => report_run(arguments),
+        Verb::Report { run, json, published } => match published {
+            None => claims::report_again(run, *json)?.map_or_else(|| report_run(run, *json, None), Ok),
+            Some(id) => report_run(run, *json, Some(id)),
+        },
     }
 }
 

@@ -15,7 +15,6 @@ use record::outcome::Status;
 use record::plan::{LAUNCHES, Plan};
 use record::sizes;
 use record::summary::{Summary, Verdict};
-use report::terminal::Wanted;
 
 use super::{Laboratory, SelectArgs, print, runs_folder};
 use crate::machine::{self, preflight};
@@ -73,45 +72,12 @@ pub(super) struct RunArgs {
     /// Print summary.json to standard output instead of tables.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    shown: ShownArgs,
     /// Exit with 3 where anything is undecided or untrusted.
     #[arg(long)]
     strict: bool,
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
-}
-
-/// How the answers are shown.
-#[derive(Debug, Args)]
-struct ShownArgs {
-    /// Also phases, resources, what each side paid, latency, best possible and floor.
-    #[arg(long)]
-    full: bool,
-    /// Nothing but ASCII.
-    #[arg(long)]
-    ascii: bool,
-}
-
-/// The words after `report`.
-#[derive(Debug, Args)]
-pub(super) struct ReportArgs {
-    /// An id, or a folder's path.
-    run: String,
-    /// The tables of these experiments only.
-    experiments: Vec<String>,
-    /// Print its summary as JSON instead.
-    #[arg(long)]
-    json: bool,
-    /// List what was seen that may disturb, and what to do about it.
-    #[arg(long)]
-    warnings: bool,
-    #[command(flatten)]
-    shown: ShownArgs,
-    /// Put the published figures of one write-up (P1 … P5) beside it.
-    #[arg(long, value_name = "ID")]
-    published: Option<String>,
 }
 
 /// What may be spent, and which values of the parameters that is enough for.
@@ -195,7 +161,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
 }
 
 /// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
-fn run_id(now: &jiff::Timestamp) -> String {
+pub(super) fn run_id(now: &jiff::Timestamp) -> String {
     let identity = machine::identity(Path::new("/"));
     let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
     let digits = record::folder::sha256_hex(&[own.as_bytes()]);
@@ -240,12 +206,24 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 }
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
+    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
+    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    Ok(exit_code(&summary, stopped_by, arguments.strict))
+}
+
+/// Makes a run in its folder, or completes one; its summary, and the signal that stopped it.
+pub(super) fn made(
+    laboratory: &Laboratory,
+    resumed: bool,
+    plan: Plan,
+    folder: &RunFolder,
+) -> Result<(Summary, Option<i32>)> {
     let _lock = lock(folder)?;
-    let environment: Environment = match arguments.resume {
-        Some(_) => folder.read_sealed("environment.json")?,
-        None => machine::capture(Path::new("/")),
+    let environment: Environment = match resumed {
+        true => folder.read_sealed("environment.json")?,
+        false => machine::capture(Path::new("/")),
     };
-    if arguments.resume.is_none() {
+    if !resumed {
         folder.write_sealed("environment.json", &environment)?;
         folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
@@ -258,36 +236,18 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     let (state, evidence) = runner.run()?;
     let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
     folder.write_json("summary.json", &summary)?;
-    let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
-    match arguments.json {
-        true => print_json(&summary)?,
-        false => print_run(&summary, folder, wanted, &arguments.shown, arguments.write_up().as_deref())?,
-    };
-    let stopped_by = state.ended.and_then(|ended| ended.stopped_by);
-    Ok(exit_code(&summary, stopped_by, arguments.strict))
+    Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
 
-fn print_json(summary: &Summary) -> Result<u8> {
-    print(&(serde_json::to_string_pretty(summary)? + "\n"))
-}
-
-fn print_run(
-    summary: &Summary,
-    folder: &RunFolder,
-    mut wanted: Wanted,
-    shown: &ShownArgs,
-    published: Option<&str>,
-) -> Result<u8> {
-    // A run outside the kept ones is found by its folder only.
-    let kept = folder.path().parent() == Some(&runs_folder());
-    wanted.run = (!kept).then(|| folder.path().display().to_string());
-    let mut text = report::terminal::render(summary, &super::screen::screen(shown.ascii), &wanted);
+fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
+    if json {
+        return print(&(serde_json::to_string_pretty(summary)? + "\n"));
+    }
+    let mut text = report::terminal::render(summary);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
     }
-    if !wanted.warnings {
-        text += &format!("The run is kept in {}\n", folder.path().display());
-    }
+    text += &format!("\nThe run is kept in {}\n", folder.path().display());
     print(&text)
 }
 
@@ -305,22 +265,9 @@ fn nothing_measured(summary: &Summary) -> u8 {
     u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
 }
 
-pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
-    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
+pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
+    let folder = RunFolder::open(name, &runs_folder())?;
     let (_, summary) = judge::replay(&folder)?;
-    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
-    if let Some(unknown) = arguments.experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
-        bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names()));
-    }
-    let wanted = Wanted {
-        experiments: arguments.experiments.clone(),
-        full: arguments.shown.full,
-        warnings: arguments.warnings,
-        run: None,
-    };
-    match arguments.json {
-        true => print_json(&summary)?,
-        false => print_run(&summary, &folder, wanted, &arguments.shown, arguments.published.as_deref())?,
-    };
+    print_run(&summary, &folder, json, published)?;
     Ok(nothing_measured(&summary))
 }
