@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
-pub use frames::{Frame, Part};
+pub use frames::Part;
 pub use seal::sha256_hex;
 
 use crate::launches::LaunchRecord;
