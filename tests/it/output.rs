@@ -86,7 +86,7 @@ fn the_schema_refuses_what_is_not_a_summary() {
     let summary = short_run(&place, "1", &place.file("run"));
     conforms(&summary);
     for (pointer, wrong) in [
-        ("/schema", Value::from(2)),
+        ("/schema", Value::from(1)),
         ("/cells/0/status", Value::from("fine")),
         ("/cells/0/parameters/bytes", Value::from(4096)),
         ("/cells/0/phases/map/wall_ns/median", Value::Null),

@@ -3,6 +3,8 @@
 
 mod cell;
 mod group;
+#[cfg(test)]
+mod schema;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +22,7 @@ pub const SUMMARY_SCHEMA: u32 = 2;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
@@ -55,6 +58,7 @@ pub struct Summary {
 
 /// What a run was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Seed of every order and of all data.
     pub seed: u64,
@@ -70,6 +74,7 @@ pub struct Settings {
 
 /// What a report needs to know of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExperimentSummary {
     /// Its definition as it was when the run was made.
     #[serde(flatten)]
@@ -84,6 +89,7 @@ pub struct ExperimentSummary {
 
 /// What the baselines' hidden duplicates say of the run's intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// A/A checks of this run and of kept runs of this machine that were pooled.
     pub checks: usize,
@@ -97,6 +103,7 @@ pub struct Calibration {
 
 /// A doubt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
     /// Its name.
     pub code: String,
@@ -114,6 +121,7 @@ pub struct Warning {
 
 /// A remark on the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
     /// Its name, by which programs know it: `interrupted`, `budget-ended`, `precision-reached` …
     pub code: String,
