@@ -51,7 +51,7 @@ pub(super) struct RunArgs {
     /// used up].
     #[arg(long, value_name = "SHARE")]
     precision: Option<String>,
-    /// Differences below this share are called equivalent.
+    /// Differences below this share are called "within the margin".
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     margin: String,
     /// Exactly this many launches, budget permitting [default: 6 to 40; with --budget alone, 6 and more].

@@ -50,9 +50,9 @@ pub struct Summary {
     pub calibration: Calibration,
     /// Whether no A/A check differs and no cell is untrusted.
     pub trusted: bool,
-    /// Doubts.
+    /// What was seen that may disturb, with advice.
     pub warnings: Vec<Warning>,
-    /// Remarks on the run.
+    /// How the run went.
     pub notes: Vec<Note>,
 }
 
@@ -101,7 +101,7 @@ pub struct Calibration {
     pub widened: f64,
 }
 
-/// A doubt.
+/// Something that was seen and may disturb. It flags; it never corrects a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
@@ -119,7 +119,7 @@ pub struct Warning {
     pub hint: String,
 }
 
-/// A remark on the run.
+/// How a run went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {

@@ -66,7 +66,7 @@ pub(crate) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     let mut found: Vec<Remedy> = Vec::new();
     for experiment in &summary.experiments {
         for absent in absent(summary, &experiment.definition.name, labels) {
-            if absent.status == Status::Untrusted {
+            if [Status::Untrusted, Status::Damaged].contains(&absent.status) {
                 continue;
             }
             let package = package(&absent.reason);

@@ -40,7 +40,7 @@ pub struct View {
     pub warnings: Vec<WarningKind>,
     /// Cells with at least one warning.
     pub warned_cells: usize,
-    /// Remarks on the run, in sentences.
+    /// How the run went, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -162,15 +162,14 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
         let by = summary.calibration.widened;
         said.push(format!("A/A checks are wider apart than chance: all intervals were widened {by:.2} times"));
     }
-    let untrusted: Vec<String> = (0..summary.cells.len())
-        .filter(|&c| summary.cells[c].status == Status::Untrusted && !summary.cells[c].hidden)
-        .map(|c| labels.with_experiment(summary, c))
-        .collect();
-    match untrusted.as_slice() {
-        [] => {}
-        [one] => said.push(format!("{one} is untrusted")),
-        [one, other] => said.push(format!("{one} and {other} are untrusted")),
-        many => said.push(format!("{} cells are untrusted", many.len())),
+    for (status, word) in [(Status::Damaged, "damaged"), (Status::Untrusted, "untrusted")] {
+        let cells = (0..summary.cells.len()).filter(|&c| summary.cells[c].status == status && !summary.cells[c].hidden);
+        match cells.map(|c| labels.with_experiment(summary, c)).collect::<Vec<_>>().as_slice() {
+            [] => {}
+            [one] => said.push(format!("{one} is {word}")),
+            [one, other] => said.push(format!("{one} and {other} are {word}")),
+            many => said.push(format!("{} cells are {word}", many.len())),
+        }
     }
     for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&n.code.as_str())) {
         said.push(note.text.clone());
