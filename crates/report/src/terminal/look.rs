@@ -9,6 +9,8 @@ use crate::view::{Figure, KeepRow, View, WorthRow};
 const BARS: usize = 17;
 /// Lines that each of the lists at the bottom may take.
 const LIST_LINES: usize = 3;
+/// Lines that are left for what a verb prints below: where the run is kept.
+const KEPT_LINES: usize = 2;
 /// The widest that a method's name with its time is made.
 const WIDEST_FIGURE: usize = 34;
 
@@ -112,6 +114,7 @@ pub(super) fn render(view: &View, screen: &Screen) -> String {
         let (full, light) = (screen.sign('█', '#'), screen.sign('░', '.'));
         lines.push(format!("{full} proven  {light} possible (95 %)"));
     }
+    debug_assert!(lines.len() + KEPT_LINES <= 40, "the answer is one screen");
     lines.join("\n") + "\n"
 }
 

@@ -12,7 +12,7 @@ use crate::words;
 /// Lines of one experiment at most.
 const LINES_EACH: usize = 2;
 /// Lines of all experiments together at most, so that the screen has 40 lines at most.
-const LINES: usize = 24;
+const LINES: usize = 20;
 
 /// One screen.
 #[derive(Clone, Debug)]

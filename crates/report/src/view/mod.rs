@@ -157,7 +157,11 @@ fn experiment_view(summary: &Summary, experiment: &ExperimentSummary, labels: &L
 /// How sure the run is, the gravest first.
 fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
     let checks: Vec<_> = summary.groups.iter().filter_map(|g| g.aa).collect();
-    let mut said = vec![words::aa(&checks, |cell| labels.with_experiment(summary, cell))];
+    let mut said = Vec::new();
+    for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&n.code.as_str())) {
+        said.push(note.text.clone());
+    }
+    said.push(words::aa(&checks, |cell| labels.with_experiment(summary, cell)));
     if summary.calibration.widened > 1.0 {
         let by = summary.calibration.widened;
         said.push(format!("A/A checks are wider apart than chance: all intervals were widened {by:.2} times"));
@@ -170,9 +174,6 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
             [one, other] => said.push(format!("{one} and {other} are {word}")),
             many => said.push(format!("{} cells are {word}", many.len())),
         }
-    }
-    for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&n.code.as_str())) {
-        said.push(note.text.clone());
     }
     said
 }
