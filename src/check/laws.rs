@@ -68,8 +68,8 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
     let mut found = Found::default();
     let mut trial = Trial { state: state.clone(), evidence: Evidence::default() };
     let mut slots: BTreeMap<String, (LaunchRecord, Transcripts)> = BTreeMap::new();
-    for record in folder.launches()?.iter().filter(|r| r.block >= 0) {
-        let transcripts = folder.transcripts(record);
+    for record in folder.launches()?.records.iter().filter(|r| r.block >= 0) {
+        let transcripts = folder.transcripts(record)?;
         for (number, &cell) in record.cells.iter().enumerate() {
             let planned = &state.cells[cell];
             let Some(slot) = first_slot(&transcripts, number).filter(|_| planned.outcome.is_none() && !planned.twin)

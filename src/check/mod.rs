@@ -203,9 +203,10 @@ fn run(
         first_look: false,
         short: false,
         allow_system_changes: false,
+        keep_environment: false,
     };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
-    folder.write_json("plan.json", &plan)?;
+    folder.write_sealed("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
     let (state, evidence) = runner.run().context("the suite could not be run")?;
     Ok((state, evidence, folder))

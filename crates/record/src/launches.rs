@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::end::End;
+use crate::folder::Frame;
 use crate::machine::noise::NoiseDelta;
 
 /// One line of `launches.jsonl`: a launch that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchRecord {
-    /// Number of the launch, which also names its files.
+    /// Number of the launch.
     pub launch: usize,
     /// Index of its launch group.
     pub launch_group: usize,
@@ -18,12 +19,23 @@ pub struct LaunchRecord {
     pub cells: Vec<usize>,
     /// Measured rounds asked for.
     pub rounds: u32,
+    /// Of how many of them each cell is to have a sample, where they differ: limits and floors take part in a few only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<u32>,
+    /// The rounds that carry proofs; where left out, all do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<u32>,
     /// From the first start to the last end, in seconds.
     pub wall_s: f64,
     /// CPU time of the laboratory meanwhile, in seconds.
     pub laboratory_cpu_s: f64,
     /// One per side.
     pub sides: Vec<SideRecord>,
+    /// Decisions that had been written when it began.
+    pub decisions: usize,
+    /// Where its texts lie.
+    #[serde(default)]
+    pub frame: Frame,
     /// Whether the kernel's OOM killer was at work meanwhile.
     pub oom_killed: bool,
     /// What the machine did besides, over the launch.
@@ -31,12 +43,24 @@ pub struct LaunchRecord {
     pub noise: Option<NoiseDelta>,
 }
 
+impl LaunchRecord {
+    /// How many samples a cell, by its number in the request, is to have.
+    pub fn turns(&self, number: usize) -> u32 {
+        self.turns.get(number).copied().unwrap_or(self.rounds)
+    }
+
+    /// Whether a round carries proofs.
+    pub fn proves(&self, round: i32) -> bool {
+        self.proofs.is_empty() || u32::try_from(round).is_ok_and(|round| self.proofs.contains(&round))
+    }
+}
+
 /// One process of a launch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SideRecord {
     /// Name of the worker.
     pub worker: String,
-    /// File name of its transcript within the run folder.
+    /// Name of its transcript within the launch's frame.
     pub transcript: String,
     /// How it ended.
     pub end: End,

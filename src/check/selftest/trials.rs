@@ -101,6 +101,7 @@ impl<'a> Laboratory<'a> {
             first_look: false,
             short: false,
             allow_system_changes: false,
+            keep_environment: false,
         };
         plan::build(&[], self.workers, Choice::Given(self.experiment, cells, work.method()), terms)
     }
@@ -109,7 +110,7 @@ impl<'a> Laboratory<'a> {
     pub fn run(&self, folder: &Path, trial: &Trial, budget_s: f64, seed: u64) -> Result<Done> {
         let folder = RunFolder::create(folder)?;
         let plan = self.plan(trial, budget_s, seed)?;
-        folder.write_json("plan.json", &plan)?;
+        folder.write_sealed("plan.json", &plan)?;
         let started = Instant::now();
         let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
         let (state, evidence) = runner.run()?;
