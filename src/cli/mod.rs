@@ -21,6 +21,7 @@ use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
 mod run;
+mod trial;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -75,6 +76,8 @@ enum Verb {
     Selftest(SelftestArgs),
     /// Prints a request, to drive a worker by hand: pagewise request fault/touch | WORKER.
     Request(SelectArgs),
+    /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
+    Try(Box<trial::TryArgs>),
     /// Kept runs.
     Runs,
     /// Prints the tables of a kept run again.
@@ -173,8 +176,12 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
+        Verb::Try(arguments) => trial::run(arguments),
         Verb::Runs => runs(),
-        Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
+        Verb::Report { run, json, published } => match trial::report_try(run, *json)? {
+            Some(code) => Ok(code),
+            None => report_run(run, *json, published.as_deref()),
+        },
     }
 }
 
@@ -292,6 +299,10 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
+        if let Some(words) = trial::line_of_try(&name)? {
+            text += &format!("{name}  {words}\n");
+            continue;
+        }
         let words = match RunFolder::open(&name, &folder).and_then(|f| f.state()) {
             Ok(state) => {
                 let what: Vec<_> = state.plan.experiments.iter().map(|e| e.name.as_str()).collect();

@@ -15,6 +15,7 @@ pub mod progress;
 mod runner;
 pub mod signals;
 pub mod system;
+pub mod trial;
 
 pub use runner::Runner;
 

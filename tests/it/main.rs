@@ -29,5 +29,6 @@ mod show;
 mod support;
 mod tidy;
 mod transfer;
+mod trial;
 mod unmap;
 mod write;

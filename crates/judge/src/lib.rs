@@ -21,6 +21,7 @@ mod pairs;
 mod precision;
 pub mod selftest;
 mod summarise;
+pub mod trial;
 mod warnings;
 
 pub use notes::notes;

@@ -12,3 +12,4 @@ pub mod selftest;
 mod show;
 mod sides;
 pub mod terminal;
+pub mod trial;
