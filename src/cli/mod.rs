@@ -20,6 +20,7 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod claims;
 mod run;
 mod trial;
 
@@ -61,6 +62,8 @@ enum Verb {
     Doctor(DoctorArgs),
     /// Measures. Without a name: a first look at every experiment.
     Run(Box<RunArgs>),
+    /// Other people's claims about the cost of memory, tested on this machine.
+    Claims(Box<claims::ClaimsArgs>),
     /// Proves that every method does what it says, at tiny sizes.
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
@@ -170,6 +173,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
             check(&laboratory()?, what, &cli.worker, asked)
@@ -178,9 +182,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => trial::run(arguments),
         Verb::Runs => runs(),
-        Verb::Report { run, json, published } => match trial::report_try(run, *json)? {
-            Some(code) => Ok(code),
-            None => report_run(run, *json, published.as_deref()),
+        Verb::Report { run, json, published } => match (trial::report_try(run, *json)?, published) {
+            (Some(code), _) => Ok(code),
+            (None, None) => claims::report_again(run, *json)?.map_or_else(|| report_run(run, *json, None), Ok),
+            (None, Some(id)) => report_run(run, *json, Some(id)),
         },
     }
 }

@@ -6,6 +6,7 @@ pub mod agreement;
 mod best;
 mod cells;
 pub mod checks;
+pub mod claims;
 mod compared;
 pub mod content;
 mod estimate;

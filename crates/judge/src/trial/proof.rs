@@ -53,15 +53,8 @@ fn one(proof: Proof, arm: &Arm, own: &Seen, usual_huge: u64, faults: Option<Esti
         Proof::Faults => match faults {
             Some(f) => {
                 let moved = f.high < 1.0 - MOVED || f.low > 1.0 + MOVED;
-                (
-                    moved,
-                    format!(
-                        "page faults {:+.1} % ({:+.1} … {:+.1})",
-                        percent(f.ratio),
-                        percent(f.low),
-                        percent(f.high)
-                    ),
-                )
+                let [at, low, high] = [f.ratio, f.low, f.high].map(|r| format!("{:+.1}", percent(r)).replace('-', "−"));
+                (moved, format!("page faults {at} % ({low} to {high} %)"))
             }
             None => (false, "too few runs to see whether page faults moved".to_owned()),
         },
