@@ -26,5 +26,5 @@ pub mod trial;
 mod warnings;
 
 pub use notes::notes;
-pub use precision::{components_within, half_widths, twins};
+pub use precision::{Width, half_widths, twins};
 pub use summarise::{Circumstances, replay, summarise};
