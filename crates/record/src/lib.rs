@@ -20,5 +20,6 @@ pub mod setting;
 pub mod sizes;
 pub mod state;
 pub mod summary;
+pub mod table;
 pub mod transcript;
 pub mod trial;
