@@ -1,85 +1,69 @@
-//! From the logarithms of launches to an estimate with its interval: the one place where a ratio's statistics are chosen.
+//! From launches to ratios with their intervals: the one place where a ratio's statistics are chosen.
 
-use record::summary::{Estimate, Verdict};
-use stats::interval::LEAST_LAUNCHES;
-use stats::t::{t_interval, two_sided_p};
+use std::collections::BTreeMap;
 
-use crate::evidence::CellEvidence;
-use crate::pairs::{Column, logs};
+use record::method::Role;
+use record::state::State;
+use record::summary::Estimate as Shown;
+use stats::estimate::{Estimate, Point, confidence, estimate, prior};
+use stats::interval::CONFIDENCE;
+use stats::moderated::Prior;
 
-/// Confidence of every interval that is shown.
-pub(crate) const LEVEL: f64 = 0.95;
+use crate::evidence::{CellEvidence, Evidence};
+use crate::groups::Group;
+use crate::pairs::{Column, points};
 
-/// One estimate with what further tests need of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Estimated {
-    /// What is shown.
-    pub estimate: Estimate,
-    /// Standard error of the logarithm.
-    pub error: f64,
-    /// Degrees of freedom of that error.
-    pub freedom: f64,
-}
+/// Confidence of the intervals that are shown, but where precision itself ended the run.
+pub(crate) const LEVEL: f64 = CONFIDENCE;
 
-impl Estimated {
-    /// The logarithm of the ratio in standard errors.
-    pub fn z(&self) -> f64 {
-        if self.error > 0.0 { self.estimate.ratio.ln() / self.error } else { 0.0 }
-    }
+/// The note of an experiment that ended because its intervals were as narrow as asked.
+const PRECISE: &str = "precision-reached";
 
-    /// The probability of the logarithm lying this far from zero where there is no difference, two-sided.
-    pub fn p(&self) -> f64 {
-        two_sided_p(self.z(), self.freedom)
-    }
-
-    /// The one-sided probability of what a verdict says, where the truth lies at the edge of the margin.
-    pub fn p_of(&self, verdict: Verdict, margin: f64) -> Option<f64> {
-        let (log, edge) = (self.estimate.ratio.ln(), (1.0 + margin).ln());
-        let tail = |distance: f64| match self.error > 0.0 {
-            true => two_sided_p(distance / self.error, self.freedom) / 2.0,
-            false => 0.0,
-        };
-        match verdict {
-            Verdict::Faster { .. } => Some(tail(-edge - log)),
-            Verdict::Slower { .. } => Some(tail(log - edge)),
-            Verdict::Within { .. } => Some(tail((edge - log).min(log + edge))),
-            Verdict::NotSettled => None,
-        }
-    }
-}
-
-/// The estimate from one logarithm a launch, at a confidence; `None` below [`LEAST_LAUNCHES`] launches.
-pub(crate) fn of_logs(logs: &[f64], level: f64) -> Option<Estimated> {
-    if logs.len() < LEAST_LAUNCHES {
-        return None;
-    }
-    let interval = t_interval(logs, level).ok()?;
-    let n = logs.len() as f64;
-    let variance = logs.iter().map(|x| (x - interval.estimate).powi(2)).sum::<f64>() / (n - 1.0);
-    let estimate = Estimate {
-        ratio: interval.estimate.exp(),
-        low: interval.low.exp(),
-        high: interval.high.exp(),
-        level,
-        launches: logs.len(),
-        moved: None,
+/// The confidence of an experiment's intervals. While it runs it is the one that they have if precision ends it.
+pub(crate) fn level(state: &State, experiment: &str) -> f64 {
+    let by_precision = |notes: &[record::summary::Note]| {
+        notes.iter().any(|note| note.code == PRECISE && (note.experiment.is_empty() || note.experiment == experiment))
     };
-    Some(Estimated { estimate, error: (variance / n).sqrt(), freedom: n - 1.0 })
+    confidence(state.ended.as_ref().map_or(state.plan.precision > 0.0, |ended| by_precision(&ended.notes)))
 }
 
-/// One cell's cost relative to another's in a phase or total.
-pub(crate) fn between(base: &CellEvidence, other: &CellEvidence, measure: usize, which: Column) -> Option<Estimated> {
-    between_at(base, other, measure, which, LEVEL)
+/// As it is shown.
+pub(crate) fn shown(one: &Estimate) -> Shown {
+    Shown {
+        ratio: one.ratio,
+        low: one.low,
+        high: one.high,
+        level: one.confidence,
+        launches: one.n,
+        moved: one.moved.map(|moved| (moved.low, moved.high)),
+    }
 }
 
-/// The same at another confidence.
-pub(crate) fn between_at(
+/// The ratios of cells to one of a group by one measure. Their variances are pooled; the floor's is no method's and stays out.
+pub(crate) fn against(
+    state: &State,
+    evidence: &Evidence,
+    group: &Group,
+    base: usize,
+    (measure, which): (usize, Column),
+    level: f64,
+) -> BTreeMap<usize, Estimate> {
+    let Some(base_evidence) = evidence.cells.get(&base) else { return BTreeMap::new() };
+    let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
+    let points_of = |cell: usize| Some((cell, points(base_evidence, evidence.cells.get(&cell)?, measure, which)?));
+    let all: Vec<(usize, Vec<Point>)> = others.filter_map(points_of).collect();
+    let methods = all.iter().filter(|(cell, _)| state.cells[*cell].method.role != Role::Null);
+    let common = prior(&methods.map(|(_, points)| points.clone()).collect::<Vec<_>>());
+    all.iter().filter_map(|(cell, points)| Some((*cell, estimate(points, &common, level).ok()?))).collect()
+}
+
+/// One cell's ratio to another by itself.
+pub(crate) fn alone(
     base: &CellEvidence,
     other: &CellEvidence,
     measure: usize,
     which: Column,
     level: f64,
-) -> Option<Estimated> {
-    let (logs, _, _) = logs(base, other, measure, which)?;
-    of_logs(&logs, level)
+) -> Option<Estimate> {
+    estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
 }

@@ -4,6 +4,7 @@
 
 pub mod agreement;
 mod best;
+mod calibration;
 mod cells;
 pub mod checks;
 mod compared;
@@ -25,4 +26,4 @@ mod warnings;
 
 pub use notes::notes;
 pub use precision::{components_within, half_widths, twins};
-pub use summarise::{Circumstances, replay, summarise};
+pub use summarise::{Circumstances, KEPT, Kept, kept_scores, replay, summarise};

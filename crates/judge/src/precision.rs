@@ -7,10 +7,10 @@ use record::state::State;
 use record::summary::Estimate;
 use stats::variance::{Components, components};
 
-use crate::estimate::between;
+use crate::estimate::{against, level, shown};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::groups::groups;
-use crate::pairs::{Column, logs};
+use crate::pairs::{Column, points};
 
 /// The half-widths of all headline ratios of an experiment that have one, with the parameters of their group.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
@@ -19,15 +19,15 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
         let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
             continue;
         };
-        let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
+        let Some(base) = group.baseline else { continue };
+        let level = level(state, experiment);
+        let ratios = against(state, evidence, &group, base, (measure, Column::Wall), level);
         // How wide the floor's ratio is does not matter: nobody chooses it.
         let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
         let others = group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline);
         for cell in others.filter(|c| !is_null(c)) {
-            if let Some(mine) = evidence.cells.get(&cell)
-                && let Some(found) = between(base, mine, measure, Column::Wall)
-            {
-                widths.push((group.parameters.clone(), found.estimate.half_width()));
+            if let Some(found) = ratios.get(&cell) {
+                widths.push((group.parameters.clone(), found.half_width()));
             }
         }
     }
@@ -70,10 +70,12 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     for group in groups(state, None) {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
+        let level = level(state, &group.experiment.name);
+        let ratios = against(state, evidence, &group, base, (measure, Column::Wall), level);
+        let Some(ratio) = ratios.get(&twin) else { continue };
         let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };
-        let Some(estimated) = between(base, twin, measure, Column::Wall) else { continue };
-        let launches = logs(base, twin, measure, Column::Wall).map_or_else(Vec::new, |(logs, _, _)| logs);
-        found.push((estimated.estimate, launches));
+        let launches = points(base, twin, measure, Column::Wall).unwrap_or_default();
+        found.push((shown(ratio), launches.iter().map(|point| point.log).collect()));
     }
     found
 }
