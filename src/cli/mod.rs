@@ -20,6 +20,7 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod claims;
 mod run;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
@@ -60,6 +61,8 @@ enum Verb {
     Doctor(DoctorArgs),
     /// Measures. Without a name: a first look at every experiment.
     Run(Box<RunArgs>),
+    /// Other people's claims about the cost of memory, tested on this machine.
+    Claims(Box<claims::ClaimsArgs>),
     /// Proves that every method does what it says, at tiny sizes.
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
@@ -167,6 +170,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
             check(&laboratory()?, what, &cli.worker, asked)
@@ -174,7 +178,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
-        Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
+        Verb::Report { run, json, published } => match published {
+            None => claims::report_again(run, *json)?.map_or_else(|| report_run(run, *json, None), Ok),
+            Some(id) => report_run(run, *json, Some(id)),
+        },
     }
 }
 

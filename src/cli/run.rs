@@ -161,7 +161,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
 }
 
 /// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
-fn run_id(now: &jiff::Timestamp) -> String {
+pub(super) fn run_id(now: &jiff::Timestamp) -> String {
     let identity = machine::identity(Path::new("/"));
     let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
     let digits = record::folder::sha256_hex(&[own.as_bytes()]);
@@ -206,12 +206,24 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 }
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
+    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
+    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    Ok(exit_code(&summary, stopped_by, arguments.strict))
+}
+
+/// Makes a run in its folder, or completes one; its summary, and the signal that stopped it.
+pub(super) fn made(
+    laboratory: &Laboratory,
+    resumed: bool,
+    plan: Plan,
+    folder: &RunFolder,
+) -> Result<(Summary, Option<i32>)> {
     let _lock = lock(folder)?;
-    let environment: Environment = match arguments.resume {
-        Some(_) => folder.read_sealed("environment.json")?,
-        None => machine::capture(Path::new("/")),
+    let environment: Environment = match resumed {
+        true => folder.read_sealed("environment.json")?,
+        false => machine::capture(Path::new("/")),
     };
-    if arguments.resume.is_none() {
+    if !resumed {
         folder.write_sealed("environment.json", &environment)?;
         folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
@@ -224,9 +236,7 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     let (state, evidence) = runner.run()?;
     let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
-    let stopped_by = state.ended.and_then(|ended| ended.stopped_by);
-    Ok(exit_code(&summary, stopped_by, arguments.strict))
+    Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
 
 fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {

@@ -7,6 +7,7 @@ mod best;
 mod calibration;
 mod cells;
 pub mod checks;
+pub mod claims;
 mod compared;
 pub mod content;
 mod estimate;
