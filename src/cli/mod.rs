@@ -12,7 +12,7 @@ use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
 use report::doctor::obstacles;
-use run::{RunArgs, report_run};
+use run::{RunArgs, explain_verdict, report_run};
 
 use crate::machine::{self, preflight};
 use crate::plan::{Wish, catalog, input, select};
@@ -21,6 +21,7 @@ use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
 mod claims;
+mod kept;
 mod run;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
@@ -90,6 +91,9 @@ enum Verb {
         /// Put the published figures of one write-up (P1 … P5) beside it.
         #[arg(long, value_name = "ID")]
         published: Option<String>,
+        /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
+        #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published"])]
+        explain_verdict: Option<String>,
     },
 }
 
@@ -178,7 +182,8 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
-        Verb::Report { run, json, published } => match published {
+        Verb::Report { run, explain_verdict: Some(cell), .. } => explain_verdict(run, cell),
+        Verb::Report { run, json, published, .. } => match published {
             None => claims::report_again(run, *json)?.map_or_else(|| report_run(run, *json, None), Ok),
             Some(id) => report_run(run, *json, Some(id)),
         },

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use judge::Circumstances;
 use judge::evidence::PREFLIGHT;
+use judge::{Circumstances, KEPT, Kept};
 use record::cell::Selector;
 use record::decision::{Decision, What};
 use record::experiment::{Experiment, ParameterList};
@@ -230,11 +230,16 @@ pub(super) fn made(
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
             folder.write_sealed(PREFLIGHT, &seen)?;
         }
+        let scores = super::kept::scores(&runs_folder(), &environment.identity.words());
+        if !scores.is_empty() {
+            folder.write_sealed(KEPT, &Kept { scores })?;
+        }
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
     let (state, evidence) = runner.run()?;
-    let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
+    let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
+    let summary = judge::summarise(&state, &evidence, around)?;
     folder.write_json("summary.json", &summary)?;
     Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
@@ -270,4 +275,10 @@ pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Res
     let (_, summary) = judge::replay(&folder)?;
     print_run(&summary, &folder, json, published)?;
     Ok(nothing_measured(&summary))
+}
+
+/// Prints how the headline verdicts of a kept run's cells came about.
+pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
+    let folder = RunFolder::open(name, &runs_folder())?;
+    print(&report::verdict::render(&judge::explained::explain(&folder, cell)?))
 }

@@ -67,3 +67,21 @@ pub(crate) fn alone(
 ) -> Option<Estimate> {
     estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
 }
+
+/// One estimate with what further tests need of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Estimated {
+    /// What is shown.
+    pub estimate: Shown,
+    /// Standard error of the logarithm.
+    pub error: f64,
+    /// Degrees of freedom of that error.
+    pub freedom: f64,
+}
+
+/// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
+pub(crate) fn of_logs(logs: &[f64], level: f64) -> Option<Estimated> {
+    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
+    let found = estimate(&points, &Prior::NONE, level).ok()?;
+    Some(Estimated { estimate: shown(&found), error: found.error, freedom: found.freedom })
+}

@@ -12,6 +12,7 @@ mod compared;
 pub mod content;
 mod estimate;
 pub mod evidence;
+pub mod explained;
 mod figures;
 pub mod flags;
 mod footprint;

@@ -66,12 +66,18 @@ pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.
 pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
+    let (state, _, summary) = replay_with_evidence(folder)?;
+    Ok((state, summary))
+}
+
+/// The same with what it was judged from.
+pub(crate) fn replay_with_evidence(folder: &RunFolder) -> Result<(State, Evidence, Summary)> {
     let state = folder.state()?;
     let evidence = Evidence::read(&state, folder)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
     let around = Circumstances { kept_scores: kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = summarise(&state, &evidence, around)?;
-    Ok((state, summary))
+    Ok((state, evidence, summary))
 }
 
 /// Judges a whole run.

@@ -13,3 +13,4 @@ pub mod selftest;
 mod show;
 mod sides;
 pub mod terminal;
+pub mod verdict;
