@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::run::captures;
 use crate::run::launch::{Side, launch};
+use crate::run::patience::TimeLimit;
 use crate::run::signals::Signals;
 use crate::worker::{self, Worker};
 use record::cell::Cell;
@@ -75,6 +76,7 @@ fn trace_cell(
             rendezvous: role.map(|_| rendezvous.as_str()),
             directory: Some(&directory),
             name: Some(&name),
+            proofs: &[],
             trace_marks: true,
             launch: 0,
         };
@@ -94,13 +96,14 @@ fn trace_cell(
         .iter()
         .map(|(request, _, command, transcript, messages)| Side {
             command,
+            without: &[],
             options: options.clone(),
             request,
             transcript,
             messages,
         })
         .collect();
-    let ended = launch(&sides, TIME_LIMIT, signals)?;
+    let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
     if !ended.ends.iter().all(End::is_clean) {
         let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
         return Ok(Err(format!(

@@ -144,6 +144,7 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
             first_look: false,
             short: false,
             allow_system_changes: arguments.allow_system_changes,
+            keep_environment: false,
         };
         let (summary, stopped_by, folder) = measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
         (Some(summary), stopped_by, Some(folder))

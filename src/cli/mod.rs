@@ -1,5 +1,6 @@
 //! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -172,7 +173,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::List { experiment } => list(&laboratory()?, experiment.as_deref()),
         Verb::Show { method } => show(&laboratory()?, method),
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
-        Verb::Doctor(arguments) => doctor(arguments),
+        Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
@@ -240,7 +241,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     }
 }
 
-fn doctor(arguments: &DoctorArgs) -> Result<u8> {
+fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
         let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
         return match arguments.json {
@@ -250,11 +251,14 @@ fn doctor(arguments: &DoctorArgs) -> Result<u8> {
     }
     let environment = machine::capture(Path::new("/"));
     let obstacles = obstacles::obstacles(&environment);
+    let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
     if arguments.json {
-        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles });
+        let workers: BTreeMap<&str, &str> =
+            workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
+        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
         return print(&(serde_json::to_string_pretty(&value)? + "\n"));
     }
-    print(&report::doctor::render(&environment, &obstacles))
+    print(&(report::doctor::render(&environment, &obstacles) + &report::doctor::workers(&workers)))
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {

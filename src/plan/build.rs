@@ -54,6 +54,8 @@ pub struct Terms {
     pub short: bool,
     /// Whether the user allowed changes of the system.
     pub allow_system_changes: bool,
+    /// Whether the user's variables are left to the workers.
+    pub keep_environment: bool,
 }
 
 /// Makes the plan. Cells that cannot be measured here are in it with the reason.
@@ -102,6 +104,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         first_look: terms.first_look,
         short: terms.short,
         allow_system_changes: terms.allow_system_changes,
+        keep_environment: terms.keep_environment,
         baselines,
         workers: hashes,
         experiments,

@@ -11,9 +11,11 @@ pub mod captures;
 pub mod guard;
 pub mod launch;
 pub mod need;
+pub mod patience;
 pub mod progress;
 mod runner;
 pub mod signals;
+pub mod strategy;
 pub mod system;
 
 pub use runner::Runner;

@@ -27,5 +27,5 @@ mod summarise;
 mod warnings;
 
 pub use notes::notes;
-pub use precision::{components_within, half_widths, twins};
+pub use precision::{Width, half_widths, twins};
 pub use summarise::{Circumstances, KEPT, Kept, kept_scores, replay, summarise};

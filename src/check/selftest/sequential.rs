@@ -18,6 +18,7 @@ use stats::verdict::MARGIN;
 use super::trials::Laboratory;
 use super::{EXPERIMENT, NAIVE_COMPARISONS};
 use crate::run::launch::{self, Side};
+use crate::run::patience::TimeLimit;
 
 /// Comparisons one after another in one launch: A, B, A, B …; each block of samples is used once.
 const PER_LAUNCH: usize = 4;
@@ -73,12 +74,13 @@ fn sequence(
     std::fs::write(&request, request::request(&keys, &[&a, &b], &warmup, &rounds))?;
     let side = Side {
         command: laboratory.command()?,
+        without: &[],
         options: Vec::new(),
         request: &request,
         transcript: &transcript,
         messages: &messages,
     };
-    let ended = launch::launch(&[side], Duration::from_secs(300), laboratory.signals)?;
+    let ended = launch::launch(&[side], TimeLimit::Able(Duration::from_secs(300)), laboratory.signals)?;
     if laboratory.signals.arrived().is_some() {
         return Ok(Vec::new());
     }

@@ -30,6 +30,8 @@ struct request {
     uint64_t launch, seed;
     char role; /* 0 where the request names none */
     bool trace_marks, hardware_counters;
+    int *proofs; /* measured rounds that carry proofs; NULL: every round does */
+    int proof_count;
     struct cell *cells;
     int cell_count;
     struct round *rounds;
@@ -49,6 +51,7 @@ struct sample {
 };
 
 extern struct request request;          /* the one being run */
+extern bool proving;                    /* the slot's `proofs`, for what is given no slot */
 extern sigjmp_buf slot_exit;            /* where fail() and skip() return to */
 
 /* arena.c: memory that is not malloc's, so that a method which measures malloc finds it untouched. */
