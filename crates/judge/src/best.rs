@@ -132,7 +132,7 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
         let calls: usize = state.cells[cell].method.calls.values().map(Vec::len).sum();
         (calls, memory_bytes(&state.cells[cell]))
     };
-    let chosen = match shown.iter().any(|cell| as_good(cell)) {
+    let chosen = match shown.iter().any(&as_good) {
         true => shown.iter().copied().filter(as_good).min_by_key(|&c| (cost(c), c != claim.leader)),
         false => shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))),
     };
