@@ -316,7 +316,9 @@ pub(super) fn made(
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
             if let Some(words) = seen.starved() {
-                eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
+                if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+                    eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
+                }
             }
             folder.write_sealed(PREFLIGHT, &seen)?;
         }

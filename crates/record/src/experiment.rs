@@ -335,7 +335,7 @@ columns = [
     #[test]
     fn what_is_wrong_in_a_table_is_named_with_line_and_column() {
         for (right, wrong, said) in [
-            ("phase = \"send\"", "phase = \"sned\"", "x.toml: line 13, column 36: column \"send CPU\" names \"sned\""),
+            ("phase = \"send\"", "phase = \"sned\"", "x.toml: line 13, column 35: column \"send CPU\" names \"sned\""),
             ("cpu-ns", "cpu", "line 13, column 53: unknown variant `cpu`"),
             (
                 "fact = \"send.calls\", per = \"MiB\"",
