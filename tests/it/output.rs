@@ -280,7 +280,7 @@ fn the_same_seed_asks_for_the_same() {
         short_run(&place, seed, folder);
     }
     let [one, two, three] = folders.map(|folder| requests(&folder));
-    assert_eq!(one.len(), 3, "a pilot and two launches");
+    assert!(one.len() >= 3, "pilots and two launches");
     let mut differs = false;
     for ((a, b), c) in one.iter().zip(&two).zip(&three) {
         assert_eq!((&a.0, &a.1), (&b.0, &b.1));

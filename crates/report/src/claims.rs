@@ -61,8 +61,8 @@ fn summing_up(answers: &Answers, full: bool) -> String {
     }
     text += ".\n";
     if !full && answers.answers.len() > FEW {
-        text += "Ratios are the first way's cost divided by the other's, with 95 % limits; below 1 it\n\
-                 costs less. pagewise claims ID says everything about one.\n";
+        text += "Ratios are the first way's cost divided by the other's, with 95 % limits;\n\
+                 below 1 it costs less. pagewise claims ID says everything about one.\n";
     }
     text
 }
