@@ -118,8 +118,8 @@ fn digits(value: f64) -> String {
 
 /// Everything about one claim.
 fn whole(answer: &Answer) -> String {
-    let mut text = format!("{}: {}\n", answer.id, answer.statement);
-    text += &format!("   {}\n", answer.word.words().to_uppercase());
+    let mut text = format!("{}: {}\n", answer.id, answer.word.words().to_uppercase());
+    text += &wrapped("statement", &answer.statement);
     if !answer.why.is_empty() {
         text += &wrapped("why", &answer.why);
     }
