@@ -315,10 +315,10 @@ pub(super) fn made(
         folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
-            if let Some(words) = seen.starved() {
-                if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-                    eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
-                }
+            if let Some(words) = seen.starved()
+                && std::io::IsTerminal::is_terminal(&std::io::stderr())
+            {
+                eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
             }
             folder.write_sealed(PREFLIGHT, &seen)?;
         }
