@@ -127,6 +127,11 @@ int exec_main(int argc, char **argv);
 int find_library_main(int argc, char **argv);
 int guard_main(void);
 int pin_main(const char *thread, const char *list);
+void set_affinity(pid_t thread, const char *list);
+void set_variable(char *text);
+
+/* try.c */
+int try_main(int argc, char **argv);
 
 /* witness.c */
 int witness_main(const char *path, const char *bytes);

@@ -183,6 +183,8 @@ int main(int argc, char **argv)
     }
     if (argc >= 2 && strcmp(argv[1], "exec") == 0)
         return exec_main(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "try") == 0)
+        return try_main(argc - 2, argv + 2);
     if (argc == 3 && strcmp(argv[1], "find-library") == 0)
         return find_library_main(argc - 2, argv + 2);
     if (argc == 2 && strcmp(argv[1], "guard") == 0)
@@ -204,7 +206,7 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "probe-gaps") == 0)
         return probe_gaps_main(argv[2]);
     if (argc > 1) {
-        dprintf(2, "usage: %s [--list | exec … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | "
+        dprintf(2, "usage: %s [--list | exec … | try … | find-library NAME | guard | load PERCENT | pin THREAD CPUS | choose-cpus PIN | "
                    "place-of CPU | witness PATH BYTES | make-capture PATH BYTES SEED [PART] | probe-gaps MILLISECONDS], or a request "
                    "on standard input\n", argv[0]);
         return 2;

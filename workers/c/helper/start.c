@@ -38,7 +38,7 @@ static void die_with_parent(pid_t parent)
         stop("parent", "it has ended already");
 }
 
-static void set_affinity(pid_t thread, const char *list)
+void set_affinity(pid_t thread, const char *list)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -70,7 +70,7 @@ static void preload(const char *library)
         stop("setenv", strerror(errno));
 }
 
-static void set_variable(char *text)
+void set_variable(char *text)
 {
     if (!strchr(text, '=') || putenv(text) != 0)
         stop("--set", "not VAR=VALUE");
