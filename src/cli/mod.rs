@@ -23,6 +23,7 @@ use crate::worker::{self, Worker, carried};
 
 mod claims;
 mod kept;
+mod profile;
 mod run;
 mod screen;
 mod trial;
@@ -84,6 +85,8 @@ enum Verb {
     Request(SelectArgs),
     /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
     Try(Box<trial::TryArgs>),
+    /// What page faults, reads and copies cost your own program, and what might be worth a try.
+    Profile(Box<profile::ProfileArgs>),
     /// Kept runs.
     Runs,
     /// Prints the answers and tables of a kept run again.
@@ -175,17 +178,27 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => trial::run(arguments),
+        Verb::Profile(arguments) => profile::run(arguments),
         Verb::Runs => runs(),
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
             explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
         }
-        Verb::Report(arguments) => match (trial::report_try(&arguments.run, arguments.json)?, &arguments.published) {
-            (Some(code), _) => Ok(code),
-            (None, None) => {
-                claims::report_again(&arguments.run, arguments.json)?.map_or_else(|| report_run(arguments), Ok)
-            }
-            (None, Some(_)) => report_run(arguments),
-        },
+        Verb::Report(arguments) => report_of(arguments),
+    }
+}
+
+/// Whatever kind of work was kept under this name, printed again.
+fn report_of(arguments: &ReportArgs) -> Result<u8> {
+    let (run, json) = (&arguments.run, arguments.json);
+    if let Some(code) = trial::report_try(run, json)? {
+        return Ok(code);
+    }
+    if let Some(code) = profile::report_profile(run, json)? {
+        return Ok(code);
+    }
+    match &arguments.published {
+        None => claims::report_again(run, json)?.map_or_else(|| report_run(arguments), Ok),
+        Some(_) => report_run(arguments),
     }
 }
 
@@ -306,7 +319,9 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
-        if let Some(words) = trial::line_of_try(&name)? {
+        if let Some(words) =
+            trial::line_of_try(&name)?.map_or_else(|| profile::line_of_profile(&name), |w| Ok(Some(w)))?
+        {
             text += &format!("{name}  {words}\n");
             continue;
         }

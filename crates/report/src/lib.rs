@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod explain;
 pub mod noise;
 mod numbers;
+pub mod profile;
 pub mod published;
 mod seconds;
 pub mod selftest;
