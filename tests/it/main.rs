@@ -18,6 +18,7 @@ mod machine;
 mod message;
 mod output;
 mod portability;
+mod profile;
 mod read;
 mod read_dropped;
 mod read_runs;
