@@ -25,7 +25,8 @@ const WALKERS: [&str; 11] = [
 ];
 
 fn make_capture(worker: &Path, path: &Path, bytes: u64, seed: u64) -> Output {
-    Command::new(worker).arg("make-capture").arg(path).args([bytes.to_string(), seed.to_string()]).output().unwrap()
+    let helper = worker.with_file_name("pagewise-helper");
+    Command::new(helper).arg("make-capture").arg(path).args([bytes.to_string(), seed.to_string()]).output().unwrap()
 }
 
 fn hold(worker: &Path, path: &Path, file: &[u8], name: &str) {

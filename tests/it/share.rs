@@ -108,7 +108,7 @@ fn java_writes_the_same_bytes_as_c() {
         let cells: Vec<(&Method, &[(&str, &str)])> = own.map(|m| (m, &parameters[..])).collect();
         let request = launch.request(&cells, None, 1);
         let mut child = Command::new(program);
-        child.env("PAGEWISE_NATIVE_WORKER", &native.path);
+        child.env("PAGEWISE_HELPER", native.helper());
         child
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
@@ -269,7 +269,7 @@ fn c_and_java_share_a_file_both_ways() {
         let start = |role, java: bool| {
             let cells: [(_, &[_]); 1] = [(if java { own } else { c }, &parameters)];
             let mut command = Command::new(if java { program.as_path() } else { native.path.as_path() });
-            command.env("PAGEWISE_NATIVE_WORKER", &native.path);
+            command.env("PAGEWISE_HELPER", native.helper());
             let pipe = std::process::Stdio::piped;
             let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
             let request = launch.request(&cells, Some(role), 2);

@@ -4,17 +4,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-const char *current_phase;
 static struct counters before;
 static uint64_t started_ns;
 static bool parallel_phase;
-
-uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void counters_read(struct counters *into)
 {

@@ -9,7 +9,6 @@
 #include <time.h>
 
 static int peer = -1;
-bool sides_agree;
 
 static const char *to_remove;
 
