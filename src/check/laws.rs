@@ -67,8 +67,8 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
     let mut found = Found::default();
     let mut trial = Trial { state: state.clone(), evidence: Evidence::default() };
     let mut slots: BTreeMap<String, (LaunchRecord, Transcripts)> = BTreeMap::new();
-    for record in folder.launches()?.iter().filter(|r| r.block >= 0) {
-        let transcripts = folder.transcripts(record);
+    for record in folder.launches()?.records.iter().filter(|r| r.block >= 0) {
+        let transcripts = folder.transcripts(record)?;
         for (number, &cell) in record.cells.iter().enumerate() {
             let planned = &state.cells[cell];
             let Some(slot) = first_slot(&transcripts, number).filter(|_| planned.outcome.is_none() && !planned.twin)
@@ -284,15 +284,17 @@ impl Found {
         for ((name, law), shown) in &self.laws {
             let recorded = !shown.terms.is_empty();
             if shown.untried {
-                println!(
+                say!(
                     "untried  {name}: {law}: no cell here meets its condition, and without it nothing is recorded to try"
                 );
             } else if shown.unbroken > 0 {
                 unbroken += 1;
                 let why = if recorded { "no lie broke it" } else { "it names nothing that a worker records" };
-                println!(
+                say!(
                     "UNBROKEN {name}: {law}: {why} in {} of {} cells ({})",
-                    shown.unbroken, shown.asked, shown.example
+                    shown.unbroken,
+                    shown.asked,
+                    shown.example
                 );
             } else {
                 broke += 1;
@@ -300,13 +302,13 @@ impl Found {
             }
             for (term, _) in shown.terms.iter().filter(|(_, broken)| !**broken && shown.unbroken == 0 && !shown.untried)
             {
-                println!("loose    {name}: {law}: no lie about {term} alone broke it");
+                say!("loose    {name}: {law}: no lie about {term} alone broke it");
             }
         }
         for cell in &self.unbroken_digests {
-            println!("UNBROKEN {cell}: a wrong digest was not noticed");
+            say!("UNBROKEN {cell}: a wrong digest was not noticed");
         }
-        println!(
+        say!(
             "{broke} laws broke ({assumed} of them tried without their condition), as did {} digests; {unbroken} never broke",
             self.digests - self.unbroken_digests.len()
         );

@@ -1,6 +1,14 @@
 //! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
 //! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
 
+/// Prints a line; a reader that has seen enough, such as head, is no error.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
+
 mod laws;
 mod modes;
 mod refusals;
@@ -197,7 +205,7 @@ fn run(
         allow_system_changes: false,
     };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
-    folder.write_json("plan.json", &plan)?;
+    folder.write_sealed("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
     let (state, evidence) = runner.run().context("the suite could not be run")?;
     Ok((state, evidence, folder))
@@ -235,24 +243,24 @@ fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
         match (&found.wrong, &found.skipped) {
             (Some(reason), _) => {
                 failed += 1;
-                println!("REJECTED {name}: {reason}");
+                say!("REJECTED {name}: {reason}");
             }
             (None, Some(reason)) if found.skipped_cells == found.cells => {
                 skipped += 1;
-                println!("skipped  {name}: {reason}");
+                say!("skipped  {name}: {reason}");
             }
             (None, reason) => {
                 passed += 1;
                 let measured = found.cells - found.skipped_cells;
                 let rest =
                     reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
-                println!("ok       {name} ({measured} cells{rest})");
+                say!("ok       {name} ({measured} cells{rest})");
             }
         }
     }
     for note in notes {
-        println!("note     {note}");
+        say!("note     {note}");
     }
-    println!("{passed} methods conform, {failed} are rejected, {skipped} are skipped");
+    say!("{passed} methods conform, {failed} are rejected, {skipped} are skipped");
     Ok(if failed > 0 { 3 } else { 0 })
 }

@@ -22,7 +22,7 @@ pub(super) fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
     let mut worst = 0;
     for mode in MODES {
         fs::write(setting, mode).with_context(|| format!("only root may change {SETTING}"))?;
-        println!("transparent huge pages: {mode}");
+        say!("transparent huge pages: {mode}");
         worst = worst.max(suite()?);
     }
     Ok(worst)

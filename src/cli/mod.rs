@@ -159,28 +159,37 @@ impl Laboratory {
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
     survive_file_size_limit()?;
-    let laboratory = Laboratory::open(cli)?;
+    // Opened by the verbs that need it: to list its methods every worker is started once.
+    let laboratory = || Laboratory::open(cli);
     match &cli.verb {
-        Verb::List { experiment } => {
-            let only = experiment.as_ref().map(|name| catalog::find(&laboratory.experiments, name)).transpose()?;
-            print(&report::explain::list(&laboratory.experiments, only, &laboratory.offers()))
-        }
-        Verb::Show { method } => show(&laboratory, method),
-        Verb::Explain { experiment } => {
-            let experiment = catalog::find(&laboratory.experiments, experiment)?;
-            print(&report::explain::explain(experiment, &laboratory.offers()))
-        }
+        Verb::List { experiment } => list(&laboratory()?, experiment.as_deref()),
+        Verb::Show { method } => show(&laboratory()?, method),
+        Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(arguments),
-        Verb::Run(arguments) => run::run(&laboratory, arguments),
+        Verb::Run(arguments) => run::run(&laboratory()?, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
-            crate::check::check(&laboratory.experiments, &laboratory.workers, what, &cli.worker, asked)
+            check(&laboratory()?, what, &cli.worker, asked)
         }
-        Verb::Selftest(arguments) => selftest(&laboratory, arguments),
-        Verb::Request(select) => request(&laboratory, select),
+        Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
+        Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
         Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
     }
+}
+
+fn list(laboratory: &Laboratory, experiment: Option<&str>) -> Result<u8> {
+    let only = experiment.map(|name| catalog::find(&laboratory.experiments, name)).transpose()?;
+    print(&report::explain::list(&laboratory.experiments, only, &laboratory.offers()))
+}
+
+fn explain(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
+    let experiment = catalog::find(&laboratory.experiments, experiment)?;
+    print(&report::explain::explain(experiment, &laboratory.offers()))
+}
+
+fn check(laboratory: &Laboratory, what: &[String], external: &[PathBuf], asked: crate::check::Asked) -> Result<u8> {
+    crate::check::check(&laboratory.experiments, &laboratory.workers, what, external, asked)
 }
 
 /// Where runs are kept: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.

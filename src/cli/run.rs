@@ -145,7 +145,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let now = jiff::Timestamp::now();
     let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
     let terms = Terms {
-        run: format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), seed & 0xFFFF),
+        run: run_id(&now),
         created: now.to_string(),
         seed,
         budget_s,
@@ -158,6 +158,14 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         allow_system_changes: arguments.allow_system_changes,
     };
     plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
+}
+
+/// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
+fn run_id(now: &jiff::Timestamp) -> String {
+    let identity = machine::identity(Path::new("/"));
+    let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
+    let digits = record::folder::sha256_hex(&[own.as_bytes()]);
+    format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), &digits[..8])
 }
 
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
@@ -180,7 +188,7 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
         }
     };
     let result = measure(laboratory, arguments, plan, &folder);
-    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.is_empty()) {
+    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
     result
@@ -200,15 +208,15 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
     let _lock = lock(folder)?;
     let environment: Environment = match arguments.resume {
-        Some(_) => folder.read_json("environment.json")?,
+        Some(_) => folder.read_sealed("environment.json")?,
         None => machine::capture(Path::new("/")),
     };
     if arguments.resume.is_none() {
-        folder.write_json("environment.json", &environment)?;
-        folder.write_json("plan.json", &plan)?;
+        folder.write_sealed("environment.json", &environment)?;
+        folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
-            folder.write_json(PREFLIGHT, &seen)?;
+            folder.write_sealed(PREFLIGHT, &seen)?;
         }
     }
     let signals = Signals::watch()?;

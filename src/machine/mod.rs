@@ -11,6 +11,7 @@ mod files;
 #[cfg(test)]
 pub mod fixture;
 pub mod gaps;
+mod identity;
 pub mod memory;
 pub mod noise;
 mod paging;
@@ -23,6 +24,7 @@ mod tools;
 pub fn capture(root: &Path) -> Environment {
     let files = files::Files::new(root);
     Environment {
+        identity: identity::identity(files),
         cpu: cpu::cpu(files),
         kernel: system::kernel(files),
         hypervisor: system::hypervisor(files),
@@ -35,4 +37,9 @@ pub fn capture(root: &Path) -> Environment {
         limits: system::limits(files),
         tools: tools::tools(files),
     }
+}
+
+/// Which machine this is, by the files below `root`.
+pub fn identity(root: &Path) -> record::machine::identity::Identity {
+    identity::identity(files::Files::new(root))
 }

@@ -16,6 +16,9 @@ fn public(code: &str) -> Vec<&str> {
     found
 }
 
+/// What the judge is to take over next; nothing else may wait for its use.
+const COMING: [&str; 1] = ["confirm_moves"];
+
 /// Public names that stand nowhere but where they are defined.
 fn dead(files: &[Source]) -> Vec<String> {
     let codes: Vec<(&str, String)> = files.iter().map(|(name, text)| (name.as_str(), code(text))).collect();
@@ -29,7 +32,12 @@ fn dead(files: &[Source]) -> Vec<String> {
     // What only tests compile is no part of the house, nor are benches.
     let counted = |name: &str| !name.starts_with("benches/") && !name.ends_with("/fixture.rs");
     for (name, code) in codes.iter().filter(|(name, _)| counted(name)) {
-        wrong.extend(public(code).into_iter().filter(|w| counts[w] < 2).map(|word| format!("{name}: {word}")));
+        wrong.extend(
+            public(code)
+                .into_iter()
+                .filter(|w| counts[w] < 2 && !COMING.contains(w))
+                .map(|word| format!("{name}: {word}")),
+        );
     }
     wrong
 }

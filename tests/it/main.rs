@@ -16,6 +16,7 @@ mod ipc_peers;
 mod machine;
 mod message;
 mod output;
+mod portability;
 mod read;
 mod read_dropped;
 mod read_runs;

@@ -2,7 +2,7 @@
 
 use crate::support::skips::skip;
 use crate::support::waiting::wait_until;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -28,7 +28,7 @@ impl Run {
         // A name with a space: what undoes things must cope with it.
         let out = place.file("home/my run");
         let mut command = place.command(&["run"]);
-        command.args(CELLS).args(SETTINGS).args(["--budget", "5s", "--launches", "6", "--out"]).arg(&out);
+        command.args(CELLS).args(SETTINGS).args(["--budget", "60s", "--launches", "6", "--out"]).arg(&out);
         command.stdout(File::create(place.file("stdout")).unwrap()).stderr(File::create(place.file("stderr")).unwrap());
         let child = command.spawn().unwrap();
         Run { place, out, child }
@@ -42,14 +42,27 @@ impl Run {
         self.files("request").len()
     }
 
+    /// Launches that were asked for, each of one side or two.
+    fn begun(&self) -> usize {
+        let number = |path: &PathBuf| Some(path.file_name()?.to_str()?.split('.').next()?.to_owned());
+        self.files("request").keys().filter_map(number).collect::<BTreeSet<_>>().len()
+    }
+
     fn files(&self, ending: &str) -> BTreeMap<PathBuf, Vec<u8>> {
         let found = entries(&self.out).into_iter().filter(|p| p.extension().is_some_and(|e| e == ending));
         found.map(|p| (p.clone(), std::fs::read(&p).unwrap())).collect()
     }
 
-    /// Sends the signal while a worker is at work, after two launches at least have come to their end.
+    /// Launches that are judged: pilots show how long the others take, and are kept apart.
+    fn judged(&self) -> usize {
+        let text = std::fs::read_to_string(self.out.join("launches.jsonl")).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter(|launch| launch["block"].as_i64() >= Some(0)).count()
+    }
+
+    /// Sends the signal while a worker is at work, after two launches at least have come to their end that are judged.
     fn signal_in_the_middle(&mut self, signal: Signal) {
-        wait_until("a third launch runs", || self.recorded() >= 2 && self.requests() > self.recorded());
+        wait_until("a launch runs", || self.judged() >= 2 && self.begun() > self.recorded());
         assert!(self.processes().len() > 1, "the laboratory and its worker are there");
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }

@@ -34,18 +34,16 @@ fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> O
     Some(format!("in its hidden duplicate: {}", outcome.reason))
 }
 
-fn outcome(
-    state: &State,
-    evidence: &Evidence,
-    planned: &PlannedCell,
-    mine: &CellEvidence,
-    doubt: Option<&String>,
-) -> Outcome {
+fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence, doubt: Option<&String>) -> Outcome {
+    let planned = &state.cells[index];
     let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
     let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, &reason)));
     let outcome = outcome.or_else(|| distrust(mine).map(|reason| Outcome::of(Status::Untrusted, reason)));
     outcome.unwrap_or_else(|| match mine.launches.is_empty() {
+        true if evidence.damaged_cells.contains(&index) => {
+            Outcome::of(Status::Damaged, "the record of its launches is not as it was written")
+        }
         true => Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget"),
         false => Outcome::of(Status::Ok, ""),
     })
@@ -62,7 +60,7 @@ pub(crate) fn summary_of_cell(
     let method = &planned.method;
     let nothing = CellEvidence::default();
     let mine = evidence.cells.get(&index).unwrap_or(&nothing);
-    let outcome = outcome(state, evidence, planned, mine, doubt);
+    let outcome = outcome(state, evidence, index, mine, doubt);
     let measures: Vec<&str> =
         state.plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
     let of = |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use record::end::End;
 use record::experiment::{Content, Experiment};
 use record::expression::Values;
@@ -74,6 +74,10 @@ pub struct Evidence {
     pub absent: BTreeMap<String, String>,
     /// Wall time of each cell's very first pass, which is its pilot's, summed over phases, in nanoseconds.
     pub first_pass_ns: BTreeMap<usize, f64>,
+    /// A sentence for each part of the record that is not as it was written and is left out.
+    pub damage: Vec<String>,
+    /// Cells of launches that are left out for it.
+    pub damaged_cells: BTreeSet<usize>,
     /// What disturbed the machine before the run.
     pub preflight: Option<Preflight>,
     seen: BTreeSet<(usize, i32)>,
@@ -95,11 +99,30 @@ struct Slot {
 pub const PREFLIGHT: &str = "preflight.json";
 
 impl Evidence {
-    /// Reads the launches that a folder has.
-    pub fn read(state: &State, folder: &RunFolder, records: &[LaunchRecord]) -> Result<Evidence> {
-        let mut evidence = Evidence { preflight: folder.read_json(PREFLIGHT).ok(), ..Evidence::default() };
-        for record in records {
-            evidence.add(state, record, &folder.transcripts(record))?;
+    /// Reads the launches that a folder has. What is damaged is named and left out.
+    pub fn read(state: &State, folder: &RunFolder) -> Result<Evidence> {
+        let mut evidence = Evidence { preflight: folder.read_sealed(PREFLIGHT).ok(), ..Evidence::default() };
+        let launches = folder.launches()?;
+        evidence.damage = launches.damage;
+        let (kept, said) = (launches.records.len() + evidence.damage.len(), state.ended.as_ref().map(|e| e.launches));
+        if let Some(said) = said.filter(|said| *said > kept) {
+            evidence.damage.push(format!("launches.jsonl: {said} launches were kept and {kept} lines are there"));
+        }
+        for record in &launches.records {
+            if record.decisions > state.decisions {
+                bail!(
+                    "{} is damaged: decisions.jsonl has fewer lines than launch {} saw",
+                    folder.path().display(),
+                    record.launch
+                );
+            }
+            match folder.transcripts(record) {
+                Ok(transcripts) => evidence.add(state, record, &transcripts)?,
+                Err(error) => {
+                    evidence.damage.push(format!("launch {}: {error:#}", record.launch));
+                    evidence.damaged_cells.extend(&record.cells);
+                }
+            }
         }
         Ok(evidence)
     }
@@ -167,12 +190,12 @@ impl Evidence {
             let planned = &state.cells[cell];
             let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else { continue };
             let method = &planned.method;
-            let expected = self.expected(state, cell, experiment, &method, about);
+            let expected = self.expected(state, cell, experiment, method, about);
             let evidence = self.cells.entry(cell).or_default();
             if !ended.contains(&number) {
                 evidence.checks.rounds(slots.len(), record.rounds, record.launch);
                 for slot in &slots {
-                    evidence.checks.phases(&method, &slot.phases, slot.twice.as_deref(), record.launch);
+                    evidence.checks.phases(method, &slot.phases, slot.twice.as_deref(), record.launch);
                 }
             }
             if slots.is_empty() {
@@ -180,7 +203,7 @@ impl Evidence {
             }
             for slot in &slots {
                 let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
-                evidence.checks.laws(&method, &values, record.launch);
+                evidence.checks.laws(method, &values, record.launch);
                 evidence.checks.facts(&slot.facts);
                 if matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None {
                     evidence.checks.digest(&slot.facts, expected, record.launch);

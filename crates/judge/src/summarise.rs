@@ -40,7 +40,7 @@ impl Circumstances {
     /// What a machine's facts say of them.
     pub fn of(environment: &Environment) -> Circumstances {
         Circumstances {
-            host: BTreeMap::new(),
+            host: environment.identity.words(),
             environment: environment.headline(),
             cache_bytes: environment.cpu.last_level_cache().and_then(|c| c.size_bytes),
         }
@@ -50,8 +50,8 @@ impl Circumstances {
 /// A kept run, judged again from its plan, decisions and transcripts alone.
 pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
     let state = folder.state()?;
-    let evidence = Evidence::read(&state, folder, &folder.launches()?)?;
-    let environment: Environment = folder.read_json("environment.json")?;
+    let evidence = Evidence::read(&state, folder)?;
+    let environment: Environment = folder.read_sealed("environment.json")?;
     let summary = summarise(&state, &evidence, Circumstances::of(&environment))?;
     Ok((state, summary))
 }
@@ -102,7 +102,8 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         },
         elapsed_s: 0.0,
         experiments: state.plan.experiments.iter().map(|e| experiment_summary(state, evidence, e)).collect(),
-        trusted: found.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
+        trusted: evidence.damage.is_empty()
+            && found.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
             && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
         groups: found,
         cells,

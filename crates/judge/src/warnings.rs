@@ -33,7 +33,8 @@ const SHORT_LAUNCH_S: f64 = 0.1;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 12] = [
+const TESTS: [Test; 13] = [
+    damaged,
     aa_differs,
     beaten,
     below_floor,
@@ -60,6 +61,12 @@ fn warning(code: &str, at: &str, seen: String, hint: &str) -> Warning {
 /// A warning of one cell.
 fn of_cell(state: &State, cell: usize, code: &str, seen: String, hint: &str) -> Warning {
     Warning { cells: vec![cell], ..warning(code, &state.cells[cell].cell.name(), seen, hint) }
+}
+
+/// What of the record is not as it was written; its launches are left out.
+fn damaged(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let hint = "these launches are left out; restore the folder from a copy, or measure again";
+    evidence.damage.iter().map(|seen| warning("damaged", "the record", seen.clone(), hint)).collect()
 }
 
 fn aa_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {

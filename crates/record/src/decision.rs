@@ -73,6 +73,8 @@ pub enum What {
         /// The signal that stopped the run, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_by: Option<i32>,
+        /// Launches that had been kept.
+        launches: usize,
         /// What is to be told of budget and precision.
         notes: Vec<Note>,
     },

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::end::End;
+use crate::folder::Frame;
 use crate::machine::noise::NoiseDelta;
 
 /// One line of `launches.jsonl`: a launch that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchRecord {
-    /// Number of the launch, which also names its files.
+    /// Number of the launch.
     pub launch: usize,
     /// Index of its launch group.
     pub launch_group: usize,
@@ -24,6 +25,11 @@ pub struct LaunchRecord {
     pub laboratory_cpu_s: f64,
     /// One per side.
     pub sides: Vec<SideRecord>,
+    /// Decisions that had been written when it began.
+    pub decisions: usize,
+    /// Where its texts lie.
+    #[serde(default)]
+    pub frame: Frame,
     /// Whether the kernel's OOM killer was at work meanwhile.
     pub oom_killed: bool,
     /// What the machine did besides, over the launch.
@@ -36,7 +42,7 @@ pub struct LaunchRecord {
 pub struct SideRecord {
     /// Name of the worker.
     pub worker: String,
-    /// File name of its transcript within the run folder.
+    /// Name of its transcript within the launch's frame.
     pub transcript: String,
     /// How it ended.
     pub end: End,

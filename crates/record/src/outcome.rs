@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The five outcomes.
+/// The six outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -16,6 +16,8 @@ pub enum Status {
     Failed,
     /// A law, a proof or a digest is broken.
     Untrusted,
+    /// Its record is not as it was written.
+    Damaged,
 }
 
 impl Status {
@@ -27,6 +29,7 @@ impl Status {
             Status::Refused => "refused",
             Status::Failed => "failed",
             Status::Untrusted => "untrusted",
+            Status::Damaged => "damaged",
         }
     }
 }
@@ -34,7 +37,7 @@ impl Status {
 /// A status with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Which of the five.
+    /// Which of the six.
     pub status: Status,
     /// Why, in one sentence; empty for `ok`.
     pub reason: String,

@@ -34,6 +34,8 @@ pub struct GroupState {
 pub struct Ended {
     /// The signal that stopped it, if one did.
     pub stopped_by: Option<i32>,
+    /// Launches that had been kept.
+    pub launches: usize,
     /// What is to be told of budget and precision.
     pub notes: Vec<Note>,
 }
@@ -51,6 +53,8 @@ pub struct State {
     pub budget_s: f64,
     /// Longest time of one launch, in seconds; `None` where it follows from the pilot.
     pub time_limit_s: Option<f64>,
+    /// Decisions that made it so.
+    pub decisions: usize,
     /// Set once nothing more is launched; a run that was killed never is.
     pub ended: Option<Ended>,
 }
@@ -77,6 +81,7 @@ impl State {
             cells: plan.cells.clone(),
             budget_s: plan.budget_s,
             time_limit_s: plan.time_limit_s,
+            decisions: 0,
             ended: None,
             plan,
         }
@@ -93,6 +98,7 @@ impl State {
 
     /// Follows one decision.
     pub fn apply(&mut self, what: &What) -> Result<()> {
+        self.decisions += 1;
         match what {
             What::Timed { launch_group, round_s, start_s } => {
                 let group = self.group(*launch_group)?;
@@ -117,8 +123,8 @@ impl State {
                 (self.budget_s, self.time_limit_s) = (*budget_s, *time_limit_s);
                 self.ended = None;
             }
-            What::Ended { stopped_by, notes } => {
-                self.ended = Some(Ended { stopped_by: *stopped_by, notes: notes.clone() });
+            What::Ended { stopped_by, launches, notes } => {
+                self.ended = Some(Ended { stopped_by: *stopped_by, launches: *launches, notes: notes.clone() });
             }
         }
         Ok(())
@@ -245,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_run_that_goes_on_has_not_ended() {
-        let ended = What::Ended { stopped_by: Some(2), notes: Vec::new() };
+        let ended = What::Ended { stopped_by: Some(2), launches: 0, notes: Vec::new() };
         let resumed = What::Resumed { budget_s: 99.0, time_limit_s: None };
         assert!(after(plan(1, None), std::slice::from_ref(&ended)).unwrap().ended.is_some());
         let state = after(plan(1, None), &[ended, resumed]).unwrap();
@@ -263,7 +269,7 @@ mod tests {
 
     #[test]
     fn decisions_are_read_as_they_were_written() {
-        let all = [timed(), split(), What::Ended { stopped_by: None, notes: Vec::new() }];
+        let all = [timed(), split(), What::Ended { stopped_by: None, launches: 0, notes: Vec::new() }];
         for what in all {
             let decision = Decision { time: "2026-01-01T00:00:00Z".to_owned(), why: "so".to_owned(), what };
             let line = serde_json::to_string(&decision).unwrap();

@@ -109,7 +109,7 @@ impl<'a> Laboratory<'a> {
     pub fn run(&self, folder: &Path, trial: &Trial, budget_s: f64, seed: u64) -> Result<Done> {
         let folder = RunFolder::create(folder)?;
         let plan = self.plan(trial, budget_s, seed)?;
-        folder.write_json("plan.json", &plan)?;
+        folder.write_sealed("plan.json", &plan)?;
         let started = Instant::now();
         let runner = Runner::new(plan, &folder, self.workers, self.signals, Progress::new())?;
         let (state, evidence) = runner.run()?;

@@ -12,6 +12,7 @@ use crate::machine::noise::Snapshot;
 use crate::run::launch::{self, Side};
 use crate::run::need::{heap_needed, memory_needed};
 use crate::worker;
+use record::folder::{Frame, Part};
 use record::launches::{LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
 use record::request::{self, LaunchKeys};
@@ -52,16 +53,18 @@ impl Runner<'_> {
         let cpu_before = laboratory_cpu();
         let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
         let result = launch::launch(&sides, self.time_limit(launch_group, asked), self.signals);
+        let parts: Vec<Part> = prepared.iter().flat_map(Prepared::parts).collect();
+        let first_lines: Vec<String> = prepared.iter().map(|p| first_line(&p.messages)).collect();
         let _ = std::fs::remove_dir_all(self.scratch());
         let ended = result?;
         let noise = Snapshot::take(&self.root).delta(&before);
-        let sides = prepared.iter().zip(&ended.ends).map(|(p, end)| SideRecord {
+        let sides = prepared.iter().zip(&ended.ends).zip(first_lines).map(|((p, end), message)| SideRecord {
             worker: p.worker.clone(),
             transcript: p.name.clone(),
             end: end.clone(),
-            message: if end.is_clean() { String::new() } else { first_line(&p.messages) },
+            message: if end.is_clean() { String::new() } else { message },
         });
-        let record = LaunchRecord {
+        let mut record = LaunchRecord {
             launch: number,
             launch_group,
             block,
@@ -70,15 +73,12 @@ impl Runner<'_> {
             wall_s: ended.wall.as_secs_f64(),
             laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
             sides: sides.collect(),
+            decisions: self.state.decisions,
+            frame: Frame::default(),
             oom_killed: noise.oom_kills() > 0,
             noise: Some(noise),
         };
-        for p in &prepared {
-            if std::fs::metadata(&p.messages).is_ok_and(|m| m.len() == 0) {
-                let _ = std::fs::remove_file(&p.messages);
-            }
-        }
-        self.folder.append_launch(&record)?;
+        self.folder.keep_launch(&mut record, &parts)?;
         self.learn(&record, asked)
     }
 
@@ -136,8 +136,10 @@ impl Runner<'_> {
                 name: Some(&name),
                 trace_marks: false,
             };
-            let file = format!("{number:03}{suffix}.request");
-            self.folder.write_text(&file, &request::request(&keys, &selected, &warmup, &rounds))?;
+            let place = |what: &str| scratch.join(format!("{what}{suffix}"));
+            let file = place("request");
+            std::fs::write(&file, request::request(&keys, &selected, &warmup, &rounds))
+                .with_context(|| format!("cannot write {}", file.display()))?;
             let started = worker::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
             let mut options = Vec::new();
             if let Some((library, _)) = &method.preload
@@ -153,10 +155,10 @@ impl Runner<'_> {
                 worker,
                 command: started.command_with_heap(heap),
                 options,
-                request: self.folder.file(&file),
-                name: format!("{number:03}{suffix}.transcript"),
-                transcript: self.folder.file(&format!("{number:03}{suffix}.transcript")),
-                messages: self.folder.file(&format!("{number:03}{suffix}.messages")),
+                request: file,
+                name: format!("transcript{suffix}"),
+                transcript: place("transcript"),
+                messages: place("messages"),
             });
         }
         Ok(prepared)
@@ -184,6 +186,16 @@ struct Prepared {
 }
 
 impl Prepared {
+    /// Its request, its transcript and, where it said anything, its messages.
+    fn parts(&self) -> Vec<Part> {
+        let files = [&self.request, &self.transcript, &self.messages];
+        let part = |path: &&PathBuf| Part {
+            name: path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+            bytes: std::fs::read(path).unwrap_or_default(),
+        };
+        files.iter().map(part).filter(|p| !(p.name.starts_with("messages") && p.bytes.is_empty())).collect()
+    }
+
     fn side(&self) -> Side<'_> {
         Side {
             command: &self.command,

@@ -27,7 +27,7 @@ impl Runner<'_> {
 
     /// Takes what a launch brought: samples, endings, deaths; the pilot's times.
     pub(super) fn learn(&mut self, record: &LaunchRecord, asked: Asked) -> Result<()> {
-        let transcripts = self.folder.transcripts(record);
+        let transcripts = self.folder.transcripts(record)?;
         let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
         if record.block < 0 && !stopped {
             self.learn_times(record, &transcripts, asked)?;

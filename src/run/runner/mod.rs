@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use judge::evidence::Evidence;
 use record::decision::{Decision, What};
 use record::folder::RunFolder;
@@ -88,8 +88,12 @@ impl<'a> Runner<'a> {
         follow(folder, &mut state, settled)?;
         let (inputs, settled) = Inputs::make(&state, &mut guard, folder, signals)?;
         follow(folder, &mut state, settled)?;
-        let records = folder.launches()?;
-        let evidence = Evidence::read(&state, folder, &records)?;
+        let launches = folder.launches()?;
+        if let Some(first) = launches.damage.first() {
+            bail!("{} is damaged and cannot be resumed: {first}", folder.path().display());
+        }
+        let records = launches.records;
+        let evidence = Evidence::read(&state, folder)?;
         Ok(Runner {
             folder,
             workers,
@@ -139,7 +143,7 @@ impl<'a> Runner<'a> {
         self.progress.finish();
         let stopped_by = self.signals.arrived();
         let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
-        self.decide(why, What::Ended { stopped_by, notes })?;
+        self.decide(why, What::Ended { stopped_by, launches: self.next_launch, notes })?;
         drop(self.guard);
         Ok((self.state, self.evidence))
     }

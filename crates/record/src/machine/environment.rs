@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cgroup::Cgroups;
 use super::cpu::Cpu;
+use super::identity::Identity;
 use super::paging::{HugePages, Memory, Reclaim};
 use super::system::{Clock, Hypervisor, Kernel, Limits, Rights};
 use super::tools::Tools;
@@ -16,6 +17,8 @@ use super::words::{size, unknown};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
+    /// Which machine it is.
+    pub identity: Identity,
     /// The processor.
     pub cpu: Cpu,
     /// The kernel.

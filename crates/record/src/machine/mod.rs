@@ -5,6 +5,7 @@ pub mod cgroup;
 pub mod cpu;
 pub mod environment;
 pub mod gaps;
+pub mod identity;
 pub mod noise;
 pub mod paging;
 pub mod preflight;

@@ -1,7 +1,11 @@
 //! The run folder: what was planned, where, what was asked and answered, and what came out. Written as it happens.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Write};
+mod frames;
+mod journal;
+mod seal;
+
+use std::cell::Cell;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -9,7 +13,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
-use crate::launches::{LaunchRecord, SideRecord};
+pub use frames::{Frame, Part};
+pub use seal::sha256_hex;
+
+use crate::launches::LaunchRecord;
 use crate::plan::{Plan, SCHEMA};
 use crate::state::State;
 use crate::transcript::{Read as Transcripts, Transcript};
@@ -18,6 +25,19 @@ use crate::transcript::{Read as Transcripts, Transcript};
 const LAUNCHES: &str = "launches.jsonl";
 /// The file of the decisions.
 const DECISIONS: &str = "decisions.jsonl";
+/// The file of what launches were asked and answered.
+const TRANSCRIPTS: &str = "transcripts.zst";
+/// The sealed files; the journals' first lines are sealed with what these hold.
+const SEALED: [&str; 3] = ["plan.json", "environment.json", "preflight.json"];
+
+/// The launches of a run that are as they were written, and a sentence for each that is not.
+#[derive(Debug, Default)]
+pub struct Launches {
+    /// In the order in which they ended.
+    pub records: Vec<LaunchRecord>,
+    /// What is damaged.
+    pub damage: Vec<String>,
+}
 
 /// An open run folder.
 #[derive(Debug)]
@@ -25,6 +45,8 @@ pub struct RunFolder {
     path: PathBuf,
     /// The folders that were made for it, the innermost first.
     made: Vec<PathBuf>,
+    /// Where the last launch's frame ends, once that is known.
+    end: Cell<Option<u64>>,
 }
 
 impl RunFolder {
@@ -37,7 +59,11 @@ impl RunFolder {
             path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).map(Path::to_owned).collect();
         let result = fs::create_dir_all(path).with_context(|| cannot("make", path));
         let result = result.and_then(|()| fs::canonicalize(path).with_context(|| cannot("read", path)));
-        let folder = RunFolder { path: result.as_ref().map_or_else(|_| path.to_owned(), Clone::clone), made };
+        let folder = RunFolder {
+            path: result.as_ref().map_or_else(|_| path.to_owned(), Clone::clone),
+            made,
+            end: Cell::new(None),
+        };
         let tried = result.and_then(|_| folder.write_text("plan.json", "").with_context(|| cannot("write into", path)));
         match tried {
             Ok(()) => Ok(folder),
@@ -50,12 +76,8 @@ impl RunFolder {
 
     /// Takes back a run that has not brought anything: its files, and the folders that were made for it.
     pub fn discard(&self) {
-        let ours = |name: &str| {
-            let launch = [".request", ".transcript", ".messages"].iter().any(|end| name.ends_with(end));
-            launch
-                || ["plan.json", "environment.json", LAUNCHES, DECISIONS, "preflight.json", "summary.json"]
-                    .contains(&name)
-        };
+        let ours =
+            |name: &str| SEALED.contains(&name) || [LAUNCHES, DECISIONS, TRANSCRIPTS, "summary.json"].contains(&name);
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(ours) {
                 let _ = fs::remove_file(entry.path());
@@ -73,7 +95,11 @@ impl RunFolder {
         if !path.join("plan.json").is_file() {
             bail!("there is no run {name:?}: neither a folder with a plan.json nor an id below {}", kept.display());
         }
-        Ok(RunFolder { path: fs::canonicalize(&path).with_context(|| cannot("read", &path))?, made: Vec::new() })
+        Ok(RunFolder {
+            path: fs::canonicalize(&path).with_context(|| cannot("read", &path))?,
+            made: Vec::new(),
+            end: Cell::new(None),
+        })
     }
 
     /// Its absolute path.
@@ -101,11 +127,32 @@ impl RunFolder {
         self.write_text(name, &(serde_json::to_string_pretty(value)? + "\n"))
     }
 
-    /// Reads one of its JSON files.
+    /// The same for one that is sealed, so that a change of it is noticed.
+    pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        self.write_text(name, &seal::sealed_json(&(serde_json::to_string_pretty(value)? + "\n")))
+    }
+
+    /// Reads one of its JSON files that carry no seal.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let path = self.file(name);
         let text = fs::read_to_string(&path).with_context(|| cannot("read", &path))?;
         serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))
+    }
+
+    /// Reads one of its sealed JSON files.
+    pub fn read_sealed<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        let path = self.file(name);
+        let bytes = fs::read(&path).with_context(|| cannot("read", &path))?;
+        let text = String::from_utf8(bytes).ok().and_then(|text| seal::opened_json(&text));
+        let text = text.with_context(|| format!("{} is damaged: it is not as it was written", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))
+    }
+
+    /// What a journal's first line is sealed with: all that was written before it.
+    fn start(&self, journal: &str) -> String {
+        let files: Vec<Vec<u8>> = SEALED.iter().map(|name| fs::read(self.file(name)).unwrap_or_default()).collect();
+        let parts: Vec<&[u8]> = files.iter().map(Vec::as_slice).chain([journal.as_bytes()]).collect();
+        sha256_hex(&parts)
     }
 
     /// The plan, if it is of this schema.
@@ -114,12 +161,15 @@ impl RunFolder {
         struct Head {
             schema: u32,
         }
-        let head: Head = self.read_json("plan.json")?;
-        if head.schema != SCHEMA {
+        // What another version wrote is told by its number, whatever its seals are.
+        let head: Result<Head> = self.read_json("plan.json");
+        if let Ok(head) = head
+            && head.schema != SCHEMA
+        {
             let path = self.path.display();
             bail!("{path} has schema {}, but this Pagewise reads {SCHEMA}; use the version that made it", head.schema);
         }
-        self.read_json("plan.json")
+        self.read_sealed("plan.json")
     }
 
     /// What the run has become: its plan and all decisions.
@@ -127,84 +177,59 @@ impl RunFolder {
         State::after(self.plan()?, &self.decisions()?).with_context(|| format!("{} is damaged", self.path.display()))
     }
 
-    /// Appends one line for a launch that has ended: the whole of it or, where there is no room, nothing.
-    pub fn append_launch(&self, record: &LaunchRecord) -> Result<()> {
-        self.append(LAUNCHES, record)
+    /// Keeps a launch that has ended: its texts as a frame, then its line, which says where the frame lies. Where there is no room,
+    /// neither stays.
+    pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[Part]) -> Result<()> {
+        let end = match self.end.get() {
+            Some(end) => end,
+            None => self.launches()?.records.iter().map(|r| r.frame.offset + r.frame.length).max().unwrap_or(0),
+        };
+        record.frame = frames::append(&self.file(TRANSCRIPTS), end, record.launch, parts)?;
+        self.end.set(Some(end));
+        journal::append(&self.file(LAUNCHES), || self.start(LAUNCHES), record)?;
+        self.end.set(Some(end + record.frame.length));
+        Ok(())
     }
 
     /// Appends one decision: the whole of it or, where there is no room, nothing.
     pub fn append_decision(&self, decision: &Decision) -> Result<()> {
-        self.append(DECISIONS, decision)
+        journal::append(&self.file(DECISIONS), || self.start(DECISIONS), decision)
     }
 
-    fn append(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        let path = self.file(name);
-        let line = serde_json::to_string(value)? + "\n";
-        let append = || {
-            let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
-            let whole = length_of_whole_lines(&mut file)?;
-            file.set_len(whole)?;
-            file.write_all(line.as_bytes()).inspect_err(|_| {
-                let _ = file.set_len(whole);
-            })
-        };
-        append().with_context(|| cannot("write", &path))
-    }
-
-    /// The number of the next launch. What a killed run left of one that was never recorded keeps its number.
+    /// The number of the next launch.
     pub fn next_launch(&self) -> Result<usize> {
-        let entries = fs::read_dir(&self.path).with_context(|| cannot("read", &self.path))?;
-        let number = |entry: fs::DirEntry| {
-            let name = entry.file_name().into_string().ok()?;
-            name.ends_with(".request").then(|| name.split('.').next()?.parse::<usize>().ok()).flatten()
+        Ok(self.launches()?.records.iter().map(|r| r.launch + 1).max().unwrap_or(0))
+    }
+
+    /// The texts of a launch, in the order in which they were kept.
+    pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<Part>> {
+        frames::read(&self.file(TRANSCRIPTS), &record.frame)
+    }
+
+    /// What the sides of a launch wrote; an error where its frame is damaged.
+    pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
+        let parts = self.parts(record)?;
+        let of = |name: &str| {
+            let part = parts.iter().find(|p| p.name == name).ok_or_else(|| format!("there is no {name}"))?;
+            Transcript::read(&part.bytes[..]).map_err(|error| format!("{error:#}"))
         };
-        Ok(entries.flatten().filter_map(number).max().map_or(0, |last| last + 1))
+        Ok(record.sides.iter().map(|side| of(&side.transcript)).collect())
     }
 
-    /// What the sides of a launch wrote.
-    pub fn transcripts(&self, record: &LaunchRecord) -> Transcripts {
-        let read = |side: &SideRecord| {
-            let file = File::open(self.file(&side.transcript)).map_err(anyhow::Error::from);
-            file.and_then(|file| Transcript::read(BufReader::new(file))).map_err(|error| format!("{error:#}"))
-        };
-        record.sides.iter().map(read).collect()
+    /// All launches so far, and what of them is damaged.
+    pub fn launches(&self) -> Result<Launches> {
+        let lines = journal::read(&self.file(LAUNCHES), &self.start(LAUNCHES))?;
+        Ok(Launches { records: lines.values.into_iter().map(|(_, record)| record).collect(), damage: lines.damage })
     }
 
-    /// All launches so far.
-    pub fn launches(&self) -> Result<Vec<LaunchRecord>> {
-        self.lines(LAUNCHES)
-    }
-
-    /// All decisions so far.
+    /// All decisions so far. What a run has become cannot be told without one of them, so damage is an error.
     pub fn decisions(&self) -> Result<Vec<Decision>> {
-        self.lines(DECISIONS)
-    }
-
-    /// The lines of a file. A last one that was cut short by a killed run is left out.
-    fn lines<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>> {
-        let path = self.file(name);
-        let Ok(file) = File::open(&path) else { return Ok(Vec::new()) };
-        let lines: Vec<String> =
-            BufReader::new(file).lines().collect::<Result<_, _>>().with_context(|| cannot("read", &path))?;
-        let mut values = Vec::with_capacity(lines.len());
-        for (i, line) in lines.iter().enumerate() {
-            match serde_json::from_str(line) {
-                Ok(value) => values.push(value),
-                Err(_) if i + 1 == lines.len() => {}
-                Err(error) => {
-                    return Err(error).with_context(|| format!("{} line {} is damaged", path.display(), i + 1));
-                }
-            }
+        let lines = journal::read(&self.file(DECISIONS), &self.start(DECISIONS))?;
+        if let Some(first) = lines.damage.first() {
+            bail!("{} is damaged: {first}", self.path.display());
         }
-        Ok(values)
+        Ok(lines.values.into_iter().map(|(_, decision)| decision).collect())
     }
-}
-
-/// Where the last whole line ends; what a run that was killed while writing left behind it is no line.
-fn length_of_whole_lines(file: &mut File) -> std::io::Result<u64> {
-    let mut text = Vec::new();
-    file.read_to_end(&mut text)?;
-    Ok(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last as u64 + 1))
 }
 
 fn cannot(what: &str, path: &Path) -> String {

@@ -1,0 +1,117 @@
+//! `transcripts.zst`: one zstd frame a launch, with its requests, transcripts and messages one behind the other, so that `zstdcat` shows
+//! them and a kill costs the last frame at most.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::seal::sha256_hex;
+
+/// A level that costs about a millisecond a launch.
+const LEVEL: i32 = 3;
+/// More than this is no launch of ours, in bytes.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Where a launch's frame lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its first byte in `transcripts.zst`.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// SHA-256 of these bytes, in hex.
+    pub sha256: String,
+}
+
+/// One text of a frame, such as `request.a`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// Appends a launch's texts as a frame behind `end`, where the last recorded one ends; what a killed run left there goes.
+pub(super) fn append(path: &Path, end: u64, launch: usize, parts: &[Part]) -> Result<Frame> {
+    let mut text = format!("pagewise launch {launch}\n").into_bytes();
+    for part in parts {
+        text.extend(format!("part {} {}\n", part.name, part.bytes.len()).into_bytes());
+        text.extend(&part.bytes);
+        text.push(b'\n');
+    }
+    let packed = zstd::bulk::compress(&text, LEVEL).context("zstd")?;
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        file.write_all(&packed).inspect_err(|_| {
+            let _ = file.set_len(end);
+        })
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(Frame { offset: end, length: packed.len() as u64, sha256: sha256_hex(&[&packed]) })
+}
+
+/// The texts of a frame; an error says what is wrong with it.
+pub(super) fn read(path: &Path, frame: &Frame) -> Result<Vec<Part>> {
+    if frame.length > MOST_BYTES {
+        bail!("its frame would be {} bytes long", frame.length);
+    }
+    let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    file.seek(SeekFrom::Start(frame.offset))?;
+    let mut packed = Vec::new();
+    file.take(frame.length).read_to_end(&mut packed)?;
+    if packed.len() as u64 != frame.length || sha256_hex(&[&packed]) != frame.sha256 {
+        bail!("its frame in transcripts.zst is not as it was written");
+    }
+    let mut text = Vec::new();
+    zstd::stream::read::Decoder::new(&packed[..])?.take(MOST_BYTES).read_to_end(&mut text)?;
+    parts(&text)
+}
+
+fn parts(text: &[u8]) -> Result<Vec<Part>> {
+    let mut found = Vec::new();
+    let mut rest = after_line(text).map(|(_, rest)| rest).context("its frame is empty")?;
+    while let Some((head, body)) = after_line(rest) {
+        let head = std::str::from_utf8(head)?;
+        let words = head.strip_prefix("part ").and_then(|words| words.split_once(' '));
+        let (name, length) = words.context("its frame has a part without a head")?;
+        let length: usize = length.parse()?;
+        let bytes = body.get(..length).context("its frame has a part that is cut short")?;
+        found.push(Part { name: name.to_owned(), bytes: bytes.to_vec() });
+        rest = body.get(length + 1..).unwrap_or_default();
+    }
+    Ok(found)
+}
+
+fn after_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|byte| *byte == b'\n')?;
+    Some((&text[..end], &text[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_and_a_flipped_bit_is_noticed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("transcripts.zst");
+        let texts = |n: u8| {
+            vec![Part { name: "request.a".into(), bytes: vec![n; 100] }, Part { name: "t".into(), bytes: Vec::new() }]
+        };
+        let first = append(&path, 0, 0, &texts(1)).unwrap();
+        let second = append(&path, first.length, 1, &texts(2)).unwrap();
+        assert_eq!(read(&path, &first).unwrap(), texts(1));
+        assert_eq!(read(&path, &second).unwrap(), texts(2));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[second.offset as usize + 9] ^= 4;
+        std::fs::write(&path, bytes).unwrap();
+        assert!(read(&path, &second).unwrap_err().to_string().contains("not as it was written"));
+        assert_eq!(read(&path, &first).unwrap(), texts(1));
+    }
+}
