@@ -165,10 +165,13 @@ fn exported(text: &str) -> BTreeSet<String> {
         if ["static", "typedef", "extern", "enum", "__attribute__"].iter().any(|w| line.starts_with(w)) {
             continue;
         }
+        if line.starts_with("struct ") && line.ends_with('{') {
+            continue;
+        }
         // The name is the last word before what follows it: parameters, a value, a size, or the end of the declaration.
         let end = line.find(['(', '=', '[', ';', '{', ',']).unwrap_or(line.len());
         let name = line[..end].trim_end().rsplit(|c| !word(c)).next().unwrap_or_default();
-        // A type's own definition, or a label, names nothing that others call.
+        // A label names nothing that others call.
         if !name.is_empty() && line[..end].trim().len() > name.len() && !line.trim_end().ends_with(':') {
             found.insert(name.to_owned());
         }
@@ -181,9 +184,11 @@ fn uses(files: &[Source]) -> Graph {
     let defined: Vec<(&String, BTreeSet<String>)> = files.iter().map(|(name, text)| (name, exported(text))).collect();
     let mut graph = Graph::new();
     for (name, text) in files {
-        let code: Vec<&str> = text.lines().filter(|l| !l.trim_start().starts_with(['*', '/'])).collect();
-        let code = code.join("\n");
-        let words: BTreeSet<&str> = code.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+        let lines = text.lines().filter(|l| !l.trim_start().starts_with(['*', '/']));
+        // Every other piece between quotes is a text.
+        let code: Vec<String> = lines.map(|l| l.replace("\\\"", "").split('"').step_by(2).collect()).collect();
+        let words: BTreeSet<&str> =
+            code.iter().flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_'))).collect();
         let own = exported(text);
         let used = defined.iter().filter(|(other, _)| *other != name);
         let used = used.filter(|(_, names)| names.iter().any(|n| !own.contains(n) && words.contains(n.as_str())));

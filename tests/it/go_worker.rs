@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use pagewise::worker::carried;
 use record::transcript::{Ending, Transcript};
 
 struct Workers {

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::native::helper;
 use crate::support::reading::{
     Reader, Told, captures, drive, hold_against_reference, mutations, shrunk, unmeasurable, worker,
 };
@@ -92,7 +93,7 @@ fn what_is_no_capture_is_named_and_its_words_are_added_up_alike() {
 #[test]
 fn files_that_cannot_be_measured_are_named_in_every_language() {
     let place = tempfile::tempdir().unwrap();
-    let native = worker(place.path());
+    let (native, helper) = (worker(place.path()), helper(place.path()));
     let cases = unmeasurable(place.path());
     let theirs: Vec<String> = cases
         .iter()
