@@ -1,4 +1,4 @@
-//! Gathers the texts that the binary carries: the experiments and the published figures. A new one is a new file; nothing
+//! Gathers the texts that the binary carries: the experiments, the published figures and the claims. A new one is a new file; nothing
 //! here names one.
 
 use std::fmt::Write as _;
@@ -24,6 +24,7 @@ fn main() {
     let mut code = String::new();
     table(&mut code, "EXPERIMENTS", "The experiments, by path.", "experiments");
     table(&mut code, "PUBLISHED", "Published figures, by path.", "published");
+    table(&mut code, "CLAIMS", "Other people's claims, by path.", "claims");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");
 }

@@ -203,6 +203,7 @@ fn run(
         first_look: false,
         short: false,
         allow_system_changes: false,
+        keep_environment: false,
     };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
     folder.write_sealed("plan.json", &plan)?;

@@ -75,6 +75,7 @@ fn trace_cell(
             rendezvous: role.map(|_| rendezvous.as_str()),
             directory: Some(&directory),
             name: Some(&name),
+            proofs: &[],
             trace_marks: true,
             launch: 0,
         };
@@ -94,6 +95,7 @@ fn trace_cell(
         .iter()
         .map(|(request, _, command, transcript, messages)| Side {
             command,
+            without: &[],
             options: options.clone(),
             request,
             transcript,

@@ -1,5 +1,6 @@
 //! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,7 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod claims;
 mod run;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
@@ -60,6 +62,8 @@ enum Verb {
     Doctor(DoctorArgs),
     /// Measures. Without a name: a first look at every experiment.
     Run(Box<RunArgs>),
+    /// Other people's claims about the cost of memory, tested on this machine.
+    Claims(Box<claims::ClaimsArgs>),
     /// Proves that every method does what it says, at tiny sizes.
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
@@ -165,8 +169,9 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::List { experiment } => list(&laboratory()?, experiment.as_deref()),
         Verb::Show { method } => show(&laboratory()?, method),
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
-        Verb::Doctor(arguments) => doctor(arguments),
+        Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
             check(&laboratory()?, what, &cli.worker, asked)
@@ -174,7 +179,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
-        Verb::Report { run, json, published } => report_run(run, *json, published.as_deref()),
+        Verb::Report { run, json, published } => match published {
+            None => claims::report_again(run, *json)?.map_or_else(|| report_run(run, *json, None), Ok),
+            Some(id) => report_run(run, *json, Some(id)),
+        },
     }
 }
 
@@ -228,7 +236,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     }
 }
 
-fn doctor(arguments: &DoctorArgs) -> Result<u8> {
+fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
         let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
         return match arguments.json {
@@ -238,11 +246,14 @@ fn doctor(arguments: &DoctorArgs) -> Result<u8> {
     }
     let environment = machine::capture(Path::new("/"));
     let obstacles = obstacles::obstacles(&environment);
+    let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
     if arguments.json {
-        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles });
+        let workers: BTreeMap<&str, &str> =
+            workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
+        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
         return print(&(serde_json::to_string_pretty(&value)? + "\n"));
     }
-    print(&report::doctor::render(&environment, &obstacles))
+    print(&(report::doctor::render(&environment, &obstacles) + &report::doctor::workers(&workers)))
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {

@@ -12,7 +12,7 @@ use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
 use record::outcome::Status;
-use record::plan::{LAUNCHES, Plan};
+use record::plan::{LAUNCHES, MOST_LAUNCHES, Plan};
 use record::sizes;
 use record::summary::{Summary, Verdict};
 
@@ -22,6 +22,7 @@ use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::run::{Runner, lock};
+use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
 /// The budget of the first look at everything, in seconds.
@@ -29,6 +30,9 @@ const LOOK_BUDGET_S: f64 = 150.0;
 
 /// The budget of a published write-up, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
+
+/// Half-width at which an experiment is done where neither budget nor precision is given.
+const PRECISION: f64 = 0.01;
 
 /// The words after `run`.
 #[derive(Debug, Args)]
@@ -42,13 +46,14 @@ pub(super) struct RunArgs {
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
-    /// Half-width of a ratio's interval at which an experiment is done.
-    #[arg(long, value_name = "SHARE", default_value = "1%")]
-    precision: String,
+    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given, which is then
+    /// used up].
+    #[arg(long, value_name = "SHARE")]
+    precision: Option<String>,
     /// Differences below this share are called equivalent.
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     margin: String,
-    /// Exactly this many launches, budget permitting [default: 6 to 40].
+    /// Exactly this many launches, budget permitting [default: 6 to 40; with --budget alone, 6 and more].
     #[arg(long, value_name = "N")]
     launches: Option<u32>,
     /// Longest time of one launch; a worker that takes longer is ended [default: 10 times what the pilot took, at least 60s].
@@ -69,6 +74,12 @@ pub(super) struct RunArgs {
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
     #[arg(long, requires = "published")]
     long: bool,
+    /// Everything, at the values that the experiments themselves take: hours rather than minutes, said at the start.
+    #[arg(long, conflicts_with_all = ["published", "what"])]
+    all: bool,
+    /// Leave variables such as LD_PRELOAD, GLIBC_TUNABLES and GODEBUG to the workers; otherwise they are cleared.
+    #[arg(long)]
+    keep_environment: bool,
     /// Print summary.json to standard output instead of tables.
     #[arg(long)]
     json: bool,
@@ -84,8 +95,10 @@ pub(super) struct RunArgs {
 fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> Result<(f64, ParameterList)> {
     let what: Vec<Selector> = arguments.select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
-    let needed_s: f64 = laboratory.experiments.iter().filter(named).map(Experiment::needed_s).sum();
+    let all = |e: &&Experiment| arguments.all && !e.hidden;
+    let needed_s: f64 = laboratory.experiments.iter().filter(|e| named(e) || all(e)).map(Experiment::needed_s).sum();
     Ok(match given {
+        _ if arguments.all => (given.unwrap_or(needed_s), ParameterList::Default),
         None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
         Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
         None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
@@ -116,7 +129,11 @@ impl Goal {
         }
         Ok(Goal {
             budget_s: seconds(&arguments.budget, "--budget")?,
-            precision: sizes::parse_share(&arguments.precision).context("--precision")?,
+            precision: match &arguments.precision {
+                Some(share) => sizes::parse_share(share).context("--precision")?,
+                None if arguments.budget.is_some() => 0.0,
+                None => PRECISION,
+            },
             margin: sizes::parse_share(&arguments.margin).context("--margin")?,
             time_limit_s,
         })
@@ -135,8 +152,11 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
     let goal = Goal::of(arguments)?;
     let published = arguments.write_up().as_deref().map(published::find).transpose()?;
-    let look = select.what.is_empty() && published.is_none();
+    let look = select.what.is_empty() && published.is_none() && !arguments.all;
     let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
+    if arguments.all {
+        eprintln!("everything is measured, with a budget of {:.0} minutes", budget_s / 60.0);
+    }
     if let Some(table) = published {
         select.what = table.selectors();
     }
@@ -144,6 +164,8 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let choice = published.map_or(Choice::Wished(&wish), |table| Choice::Published(table, &wish));
     let now = jiff::Timestamp::now();
     let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+    // A budget that was given is used up for width; forty launches are no reason to leave some of it.
+    let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
         run: run_id(&now),
         created: now.to_string(),
@@ -152,7 +174,8 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
         precision: goal.precision,
         margin: goal.margin,
         time_limit_s: goal.time_limit_s,
-        launches: arguments.launches.map_or(LAUNCHES, |n| (n, n)),
+        launches: arguments.launches.map_or(usual, |n| (n, n)),
+        keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
@@ -161,7 +184,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
 }
 
 /// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
-fn run_id(now: &jiff::Timestamp) -> String {
+pub(super) fn run_id(now: &jiff::Timestamp) -> String {
     let identity = machine::identity(Path::new("/"));
     let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
     let digits = record::folder::sha256_hex(&[own.as_bytes()]);
@@ -206,12 +229,24 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 }
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
+    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
+    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    Ok(exit_code(&summary, stopped_by, arguments.strict))
+}
+
+/// Makes a run in its folder, or completes one; its summary, and the signal that stopped it.
+pub(super) fn made(
+    laboratory: &Laboratory,
+    resumed: bool,
+    plan: Plan,
+    folder: &RunFolder,
+) -> Result<(Summary, Option<i32>)> {
     let _lock = lock(folder)?;
-    let environment: Environment = match arguments.resume {
-        Some(_) => folder.read_sealed("environment.json")?,
-        None => machine::capture(Path::new("/")),
+    let environment: Environment = match resumed {
+        true => folder.read_sealed("environment.json")?,
+        false => Environment { variables: foreign(), ..machine::capture(Path::new("/")) },
     };
-    if arguments.resume.is_none() {
+    if !resumed {
         folder.write_sealed("environment.json", &environment)?;
         folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
@@ -224,9 +259,7 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &Ru
     let (state, evidence) = runner.run()?;
     let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
     folder.write_json("summary.json", &summary)?;
-    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
-    let stopped_by = state.ended.and_then(|ended| ended.stopped_by);
-    Ok(exit_code(&summary, stopped_by, arguments.strict))
+    Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
 
 fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {

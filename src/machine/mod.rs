@@ -36,6 +36,7 @@ pub fn capture(root: &Path) -> Environment {
         rights: system::rights(files),
         limits: system::limits(files),
         tools: tools::tools(files),
+        variables: std::collections::BTreeMap::new(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The one place where a plan is made: for a run, a published write-up, the conformance suite and the self-test alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use record::cell::Cell;
 use record::experiment::Experiment;
 use record::outcome::Status;
 use record::plan::{LaunchGroup, Plan, PlannedCell, SCHEMA};
@@ -10,7 +11,7 @@ use record::published::Published;
 
 use super::select;
 use super::wish::Wish;
-use super::{groups, input, published};
+use super::{claims, groups, input, published};
 use crate::worker::Worker;
 
 /// What is to be measured.
@@ -20,6 +21,8 @@ pub enum Choice<'a> {
     Wished(&'a Wish),
     /// The cells that repeat the figures of a write-up.
     Published(&'a Published, &'a Wish),
+    /// These cells of claims.
+    Claimed(&'a claims::Resolved, &'a BTreeSet<Cell>, &'a Wish),
     /// Every cell that can be, so many rounds once, compared with nothing: for the conformance suite.
     Checked(&'a Wish, u32),
     /// These cells and hidden twins, which take turns in one process, with the method that others are compared with.
@@ -51,6 +54,8 @@ pub struct Terms {
     pub short: bool,
     /// Whether the user allowed changes of the system.
     pub allow_system_changes: bool,
+    /// Whether the user's variables are left to the workers.
+    pub keep_environment: bool,
 }
 
 /// Makes the plan. Cells that cannot be measured here are in it with the reason.
@@ -58,12 +63,13 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
     let (mut cells, experiments) = match &choice {
         Choice::Wished(wish) | Choice::Checked(wish, _) => select::cells(all, workers, wish)?,
         Choice::Published(table, wish) => published::cells(table, all, workers, wish, terms.allow_system_changes)?,
+        Choice::Claimed(resolved, chosen, _) => claims::cells(resolved, chosen, all),
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };
     let hashes = groups::settle_missing(&mut cells, workers)?;
     input::settle(&mut cells, terms.allow_system_changes);
     let baselines = match &choice {
-        Choice::Wished(wish) | Choice::Published(_, wish) => {
+        Choice::Wished(wish) | Choice::Published(_, wish) | Choice::Claimed(_, _, wish) => {
             input::settle_unbounded(&mut cells, wish);
             groups::baselines(&experiments, &cells, wish)?
         }
@@ -98,6 +104,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         first_look: terms.first_look,
         short: terms.short,
         allow_system_changes: terms.allow_system_changes,
+        keep_environment: terms.keep_environment,
         baselines,
         workers: hashes,
         experiments,

@@ -2,6 +2,7 @@
 
 mod build;
 pub mod catalog;
+pub mod claims;
 mod grid;
 mod groups;
 pub mod input;

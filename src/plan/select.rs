@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, ParameterList};
-use record::method::{Method, Role};
+use record::method::{Isolation, Method, Role};
 use record::plan::{BATCH, PlannedCell};
 use record::sizes;
 
@@ -18,7 +18,8 @@ use crate::worker::{self, Worker};
 pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut selectors = wish.selectors.clone();
     if selectors.is_empty() {
-        let shown = all.iter().filter(|e| !e.hidden);
+        let look = wish.sizes == ParameterList::Look;
+        let shown = all.iter().filter(|e| !e.hidden && (e.look || !look));
         selectors = shown.map(|e| Selector { experiment: e.name.clone(), method: None, worker: None }).collect();
     }
     let mut experiments: Vec<Experiment> = Vec::new();
@@ -37,7 +38,7 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
                     let free_batch = cell.parameters.contains_key(BATCH)
                         && wish.sizes != ParameterList::Check
                         && !wish.settings.iter().any(|(key, _)| key == BATCH);
-                    let method = method.clone();
+                    let method = alone_if_the_other_is(method, &worker, workers);
                     planned.push(PlannedCell { cell, method, twin: false, free_batch, outcome: None });
                 }
             }
@@ -54,6 +55,17 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
         }
     }
     Ok((planned, experiments))
+}
+
+/// A pair shares its processes with other cells only where both of its workers would.
+fn alone_if_the_other_is(method: &Method, worker: &str, workers: &[Worker]) -> Method {
+    let second = worker.split_once('+').and_then(|(_, name)| worker::find(workers, name).ok());
+    let theirs = second.and_then(|w| w.method(&method.experiment, &method.name)).map(|m| m.isolation);
+    let isolation = match (method.isolation, theirs) {
+        (Isolation::Shared, Some(theirs)) => theirs,
+        (own, _) => own,
+    };
+    Method { isolation, ..method.clone() }
 }
 
 /// Methods and workers that one selector stands for.
@@ -77,7 +89,10 @@ fn selected<'a>(
         let second = sides.next().map(|s| worker::find(workers, s)).transpose()?;
         for method in first.methods.iter().filter(|m| m.experiment == experiment.name) {
             let asked = selector.method.as_ref().map_or_else(
-                || !(wish.sizes == ParameterList::Look && method.role == Role::Published),
+                || {
+                    experiment.takes(&method.name, wish.sizes)
+                        && !(wish.sizes == ParameterList::Look && method.role == Role::Published)
+                },
                 |name| *name == method.name,
             );
             let other = second.unwrap_or(first);

@@ -152,6 +152,7 @@ fn make_one(
     let (said, messages) = (folder.file("capture.made"), folder.file("capture.messages"));
     let side = Side {
         command: &command,
+        without: &[],
         options: Vec::new(),
         request: Path::new("/dev/null"),
         transcript: &said,

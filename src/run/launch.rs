@@ -26,6 +26,8 @@ pub struct Side<'a> {
     pub command: &'a [OsString],
     /// Options for the helper's `exec` verb, such as `--preload PATH`.
     pub options: Vec<OsString>,
+    /// Variables that it is not to have.
+    pub without: &'a [String],
     /// Its standard input.
     pub request: &'a Path,
     /// Its standard output.
@@ -48,6 +50,9 @@ impl Watched {
         let mut command = Command::new(worker::helper()?);
         command.arg("exec").arg("--parent").arg(std::process::id().to_string());
         command.args(&side.options).arg("--").args(side.command);
+        for name in side.without {
+            command.env_remove(name);
+        }
         let open = |path: &Path| File::open(path).with_context(|| format!("cannot open {}", path.display()));
         let create = |path: &Path| File::create(path).with_context(|| format!("cannot make {}", path.display()));
         command.stdin(open(side.request)?).stdout(create(side.transcript)?).stderr(create(side.messages)?);

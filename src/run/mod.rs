@@ -14,6 +14,7 @@ pub mod need;
 pub mod progress;
 mod runner;
 pub mod signals;
+pub mod strategy;
 pub mod system;
 
 pub use runner::Runner;

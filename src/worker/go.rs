@@ -20,16 +20,31 @@ pub(super) fn worker() -> Result<Option<Worker>> {
     list.map(|list| Worker::new("go", list, Maker::Go)).transpose()
 }
 
-pub(super) fn build() -> Result<Started> {
+/// Where the program of this toolchain is kept, and its hash.
+fn place() -> Result<(PathBuf, String, String)> {
     let Ok(version) = Command::new("go").arg("version").output() else {
         bail!("no Go toolchain in PATH (https://go.dev/dl, or the package golang)");
     };
     let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
     let hash = hash(&[&text, &version.stdout]);
-    let folder = cache_folder().join("workers").join(&hash[..16]);
-    let program = folder.join("worker-go");
+    let words = String::from_utf8_lossy(&version.stdout).split_whitespace().nth(2).unwrap_or("go").to_owned();
+    Ok((cache_folder().join("workers").join(&hash[..16]).join("worker-go"), hash, words))
+}
+
+/// Whether it is built, in words.
+pub(super) fn standing() -> String {
+    match place() {
+        Ok((program, _, version)) if program.exists() => format!("built, with {version}"),
+        Ok((.., version)) => format!("{}, with {version}", super::NOT_BUILT),
+        Err(error) => error.to_string(),
+    }
+}
+
+pub(super) fn build() -> Result<Started> {
+    let (program, hash, version) = place()?;
     if !program.exists() {
-        compile(&folder, &program)?;
+        super::tell(&format!("building the Go worker with {version}; this does not count against the budget"));
+        compile(program.parent().unwrap_or(&program), &program)?;
     }
     Ok(Started { command: vec![program.into()], hash, heap_options: false })
 }

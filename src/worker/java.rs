@@ -108,6 +108,23 @@ pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
     (have < needed).then(|| format!("it needs JDK {needed} or newer, and this is {have}: name a newer one by --java"))
 }
 
+/// Where the classes that this JDK compiled are kept, and their hash.
+fn place(jdk: &Jdk, list: &str) -> (PathBuf, String) {
+    let text: Vec<u8> =
+        sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+    let home = jdk.home.to_string_lossy();
+    let hash = hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()]);
+    (cache_folder().join("workers").join(&hash[..16]).join("classes"), hash)
+}
+
+/// Whether it is built, in words.
+pub(super) fn standing(jdk: Option<&Jdk>) -> String {
+    let Some(jdk) = jdk else { return "no Java in JAVA_HOME or PATH".to_owned() };
+    let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
+    let built = if place(jdk, list).0.exists() { "built" } else { super::NOT_BUILT };
+    format!("{built}, with JDK {} in {}", jdk.version, jdk.home.display())
+}
+
 pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     let Some(jdk) = jdk else {
         bail!(
@@ -118,12 +135,12 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
         bail!("the Java worker needs JDK 17 or newer, and this is {}", jdk.version);
     }
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
-    let text: Vec<u8> =
-        sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
-    let home = jdk.home.to_string_lossy();
-    let hash = hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()]);
-    let classes = cache_folder().join("workers").join(&hash[..16]).join("classes");
+    let (classes, hash) = place(jdk, list);
     if !classes.exists() {
+        super::tell(&format!(
+            "building the Java worker with JDK {}; this does not count against the budget",
+            jdk.version
+        ));
         compile(jdk, &classes, list)?;
     }
     let mut command: Vec<OsString> = vec![jdk.home.join("bin/java").into()];

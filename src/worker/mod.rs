@@ -1,11 +1,13 @@
 //! Workers: the programs that do measured work. Each family finds, builds and starts its own; the rest knows only this type.
 
 pub mod carried;
+pub mod environment;
 mod go;
 mod java;
 mod native;
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -23,6 +25,8 @@ pub struct Worker {
     pub name: String,
     /// What it can do, by its own word.
     pub methods: Vec<Method>,
+    /// Whether it proves only in the rounds that a request names.
+    pub proves_by_round: bool,
     maker: Maker,
     ready: OnceLock<Result<Started, String>>,
 }
@@ -62,7 +66,8 @@ impl Worker {
     fn new(name: &str, list: &str, maker: Maker) -> Result<Worker> {
         let methods = list.lines().filter(|l| l.starts_with("method\t")).map(Method::parse).collect::<Result<_>>();
         let methods = methods.with_context(|| format!("worker {name} describes itself wrongly"))?;
-        Ok(Worker { name: name.to_owned(), methods, maker, ready: OnceLock::new() })
+        let proves_by_round = list.lines().any(|line| line == "about\tproofs\tby-round");
+        Ok(Worker { name: name.to_owned(), methods, proves_by_round, maker, ready: OnceLock::new() })
     }
 
     /// A worker given by its path, such as one that is being written.
@@ -95,6 +100,16 @@ impl Worker {
     /// Whether it was given by its path.
     pub fn is_external(&self) -> bool {
         matches!(self.maker, Maker::External(_))
+    }
+
+    /// Whether it can be started at once, must be built first, or cannot be had: in words.
+    pub fn standing(&self) -> String {
+        match &self.maker {
+            Maker::Native(_) => "carried in this program".to_owned(),
+            Maker::External(path) => format!("given as {}", path.display()),
+            Maker::Go => go::standing(),
+            Maker::Java(jdk) => java::standing(jdk.as_ref()),
+        }
     }
 
     /// The family's word: `c`, `go`, `java`.
@@ -138,6 +153,16 @@ pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
         let names: Vec<_> = workers.iter().map(|w| w.name.as_str()).collect();
         format!("there is no worker \"{name}\"{hint} (there are {})", names.join(", "))
     })
+}
+
+/// What a worker that is not built yet is.
+const NOT_BUILT: &str = "not built yet; the first run that takes it builds it, outside its budget";
+
+/// Says that something takes a while that is no measuring; only to a person at a terminal.
+fn tell(words: &str) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("{words}");
+    }
 }
 
 /// Where built and unpacked workers are kept: `$XDG_CACHE_HOME/pagewise`, `~/.cache/pagewise`, or below the temporary folder.

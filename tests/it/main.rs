@@ -6,6 +6,7 @@ mod add_method;
 mod allocate;
 mod bad_input;
 mod canary;
+mod claims;
 mod copy;
 mod denied;
 mod fork;

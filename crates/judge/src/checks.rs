@@ -79,9 +79,9 @@ impl Checks {
         }
     }
 
-    /// Holds every law against one slot.
-    pub fn laws(&mut self, method: &Method, values: &dyn Values, launch: usize) {
-        for law in &method.laws {
+    /// Holds every law against one slot. In a round without proofs those that need one are not asked.
+    pub fn laws(&mut self, method: &Method, values: &dyn Values, launch: usize, proves: bool) {
+        for law in method.laws.iter().filter(|law| proves || law.is_recorded(values)) {
             let holding = law.check(values);
             if holding == Holding::NotAsked {
                 continue;

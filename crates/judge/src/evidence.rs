@@ -193,7 +193,7 @@ impl Evidence {
             let expected = self.expected(state, cell, experiment, method, about);
             let evidence = self.cells.entry(cell).or_default();
             if !ended.contains(&number) {
-                evidence.checks.rounds(slots.len(), record.rounds, record.launch);
+                evidence.checks.rounds(slots.len(), record.turns(number), record.launch);
                 for slot in &slots {
                     evidence.checks.phases(method, &slot.phases, slot.twice.as_deref(), record.launch);
                 }
@@ -203,9 +203,11 @@ impl Evidence {
             }
             for slot in &slots {
                 let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
-                evidence.checks.laws(method, &values, record.launch);
+                let proves = record.proves(slot.round);
+                evidence.checks.laws(method, &values, record.launch, proves);
                 evidence.checks.facts(&slot.facts);
-                if matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None {
+                let has_content = matches!(method.role, Role::Method | Role::Published);
+                if proves && has_content && experiment.content != Content::None {
                     evidence.checks.digest(&slot.facts, expected, record.launch);
                 }
             }

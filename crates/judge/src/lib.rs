@@ -6,6 +6,7 @@ pub mod agreement;
 mod best;
 mod cells;
 pub mod checks;
+pub mod claims;
 mod compared;
 pub mod content;
 mod estimate;
@@ -24,5 +25,5 @@ mod summarise;
 mod warnings;
 
 pub use notes::notes;
-pub use precision::{components_within, half_widths, twins};
+pub use precision::{Width, half_widths, twins};
 pub use summarise::{Circumstances, replay, summarise};

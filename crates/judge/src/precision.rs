@@ -5,63 +5,63 @@ use std::collections::BTreeMap;
 use record::method::Role;
 use record::state::State;
 use record::summary::Estimate;
-use stats::variance::{Components, components};
 
 use crate::estimate::between;
-use crate::evidence::{CellEvidence, CellLaunch, Evidence};
+use crate::evidence::Evidence;
 use crate::groups::groups;
 use crate::pairs::{Column, logs};
 
-/// The half-widths of all headline ratios of an experiment that have one, with the parameters of their group.
-pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<(BTreeMap<String, String>, f64)> {
+/// How wide one headline ratio is.
+#[derive(Clone, Debug)]
+pub struct Width {
+    /// The parameters of its group.
+    pub parameters: BTreeMap<String, String>,
+    /// The cell that others are compared with.
+    pub base: usize,
+    /// The cell compared.
+    pub cell: usize,
+    /// Half of the interval's width, as a share.
+    pub half_width: f64,
+    /// Whether the cell is one of those that are ranked: an ordinary method of the baseline's worker. Limits, methods that do
+    /// another job, other workers and the hidden duplicate are not.
+    pub ranked: bool,
+}
+
+/// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
+pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
     let mut widths = Vec::new();
     for group in groups(state, Some(experiment)) {
         let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
             continue;
         };
-        let Some(base) = group.baseline.and_then(|b| evidence.cells.get(&b)) else { continue };
+        let Some((base, base_evidence)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
+            continue;
+        };
         // How wide the floor's ratio is does not matter: nobody chooses it.
         let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
-        let others = group.cells.iter().copied().chain(group.twin).filter(|c| Some(*c) != group.baseline);
+        let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
         for cell in others.filter(|c| !is_null(c)) {
             if let Some(mine) = evidence.cells.get(&cell)
-                && let Some(found) = between(base, mine, measure, Column::Wall)
+                && let Some(found) = between(base_evidence, mine, measure, Column::Wall)
             {
-                widths.push((group.parameters.clone(), found.estimate.half_width()));
+                let (planned, first) = (&state.cells[cell], &state.cells[base].cell.worker);
+                widths.push(Width {
+                    parameters: group.parameters.clone(),
+                    base,
+                    cell,
+                    half_width: found.estimate.half_width(),
+                    ranked: !planned.twin
+                        && planned.cell.worker == *first
+                        && planned.method.group.is_empty()
+                        && matches!(planned.method.role, Role::Method | Role::Published),
+                });
             }
         }
     }
-    widths
-}
-
-/// The two components of variance of the comparison that varies most among cells of one process, by the headline.
-pub fn components_within(state: &State, evidence: &Evidence, cells: &[usize]) -> Option<Components> {
-    let experiment = state.plan.experiment(&state.cells[*cells.first()?].cell.experiment)?;
-    let measure = experiment.measures().position(|m| m == experiment.headline())?;
-    let mut found = Vec::new();
-    for group in groups(state, Some(&experiment.name)) {
-        let Some(base) = group.baseline.filter(|b| cells.contains(b)).and_then(|b| evidence.cells.get(&b)) else {
-            continue;
-        };
-        let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
-        let others = group.cells.iter().copied().chain(group.twin);
-        for cell in others.filter(|c| cells.contains(c) && Some(*c) != group.baseline && !is_null(c)) {
-            let Some(mine) = evidence.cells.get(&cell) else { continue };
-            let rounds: Vec<Vec<f64>> = mine.launches.iter().filter_map(|l| round_logs(base, l, measure)).collect();
-            let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
-            found.extend(components(&slices).ok());
-        }
+    if !widths.iter().any(|w| w.ranked) {
+        widths.iter_mut().for_each(|w| w.ranked = true);
     }
-    let variance = |c: &Components| c.variance_of(1, 10);
-    found.into_iter().max_by(|a, b| variance(a).total_cmp(&variance(b)))
-}
-
-/// The log ratio of each round of one launch, where the baseline took turns with it in the same process.
-pub(crate) fn round_logs(base: &CellEvidence, launch: &CellLaunch, measure: usize) -> Option<Vec<f64>> {
-    let other = base.launches.iter().find(|l| l.launch == launch.launch)?;
-    let (x, y) = (&other.measures[measure].wall_ns, &launch.measures[measure].wall_ns);
-    let all = x.len() == y.len() && x.iter().chain(y).all(|ns| *ns > 0.0);
-    all.then(|| x.iter().zip(y).map(|(x, y)| (y / x).ln()).collect())
+    widths
 }
 
 /// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.

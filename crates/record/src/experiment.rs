@@ -97,6 +97,19 @@ fn default_workers() -> Vec<String> {
     vec!["c-O3".to_owned()]
 }
 
+fn yes() -> bool {
+    true
+}
+
+fn usual_warmup() -> u32 {
+    2
+}
+
+/// A virtual machine compiles a measured loop within its first few rounds, and what is around it by the tenth.
+fn usual_warmup_compiled() -> u32 {
+    10
+}
+
 /// One question with its phases and parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +144,19 @@ pub struct Experiment {
     /// Workers of the first look, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
+    /// Whether the first look takes it.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub look: bool,
+    /// Methods of the first look, where they are fewer: the obvious way and those that are likeliest to win.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub look_methods: Vec<String>,
+    /// Discarded rounds at the start of each launch: the same for every launch, whatever else is in it, for a process's age
+    /// is part of what is compared.
+    #[serde(default = "usual_warmup")]
+    pub warmup_rounds: u32,
+    /// The same where a worker compiles its code while it runs.
+    #[serde(default = "usual_warmup_compiled")]
+    pub warmup_rounds_compiled: u32,
     /// How to read the figures.
     #[serde(default)]
     pub reading: String,
@@ -156,6 +182,12 @@ impl Experiment {
             if let Some(unknown) = total.phases.iter().find(|p| !experiment.phases.contains(p)) {
                 bail!("{path}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
             }
+        }
+        if !experiment.takes(&experiment.baseline, ParameterList::Look) {
+            bail!(
+                "{path}: look_methods lacks the baseline {}, with which the others are compared",
+                experiment.baseline
+            );
         }
         if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
             bail!("{path}: parameter {name} has no default");
@@ -185,6 +217,11 @@ impl Experiment {
             ParameterList::Look if !self.look_workers.is_empty() => &self.look_workers,
             _ => &self.workers,
         }
+    }
+
+    /// Whether a method is taken where none is named.
+    pub fn takes(&self, method: &str, list: ParameterList) -> bool {
+        list != ParameterList::Look || self.look_methods.is_empty() || self.look_methods.iter().any(|m| m == method)
     }
 
     /// Puts a machine's sizes for those that the lists of its parameters give in huge pages, see [`sizes::here`].

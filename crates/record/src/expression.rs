@@ -174,6 +174,16 @@ impl Law {
         names.iter().any(|n| n.ends_with("_ns") || n.starts_with("foreign_"))
     }
 
+    /// Whether everything that it speaks of was recorded.
+    pub fn is_recorded(&self, values: &dyn Values) -> bool {
+        let has = |e: &Expression| e.value(values).is_ok();
+        let condition = |c: &Condition| match c {
+            Condition::Word(..) => true,
+            Condition::Related(a, _, b) => has(a) && has(b),
+        };
+        self.when.iter().all(condition) && has(&self.left) && has(&self.right)
+    }
+
     /// Holds the law against one slot's values. An operand without a value breaks it.
     pub fn check(&self, values: &dyn Values) -> Holding {
         for condition in &self.when {

@@ -19,6 +19,12 @@ pub struct LaunchRecord {
     pub cells: Vec<usize>,
     /// Measured rounds asked for.
     pub rounds: u32,
+    /// Of how many of them each cell is to have a sample, where they differ: limits and floors take part in a few only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<u32>,
+    /// The rounds that carry proofs; where left out, all do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<u32>,
     /// From the first start to the last end, in seconds.
     pub wall_s: f64,
     /// CPU time of the laboratory meanwhile, in seconds.
@@ -35,6 +41,18 @@ pub struct LaunchRecord {
     /// What the machine did besides, over the launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDelta>,
+}
+
+impl LaunchRecord {
+    /// How many samples a cell, by its number in the request, is to have.
+    pub fn turns(&self, number: usize) -> u32 {
+        self.turns.get(number).copied().unwrap_or(self.rounds)
+    }
+
+    /// Whether a round carries proofs.
+    pub fn proves(&self, round: i32) -> bool {
+        self.proofs.is_empty() || u32::try_from(round).is_ok_and(|round| self.proofs.contains(&round))
+    }
 }
 
 /// One process of a launch.

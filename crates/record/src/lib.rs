@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cell;
+pub mod claim;
 pub mod decision;
 pub mod end;
 pub mod experiment;

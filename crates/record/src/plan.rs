@@ -16,6 +16,9 @@ pub const SCHEMA: u32 = 2;
 /// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
 pub const LAUNCHES: (u32, u32) = (6, 40);
 
+/// The most launches where only the budget ends a run.
+pub const MOST_LAUNCHES: u32 = 400;
+
 /// The key of methods that do their work several times in one sample, because once is too short to time.
 pub const BATCH: &str = "batch";
 
@@ -84,6 +87,9 @@ pub struct Plan {
     pub short: bool,
     /// Whether the user allowed changes of the system.
     pub allow_system_changes: bool,
+    /// Whether the user's variables are left to the workers that would change how they allocate, load or compile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_environment: bool,
     /// Baseline method by experiment.
     pub baselines: BTreeMap<String, String>,
     /// SHA-256 of each worker used.

@@ -21,6 +21,8 @@ pub struct LaunchKeys<'a> {
     pub directory: Option<&'a str>,
     /// Prefix for named objects.
     pub name: Option<&'a str>,
+    /// The measured rounds that carry proofs; all where empty.
+    pub proofs: &'a [u32],
     /// Whether phases are marked for a tracer.
     pub trace_marks: bool,
 }
@@ -40,6 +42,9 @@ pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds
         if let Some(value) = value {
             line(key, &value);
         }
+    }
+    if !keys.proofs.is_empty() {
+        line("proofs", &keys.proofs.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
     }
     if keys.trace_marks {
         line("trace_marks", &"yes");

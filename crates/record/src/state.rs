@@ -199,6 +199,7 @@ mod tests {
             first_look: false,
             short: false,
             allow_system_changes: false,
+            keep_environment: false,
             baselines: BTreeMap::new(),
             workers: BTreeMap::new(),
             experiments: Vec::new(),

@@ -90,7 +90,7 @@ pub(crate) fn t_tail(t: f64, freedom: f64) -> f64 {
 }
 
 /// The quantile of Student's distribution at `p`; not a number where `freedom` is not positive.
-pub(crate) fn t_quantile(p: f64, freedom: f64) -> f64 {
+pub fn t_quantile(p: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(p))
 }
 

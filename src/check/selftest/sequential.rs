@@ -73,6 +73,7 @@ fn sequence(
     std::fs::write(&request, request::request(&keys, &[&a, &b], &warmup, &rounds))?;
     let side = Side {
         command: laboratory.command()?,
+        without: &[],
         options: Vec::new(),
         request: &request,
         transcript: &transcript,

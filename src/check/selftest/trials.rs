@@ -101,6 +101,7 @@ impl<'a> Laboratory<'a> {
             first_look: false,
             short: false,
             allow_system_changes: false,
+            keep_environment: false,
         };
         plan::build(&[], self.workers, Choice::Given(self.experiment, cells, work.method()), terms)
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::turns::{Turns, turns};
 use super::{Asked, Runner, launch_s};
 use crate::machine::memory;
 use crate::machine::noise::Snapshot;
@@ -14,9 +15,9 @@ use crate::run::need::{heap_needed, memory_needed};
 use crate::worker;
 use record::folder::{Frame, Part};
 use record::launches::{LaunchRecord, SideRecord};
+use record::method::Role;
 use record::outcome::{Outcome, Status};
 use record::request::{self, LaunchKeys};
-use stats::orders;
 
 /// A worker that takes this many times longer than the pilot promised is given up.
 const PATIENCE: f64 = 10.0;
@@ -48,10 +49,11 @@ impl Runner<'_> {
         }
         let number = self.next_launch;
         self.next_launch += 1;
-        let prepared = self.prepare(launch_group, block, number, &cells, asked)?;
+        let turns = self.turns(launch_group, block, &cells, asked);
+        let prepared = self.prepare(launch_group, number, &cells, asked, &turns)?;
         let before = Snapshot::take(&self.root);
         let cpu_before = laboratory_cpu();
-        let sides: Vec<Side> = prepared.iter().map(Prepared::side).collect();
+        let sides: Vec<Side> = prepared.iter().map(|p| p.side(&self.cleared)).collect();
         let result = launch::launch(&sides, self.time_limit(launch_group, asked), self.signals);
         let parts: Vec<Part> = prepared.iter().flat_map(Prepared::parts).collect();
         let first_lines: Vec<String> = prepared.iter().map(|p| first_line(&p.messages)).collect();
@@ -70,6 +72,8 @@ impl Runner<'_> {
             block,
             cells: cells.clone(),
             rounds: asked.rounds,
+            turns: turns.uneven(cells.len()),
+            proofs: turns.proofs,
             wall_s: ended.wall.as_secs_f64(),
             laboratory_cpu_s: (laboratory_cpu().saturating_sub(cpu_before)).as_secs_f64(),
             sides: sides.collect(),
@@ -95,14 +99,26 @@ impl Runner<'_> {
         self.folder.file(&format!("scratch-pagewise-{}", self.state.plan.run))
     }
 
+    /// Who takes part in which round of a launch, and which rounds carry proofs.
+    fn turns(&self, launch_group: usize, block: i32, cells: &[usize], asked: Asked) -> Turns {
+        let seed =
+            self.state.plan.seed ^ ((launch_group as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
+        let roles: Vec<Role> = cells.iter().map(|&c| self.state.cells[c].method.role).collect();
+        // The conformance suite, whose rounds are given, proves everything always.
+        let everything = self.state.plan.rounds.is_some() || block < 0;
+        let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(|w| w.proves_by_round);
+        let sparing = self.state.cells[cells[0]].cell.sides().all(by_round);
+        turns(&roles, block, (asked.warmup_rounds, asked.rounds), seed, everything, sparing)
+    }
+
     /// Writes the requests of a launch and says how its processes are to be started.
     fn prepare(
         &mut self,
         launch_group: usize,
-        block: i32,
         number: usize,
         cells: &[usize],
         asked: Asked,
+        turns: &Turns,
     ) -> Result<Vec<Prepared>> {
         let planned = &self.state.cells[cells[0]];
         let method = &planned.method;
@@ -112,11 +128,7 @@ impl Runner<'_> {
         let name = format!("pagewise-{}-{number}", self.state.plan.run);
         let rendezvous = std::env::temp_dir().join(format!("pagewise-{}-{number}.socket", self.state.plan.run));
         let rendezvous = rendezvous.to_string_lossy().into_owned();
-        let seed =
-            self.state.plan.seed ^ ((launch_group as u64) << 40) ^ (i64::from(block) as u64).wrapping_mul(0x9E37);
         let group = &self.state.launch_groups[launch_group];
-        let warmup = orders::rounds(cells.len(), asked.warmup_rounds as usize, seed ^ 1);
-        let rounds = orders::rounds(cells.len(), asked.rounds as usize, seed);
         let heap = heap_needed(cells.iter().map(|&c| &self.state.cells[c]), asked.rounds + asked.warmup_rounds)?;
         let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.state.cells[c].cell)).collect();
         let selected: Vec<_> = told.iter().collect();
@@ -134,11 +146,12 @@ impl Runner<'_> {
                 rendezvous: role.map(|_| rendezvous.as_str()),
                 directory: Some(&directory),
                 name: Some(&name),
+                proofs: &turns.proofs,
                 trace_marks: false,
             };
             let place = |what: &str| scratch.join(format!("{what}{suffix}"));
             let file = place("request");
-            std::fs::write(&file, request::request(&keys, &selected, &warmup, &rounds))
+            std::fs::write(&file, request::request(&keys, &selected, &turns.warmup, &turns.rounds))
                 .with_context(|| format!("cannot write {}", file.display()))?;
             let started = worker::find(self.workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
             let mut options = Vec::new();
@@ -196,10 +209,11 @@ impl Prepared {
         files.iter().map(part).filter(|p| !(p.name.starts_with("messages") && p.bytes.is_empty())).collect()
     }
 
-    fn side(&self) -> Side<'_> {
+    fn side<'a>(&'a self, without: &'a [String]) -> Side<'a> {
         Side {
             command: &self.command,
             options: self.options.clone(),
+            without,
             request: &self.request,
             transcript: &self.transcript,
             messages: &self.messages,

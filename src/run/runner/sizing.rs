@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::{Asked, Cluster, MOST_ROUNDS, PLANNED_LAUNCHES, Runner, launch_s};
+use super::{Asked, Cluster, Runner};
 use record::decision::What;
 use record::launches::LaunchRecord;
 use record::plan::{BATCH, compatible, group_of};
@@ -12,10 +12,7 @@ use record::state::State;
 use record::transcript::Read;
 use stats::interval::LEAST_LAUNCHES;
 use stats::quantile::median;
-use stats::variance::optimal_rounds;
 
-/// Fewer rounds than this are not chosen: their median would feel a single tick.
-const LEAST_ROUNDS_CHOSEN: usize = 10;
 /// The share of the time left that is planned with when launches turn out longer than expected.
 const KEPT_SHARE: f64 = 0.9;
 /// The block of launches that show how long a sample of a method with a `batch` is.
@@ -43,7 +40,7 @@ impl Runner<'_> {
         let mut seen: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for pass in 0..COARSE_CALIBRATIONS + CALIBRATIONS {
             for &launch_group in &launch_groups {
-                self.progress.step(&format!("{name}: sample length"), until_s - self.spent_s());
+                self.progress.step(&format!("{name}: sample length"), self.left_s());
                 if self.signals.arrived().is_some() || self.spent_s() > until_s {
                     return Ok(());
                 }
@@ -100,34 +97,6 @@ impl Runner<'_> {
         about.and_then(|a| a.get("clock_read_ns")).and_then(|text| text.parse().ok()).unwrap_or(100.0)
     }
 
-    /// Chooses the rounds of a launch from the two components of variance that the first launches showed, for the comparison
-    /// that is widest; see `stats::variance`.
-    pub(super) fn choose_rounds(&mut self, cluster: &Cluster, until_s: f64) -> Result<()> {
-        for &launch_group in &cluster.launch_groups {
-            let cells = self.alive(launch_group);
-            let planned = &self.state.launch_groups[launch_group];
-            if planned.fresh || cells.is_empty() {
-                continue;
-            }
-            let Some(components) = judge::components_within(&self.state, &self.evidence, &cells) else { continue };
-            // As many launches must still fit as the rounds were planned for; what the last block really took says how many do.
-            let left = (PLANNED_LAUNCHES - f64::from(cluster.blocks)).max(1.0);
-            let overhead_s = launch_s(planned, planned.warmup_rounds);
-            let share_s = (until_s - self.spent_s()) / left / cluster.launch_groups.len() as f64;
-            let slower = (cluster.block_s / self.expected_s(cluster)).max(1.0);
-            let round_s = planned.round_s.max(1e-6);
-            let most = rounds_that_fit(share_s / slower, overhead_s, round_s);
-            let least = LEAST_ROUNDS_CHOSEN.min(most);
-            let rounds = optimal_rounds(&components, overhead_s, round_s, least, most);
-            let (rounds, warmup_rounds) = (rounds as u32, planned.warmup_rounds);
-            if rounds != planned.rounds {
-                let why = "launches and rounds varied so much in the first launches";
-                self.decide(why, What::Rounds { launch_group, rounds, warmup_rounds })?;
-            }
-        }
-        Ok(())
-    }
-
     /// What one launch of every group of a cluster should take by the pilot's times, in seconds.
     fn expected_s(&self, cluster: &Cluster) -> f64 {
         cluster.launch_groups.iter().map(|&u| self.expected_launch_s(u)).sum::<f64>().max(1e-6)
@@ -172,11 +141,6 @@ impl Runner<'_> {
     }
 }
 
-/// The rounds of a launch of so many seconds, of which its start takes some.
-fn rounds_that_fit(launch_s: f64, start_s: f64, round_s: f64) -> usize {
-    ((launch_s - start_s) / round_s).clamp(1.0, MOST_ROUNDS) as usize
-}
-
 /// The rounds with which launches that would need more than is left fit into it, one at the least.
 fn shortened(rounds: u32, left_s: f64, needed_s: f64) -> u32 {
     (f64::from(rounds) * left_s / needed_s).floor().max(1.0) as u32
@@ -206,13 +170,6 @@ mod tests {
         // The slowest cell would be done with 2, but the fastest needs 25 to be a hundred reads long.
         assert_eq!(batch_for(100.0, 50_000.0, 25.0), 25);
         assert_eq!(batch_for(5e6, 5e6, 25.0), 1);
-    }
-
-    #[test]
-    fn a_launch_holds_what_fits_beside_its_start_and_never_nothing() {
-        assert_eq!(rounds_that_fit(1.0, 0.5, 0.01), 50);
-        assert_eq!(rounds_that_fit(0.4, 0.5, 0.01), 1);
-        assert_eq!(rounds_that_fit(1e6, 0.5, 1e-6), MOST_ROUNDS as usize);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 /* The protocol's digest, data pattern and word check. Never timed. */
 #include "core.h"
 
+bool proving = true;
+
 static uint64_t word_at(const unsigned char *start, size_t bytes, size_t offset)
 {
     uint64_t word = 0;
@@ -26,11 +28,14 @@ uint64_t digest_of(const void *start, size_t bytes)
 
 void fact_digest(struct slot *s, const void *start, size_t bytes)
 {
-    fact_digest_value(s, digest_of(start, bytes));
+    if (s->proofs)
+        fact_digest_value(s, digest_of(start, bytes));
 }
 
 void fact_digest_value(struct slot *s, uint64_t digest)
 {
+    if (!s->proofs)
+        return;
     if (in_child())
         child_fact("digest", digest, NULL);
     else
@@ -59,6 +64,8 @@ void pattern_fill(void *start, size_t bytes, uint64_t seed)
 
 size_t pattern_first_wrong(const void *start, size_t bytes, uint64_t seed)
 {
+    if (!proving)
+        return bytes;
     const unsigned char *p = start;
     size_t whole = bytes & ~(size_t)7, same = 0;
     for (uint64_t word; same < whole; same += 8) {

@@ -30,6 +30,8 @@ struct request {
     uint64_t launch, seed;
     char role; /* 0 where the request names none */
     bool trace_marks, hardware_counters;
+    int *proofs; /* measured rounds that carry proofs; NULL: every round does */
+    int proof_count;
     struct cell *cells;
     int cell_count;
     struct round *rounds;
@@ -67,6 +69,9 @@ const char *worker_flags(void);
 
 /* keys.c */
 extern struct request request; /* the one being run */
+
+/* content.c */
+extern bool proving; /* the slot's `proofs`, for what is given no slot */
 
 /* methods.c */
 const struct method *method_find(const char *experiment, const char *name);

@@ -42,6 +42,8 @@ void skip(struct slot *s, const char *reason)
 
 void fact_word(struct slot *s, const char *name, const char *value)
 {
+    if (!s->proofs)
+        return;
     if (in_child())
         child_fact(name, 0, value);
     else
@@ -50,6 +52,8 @@ void fact_word(struct slot *s, const char *name, const char *value)
 
 void fact(struct slot *s, const char *name, uint64_t value)
 {
+    if (!s->proofs)
+        return;
     if (in_child())
         child_fact(name, value, NULL);
     else

@@ -129,7 +129,17 @@ static void cell_key(int line, struct cell *cell, const char *key, const char *v
     cell->parameters[cell->parameter_count++] = (struct parameter){key, value};
 }
 
-static void launch_key(int line, const char *key, const char *value)
+static void proof_rounds(int line, char *value)
+{
+    size_t capacity = 1;
+    for (char *p = value; *p; p++)
+        capacity += *p == ',';
+    request.proofs = arena(capacity * sizeof *request.proofs);
+    for (char *p = strtok(value, ","); p; p = strtok(NULL, ","))
+        request.proofs[request.proof_count++] = (int)number(line, "proofs", p);
+}
+
+static void launch_key(int line, const char *key, char *value)
 {
     if (strcmp(key, "experiment") == 0)
         request.experiment = value;
@@ -149,6 +159,8 @@ static void launch_key(int line, const char *key, const char *value)
         request.name = value;
     else if (strcmp(key, "trace_marks") == 0)
         request.trace_marks = yes(line, key, value);
+    else if (strcmp(key, "proofs") == 0)
+        proof_rounds(line, value);
     else if (strcmp(key, "hardware_counters") == 0)
         request.hardware_counters = yes(line, key, value);
     else

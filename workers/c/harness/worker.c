@@ -28,19 +28,29 @@ void transcript_about(void)
     out("about\tcompiler\t%s\n", worker_compiler());
     out("about\tmethod_flags\t%s\n", worker_flags());
     out("about\tlibc\t%s %s\n", LIBC_NAME, LIBC_VERSION);
+    out("about\tproofs\tby-round\n");
     out("about\tpage_bytes\t%ld\n", sysconf(_SC_PAGESIZE));
     out("about\thuge_page_bytes\t%zu\n", huge_page_bytes());
+}
+
+static bool proves(int round)
+{
+    for (int i = 0; i < request.proof_count; i++)
+        if (request.proofs[i] == round)
+            return true;
+    return !request.proofs;
 }
 
 static void run_slot(struct cell *cell, int number, int round)
 {
     struct slot *s = arena(sizeof *s);
     *s = (struct slot){.cell = cell, .number = number, .round = round, .page_bytes = (size_t)sysconf(_SC_PAGESIZE),
-                       .huge_page_bytes = huge_page_bytes(), .seed = request.seed, .ops = 1, .threads = 1,
+                       .huge_page_bytes = huge_page_bytes(), .proofs = proves(round), .seed = request.seed, .ops = 1, .threads = 1,
                        .role = request.role ? request.role : 'a'};
     s->bytes = s->phase_bytes = key_size(s, "bytes");
     size_t threads = key_size(s, "threads"), processes = key_size(s, "processes");
     s->threads = threads ? (unsigned)threads : 1;
+    proving = s->proofs;
     current_slot = number;
     current_cell = cell->number;
     if (cell->method->run_b)

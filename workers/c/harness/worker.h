@@ -24,6 +24,7 @@ struct slot {
     size_t bytes;          /* the cell's bytes (this process's share of them when a cell asks for several processes) */
     size_t page_bytes;     /* base page */
     size_t huge_page_bytes;/* PMD-mapped page; 0 where the kernel has none */
+    bool proofs;           /* whether this round proves: where not, facts and digests are neither computed nor recorded */
     uint64_t seed;
     uint64_t ops;          /* units that the next phases are counted in; set by the method, 1 until then */
     uint64_t phase_bytes;  /* payload of the next phases in bytes; `bytes` until set */
@@ -106,7 +107,7 @@ void fact_digest(struct slot *s, const void *start, size_t bytes);
 void fact_digest_value(struct slot *s, uint64_t digest); /* where a method folds its content in a way of its own */
 uint64_t pattern_word(uint64_t seed, uint64_t index);
 void pattern_fill(void *start, size_t bytes, uint64_t seed);
-/* Offset in bytes of the first word that differs from the pattern, or `bytes` where none does. */
+/* Offset in bytes of the first word that differs from the pattern, or `bytes` where none does and in a round without proofs. */
 size_t pattern_first_wrong(const void *start, size_t bytes, uint64_t seed);
 
 /* Memory (memory.c). free_range() finds an address range that nothing maps, aligned to huge pages, with unmapped guards on
@@ -117,8 +118,10 @@ struct resident {
     uint64_t rss_bytes, huge_bytes, lazyfree_bytes;
     uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */
 };
-struct resident resident_in(struct slot *s, const void *start, size_t bytes); /* from /proc/self/smaps */
-struct resident resident_in_process(struct slot *s);                          /* from /proc/self/smaps_rollup */
+/* From /proc/self/smaps; all zero in a round without proofs. resident_now() looks in every round, for methods that go by it. */
+struct resident resident_in(struct slot *s, const void *start, size_t bytes);
+struct resident resident_now(struct slot *s, const void *start, size_t bytes);
+struct resident resident_in_process(struct slot *s); /* from /proc/self/smaps_rollup */
 /* Bytes of whole pages that are there, by the range's page table: also where smaps has the range within a larger mapping. */
 uint64_t mapped_present_bytes(struct slot *s, const void *start, size_t bytes);
 /* Huge pages of all mappings that touch the range: for memory whose mapping may have been merged with a neighbour's. */

@@ -76,8 +76,10 @@ impl RunFolder {
 
     /// Takes back a run that has not brought anything: its files, and the folders that were made for it.
     pub fn discard(&self) {
-        let ours =
-            |name: &str| SEALED.contains(&name) || [LAUNCHES, DECISIONS, TRANSCRIPTS, "summary.json"].contains(&name);
+        let ours = |name: &str| {
+            SEALED.contains(&name)
+                || [LAUNCHES, DECISIONS, TRANSCRIPTS, "claims.json", "answers.json", "summary.json"].contains(&name)
+        };
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(ours) {
                 let _ = fs::remove_file(entry.path());

@@ -36,6 +36,15 @@ pub fn render(environment: &Environment, obstacles: &[Obstacle]) -> String {
     text
 }
 
+/// The programs that do measured work, each with how it stands.
+pub fn workers(all: &[(String, String)]) -> String {
+    let mut text = String::from("\nWorkers\n");
+    for (name, standing) in all {
+        paragraph(&mut text, &format!("  {name:<width$}", width = FACT_COLUMN - 2), standing);
+    }
+    text
+}
+
 fn cannot(text: &mut String, environment: &Environment, obstacles: &[Obstacle]) {
     if obstacles.is_empty() {
         text.push_str("What cannot be measured here: nothing is in the way of any method\n");

@@ -32,7 +32,7 @@ struct parent parent_begin(struct slot *s)
     if (s->bytes % whole != 0)
         skip(s, "bytes is not a multiple of the size of the pages");
     if (!kept.p || kept.bytes != s->bytes || kept_huge != huge ||
-        (huge && resident_in(s, kept.p, kept.bytes).huge_bytes != kept.bytes))
+        (huge && resident_now(s, kept.p, kept.bytes).huge_bytes != kept.bytes))
         make(s, huge);
     fact(s, "huge_bytes", resident_in(s, kept.p, kept.bytes).huge_bytes);
     struct parent parent = kept;

@@ -16,7 +16,7 @@ static int prepare_file_main(int argc, char **argv)
 {
     static const struct method method = {.experiment = "read", .name = "prepare-file"};
     static struct cell cell = {.method = &method};
-    static struct slot slot = {.cell = &cell, .role = 'a'};
+    static struct slot slot = {.cell = &cell, .role = 'a', .proofs = true};
     struct input in;
     for (int i = 0; i < argc; i++) {
         char *value = strchr(argv[i], '=');

@@ -1,0 +1,115 @@
+//! From which size on one way is cheaper than another: a band between two sizes, never a point.
+
+use record::claim::{AskedJob, Band, Claim, Job, JobAnswer, Point, Word};
+use record::summary::{Estimate, Summary};
+use stats::t::two_sided_p;
+
+use super::figure::{self, Figure};
+use super::{Found, sides, unmeasured};
+
+/// What the interval of one point says of the praised way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sign {
+    Dearer,
+    Cheaper,
+    Open,
+}
+
+fn sign(estimate: Option<&Estimate>) -> Sign {
+    match estimate {
+        Some(e) if e.low > 1.0 => Sign::Dearer,
+        Some(e) if e.high < 1.0 => Sign::Cheaper,
+        _ => Sign::Open,
+    }
+}
+
+/// The word of a crossover by the ratios at its points (ascending), with the band it lies in and the points that decide.
+pub(super) fn word(
+    points: &[Point],
+    (low, high): (f64, f64),
+    margin: f64,
+) -> (Word, Option<Band>, Vec<usize>, &'static str) {
+    let signs: Vec<Sign> = points.iter().map(|p| sign(p.ratio.as_ref())).collect();
+    let at = |wanted: Sign| (0..points.len()).filter(move |&i| signs[i] == wanted).collect::<Vec<_>>();
+    let (dearer, cheaper) = (at.clone()(Sign::Dearer), at(Sign::Cheaper));
+    let value = |index: usize| points[index].value;
+    match (&dearer[..], &cheaper[..]) {
+        ([], []) => {
+            let same = |p: &Point| p.ratio.is_some_and(|e| e.low >= 1.0 / (1.0 + margin) && e.high <= 1.0 + margin);
+            match points.iter().all(same) && !points.is_empty() {
+                true => (Word::NoDifferenceHere, None, Vec::new(), ""),
+                false => (Word::Undecided, None, Vec::new(), "no size shows which way is cheaper"),
+            }
+        }
+        (dearer, cheaper) if dearer.iter().min() > cheaper.iter().max() && !cheaper.is_empty() => {
+            let deciding = vec![cheaper[cheaper.len() - 1], dearer[0]];
+            (Word::Reversed, None, deciding, "")
+        }
+        (dearer, cheaper) if !cheaper.is_empty() && dearer.iter().max() > cheaper.iter().min() => {
+            (Word::Undecided, None, Vec::new(), "it crosses more than once")
+        }
+        (dearer, cheaper) => {
+            let (last, first) = (dearer.iter().max().copied(), cheaper.iter().min().copied());
+            let band = Some(Band { above: last.map(value), up_to: first.map(value) });
+            let (above, up_to) = (last.map(|i| value(i) as f64), first.map(|i| value(i) as f64));
+            let never = dearer.len() == points.len();
+            let (word, deciding) = match (above, up_to) {
+                (_, Some(up_to)) if up_to <= low => (Word::Stronger, vec![first]),
+                (Some(above), None) if never && above >= high => (Word::Reversed, vec![last]),
+                (Some(above), _) if above >= high => (Word::Weaker, vec![last]),
+                (Some(above), Some(up_to)) if above >= low && up_to <= high => (Word::Holds, vec![last, first]),
+                _ => (Word::Undecided, Vec::new()),
+            };
+            let why = if word == Word::Undecided { "the band reaches beyond the range" } else { "" };
+            (word, band, deciding.into_iter().flatten().collect(), why)
+        }
+    }
+}
+
+pub(super) fn found(
+    claim: &Claim,
+    job: &Job,
+    own: &AskedJob,
+    summaries: &[&Summary],
+    margin: f64,
+    mut answer: JobAnswer,
+) -> Found {
+    let mut figures: Vec<Option<Figure>> = Vec::new();
+    let mut lacking = None;
+    // All sizes are of one run: the first that has any of them.
+    let run = summaries.iter().find(|s| (0..own.points.len()).any(|i| sides(own, i, s).is_some()));
+    for index in 0..own.points.len() {
+        let cells = run.and_then(|s| Some((*s, sides(own, index, s)?)));
+        let figure = cells.and_then(|(s, (way, other))| figure::of(claim, job, s, way, other));
+        if let (None, Some((_, (way, other)))) = (&figure, cells) {
+            lacking = lacking.or(Some(unmeasured(way, other)));
+        }
+        figures.push(figure);
+    }
+    answer.run = run.map_or_else(String::new, |s| s.run.clone());
+    answer.points = own.points.iter().zip(&figures).map(|(value, f)| point(*value, f.as_ref())).collect();
+    answer.paired = figures.iter().flatten().all(|f| f.paired);
+    let edges = match answer.holds {
+        (Some(low), Some(high)) => (low, high),
+        _ => (0.0, f64::MAX),
+    };
+    let (word, band, deciding, why) = word(&answer.points, edges, margin);
+    (answer.word, answer.band, answer.why) = (word, band, why.to_owned());
+    if figures.iter().all(Option::is_none) {
+        (answer.word, answer.why) = lacking.unwrap_or((Word::Undecided, "its cells are in no run".to_owned()));
+    }
+    // Each deciding sign may be wrong; together no more often than the sum.
+    let tails = deciding.iter().filter_map(|&i| tail(figures[i].as_ref()?));
+    let p = word.is_decided().then(|| tails.sum::<f64>().min(1.0));
+    Found { answer, p: p.filter(|_| !deciding.is_empty()) }
+}
+
+fn point(value: u64, figure: Option<&Figure>) -> Point {
+    Point { value, ratio: figure.map(|f| f.estimate) }
+}
+
+/// The one-sided probability of a sign that is wrong.
+fn tail(figure: &Figure) -> Option<f64> {
+    let error = figure.error?;
+    Some(if error > 0.0 { two_sided_p(figure.estimate.ratio.ln() / error, figure.freedom) / 2.0 } else { 0.0 })
+}

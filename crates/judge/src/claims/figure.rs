@@ -1,0 +1,247 @@
+//! The figure of a claim: a ratio of two cells' costs, or a cost by itself, with its interval.
+
+use record::cell::Cell;
+use record::claim::{Claim, Job, Kind, Of, Per};
+use record::outcome::Status;
+use record::plan::BATCH;
+use record::summary::{CellSummary, Estimate, GroupSummary, LaunchValues, PhaseSummary, Proof, Summary};
+use stats::interval::LEAST_LAUNCHES;
+use stats::quantile::median;
+use stats::t::{Welch, t_quantile, welch};
+
+use crate::estimate::{Estimated, LEVEL, of_logs};
+
+/// Half the width of a 95 % interval in standard errors, where the error is known and not estimated.
+const NORMAL: f64 = 1.959_964;
+
+/// A figure with what tests need of it.
+#[derive(Clone, Debug)]
+pub(super) struct Figure {
+    pub estimate: Estimate,
+    /// Standard error of the logarithm; absent where the limits are the extremes that were seen.
+    pub error: Option<f64>,
+    /// Degrees of freedom of that error.
+    pub freedom: f64,
+    pub paired: bool,
+    pub unit: String,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    pub cell: &'a CellSummary,
+    pub phase: &'a str,
+}
+
+impl Side<'_> {
+    pub fn summary(&self) -> Option<&PhaseSummary> {
+        self.cell.phases.get(self.phase)
+    }
+}
+
+/// A cell of a summary. Its batch is the pilot's and not the plan's, so it does not tell cells apart.
+pub(super) fn cell<'a>(summary: &'a Summary, wanted: &Cell) -> Option<&'a CellSummary> {
+    let name = wanted.name();
+    let same = |c: &&CellSummary| {
+        let own = c.parameters.iter().filter(|(key, _)| *key != BATCH);
+        !c.hidden && c.cell == name && own.eq(wanted.parameters.iter().filter(|(key, _)| *key != BATCH))
+    };
+    summary.cells.iter().find(same)
+}
+
+/// The figure of a claim from its cells, where they bring one.
+pub(super) fn of(
+    claim: &Claim,
+    job: &Job,
+    summary: &Summary,
+    way: &CellSummary,
+    other: Option<&CellSummary>,
+) -> Option<Figure> {
+    if [Some(way), other].into_iter().flatten().any(|c| c.status != Status::Ok || c.launches < LEAST_LAUNCHES) {
+        return None;
+    }
+    let headline = summary.experiment(&job.experiment)?.headline.as_str();
+    let phase = job.total.as_deref().unwrap_or(headline);
+    let first = Side { cell: way, phase };
+    let figure = match (claim.kind, other) {
+        (Kind::Absolute, _) => absolute(job, claim.holds.as_ref()?.per?, first, summary),
+        (_, Some(other)) => {
+            let second = Side { cell: other, phase: job.other_total.as_deref().unwrap_or(phase) };
+            ratio(job, summary, first, second)
+        }
+        (_, None) => None,
+    }?;
+    let estimate = figure.estimate;
+    [estimate.low, estimate.ratio, estimate.high].iter().all(|v| v.is_finite() && *v > 0.0).then_some(figure)
+}
+
+fn ratio(job: &Job, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+    if let Some(fact) = &job.fact {
+        let (a, b) = (extremes(way.cell, fact)?, extremes(other.cell, fact)?);
+        let ratio = ((a.0 * a.1) / (b.0 * b.1)).sqrt();
+        let launches = way.cell.launches.min(other.cell.launches);
+        let estimate = Estimate { ratio, low: a.0 / b.1, high: a.1 / b.0, level: 1.0, launches, moved: None };
+        return Some(Figure { estimate, error: None, freedom: 1.0, paired: true, unit: String::new() });
+    }
+    match job.of {
+        Of::Faults => {
+            let (a, b) = (counted(way)?, counted(other)?);
+            let per_sample = (a.0 / a.1, b.0 / b.1);
+            let error = (1.0 / a.0 + 1.0 / b.0).sqrt();
+            Some(counts((per_sample.0 / per_sample.1, error), way.cell.launches.min(other.cell.launches)))
+        }
+        Of::Spread => {
+            let (a, b) = (distances(way)?, distances(other)?);
+            Some(from_welch(welch(&b, &a).ok()?, (&a, &b)))
+        }
+        Of::Wall | Of::Cpu => timed(job.of, summary, way, other),
+    }
+}
+
+/// Launches of both, paired where they are of the same blocks: a comparison group launches its cells together.
+fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+    let together = summary.groups.iter().any(|g| {
+        let has = |cell: &CellSummary| g.cells.iter().any(|&c| std::ptr::eq(&summary.cells[c], cell));
+        has(way.cell) && has(other.cell)
+    });
+    if let Some(figure) = compared(of, summary, way, other) {
+        return Some(figure);
+    }
+    let same = std::ptr::eq(way.cell, other.cell);
+    if together || same {
+        let pair = |a: &LaunchValues| {
+            let b = other.cell.per_launch.iter().find(|b| b.block == a.block)?;
+            Some((value(of, a, way.phase)? / value(of, b, other.phase)?).ln())
+        };
+        let logs: Vec<f64> = way.cell.per_launch.iter().filter_map(pair).filter(|log| log.is_finite()).collect();
+        return Some(widened(of_logs(&logs, LEVEL)?, summary, true));
+    }
+    let (a, b) = (logs(of, way), logs(of, other));
+    if a.len().min(b.len()) < LEAST_LAUNCHES {
+        return None;
+    }
+    let figure = from_welch(welch(&b, &a).ok()?, (&a, &b));
+    Some(wider(figure, summary.calibration.widened))
+}
+
+/// What the run's own judging says, where one side is the baseline of a group: its ratios are paired round by round.
+fn compared(of: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+    if way.phase != other.phase {
+        return None;
+    }
+    let index = |cell: &CellSummary| summary.cells.iter().position(|c| std::ptr::eq(c, cell));
+    let (way, other, phase) = (index(way.cell)?, index(other.cell)?, way.phase);
+    let ratio = |group: &GroupSummary, cell: usize| {
+        let found = group.comparison(cell, phase)?;
+        if of == Of::Cpu { found.cpu_ratio } else { found.ratio }
+    };
+    let straight = || summary.groups.iter().filter(|g| g.baseline == Some(other)).find_map(|g| ratio(g, way));
+    let turned = || summary.groups.iter().filter(|g| g.baseline == Some(way)).find_map(|g| ratio(g, other));
+    let estimate = straight().or_else(|| turned().map(inverse))?;
+    let freedom = estimate.launches as f64 - 1.0;
+    let quantile = t_quantile(f64::midpoint(1.0, estimate.level), freedom);
+    let error = (estimate.high / estimate.low).ln() / 2.0 / quantile;
+    Some(Figure { estimate, error: Some(error), freedom, paired: true, unit: String::new() })
+}
+
+/// The same comparison the other way round.
+fn inverse(e: Estimate) -> Estimate {
+    let moved = e.moved.map(|(low, high)| (1.0 / high, 1.0 / low));
+    Estimate { ratio: 1.0 / e.ratio, low: 1.0 / e.high, high: 1.0 / e.low, moved, ..e }
+}
+
+fn value(of: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
+    let values = if of == Of::Cpu { &launch.cpu_ns } else { &launch.wall_ns };
+    values.get(phase).copied().filter(|v| *v > 0.0)
+}
+
+fn logs(of: Of, side: Side) -> Vec<f64> {
+    side.cell.per_launch.iter().filter_map(|l| value(of, l, side.phase)).map(f64::ln).collect()
+}
+
+fn widened(estimated: Estimated, summary: &Summary, paired: bool) -> Figure {
+    let Estimated { estimate, error, freedom } = estimated;
+    let figure = Figure { estimate, error: Some(error), freedom, paired, unit: String::new() };
+    wider(figure, summary.calibration.widened)
+}
+
+/// The interval made wider by the factor that the run's A/A checks ask for.
+fn wider(figure: Figure, factor: f64) -> Figure {
+    let Estimate { ratio, low, high, .. } = figure.estimate;
+    let stretched = |limit: f64| (ratio.ln() + (limit.ln() - ratio.ln()) * factor).exp();
+    let estimate = Estimate { low: stretched(low), high: stretched(high), ..figure.estimate };
+    Figure { estimate, error: figure.error.map(|e| e * factor), ..figure }
+}
+
+fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> Figure {
+    let (low, high) = difference.limits(LEVEL).unwrap_or((f64::NAN, f64::NAN));
+    let launches = a.len().min(b.len());
+    let exact = difference.difference.exp();
+    let estimate = Estimate { ratio: exact, low: low.exp(), high: high.exp(), level: LEVEL, launches, moved: None };
+    Figure { estimate, error: Some(difference.error), freedom: difference.freedom, paired: false, unit: String::new() }
+}
+
+/// How far each launch lies from the median launch, as logarithms of those distances; Levene's way to compare spreads.
+/// A launch at the median itself has no logarithm and is left out, on both sides alike.
+fn distances(side: Side) -> Option<Vec<f64>> {
+    let all = logs(Of::Wall, side);
+    let middle = median(&mut all.clone())?;
+    let found: Vec<f64> = all.iter().map(|log| (log - middle).abs()).filter(|d| *d > 0.0).map(f64::ln).collect();
+    (found.len() + 1 >= LEAST_LAUNCHES).then_some(found)
+}
+
+/// Events of all samples together, with half an event more so that none has a logarithm too, and the samples.
+fn counted(side: Side) -> Option<(f64, f64)> {
+    let phase = side.summary()?;
+    let samples = phase.samples as f64;
+    (samples > 0.0).then_some((phase.minor_faults * samples + 0.5, samples))
+}
+
+/// An interval of counted events as if each came by chance (Poisson): wider than what is counted exactly alike each time needs.
+fn counts((ratio, error): (f64, f64), launches: usize) -> Figure {
+    let limit = |sign: f64| (ratio.ln() + sign * NORMAL * error).exp();
+    let estimate = Estimate { ratio, low: limit(-1.0), high: limit(1.0), level: LEVEL, launches, moved: None };
+    Figure { estimate, error: Some(error), freedom: 1e6, paired: true, unit: String::new() }
+}
+
+/// Smallest and largest value of a fact.
+fn extremes(cell: &CellSummary, fact: &str) -> Option<(f64, f64)> {
+    match cell.proofs.get(fact)? {
+        Proof::Number { min, max, .. } => Some((*min as f64, *max as f64)),
+        Proof::Words(_) => None,
+    }
+}
+
+/// A cost by itself.
+fn absolute(job: &Job, per: Per, way: Side, summary: &Summary) -> Option<Figure> {
+    let phase = way.summary()?;
+    let bytes = way.cell.parameters.get("bytes").and_then(|b| b.parse::<f64>().ok());
+    let divisor = match per {
+        Per::Sample => 1.0,
+        Per::Unit => phase.wall_ns.median / phase.per_unit_ns.median,
+        Per::Byte => bytes?,
+        Per::Page => bytes? / page_bytes(summary),
+        Per::Gib => bytes? / f64::from(1 << 30),
+    };
+    let unit = |what: &str| format!("{what} {}", per.words());
+    if let Some(fact) = &job.fact {
+        let (low, high) = extremes(way.cell, fact)?;
+        let launches = way.cell.launches;
+        let (ratio, low, high) = ((low * high).sqrt() / divisor, low / divisor, high / divisor);
+        let estimate = Estimate { ratio, low, high, level: 1.0, launches, moved: None };
+        return Some(Figure { estimate, error: None, freedom: 1.0, paired: true, unit: unit(fact) });
+    }
+    if job.of == Of::Faults {
+        let (events, samples) = counted(way)?;
+        let figure = counts((events / samples / divisor, 1.0 / events.sqrt()), way.cell.launches);
+        return Some(Figure { unit: unit("faults"), ..figure });
+    }
+    let logs: Vec<f64> = logs(job.of, way).iter().map(|log| log - divisor.ln()).collect();
+    Some(Figure { unit: unit("ns"), ..widened(of_logs(&logs, LEVEL)?, summary, true) })
+}
+
+/// The size of a base page of the machine, 4096 where the summary does not tell.
+fn page_bytes(summary: &Summary) -> f64 {
+    let told = summary.environment.get("page").and_then(|text| record::sizes::parse_size(&text.replace(' ', "")).ok());
+    told.unwrap_or(4096) as f64
+}

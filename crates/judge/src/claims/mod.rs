@@ -1,0 +1,220 @@
+//! Other people's statements held against summaries: a word for each, with its figure and what the difference comes from.
+//! Pure: the same claims and summaries give the same answers.
+
+mod cause;
+mod changes;
+mod crossover;
+mod figure;
+mod regions;
+
+use record::claim::{Answer, Answers, Asked, AskedJob, Claim, Job, JobAnswer, Kind, Word};
+use record::outcome::Status;
+use record::summary::{CellSummary, Summary};
+use stats::multiplicity::holm;
+
+pub use changes::changes;
+use figure::Side;
+use regions::Regions;
+
+/// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
+const FAMILY: f64 = 0.025;
+
+/// A finding before it is held against all the others.
+struct Found {
+    answer: JobAnswer,
+    /// The probability of its word where it is wrong; absent where the figure is no estimate.
+    p: Option<f64>,
+}
+
+/// The answers to all claims, from the first summary that has the cells of a comparison; the most surprising first.
+/// `margin` is the share below which two costs are called the same.
+pub fn answers(asked: &[Asked], summaries: &[&Summary], margin: f64) -> Vec<Answer> {
+    let mut found: Vec<Vec<Found>> = asked.iter().map(|asked| jobs(asked, summaries, margin)).collect();
+    adjust(&mut found);
+    let mut all: Vec<Answer> = asked.iter().zip(found).map(|(asked, found)| answer(&asked.claim, found)).collect();
+    all.sort_by(|a, b| {
+        let key = |a: &Answer| (a.word, -surprise(a));
+        key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal).then(a.id.cmp(&b.id))
+    });
+    all
+}
+
+/// Whether one run answers a comparison, so that it need not be measured again.
+pub fn answers_already(asked: &Asked, job: usize, summary: &Summary, margin: f64) -> bool {
+    let Some(asked_job) = asked.jobs.get(job) else { return false };
+    let own = |(name, _): &(&str, &Job)| *name == asked_job.job;
+    let Some((_, own)) = asked.claim.jobs().find(own) else { return false };
+    found(&asked.claim, own, asked_job, &[summary], margin).answer.word.is_decided()
+}
+
+/// Everything that `claims --json` prints.
+pub fn report(asked: &[Asked], summaries: &[&Summary], margin: f64, run: Option<String>) -> Answers {
+    let answers = answers(asked, summaries, margin);
+    let runs = answers.iter().flat_map(|a| &a.jobs).map(|job| job.run.clone());
+    let mut reused: Vec<String> = runs.filter(|r| !r.is_empty() && run.as_ref() != Some(r)).collect();
+    reused.sort();
+    reused.dedup();
+    let environment = summaries.first().map(|s| s.environment.clone()).unwrap_or_default();
+    Answers { schema: record::claim::ANSWERS_SCHEMA, run, environment, margin, reused, answers }
+}
+
+fn jobs(asked: &Asked, summaries: &[&Summary], margin: f64) -> Vec<Found> {
+    let job = |own: &AskedJob| {
+        let (_, job) = asked.claim.jobs().find(|(name, _)| *name == own.job)?;
+        Some(found(&asked.claim, job, own, summaries, margin))
+    };
+    asked.jobs.iter().filter_map(job).collect()
+}
+
+/// Takes back the words that do not hold among all words of the selection (Holm 1979).
+fn adjust(all: &mut [Vec<Found>]) {
+    let values: Vec<f64> = all.iter().flatten().filter_map(|f| f.p).collect();
+    let mut adjusted = holm(&values).into_iter();
+    for found in all.iter_mut().flatten().filter(|f| f.p.is_some()) {
+        if adjusted.next().is_none_or(|p| p > FAMILY) {
+            let alone = found.answer.word.words();
+            found.answer.word = Word::Undecided;
+            found.answer.cause.clear();
+            found.answer.why =
+                format!("by itself it would be called \"{alone}\", but not among {} words", values.len());
+        }
+    }
+}
+
+fn answer(claim: &Claim, found: Vec<Found>) -> Answer {
+    let jobs: Vec<JobAnswer> = found.into_iter().map(|f| f.answer).collect();
+    let measurable = jobs.iter().find(|job| job.word != Word::NotMeasurableHere).or(jobs.first());
+    Answer {
+        id: claim.id.clone(),
+        statement: claim.statement.clone(),
+        kind: claim.kind,
+        table: claim.table.clone(),
+        source: claim.source.clone(),
+        confuses: claim.confuses.clone(),
+        word: measurable.map_or(Word::NotMeasurableHere, |job| job.word),
+        why: claim.missing.as_ref().map_or_else(String::new, |missing| format!("it needs {missing}")),
+        jobs,
+    }
+}
+
+/// How far outside the range the figure lies, as a logarithm.
+fn surprise(answer: &Answer) -> f64 {
+    let distance = |job: &JobAnswer| {
+        let log = job.ratio?.ratio.ln();
+        let (low, high) = job.holds;
+        let below = low.map_or(0.0, |low| low.ln() - log);
+        let above = high.map_or(0.0, |high| log - high.ln());
+        Some(below.max(above).max(0.0))
+    };
+    answer.jobs.first().and_then(distance).filter(|d| d.is_finite()).unwrap_or(0.0)
+}
+
+fn found(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], margin: f64) -> Found {
+    let mut answer = blank(claim, job, own);
+    if own.way.is_empty() || !own.left_out.is_empty() && summaries.iter().all(|s| sides(own, 0, s).is_none()) {
+        answer.word = if own.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
+        answer.why.clone_from(&own.left_out);
+        return Found { answer, p: None };
+    }
+    match claim.kind {
+        Kind::Crossover => crossover::found(claim, job, own, summaries, margin, answer),
+        _ => single(claim, job, own, summaries, margin, answer),
+    }
+}
+
+fn blank(claim: &Claim, job: &Job, own: &AskedJob) -> JobAnswer {
+    let cost = job.fact.clone().unwrap_or_else(|| job.of.words().to_owned());
+    let total = job.total.as_deref().map_or_else(|| cost.clone(), |total| format!("{cost} of {total}"));
+    let beside = job.other_total.as_ref().map_or_else(String::new, |other| format!(" against that of {other}"));
+    let cells = |cells: &[record::cell::Cell]| match (claim.kind, cells) {
+        (Kind::Crossover, [first, ..]) => Some(first.name()),
+        (_, [first, ..]) => Some(first.to_string()),
+        (_, []) => None,
+    };
+    JobAnswer {
+        job: own.job.clone(),
+        word: Word::Undecided,
+        way: cells(&own.way).unwrap_or_else(|| format!("{}/{}", job.experiment, job.way)),
+        other: cells(&own.other).or_else(|| job.other.as_ref().map(|o| format!("{}/{o}", job.experiment))),
+        figure: total + &beside,
+        holds: claim.holds.as_ref().map_or((None, None), |h| h.edges()),
+        ratio: None,
+        unit: String::new(),
+        paired: true,
+        band: None,
+        points: Vec::new(),
+        run: String::new(),
+        cause: String::new(),
+        why: String::new(),
+    }
+}
+
+/// A comparison's cells in a summary, where it has them.
+fn sides<'a>(own: &AskedJob, index: usize, summary: &'a Summary) -> Option<(&'a CellSummary, Option<&'a CellSummary>)> {
+    let way = figure::cell(summary, own.way.get(index)?)?;
+    match own.other.get(index) {
+        Some(other) => Some((way, Some(figure::cell(summary, other)?))),
+        None => Some((way, None)),
+    }
+}
+
+/// A claim of a ratio or of a cost by itself.
+fn single(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], margin: f64, answer: JobAnswer) -> Found {
+    let mut answer = answer;
+    let having = summaries.iter().filter_map(|s| Some((*s, sides(own, 0, s)?)));
+    let all: Vec<_> = having.collect();
+    let ready = |s: &Summary, w: &CellSummary, o: Option<&CellSummary>| figure::of(claim, job, s, w, o);
+    let first = all.iter().find_map(|(s, (w, o))| Some((*s, *w, *o, ready(s, w, *o)?)));
+    let Some((summary, way, other, figure)) = first else {
+        let (word, why) = all.first().map_or_else(
+            || (Word::Undecided, "its cells are in no run".to_owned()),
+            |(_, (way, other))| unmeasured(way, *other),
+        );
+        return Found { answer: JobAnswer { word, why, ..answer }, p: None };
+    };
+    let regions = Regions::of(claim, margin);
+    answer.word = regions.word(figure.estimate.low, figure.estimate.high);
+    answer.paired = figure.paired;
+    answer.run.clone_from(&summary.run);
+    answer.unit = figure.unit.clone();
+    answer.ratio = Some(figure.estimate);
+    if answer.word.is_decided() {
+        if let Some(other) = other {
+            let (experiment, totals) = (job.experiment.as_str(), (job.total.as_deref(), job.other_total.as_deref()));
+            let phase = |own: Option<&str>| Some(own?.to_owned());
+            let headline = summary.experiment(experiment).map_or("", |e| e.headline.as_str()).to_owned();
+            let first = phase(totals.0).unwrap_or(headline);
+            let second = phase(totals.1).unwrap_or_else(|| first.clone());
+            let sides = (Side { cell: way, phase: &first }, Side { cell: other, phase: &second });
+            answer.cause = cause::sentence(job, sides.0, sides.1, answer.word);
+        }
+        let p = regions.p(answer.word, &figure);
+        return Found { answer, p };
+    }
+    answer.why = regions.undecided(&figure.estimate);
+    Found { answer, p: None }
+}
+
+/// Why there is no figure.
+fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) {
+    let lacking = [Some(way), other].into_iter().flatten().find(|c| c.status != Status::Ok);
+    match lacking {
+        Some(cell) => {
+            let absent = matches!(cell.status, Status::Skipped | Status::Refused);
+            let word = if absent { Word::NotMeasurableHere } else { Word::Undecided };
+            (word, format!("{} is {}: {}", cell.cell, cell.status.word(), cell.reason))
+        }
+        None => {
+            let least = [Some(way), other].into_iter().flatten().map(|c| c.launches).min().unwrap_or(0);
+            let needed = stats::interval::LEAST_LAUNCHES;
+            let why = match least < needed {
+                true => format!("{least} launches; an interval needs {needed}"),
+                false => "the figure is not recorded, or it is zero".to_owned(),
+            };
+            (Word::Undecided, why)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

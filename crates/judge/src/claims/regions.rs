@@ -1,0 +1,110 @@
+//! The line of all possible figures, cut into regions with a word each. A word is said where the whole interval lies in one.
+
+use record::claim::{Claim, Kind, Word};
+use record::summary::Estimate;
+use stats::t::two_sided_p;
+
+use super::figure::Figure;
+
+/// Regions in ascending order; each ends where the next begins, and the last has no end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Regions {
+    edges: Vec<f64>,
+    words: Vec<Word>,
+}
+
+impl Regions {
+    /// The regions of a claim. Below one the praised way costs less.
+    pub fn of(claim: &Claim, margin: f64) -> Regions {
+        let (low, high) = claim.holds.as_ref().map_or((None, None), |h| h.edges());
+        if claim.kind == Kind::Absolute {
+            return Regions::around(low, high, Word::Weaker, Word::Stronger);
+        }
+        match (low, high) {
+            (_, Some(high)) if high <= 1.0 => Regions::cheaper(low, high, margin),
+            (Some(low), _) if low >= 1.0 => {
+                let mirrored = Regions::cheaper(high.map(|h| 1.0 / h), 1.0 / low, margin);
+                let edges = mirrored.edges.iter().rev().map(|edge| 1.0 / edge).collect();
+                Regions { edges, words: mirrored.words.into_iter().rev().collect() }
+            }
+            // That two ways cost the same is either so or not so.
+            _ => Regions::around(low, high, Word::Reversed, Word::Reversed),
+        }
+    }
+
+    fn around(low: Option<f64>, high: Option<f64>, below: Word, above: Word) -> Regions {
+        let mut regions = Regions { edges: Vec::new(), words: Vec::new() };
+        if let Some(low) = low {
+            regions.push(below, low);
+        }
+        if let Some(high) = high {
+            regions.push(Word::Holds, high);
+            regions.words.push(above);
+        } else {
+            regions.words.push(Word::Holds);
+        }
+        regions
+    }
+
+    /// A claim that the praised way is cheaper: its cost lies between `low`, where one is given, and `high`, at most one.
+    fn cheaper(low: Option<f64>, high: f64, margin: f64) -> Regions {
+        let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
+        let mut regions = Regions { edges: Vec::new(), words: Vec::new() };
+        if let Some(low) = low {
+            regions.push(Word::Stronger, low);
+        }
+        regions.push(Word::Holds, high);
+        if high < below {
+            regions.push(Word::Weaker, below);
+        }
+        regions.push(Word::NoDifferenceHere, above);
+        regions.words.push(Word::Reversed);
+        regions
+    }
+
+    fn push(&mut self, word: Word, up_to: f64) {
+        self.words.push(word);
+        self.edges.push(up_to);
+    }
+
+    fn index(&self, value: f64) -> usize {
+        self.edges.iter().take_while(|edge| value > **edge).count()
+    }
+
+    /// The word of an interval: undecided where it reaches across an edge.
+    pub fn word(&self, low: f64, high: f64) -> Word {
+        let sound = low.is_finite() && high.is_finite() && low <= high;
+        match (self.index(low), self.index(high)) {
+            (first, last) if sound && first == last => self.words[first],
+            _ => Word::Undecided,
+        }
+    }
+
+    /// The one-sided probability of a word where the truth lies at the nearer edge of its region.
+    pub fn p(&self, word: Word, figure: &Figure) -> Option<f64> {
+        let error = figure.error?;
+        let log = figure.estimate.ratio.ln();
+        let region = self.index(figure.estimate.ratio);
+        if self.words.get(region) != Some(&word) {
+            return Some(1.0);
+        }
+        let below = region.checked_sub(1).and_then(|i| self.edges.get(i)).map(|edge| log - edge.ln());
+        let above = self.edges.get(region).map(|edge| edge.ln() - log);
+        let nearest = [below, above].into_iter().flatten().filter(|d| d.is_finite()).reduce(f64::min);
+        Some(match nearest {
+            Some(distance) if error > 0.0 => two_sided_p(distance / error, figure.freedom) / 2.0,
+            _ => 0.0,
+        })
+    }
+
+    /// What an undecided interval leaves open.
+    pub fn undecided(&self, estimate: &Estimate) -> String {
+        let (first, last) = (self.index(estimate.low), self.index(estimate.high));
+        let words: Vec<&str> = self.words[first..=last.max(first)].iter().map(|w| w.words()).collect();
+        match (words.first(), words.last()) {
+            (Some(first), Some(last)) if words.len() == 2 => format!("the interval allows \"{first}\" and \"{last}\""),
+            (Some(first), Some(last)) => format!("the interval allows all from \"{first}\" to \"{last}\""),
+            _ => String::new(),
+        }
+    }
+}

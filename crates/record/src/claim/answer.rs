@@ -1,0 +1,171 @@
+//! What was found of claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Kind, Source};
+use crate::summary::Estimate;
+
+/// Version of this shape.
+pub const ANSWERS_SCHEMA: u32 = 1;
+
+/// The verdict on a claim, the most surprising first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// The opposite is so here.
+    Reversed,
+    /// Both cost the same here, within the margin.
+    NoDifferenceHere,
+    /// As said, but by less; of an absolute claim: it costs less; of a crossover: it pays only later.
+    Weaker,
+    /// As said, and by more; of an absolute claim: it costs more; of a crossover: it pays sooner.
+    Stronger,
+    /// As said.
+    Holds,
+    /// The interval lies across an edge that decides.
+    Undecided,
+    /// This machine, or Pagewise, lacks what it needs.
+    NotMeasurableHere,
+}
+
+impl Word {
+    /// As it is printed.
+    pub fn words(self) -> &'static str {
+        match self {
+            Word::Reversed => "reversed",
+            Word::NoDifferenceHere => "no difference here",
+            Word::Weaker => "weaker",
+            Word::Stronger => "stronger",
+            Word::Holds => "holds",
+            Word::Undecided => "undecided",
+            Word::NotMeasurableHere => "not measurable here",
+        }
+    }
+
+    /// Whether it says something of the claim.
+    pub fn is_decided(self) -> bool {
+        !matches!(self, Word::Undecided | Word::NotMeasurableHere)
+    }
+}
+
+/// The answers to a selection of claims.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answers {
+    /// [`ANSWERS_SCHEMA`].
+    pub schema: u32,
+    /// The run that was made for them; absent where kept runs answered everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The machine, in the words of a summary.
+    pub environment: BTreeMap<String, String>,
+    /// Below this share two costs are called the same.
+    pub margin: f64,
+    /// Kept runs that answered something.
+    pub reused: Vec<String>,
+    /// The answers, the most surprising first.
+    pub answers: Vec<Answer>,
+}
+
+/// The answer to one claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The claim's id.
+    pub id: String,
+    /// What was said.
+    pub statement: String,
+    /// What kind of figure answers it.
+    pub kind: Kind,
+    /// The write-up that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// Who said it.
+    pub source: Source,
+    /// What usually confuses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confuses: Option<String>,
+    /// The verdict: that of the corrected comparison, or of the published one where there is no other.
+    pub word: Word,
+    /// Each comparison.
+    pub jobs: Vec<JobAnswer>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+/// The answer of one comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobAnswer {
+    /// `corrected` or `as published`.
+    pub job: String,
+    /// Its verdict.
+    pub word: Word,
+    /// The cell of the praised way, with its parameters.
+    pub way: String,
+    /// What it is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+    /// Phase or total, and which cost of it.
+    pub figure: String,
+    /// The edges of what holds: ratios, bytes of a crossover, or a cost; absent where open.
+    pub holds: (Option<f64>, Option<f64>),
+    /// Ours: a ratio, or of an absolute claim the cost itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Estimate>,
+    /// Unit of an absolute claim's figure.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+    /// Whether both sides are of the same blocks of launches; where not, what differs between their times is not in the interval.
+    pub paired: bool,
+    /// Of a crossover: between which values it lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
+    /// Of a crossover: the ratio at each value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Point>,
+    /// The run that its figures are of.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub run: String,
+    /// What the difference comes from, as far as what was measured tells.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cause: String,
+    /// Why it is undecided or not measurable.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+/// Between which values of a parameter one way becomes cheaper than another; open where nothing was measured beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Band {
+    /// The largest value at which it is shown to be dearer.
+    pub above: Option<u64>,
+    /// The smallest value from which on it is shown to be cheaper.
+    pub up_to: Option<u64>,
+}
+
+/// The ratio at one value of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The value; bytes where it is a size.
+    pub value: u64,
+    /// The ratio there.
+    pub ratio: Option<Estimate>,
+}
+
+/// A claim whose verdict is another in another run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The claim.
+    pub id: String,
+    /// What was said.
+    pub statement: String,
+    /// Which comparison.
+    pub job: String,
+    /// Its verdict in the first run; absent where the first run did not ask.
+    pub first: Option<Word>,
+    /// In the second.
+    pub second: Option<Word>,
+    /// The ratios behind them.
+    pub ratios: (Option<Estimate>, Option<Estimate>),
+}

@@ -1,0 +1,42 @@
+//! A claim with the very cells that answer it here: what a run of kind `claims` keeps beside its plan.
+
+use serde::{Deserialize, Serialize};
+
+use super::Claim;
+use crate::cell::Cell;
+
+/// A claim with its cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The claim.
+    pub claim: Claim,
+    /// Its comparisons.
+    pub jobs: Vec<AskedJob>,
+}
+
+/// One comparison with its cells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AskedJob {
+    /// `corrected` or `as published`.
+    pub job: String,
+    /// The cells of `way`: one, or of a crossover one for each of its points. Empty where there are none here.
+    pub way: Vec<Cell>,
+    /// The cells of `other`, likewise; empty of an absolute claim.
+    pub other: Vec<Cell>,
+    /// Of a crossover: the value of its parameter for each cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<u64>,
+    /// Why it is not measured: there is no such worker here, or the budget did not reach it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub left_out: String,
+    /// Whether that is for lack of time, and not of the machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_lack_of_time: bool,
+}
+
+impl AskedJob {
+    /// All its cells.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.way.iter().chain(&self.other)
+    }
+}

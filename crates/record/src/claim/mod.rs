@@ -1,0 +1,285 @@
+//! Claims: what somebody said about the cost of memory, and the cells of ours that test it. One file a claim,
+//! `claims/*.toml`; docs/claims-format.md explains every key.
+
+mod answer;
+mod asked;
+mod parse;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use answer::{ANSWERS_SCHEMA, Answer, Answers, Band, Change, JobAnswer, Point, Word};
+pub use asked::{Asked, AskedJob};
+
+/// One claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The word by which it is asked for, such as `P5-a`.
+    pub id: String,
+    /// What was said, in one plain sentence.
+    pub statement: String,
+    /// What kind of figure answers it.
+    pub kind: Kind,
+    /// Words that it is found by, such as `mmap`.
+    pub about: Vec<String>,
+    /// The published write-up that it belongs to, such as `P5`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// What usually confuses it, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confuses: Option<String>,
+    /// Why no machine can answer it with what Pagewise has; there are no jobs then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// Who said it, and where.
+    pub source: Source,
+    /// The figures with which it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<Holds>,
+    /// The comparison as a careful engineer would make it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<Job>,
+    /// The comparison as it was made for the claim, with its flaws, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Job>,
+}
+
+/// What kind of figure answers a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The cost of one way divided by another's.
+    Ratio,
+    /// The size from which one way is cheaper than another.
+    Crossover,
+    /// A cost by itself.
+    Absolute,
+}
+
+/// Who said it, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Title of the page, paper or file.
+    pub title: String,
+    /// Whoever wrote it.
+    pub author: String,
+    /// Year of what is cited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<u16>,
+    /// Where it is found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Where there is no address: why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlocated: Option<String>,
+    /// The machine it was measured on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// That machine's kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The published figure in its own words.
+    pub figure: String,
+    /// The same as a ratio of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// When it was read, as 2026-11-21.
+    pub read: String,
+}
+
+/// A number, or a size with its unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Edge {
+    /// A ratio, or a cost in the unit of `per`.
+    Number(f64),
+    /// Such as `32KiB`.
+    Size(String),
+}
+
+/// The figures with which a claim holds. A range without a low or a high edge is open there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Holds {
+    /// Lower edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<Edge>,
+    /// Upper edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<Edge>,
+    /// Of an absolute claim: what was said; half of it and twice it are the edges where none are given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Of an absolute claim: what the cost is divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    /// Of a crossover: the parameter that decides; `bytes` where left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<String>,
+    /// Of a crossover: its values to measure at; both edges and what lies around them where left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
+}
+
+/// What an absolute cost is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// The experiment's own unit.
+    Unit,
+    /// Nothing: the whole sample.
+    Sample,
+    /// The cell's parameter `bytes`.
+    Byte,
+    /// The same in pages of this machine.
+    Page,
+    /// The same in GiB.
+    Gib,
+}
+
+impl Per {
+    /// As it stands behind a figure: `a page`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Per::Unit => "each",
+            Per::Sample => "in all",
+            Per::Byte => "a byte",
+            Per::Page => "a page",
+            Per::Gib => "a GiB",
+        }
+    }
+}
+
+/// Which cost is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Of {
+    /// Wall time in nanoseconds.
+    #[default]
+    Wall,
+    /// CPU time of all sides and threads in nanoseconds.
+    Cpu,
+    /// Minor page faults.
+    Faults,
+    /// How much wall time differs from launch to launch: the mean distance of the logarithms from their median.
+    Spread,
+}
+
+impl Of {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Of::Wall => "wall time",
+            Of::Cpu => "CPU time",
+            Of::Faults => "minor faults",
+            Of::Spread => "spread of wall time",
+        }
+    }
+}
+
+fn is_wall(of: &Of) -> bool {
+    *of == Of::Wall
+}
+
+/// One comparison: the cost of `way` divided by the cost of `other`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The experiment.
+    pub experiment: String,
+    /// The way that the statement is about: `METHOD[@WORKER]`.
+    pub way: String,
+    /// What it is compared with; an absolute claim has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+    /// Phase or total; the experiment's headline where left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<String>,
+    /// The other's phase or total, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_total: Option<String>,
+    /// Which cost.
+    #[serde(default, skip_serializing_if = "is_wall")]
+    pub of: Of,
+    /// Instead: a recorded fact, such as `memory_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact: Option<String>,
+    /// Parameters of both; the first default of the experiment where nothing is said.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, String>,
+    /// Further parameters of `way`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub way_set: BTreeMap<String, String>,
+    /// Further parameters of `other`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_set: BTreeMap<String, String>,
+}
+
+impl Claim {
+    /// Its comparisons with their names, the corrected one first.
+    pub fn jobs(&self) -> impl Iterator<Item = (&'static str, &Job)> {
+        let corrected = self.corrected.iter().map(|job| (CORRECTED, job));
+        corrected.chain(self.published.iter().map(|job| (AS_PUBLISHED, job)))
+    }
+
+    /// Whether a word of the user's stands for it: an id, or with `about` one of its words.
+    pub fn is_about(&self, word: &str) -> bool {
+        let same = |own: &String| own.eq_ignore_ascii_case(word);
+        self.about.iter().any(same) || self.jobs().any(|(_, job)| same(&job.experiment))
+    }
+}
+
+/// The name of a careful comparison.
+pub const CORRECTED: &str = "corrected";
+/// The name of the comparison behind the claim.
+pub const AS_PUBLISHED: &str = "as published";
+
+impl Edge {
+    /// As a number; sizes in bytes.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Edge::Number(value) => Some(*value),
+            Edge::Size(text) => crate::sizes::parse_size(text).ok().map(|bytes| bytes as f64),
+        }
+    }
+}
+
+impl Holds {
+    /// Both edges as numbers; infinite where the range is open.
+    pub fn edges(&self) -> (Option<f64>, Option<f64>) {
+        let edge = |edge: &Option<Edge>, times: f64| match edge {
+            Some(edge) => edge.number(),
+            None => self.value.map(|value| value * times),
+        };
+        (edge(&self.low, 0.5), edge(&self.high, 2.0))
+    }
+
+    /// The parameter that decides a crossover.
+    pub fn parameter(&self) -> &str {
+        self.parameter.as_deref().unwrap_or("bytes")
+    }
+
+    /// The values of it that a crossover is measured at, ascending: those of the file, or both edges, what lies between them,
+    /// and an eighth and eight times of them.
+    pub fn points(&self) -> Vec<u64> {
+        let mut points: Vec<u64> = match (self.sizes.is_empty(), self.edges()) {
+            (false, _) => self.sizes.iter().filter_map(|s| crate::sizes::parse_size(s).ok()).collect(),
+            (true, (Some(low), Some(high))) => {
+                let between = (low * high).sqrt();
+                [low / 8.0, low, between, high, high * 8.0].map(|v| power_of_two(v, 4096)).to_vec()
+            }
+            _ => Vec::new(),
+        };
+        points.sort_unstable();
+        points.dedup();
+        points
+    }
+}
+
+/// The nearest power of two, at least `least`.
+fn power_of_two(value: f64, least: u64) -> u64 {
+    (1_u64 << (value.max(1.0).log2().round() as u32).min(62)).max(least)
+}

@@ -1,0 +1,260 @@
+//! `pagewise claims`: other people's statements about the cost of memory, tested here.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use record::claim::{Answers, Asked, Claim};
+use record::experiment::ParameterList;
+use record::folder::RunFolder;
+use record::plan::LAUNCHES;
+use record::sizes;
+use record::summary::Summary;
+
+use super::{Laboratory, SelectArgs, print, run, runs_folder};
+use crate::machine;
+use crate::plan::claims::{self, Resolved};
+use crate::plan::{self, Choice, Terms, Wish};
+use crate::worker;
+
+/// What a run of claims keeps beside its plan: the claims with their cells.
+const ASKED: &str = "claims.json";
+/// What it said.
+const ANSWERS: &str = "answers.json";
+/// Of the budget this part is planned with; pilots take the rest.
+const PLANNED: f64 = 0.8;
+/// What must be the same for a kept run to be one of this machine.
+const MACHINE: [&str; 10] =
+    ["cpu", "cpus", "kernel", "architecture", "hypervisor", "memory", "page", "thp", "governor", "clocksource"];
+
+/// The words after `claims`.
+#[derive(Debug, Args)]
+pub(super) struct ClaimsArgs {
+    /// Ids of claims [default: all]; `list` shows them without measuring.
+    what: Vec<String>,
+    /// Claims about this, such as mmap or an experiment's name. May be repeated.
+    #[arg(long, value_name = "WORD")]
+    about: Vec<String>,
+    /// The claims of one published write-up (P1 … P5).
+    #[arg(long, value_name = "ID")]
+    table: Option<String>,
+    /// A claim of your own (docs/claims-format.md). May be repeated.
+    #[arg(long, value_name = "PATH")]
+    file: Vec<PathBuf>,
+    /// Time to spend; what answers most in its time is measured first.
+    #[arg(long, value_name = "TIME", default_value = "10min")]
+    budget: String,
+    /// Half-width of a ratio's interval at which it is narrow enough.
+    #[arg(long, value_name = "SHARE", default_value = "3%")]
+    precision: String,
+    /// Below this share two costs are called the same.
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    margin: String,
+    /// Seed of all orders and data [default: from the clock; it is kept in the plan].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// The run folder itself [default: a new one among the kept runs].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Measure everything, also what kept runs of this machine answer.
+    #[arg(long)]
+    fresh: bool,
+    /// Everything about each claim, not a line.
+    #[arg(long)]
+    full: bool,
+    /// Print the answers as JSON (crates/record/schema/claims.schema.json).
+    #[arg(long)]
+    json: bool,
+    /// Exit with 3 where a claim is undecided.
+    #[arg(long)]
+    strict: bool,
+    /// Allow changes such as a larger huge page pool; everything is put back.
+    #[arg(long)]
+    allow_system_changes: bool,
+    /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
+    #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with_all = ["about", "table", "file", "out"])]
+    compare: Vec<String>,
+}
+
+/// The laboratory is opened only to measure: to list its methods every worker is started once.
+pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &ClaimsArgs) -> Result<u8> {
+    if let [first, second] = &arguments.compare[..] {
+        return compare(first, second, arguments.json);
+    }
+    let own: Vec<Claim> = arguments.file.iter().map(|path| claims::own(path)).collect::<Result<_>>()?;
+    let listing = arguments.what.first().is_some_and(|word| word == "list");
+    let chosen = selected(arguments, &own, if listing { &arguments.what[1..] } else { &arguments.what })?;
+    match listing {
+        true if arguments.json => print(&(serde_json::to_string_pretty(&chosen)? + "\n")),
+        true => print(&report::claims::list(&chosen)),
+        false => answer(&laboratory()?, arguments, &chosen),
+    }
+}
+
+/// The claims that the words of the user stand for.
+fn selected<'a>(arguments: &ClaimsArgs, own: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
+    let all = claims::all()?;
+    if !ids.is_empty() {
+        let mut found = claims::find(all, ids)?;
+        found.extend(own);
+        return Ok(found);
+    }
+    let about = |claim: &&Claim| arguments.about.is_empty() || arguments.about.iter().any(|word| claim.is_about(word));
+    let table = |claim: &&Claim| {
+        let wanted = arguments.table.as_deref();
+        wanted.is_none_or(|id| claim.table.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(id)))
+    };
+    let narrowed = !arguments.about.is_empty() || arguments.table.is_some();
+    let carried = all.iter().filter(|_| own.is_empty() || narrowed).filter(about).filter(table);
+    let found: Vec<&Claim> = carried.chain(own).collect();
+    if found.is_empty() {
+        let words: std::collections::BTreeSet<&str> = all.iter().flat_map(|c| &c.about).map(String::as_str).collect();
+        let words: Vec<&str> = words.into_iter().collect();
+        bail!("no claim is about that; there are claims about {}", words.join(", "));
+    }
+    Ok(found)
+}
+
+fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) -> Result<u8> {
+    let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
+    let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
+    let precision = sizes::parse_share(&arguments.precision).context("--precision")?;
+    let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
+    let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
+    let kept = if arguments.fresh { Vec::new() } else { kept_runs(laboratory) };
+    let answered =
+        |asked: &Asked, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
+    let cells = claims::affordable(&mut resolved.asked, budget_s * PLANNED, answered);
+    let (made, stopped_by, folder) = if cells.is_empty() {
+        (None, None, None)
+    } else {
+        let now = jiff::Timestamp::now();
+        let seed =
+            arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+        let terms = Terms {
+            run: run::run_id(&now),
+            created: now.to_string(),
+            seed,
+            budget_s,
+            precision,
+            margin,
+            time_limit_s: None,
+            launches: LAUNCHES,
+            first_look: false,
+            short: false,
+            allow_system_changes: arguments.allow_system_changes,
+            keep_environment: false,
+        };
+        let (summary, stopped_by, folder) = measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
+        (Some(summary), stopped_by, Some(folder))
+    };
+    let summaries: Vec<&Summary> = made.iter().chain(&kept).collect();
+    let run = made.as_ref().map(|s| s.run.clone());
+    let mut answers = judge::claims::report(&resolved.asked, &summaries, margin, run);
+    if answers.environment.is_empty() {
+        answers.environment = machine::capture(std::path::Path::new("/")).headline();
+    }
+    if let Some(folder) = &folder {
+        folder.write_sealed(ANSWERS, &answers)?;
+    }
+    show(&answers, arguments.json, arguments.full, folder.as_ref())?;
+    Ok(exit_code(&answers, stopped_by, arguments.strict))
+}
+
+/// Measures the cells as an ordinary run, with the claims kept beside its plan.
+fn measured(
+    laboratory: &Laboratory,
+    arguments: &ClaimsArgs,
+    resolved: &Resolved,
+    cells: &std::collections::BTreeSet<record::cell::Cell>,
+    wish: &Wish,
+    terms: Terms,
+) -> Result<(Summary, Option<i32>, RunFolder)> {
+    let choice = Choice::Claimed(resolved, cells, wish);
+    let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
+    let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
+    let folder = RunFolder::create(&path)?;
+    let made = folder.write_json(ASKED, &resolved.asked).and_then(|()| run::made(laboratory, false, plan, &folder));
+    if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
+        folder.discard();
+    }
+    made.map(|(summary, stopped_by)| (summary, stopped_by, folder))
+}
+
+/// The summaries of kept runs that this machine made with the same workers, the newest first.
+fn kept_runs(laboratory: &Laboratory) -> Vec<Summary> {
+    let here = machine::capture(std::path::Path::new("/"));
+    let (facts, identity) = (here.headline(), here.identity.words());
+    let kept = runs_folder();
+    let mut names: Vec<_> = std::fs::read_dir(&kept).into_iter().flatten().flatten().map(|e| e.file_name()).collect();
+    names.sort();
+    let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut same_worker = |name: &str, hash: &str| {
+        let now = hashes.entry(name.to_owned()).or_insert_with(|| {
+            worker::find(&laboratory.workers, name).ok().and_then(|w| Some(w.start().ok()?.hash.clone()))
+        });
+        now.as_deref() == Some(hash)
+    };
+    let one = |name: std::ffi::OsString| -> Option<Summary> {
+        let folder = RunFolder::open(name.to_str()?, &kept).ok()?;
+        let plan = folder.plan().ok()?;
+        let summary: Summary = folder.read_json("summary.json").ok()?;
+        let same = MACHINE.iter().all(|key| summary.environment.get(*key) == facts.get(*key))
+            && summary.host.get("machine") == identity.get("machine");
+        let workers = plan.workers.iter().all(|(name, hash)| same_worker(name, hash));
+        (same && workers && summary.version == env!("CARGO_PKG_VERSION")).then_some(summary)
+    };
+    names.into_iter().rev().filter_map(one).collect()
+}
+
+fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -> Result<u8> {
+    if json {
+        return print(&(serde_json::to_string_pretty(answers)? + "\n"));
+    }
+    let mut text = report::claims::render(answers, full);
+    if let Some(folder) = folder {
+        text += &format!("The run is kept in {}\n", folder.path().display());
+    }
+    print(&text)
+}
+
+/// 3 where `--strict` meets an undecided claim, 4 where no claim could be measured.
+fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
+    use record::claim::Word;
+    let all = |word: Word| answers.answers.iter().all(|a| a.word == word);
+    let any = |word: Word| answers.answers.iter().any(|a| a.word == word);
+    match stopped_by {
+        Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
+        None if strict && any(Word::Undecided) => 3,
+        None => u8::from(all(Word::NotMeasurableHere)) * 4,
+    }
+}
+
+/// The answers of a kept run of claims; `None` where it is another kind of run.
+fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
+    if !folder.file(ANSWERS).is_file() {
+        return Ok(None);
+    }
+    folder.read_sealed(ANSWERS).map(Some)
+}
+
+/// Prints a kept run of claims again; `None` where it is another kind of run.
+pub(super) fn report_again(name: &str, json: bool) -> Result<Option<u8>> {
+    let folder = RunFolder::open(name, &runs_folder())?;
+    let Some(answers) = answers_of(&folder)? else { return Ok(None) };
+    show(&answers, json, false, Some(&folder))?;
+    Ok(Some(exit_code(&answers, None, false)))
+}
+
+fn compare(first: &str, second: &str, json: bool) -> Result<u8> {
+    let open = |name: &str| -> Result<Answers> {
+        let folder = RunFolder::open(name, &runs_folder())?;
+        answers_of(&folder)?.with_context(|| format!("{name} is not a run of claims"))
+    };
+    let changes = judge::claims::changes(&open(first)?, &open(second)?);
+    match json {
+        true => print(&(serde_json::to_string_pretty(&changes)? + "\n")),
+        false => print(&report::claims::changes(&changes, first, second)),
+    }
+}

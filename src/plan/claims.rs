@@ -1,0 +1,268 @@
+//! Claims as cells: which cells test them here, and which of them a budget is enough for.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use record::cell::{Cell, Selector};
+use record::claim::{Asked, AskedJob, Claim, Job, Kind};
+use record::experiment::{Experiment, ParameterList};
+use record::plan::PlannedCell;
+use record::sizes::did_you_mean;
+
+use super::select;
+use super::wish::Wish;
+use crate::worker::{Worker, carried};
+
+/// Launches that the time of a cell is foretold for.
+const LAUNCHES: f64 = 8.0;
+/// Rounds of such a launch, with what is discarded.
+const ROUNDS: f64 = 4.0;
+/// What starting one worker takes, in seconds; a virtual machine's is longer.
+const START_S: f64 = 0.15;
+/// The same of a worker that compiles while it runs.
+const COMPILING_START_S: f64 = 1.0;
+/// What one byte takes in all phases together, in seconds: cautious, so that a budget is rather left over.
+const BYTE_S: f64 = 2e-9;
+
+/// All claims that the binary carries.
+pub fn all() -> Result<&'static [Claim]> {
+    static ALL: std::sync::OnceLock<Vec<Claim>> = std::sync::OnceLock::new();
+    if let Some(all) = ALL.get() {
+        return Ok(all);
+    }
+    let parsed = carried::CLAIMS.iter().map(|(path, text)| Claim::parse(path, text));
+    let parsed: Vec<Claim> = parsed.collect::<Result<_>>()?;
+    Ok(ALL.get_or_init(|| parsed))
+}
+
+/// A claim of the user's own.
+pub fn own(path: &Path) -> Result<Claim> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Claim::parse(&path.display().to_string(), &text)
+}
+
+/// The claims of some ids, in either case.
+pub fn find<'a>(all: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
+    let one = |id: &String| {
+        all.iter().find(|c| c.id.eq_ignore_ascii_case(id)).with_context(|| {
+            let hint = did_you_mean(id, all.iter().map(|c| c.id.as_str()));
+            format!("there is no claim {id:?}{hint} (pagewise claims list shows them)")
+        })
+    };
+    ids.iter().map(one).collect()
+}
+
+/// Claims with their cells, each cell once.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The claims.
+    pub asked: Vec<Asked>,
+    /// Their cells as a plan has them.
+    pub planned: Vec<PlannedCell>,
+}
+
+/// Finds the cells of claims. What needs a worker that is not here has the reason instead.
+pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<Resolved> {
+    let mut resolved = Resolved::default();
+    for claim in claims {
+        let mut jobs = Vec::new();
+        for (name, job) in claim.jobs() {
+            let mut asked = AskedJob { job: name.to_owned(), points: points(claim), ..AskedJob::default() };
+            let mut cells = |way: &str, further: &[(String, String)], point: Option<u64>| -> Result<Option<Cell>> {
+                let mut settings = settings(job, further);
+                let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
+                settings.extend(point.map(|value| (parameter.to_owned(), vec![value.to_string()])));
+                let words = format!("{}/{way}", job.experiment);
+                let Some(planned) = one_cell(&words, settings, experiments, workers, wish)? else { return Ok(None) };
+                let cell = planned.cell.clone();
+                if !resolved.planned.iter().any(|p| p.cell == cell) {
+                    resolved.planned.push(planned);
+                }
+                Ok(Some(cell))
+            };
+            let at: Vec<Option<u64>> =
+                if asked.points.is_empty() { vec![None] } else { asked.points.iter().map(|p| Some(*p)).collect() };
+            let context = || format!("claim {}, {name}", claim.id);
+            for point in at {
+                asked.way.extend(cells(&job.way, &pairs(&job.way_set), point).with_context(context)?);
+                if let Some(other) = &job.other {
+                    asked.other.extend(cells(other, &pairs(&job.other_set), point).with_context(context)?);
+                }
+            }
+            settle(&mut asked, job);
+            jobs.push(asked);
+        }
+        resolved.asked.push(Asked { claim: (*claim).clone(), jobs });
+    }
+    Ok(resolved)
+}
+
+fn points(claim: &Claim) -> Vec<u64> {
+    let holds = claim.holds.as_ref().filter(|_| claim.kind == Kind::Crossover);
+    holds.map_or_else(Vec::new, |holds| holds.points())
+}
+
+fn pairs(set: &std::collections::BTreeMap<String, String>) -> Vec<(String, String)> {
+    set.iter().map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+/// What a job says of the parameters of one side, the side's own last.
+fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>)> {
+    let own = |key: &String| further.iter().any(|(k, _)| k == key);
+    let both = job.set.iter().filter(|(key, _)| !own(key)).map(|(k, v)| (k.clone(), vec![v.clone()]));
+    both.chain(further.iter().map(|(k, v)| (k.clone(), vec![v.clone()]))).collect()
+}
+
+/// The one cell that these words stand for: the first value where several are usual. `None` where its family of workers is
+/// not here.
+fn one_cell(
+    words: &str,
+    settings: Vec<(String, Vec<String>)>,
+    experiments: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+) -> Result<Option<PlannedCell>> {
+    let selector = Selector::parse(words)?;
+    let family = |pattern: &str| pattern.strip_suffix('*').map(str::to_owned);
+    let absent = |start: String| !workers.iter().any(|w| w.name.starts_with(&start));
+    let sides = selector.worker.iter().flat_map(|w| w.split('+'));
+    if sides.filter_map(family).any(absent) {
+        return Ok(None);
+    }
+    let wish =
+        Wish { selectors: vec![selector], settings, baseline: None, sizes: ParameterList::Default, ..wish.clone() };
+    let (found, _) = select::cells(experiments, workers, &wish)?;
+    match found.into_iter().next() {
+        Some(planned) => Ok(Some(planned)),
+        None => bail!("{words} has no cell with these parameters"),
+    }
+}
+
+/// Notes what cannot be compared here.
+fn settle(asked: &mut AskedJob, job: &Job) {
+    let needed = asked.points.len().max(1);
+    if asked.way.len() < needed || job.other.is_some() && asked.other.len() < needed {
+        let lacking = if asked.way.len() < needed { &job.way } else { job.other.as_ref().unwrap_or(&job.way) };
+        asked.left_out = format!("no worker here is {}", lacking.rsplit('@').next().unwrap_or(lacking));
+        asked.way.clear();
+        asked.other.clear();
+    } else if asked.way == asked.other && job.other_total.is_none() {
+        asked.left_out = "both sides are the same on this machine, such as one thread and N where N is 1".to_owned();
+        asked.way.clear();
+        asked.other.clear();
+    }
+}
+
+/// About how long it takes to measure a cell, in seconds.
+fn cost_s(cell: &Cell) -> f64 {
+    let compiles = cell.worker.contains("java");
+    let start_s = if compiles { COMPILING_START_S } else { START_S } * cell.sides().count() as f64;
+    let bytes: f64 = cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0.0);
+    LAUNCHES * (start_s + ROUNDS * bytes * BYTE_S)
+}
+
+/// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
+/// which comparisons need not be measured. The cells to measure are returned.
+pub fn affordable(asked: &mut [Asked], budget_s: f64, is_answered: impl Fn(&Asked, usize) -> bool) -> BTreeSet<Cell> {
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (i, one) in asked.iter().enumerate() {
+        let wanted = |j: &usize| one.jobs[*j].left_out.is_empty() && !is_answered(one, *j);
+        open.extend((0..one.jobs.len()).filter(wanted).map(|j| (i, j)));
+    }
+    let mut chosen: BTreeSet<Cell> = BTreeSet::new();
+    let mut spent_s = 0.0;
+    while !open.is_empty() {
+        let more_s = |&(i, j): &(usize, usize)| -> f64 {
+            let new: BTreeSet<&Cell> = asked[i].jobs[j].cells().filter(|c| !chosen.contains(*c)).collect();
+            new.into_iter().map(cost_s).sum()
+        };
+        let costs: Vec<f64> = open.iter().map(more_s).collect();
+        // Of two that cost the same the corrected one comes first: it is the word on the claim.
+        let cheapest = (0..open.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]).then(open[a].1.cmp(&open[b].1)));
+        let Some(next) = cheapest else { break };
+        let ((i, j), more_s) = (open.remove(next), costs[next]);
+        if spent_s + more_s > budget_s {
+            let job = &mut asked[i].jobs[j];
+            job.left_out = format!("the budget did not reach it; it needs about {more_s:.0} s");
+            job.for_lack_of_time = true;
+            continue;
+        }
+        spent_s += more_s;
+        chosen.extend(asked[i].jobs[j].cells().cloned());
+    }
+    chosen
+}
+
+/// The chosen cells with their experiments: those that answer most in their time come first, and each says how much of the
+/// time it is to be given.
+pub(super) fn cells(
+    resolved: &Resolved,
+    chosen: &BTreeSet<Cell>,
+    experiments: &[Experiment],
+) -> (Vec<PlannedCell>, Vec<Experiment>) {
+    let planned: Vec<PlannedCell> = resolved.planned.iter().filter(|p| chosen.contains(&p.cell)).cloned().collect();
+    let time_s = |name: &str| chosen.iter().filter(|c| c.experiment == name).map(cost_s).sum::<f64>();
+    let jobs = || resolved.asked.iter().flat_map(|a| &a.jobs);
+    let answers = |name: &str| {
+        let here =
+            |job: &&AskedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);
+        jobs().filter(here).count() as f64
+    };
+    let mut involved: Vec<Experiment> = experiments
+        .iter()
+        .filter(|e| planned.iter().any(|p| p.cell.experiment == e.name))
+        .map(|e| Experiment { budget_s: Some(time_s(&e.name)), ..e.clone() })
+        .collect();
+    let rate = |e: &Experiment| answers(&e.name) / time_s(&e.name);
+    involved.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    (planned, involved)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn cell(method: &str, bytes: &str) -> Cell {
+        Cell {
+            experiment: "copy".into(),
+            method: method.into(),
+            worker: "c-O3".into(),
+            parameters: BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]),
+        }
+    }
+
+    fn asked(id: &str, cells: [Cell; 2]) -> Asked {
+        let mut claim = all().unwrap()[0].clone();
+        claim.id = id.to_owned();
+        let [way, other] = cells;
+        let job = AskedJob { job: "corrected".into(), way: vec![way], other: vec![other], ..AskedJob::default() };
+        Asked { claim, jobs: vec![job] }
+    }
+
+    #[test]
+    fn what_answers_most_in_its_time_is_measured_first_and_shared_cells_are_counted_once() {
+        let (small, other, large) = (cell("a", "4096"), cell("b", "4096"), cell("a", "1073741824"));
+        let mut all = [
+            asked("dear", [large.clone(), cell("b", "1073741824")]),
+            asked("cheap", [small.clone(), other.clone()]),
+            asked("shares", [other, small]),
+        ];
+        let chosen = affordable(&mut all, 4.0, |_, _| false);
+        assert_eq!(chosen.len(), 2);
+        let why = |i: usize| all[i].jobs[0].left_out.as_str();
+        assert!(why(0).starts_with("the budget did not reach it") && why(1).is_empty() && why(2).is_empty());
+        assert!(affordable(&mut all, 4.0, |_, _| true).is_empty(), "what kept runs answer is not measured again");
+    }
+
+    #[test]
+    fn ids_are_unique_and_unknown_ones_get_a_hint() {
+        let claims = all().unwrap();
+        let ids: BTreeSet<String> = claims.iter().map(|c| c.id.to_lowercase()).collect();
+        assert_eq!(ids.len(), claims.len());
+        let error = find(claims, &["P5-aa".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("did you mean \"P5-a\"?"), "{error}");
+    }
+}

@@ -1,0 +1,197 @@
+//! What comes before the launches that are judged: short ones that show how long things take, and from them, once and for all, how
+//! much a launch holds and what each experiment needs of the budget.
+
+use anyhow::Result;
+use record::decision::What;
+use record::state::GroupState;
+
+use super::{Asked, Runner, launch_s};
+
+/// The block of launches that are kept but only show how long rounds take.
+const PILOT: i32 = -1;
+/// A round below this many seconds is shown by several: one alone is mostly the first touch of everything.
+const SHORT_ROUND_S: f64 = 0.1;
+/// Rounds of the second pilot of such a group.
+const SECOND_PILOT_ROUNDS: u32 = 5;
+/// Launches that the rounds of a launch are planned for; the budget and the precision decide how many there are.
+const PLANNED_LAUNCHES: f64 = 10.0;
+/// The share of the time that is planned with.
+const PLANNED_SHARE: f64 = 0.92;
+/// Most measured rounds in one launch.
+const MOST_ROUNDS: f64 = 400.0;
+/// Measured rounds should take so many times what start and warm-up of their launch take.
+const WORTH: f64 = 3.0;
+/// Rounds that a launch should have where one is shorter than [`SHORT_ROUND_S`]: their middle then feels no single tick.
+const SHORT_ROUNDS: f64 = 20.0;
+/// Launches of one sample each that an experiment of fresh processes should have.
+const FRESH_LAUNCHES: f64 = 25.0;
+
+impl Runner<'_> {
+    /// How the budget is shared: by what each experiment says that it needs; in the first look by what their pilots took.
+    pub(super) fn weights(&mut self, names: &[String]) -> Result<Vec<f64>> {
+        if !self.state.plan.first_look {
+            return Ok(self.state.plan.experiments.iter().map(|e| e.needed_s()).collect());
+        }
+        for name in names {
+            self.pilot(name, self.state.budget_s)?;
+        }
+        let left_s = self.left_s() * PLANNED_SHARE;
+        let needs: Vec<Needs> = names.iter().map(|name| self.needs(name)).collect();
+        let (least, worth) = needs.iter().fold((0.0, 0.0), |(l, w), n| (l + n.least_s, w + n.worth_s));
+        // Everything gets its least; what is over goes to what makes a launch worth its start.
+        let share = ((left_s - least) / (worth - least).max(1e-9)).max(0.0);
+        Ok(needs.iter().map(|n| n.least_s + share * (n.worth_s - n.least_s) + 1e-3).collect())
+    }
+
+    fn needs(&self, name: &str) -> Needs {
+        let mut needs = Needs { least_s: 0.0, worth_s: 0.0 };
+        for launch_group in self.launch_groups_of(name) {
+            if self.alive(launch_group).is_empty() {
+                continue;
+            }
+            let group = &self.state.launch_groups[launch_group];
+            let warmup = self.warmup_rounds(launch_group);
+            needs.least_s += PLANNED_LAUNCHES * launch_s(group, warmup + 1);
+            needs.worth_s += match group.fresh {
+                true => FRESH_LAUNCHES * launch_s(group, 1),
+                false => PLANNED_LAUNCHES * launch_s(group, warmup + worth_rounds(group, warmup) as u32),
+            };
+        }
+        needs
+    }
+
+    /// How much the pilot of a group holds.
+    pub(super) fn pilot_asked(&self, launch_group: usize) -> Asked {
+        let warmup_rounds = match self.state.launch_groups[launch_group].fresh {
+            true => 0,
+            false if self.compiles(launch_group) => 2,
+            false => 1,
+        };
+        Asked { rounds: 1, warmup_rounds }
+    }
+
+    /// One launch of every group, two where rounds are short, that is kept but not judged: it shows what cannot run here and how
+    /// long a round takes. The groups that have been launched so are returned.
+    pub(super) fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
+        let mut launched = Vec::new();
+        let mut next = 0;
+        // Groups whose pilot dies are split; the parts are appended and get a pilot of their own.
+        while next < self.state.launch_groups.len() {
+            let group = &self.state.launch_groups[next];
+            let mine = group.experiment == name && group.rounds == 0;
+            if mine && !group.timed && self.signals.arrived().is_none() && self.spent_s() <= until_s {
+                self.progress.step(&format!("{name}: pilot"), self.left_s());
+                let asked = self.pilot_asked(next);
+                // What is skipped ends a pair's launch, which then says nothing of the others.
+                let mut alive = usize::MAX;
+                while self.alive(next).len() < alive && !self.alive(next).is_empty() && self.signals.arrived().is_none()
+                {
+                    alive = self.alive(next).len();
+                    self.launch(next, PILOT, asked)?;
+                }
+                let group = &self.state.launch_groups[next];
+                let again = !group.fresh && group.timed && group.round_s < SHORT_ROUND_S;
+                if again && !self.alive(next).is_empty() && self.signals.arrived().is_none() {
+                    self.launch(next, PILOT, Asked { rounds: SECOND_PILOT_ROUNDS, ..asked })?;
+                }
+            }
+            if mine && self.state.launch_groups[next].timed {
+                launched.push(next);
+            }
+            next += 1;
+        }
+        Ok(launched)
+    }
+
+    /// The rounds to discard in every launch of a group, as its experiment says.
+    fn warmup_rounds(&self, launch_group: usize) -> u32 {
+        let group = &self.state.launch_groups[launch_group];
+        let Some(experiment) = self.state.plan.experiment(&group.experiment) else { return 0 };
+        match (group.fresh, self.compiles(launch_group)) {
+            (true, _) => 0,
+            (false, true) => experiment.warmup_rounds_compiled,
+            (false, false) => experiment.warmup_rounds,
+        }
+    }
+
+    /// Fixes how much every further launch holds: as many rounds as make it worth its start, so that at least about ten launches
+    /// of each group fit into the budget and as few as the run may have fill it.
+    pub(super) fn fix_rounds(&mut self, name: &str, until_s: f64) -> Result<()> {
+        let of_name = self.launch_groups_of(name);
+        let timed = |u: &usize| !self.alive(*u).is_empty() && self.state.launch_groups[*u].timed;
+        let begun = of_name.iter().any(|&u| self.state.launch_groups[u].rounds > 1);
+        let open: Vec<usize> =
+            of_name.into_iter().filter(timed).filter(|&u| self.state.launch_groups[u].rounds == 0).collect();
+        let warmup: Vec<u32> = open.iter().map(|&u| self.warmup_rounds(u)).collect();
+        let least_s: f64 = open.iter().zip(&warmup).map(|(&u, w)| launch_s(&self.state.launch_groups[u], 1 + w)).sum();
+        let adjustable = open.iter().filter(|&&u| !self.state.launch_groups[u].fresh).count().max(1) as f64;
+        let left_s = (until_s - self.spent_s()) * PLANNED_SHARE;
+        let spare_s = |launches: f64| (left_s / launches - least_s) / adjustable;
+        let (most_s, fewest_s) = (spare_s(PLANNED_LAUNCHES), spare_s(f64::from(self.state.plan.max_launches)));
+        for (u, warmup_rounds) in open.into_iter().zip(warmup) {
+            let group = &self.state.launch_groups[u];
+            let rounds = match group.fresh || begun {
+                true => 1,
+                false => chosen_rounds(group.round_s, worth_rounds(group, warmup_rounds), fewest_s, most_s),
+            };
+            let why = "a launch is worth its start, and about ten of every group fit into the budget";
+            self.decide(why, What::Rounds { launch_group: u, rounds, warmup_rounds })?;
+        }
+        Ok(())
+    }
+}
+
+/// What ten launches of an experiment take, in seconds.
+struct Needs {
+    /// With one round each.
+    least_s: f64,
+    /// With as many as are worth it.
+    worth_s: f64,
+}
+
+/// The rounds with which a launch is worth its start.
+fn worth_rounds(group: &GroupState, warmup_rounds: u32) -> f64 {
+    let round_s = group.round_s.max(1e-6);
+    let short = if round_s < SHORT_ROUND_S { SHORT_ROUNDS } else { 1.0 };
+    (WORTH * launch_s(group, warmup_rounds) / round_s).max(short).min(MOST_ROUNDS).ceil()
+}
+
+/// The rounds that are worth it, kept between those that fill the budget with the most launches and with about ten.
+fn chosen_rounds(round_s: f64, worth: f64, fewest_s: f64, most_s: f64) -> u32 {
+    let that_take = |seconds: f64| 1.0 + (seconds / round_s.max(1e-6)).max(0.0);
+    worth.max(that_take(fewest_s)).min(that_take(most_s)).min(MOST_ROUNDS) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(round_s: f64, start_s: f64) -> GroupState {
+        GroupState {
+            experiment: "x".to_owned(),
+            cells: vec![0],
+            fresh: false,
+            split_from: None,
+            timed: true,
+            round_s,
+            start_s,
+            rounds: 0,
+            warmup_rounds: 0,
+        }
+    }
+
+    #[test]
+    fn rounds_pay_for_the_start_and_short_ones_are_many() {
+        assert_eq!(worth_rounds(&group(0.5, 1.0), 2), 12.0);
+        assert_eq!(worth_rounds(&group(0.01, 0.01), 2), 20.0);
+        assert_eq!(worth_rounds(&group(1e-5, 10.0), 2), MOST_ROUNDS);
+    }
+
+    #[test]
+    fn a_launch_is_never_empty_and_the_budget_bounds_it() {
+        assert_eq!(chosen_rounds(0.1, 20.0, 0.0, 10.0), 20);
+        assert_eq!(chosen_rounds(0.1, 20.0, 5.0, 10.0), 51, "the most launches must fill the budget");
+        assert_eq!(chosen_rounds(0.1, 20.0, 0.0, 0.5), 6, "ten launches must fit");
+        assert_eq!(chosen_rounds(0.1, 20.0, -3.0, -1.0), 1);
+    }
+}

@@ -1,0 +1,174 @@
+//! `pagewise claims`: every carried claim has its cells, own claims are read with care, answers have their shape.
+
+use std::collections::BTreeSet;
+
+use crate::support::place::{Place, said};
+use pagewise::plan::{Wish, catalog, claims};
+use pagewise::worker;
+use record::cell::Cell;
+use record::claim::{Answers, Claim, Kind};
+use record::experiment::ParameterList;
+use serde_json::Value;
+
+fn wish() -> Wish {
+    Wish {
+        selectors: Vec::new(),
+        settings: Vec::new(),
+        baseline: None,
+        sizes: ParameterList::Default,
+        cpus: 2,
+        page_bytes: 4096,
+    }
+}
+
+/// Holds answers against the committed schema.
+fn conforms(answers: &Value) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/claims.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    jsonschema::meta::validate(&schema).expect("the schema is one");
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: BTreeSet<String> =
+        validator.iter_errors(answers).map(|e| format!("{} at {}", e, e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+#[test]
+fn there_are_enough_claims_of_every_kind_spread_over_the_experiments() {
+    let all = claims::all().unwrap();
+    let measurable = |c: &&Claim| c.missing.is_none();
+    assert!(all.iter().filter(measurable).count() >= 60, "{}", all.len());
+    let crossovers = all.iter().filter(measurable).filter(|c| c.kind == Kind::Crossover);
+    assert!(crossovers.count() >= 10);
+    let used: BTreeSet<&str> = all.iter().flat_map(|c| c.jobs()).map(|(_, job)| job.experiment.as_str()).collect();
+    for experiment in catalog::experiments(None).unwrap().iter().filter(|e| !e.hidden) {
+        assert!(used.contains(experiment.name.as_str()), "no claim is about {}", experiment.name);
+    }
+    for table in ["P1", "P2", "P3", "P4", "P5"] {
+        let mine = all.iter().filter(|c| c.table.as_deref() == Some(table)).count();
+        assert!(mine >= 4, "{table} has {mine}");
+    }
+}
+
+/// Every method, worker and parameter that a claim names exists, and each parameter means something to one of its sides.
+#[test]
+fn the_cells_of_every_claim_exist() {
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[]).unwrap());
+    let mut wrong = Vec::new();
+    for claim in claims::all().unwrap() {
+        let resolved = match claims::resolve(&[claim], &experiments, &workers, &wish()) {
+            Ok(resolved) => resolved,
+            Err(error) => {
+                wrong.push(format!("{error:#}"));
+                continue;
+            }
+        };
+        for (asked, (name, job)) in resolved.asked[0].jobs.iter().zip(claim.jobs()) {
+            let mut complain = |what: String| wrong.push(format!("{} {name}: {what}", claim.id));
+            if asked.left_out.starts_with("no worker here is") {
+                continue;
+            }
+            if !asked.left_out.is_empty() || !asked.points.is_empty() && asked.points.len() != asked.way.len() {
+                complain(asked.left_out.clone());
+            }
+            let known = |key: &String, cells: &[Cell]| cells.iter().any(|c| c.parameters.contains_key(key));
+            let either = |key: &&String| known(key, &asked.way) || known(key, &asked.other);
+            let sides = [(&job.way_set, &asked.way), (&job.other_set, &asked.other)];
+            let own = sides.into_iter().flat_map(|(set, cells)| set.keys().filter(|key| !known(key, cells)));
+            for key in job.set.keys().filter(|key| !either(key)).chain(own) {
+                complain(format!("{key} means nothing to its methods"));
+            }
+            let experiment = catalog::find(&experiments, &job.experiment).unwrap();
+            for total in [&job.total, &job.other_total].into_iter().flatten() {
+                if !experiment.measures().any(|m| m == total) {
+                    complain(format!("there is no {total}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+const OWN: &str = r#"id = "own"
+statement = "Two copies of the same loop cost the same."
+kind = "ratio"
+about = ["copy"]
+
+[source]
+title = "A page"
+author = "Somebody"
+address = "https://example.org/page"
+figure = "the same"
+read = "2026-11-21"
+
+[holds]
+low = 0.001
+high = 1000.0
+
+[corrected]
+experiment = "copy"
+way = "memcpy@c-O0"
+other = "memcpy@c-O3"
+set = { bytes = "64KiB" }
+"#;
+
+#[test]
+fn mistakes_in_an_own_claim_are_named_with_line_and_column() {
+    let place = Place::new();
+    let path = place.file("own.toml");
+    for (from, to, expected) in [
+        ("kind = \"ratio\"", "kind = \"rato\"", "own.toml:3:8: unknown variant `rato`"),
+        ("low = 0.001", "low = 5000", "own.toml:14:1: low is not below high"),
+        ("memcpy@c-O0", "memcopy@c-O0", "did you mean \"memcpy\"?"),
+        ("bytes = \"64KiB\"", "byte = \"64KiB\"", "has the parameter \"byte\""),
+    ] {
+        std::fs::write(&path, OWN.replace(from, to)).unwrap();
+        let result = said(&mut place.command(&["claims", "--file", path.to_str().unwrap()]));
+        assert_eq!(result.code, 1, "{}", result.out);
+        assert!(result.err.contains(expected), "{}\nwanted {expected}", result.err);
+    }
+    let unknown = said(&mut place.command(&["claims", "P5-aa"]));
+    assert!(unknown.code == 1 && unknown.err.contains("did you mean \"P5-a\"?"), "{}", unknown.err);
+}
+
+#[test]
+fn an_own_claim_is_measured_kept_reused_compared_and_has_the_shape_of_its_schema() {
+    let place = Place::new();
+    let (path, runs) = (place.file("own.toml"), place.file("data/pagewise/runs"));
+    std::fs::write(&path, OWN).unwrap();
+    let words = ["claims", "--file", path.to_str().unwrap(), "--budget", "30s", "--json"];
+    let first = said(&mut place.command(&words));
+    assert_eq!(first.code, 0, "{}", first.err);
+    let value: Value = serde_json::from_str(&first.out).unwrap();
+    conforms(&value);
+    let answers: Answers = serde_json::from_value(value).unwrap();
+    assert_eq!((answers.answers.len(), answers.answers[0].id.as_str()), (1, "own"));
+    let run = answers.run.clone().expect("a run was made");
+    assert!(runs.join(&run).join("claims.json").is_file());
+    assert_eq!(said(&mut place.command(&["report", &run, "--json"])).out, first.out, "a report repeats the answers");
+    let decided = answers.answers[0].word.is_decided();
+    let again: Answers = serde_json::from_str(&said(&mut place.command(&words)).out).unwrap();
+    assert_eq!(again.reused.contains(&run), decided, "what a kept run answers is not measured again");
+    assert_eq!(again.run.is_none(), decided);
+    let same = said(&mut place.command(&["claims", "--compare", &run, &run]));
+    assert!(same.code == 0 && same.out.contains("is the same in"), "{}{}", same.out, same.err);
+}
+
+#[test]
+fn a_budget_that_is_too_small_leaves_claims_out_and_says_so() {
+    let place = Place::new();
+    let result = said(&mut place.command(&["claims", "P3-a", "--budget", "1s", "--strict", "--json"]));
+    assert_eq!(result.code, 3, "{}", result.err);
+    let answers: Answers = serde_json::from_str(&result.out).unwrap();
+    assert!(answers.run.is_none(), "nothing was measured");
+    assert!(answers.answers[0].jobs.iter().all(|j| j.why.starts_with("the budget did not reach it")));
+}
+
+#[test]
+fn claims_that_need_what_there_is_not_say_so_and_exit_with_4() {
+    let place = Place::new();
+    let result = said(&mut place.command(&["claims", "cidr-ssd-array"]));
+    assert_eq!(result.code, 4, "{}", result.err);
+    assert!(result.out.contains("NOT MEASURABLE HERE") && result.out.contains("ten NVMe drives"), "{}", result.out);
+    let listed = said(&mut place.command(&["claims", "list", "--about", "mmap"]));
+    assert!(listed.code == 0 && listed.out.lines().all(|l| l.chars().count() <= 80), "{}", listed.out);
+}
