@@ -36,6 +36,7 @@ struct Shown {
 pub(super) struct Found {
     laws: BTreeMap<(String, String), Shown>,
     digests: usize,
+    agreed: BTreeSet<String>,
     unbroken_digests: Vec<String>,
 }
 
@@ -249,8 +250,12 @@ impl Trial {
         if !matches!(method.role, Role::Method | Role::Published) || content == Content::None {
             return Ok(());
         }
+        let agree = content == Content::Agree;
+        if agree && !found.agreed.insert(planned.cell.name()) {
+            return Ok(()); // Every cell is held against all others: one of each method is enough.
+        }
         found.digests += 1;
-        let noticed = if content == Content::Agree {
+        let noticed = if agree {
             let mut other = evidence.clone();
             let Some(mine) = other.cells.get_mut(&cell) else { return Ok(()) };
             mine.checks.digests = mine.checks.digests.iter().map(|d| wrong_digest(d)).collect();
@@ -284,9 +289,7 @@ impl Found {
         for ((name, law), shown) in &self.laws {
             let recorded = !shown.terms.is_empty();
             if shown.untried {
-                say!(
-                    "untried  {name}: {law}: no cell here meets its condition, and without it nothing is recorded to try"
-                );
+                say!("untried  {name}: {law}: no cell here meets its condition, and without it it does not hold");
             } else if shown.unbroken > 0 {
                 unbroken += 1;
                 let why = if recorded { "no lie broke it" } else { "it names nothing that a worker records" };

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::run::captures;
 use crate::run::launch::{Side, launch};
+use crate::run::patience::TimeLimit;
 use crate::run::signals::Signals;
 use crate::worker::{self, Worker};
 use record::cell::Cell;
@@ -102,7 +103,7 @@ fn trace_cell(
             messages,
         })
         .collect();
-    let ended = launch(&sides, TIME_LIMIT, signals)?;
+    let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
     if !ended.ends.iter().all(End::is_clean) {
         let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
         return Ok(Err(format!(

@@ -1,6 +1,7 @@
 //! The verbs that make a run and print one again.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -77,6 +78,9 @@ pub(super) struct RunArgs {
     /// Everything, at the values that the experiments themselves take: hours rather than minutes, said at the start.
     #[arg(long, conflicts_with_all = ["published", "what"])]
     all: bool,
+    /// Wait for at most so long until other machines and processes leave this one most of its CPUs.
+    #[arg(long, value_name = "TIME")]
+    wait_for_quiet: Option<String>,
     /// Leave variables such as LD_PRELOAD, GLIBC_TUNABLES and GODEBUG to the workers; otherwise they are cleared.
     #[arg(long)]
     keep_environment: bool,
@@ -191,7 +195,26 @@ pub(super) fn run_id(now: &jiff::Timestamp) -> String {
     format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), &digits[..8])
 }
 
+/// Waits until the machine is quiet, where the user asked for it; what is seen meanwhile is said where it changes by much.
+fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
+    let Some(text) = &arguments.wait_for_quiet else { return Ok(()) };
+    let most = Duration::from_secs_f64(sizes::parse_seconds(text).context("--wait-for-quiet")?);
+    let mut said = f64::INFINITY;
+    let quiet = preflight::wait_for_quiet(Path::new("/"), most, |seen, left_s| {
+        let got = seen.got_share();
+        if (got - said).abs() > 0.1 {
+            said = got;
+            eprintln!("waiting for a quieter machine: it gives {:.0} % of its CPUs; {left_s:.0} s left", got * 100.0);
+        }
+    })?;
+    if !quiet {
+        eprintln!("this machine has not become quiet in {text}; measuring all the same");
+    }
+    Ok(())
+}
+
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+    wait_for_quiet(arguments)?;
     let (plan, folder) = match &arguments.resume {
         Some(name) => {
             let folder = RunFolder::open(name, &runs_folder())?;
@@ -251,6 +274,9 @@ pub(super) fn made(
         folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
+            if let Some(words) = seen.starved() {
+                eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
+            }
             folder.write_sealed(PREFLIGHT, &seen)?;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use record::machine::preflight::Preflight;
@@ -44,6 +44,29 @@ pub fn look(root: &Path, milliseconds: u64) -> Result<Preflight> {
         memory_threads,
         frequency_khz: before.2.into_iter().zip(after.2).collect(),
     })
+}
+
+/// The share of its CPUs that a quiet machine gives.
+const QUIET: f64 = 0.9;
+/// Between two looks while a quieter machine is waited for.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Looks again and again until the machine is quiet or so much time has passed; `tell` is given what is seen and the seconds left.
+/// Whether it became quiet.
+pub fn wait_for_quiet(root: &Path, most: Duration, mut tell: impl FnMut(&Preflight, f64)) -> Result<bool> {
+    let started = Instant::now();
+    loop {
+        let seen = look(root, SHORT_MS)?;
+        if seen.got_share() >= QUIET {
+            return Ok(true);
+        }
+        let left = most.saturating_sub(started.elapsed());
+        tell(&seen, left.as_secs_f64());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        std::thread::sleep(PAUSE.min(left));
+    }
 }
 
 fn frequency_khz(root: &Path, cpu: usize) -> Option<u64> {

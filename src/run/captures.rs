@@ -17,6 +17,7 @@ use super::guard::Guard;
 use super::launch::{self, Side};
 use super::signals::Signals;
 use crate::plan::input::CAPTURE;
+use crate::run::patience::TimeLimit;
 use crate::worker;
 
 /// Captures are the same in every run and on every machine, so that one is made once and figures are of the same packets.
@@ -159,7 +160,7 @@ fn make_one(
         messages: &messages,
     };
     let patience = Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
-    let ended = launch::launch(&[side], patience, signals)?;
+    let ended = launch::launch(&[side], TimeLimit::Able(patience), signals)?;
     let why = fs::read_to_string(&messages).unwrap_or_default();
     let _ = fs::remove_file(&said);
     let _ = fs::remove_file(&messages);

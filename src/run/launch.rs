@@ -13,6 +13,7 @@ use record::end::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
+use super::patience::{Begun, TimeLimit};
 use super::signals::Signals;
 use crate::worker;
 
@@ -91,7 +92,8 @@ pub struct Ended {
 }
 
 /// Starts the sides and waits for all of them. Whatever happens, no process of the launch is left when this returns.
-pub fn launch(sides: &[Side], time_limit: Duration, signals: &Signals) -> Result<Ended> {
+pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Result<Ended> {
+    let begun = Begun::now();
     let started = Instant::now();
     let mut watched = Vec::with_capacity(sides.len());
     let mut trouble = None;
@@ -107,7 +109,7 @@ pub fn launch(sides: &[Side], time_limit: Duration, signals: &Signals) -> Result
     if trouble.is_some() {
         watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
     }
-    wait(&mut watched, started, time_limit, signals);
+    wait(&mut watched, begun, time_limit, signals);
     match trouble {
         Some(error) => Err(error),
         None => Ok(Ended { ends: watched.iter().map(Watched::result).collect(), wall: started.elapsed() }),
@@ -115,8 +117,9 @@ pub fn launch(sides: &[Side], time_limit: Duration, signals: &Signals) -> Result
 }
 
 /// Waits for all processes; past a deadline it asks them to end (so that they can say where they are), then kills them.
-fn wait(watched: &mut [Watched], started: Instant, time_limit: Duration, signals: &Signals) {
-    let mut deadline = started + time_limit;
+fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signals) {
+    let time_limit = limit.duration();
+    let mut deadline = begun.deadline(TimeLimit::Strict(time_limit), std::iter::empty());
     let mut asked = false;
     loop {
         for one in watched.iter_mut().filter(|w| w.ended.is_none()) {
@@ -131,6 +134,10 @@ fn wait(watched: &mut [Watched], started: Instant, time_limit: Duration, signals
         }
         let one_failed = watched.iter().any(|w| w.ended.is_some_and(|status| !status.success()));
         let now = Instant::now();
+        if now >= deadline && !asked && !one_failed {
+            let running = watched.iter().filter(|w| w.ended.is_none());
+            deadline = deadline.max(begun.deadline(limit, running.map(|w| w.pid.as_raw_nonzero().get())));
+        }
         if signals.arrived().is_some() {
             watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
         } else if now >= deadline {

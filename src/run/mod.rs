@@ -11,6 +11,7 @@ pub mod captures;
 pub mod guard;
 pub mod launch;
 pub mod need;
+pub mod patience;
 pub mod progress;
 mod runner;
 pub mod signals;

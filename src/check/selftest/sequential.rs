@@ -18,6 +18,7 @@ use stats::verdict::MARGIN;
 use super::trials::Laboratory;
 use super::{EXPERIMENT, NAIVE_COMPARISONS};
 use crate::run::launch::{self, Side};
+use crate::run::patience::TimeLimit;
 
 /// Comparisons one after another in one launch: A, B, A, B …; each block of samples is used once.
 const PER_LAUNCH: usize = 4;
@@ -79,7 +80,7 @@ fn sequence(
         transcript: &transcript,
         messages: &messages,
     };
-    let ended = launch::launch(&[side], Duration::from_secs(300), laboratory.signals)?;
+    let ended = launch::launch(&[side], TimeLimit::Able(Duration::from_secs(300)), laboratory.signals)?;
     if laboratory.signals.arrived().is_some() {
         return Ok(Vec::new());
     }

@@ -12,6 +12,7 @@ use crate::machine::memory;
 use crate::machine::noise::Snapshot;
 use crate::run::launch::{self, Side};
 use crate::run::need::{heap_needed, memory_needed};
+use crate::run::patience::TimeLimit;
 use crate::worker;
 use record::folder::{Frame, Part};
 use record::launches::{LaunchRecord, SideRecord};
@@ -86,13 +87,16 @@ impl Runner<'_> {
         self.learn(&record, asked)
     }
 
-    fn time_limit(&self, launch_group: usize, asked: Asked) -> Duration {
+    fn time_limit(&self, launch_group: usize, asked: Asked) -> TimeLimit {
         let group = &self.state.launch_groups[launch_group];
         let usual = || {
             LEAST_TIME_LIMIT
                 .max(Duration::from_secs_f64(PATIENCE * launch_s(group, asked.rounds + asked.warmup_rounds)))
         };
-        self.state.time_limit_s.map_or_else(usual, Duration::from_secs_f64)
+        match self.state.time_limit_s {
+            Some(seconds) => TimeLimit::Strict(Duration::from_secs_f64(seconds)),
+            None => TimeLimit::Able(usual()),
+        }
     }
 
     fn scratch(&self) -> PathBuf {

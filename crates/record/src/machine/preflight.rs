@@ -6,6 +6,9 @@ use super::busy::Busy;
 use super::gaps::Gaps;
 use super::noise::NoiseDelta;
 
+/// Below this share of its CPUs a machine is said to be starved.
+const STARVED: f64 = 0.5;
+
 /// What was seen in the time looked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preflight {
@@ -29,6 +32,21 @@ impl Preflight {
     /// The share of time that a busy process loses, over all CPUs.
     pub fn lost_share(&self) -> f64 {
         self.gaps.iter().map(Gaps::lost_share).sum::<f64>() / self.gaps.len().max(1) as f64
+    }
+
+    /// The share of its CPUs that a busy process gets here.
+    pub fn got_share(&self) -> f64 {
+        (1.0 - self.lost_share()).clamp(0.0, 1.0)
+    }
+
+    /// What is to be said before anything is measured, where so little is left that figures will be wide; `None` elsewhere.
+    pub fn starved(&self) -> Option<String> {
+        let got = self.got_share();
+        let taker = match self.counters.steal_share {
+            s if s > (1.0 - got) / 2.0 => format!("the host took {:.0} % of them", s * 100.0),
+            _ => format!("other processes here used {:.1} CPUs", self.busy_cpus),
+        };
+        (got < STARVED).then(|| format!("this machine gets {:.0} % of its CPUs at the moment: {taker}", got * 100.0))
     }
 
     /// The largest gap on any CPU, in nanoseconds.

@@ -9,7 +9,6 @@
 /* What was given back is gone, or lies there; what was never given back lies there unless it was reclaimed meanwhile. */
 #define PUBLISHED_LAWS                                                                                                 \
     "first-touch.ops == iterations * (bytes / page_bytes); touched_bytes == bytes; "                                  \
-    "base_pages_only == 1: first-touch.minor_faults == first-touch.ops; "                                              \
     "first-touch.minor_faults >= iterations; first-touch.minor_faults <= first-touch.ops; "                            \
     "release=dontneed: lazyfree_bytes == 0; release=dontneed: pile_bytes <= 1048576; release=free: pile_bytes >= bytes; " \
     "release=free & reclaimed_pages == 0: 8 * lazyfree_bytes >= 7 * mappings * bytes; "                            \

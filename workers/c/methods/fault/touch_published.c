@@ -9,4 +9,5 @@ METHOD(fault_touch_published, .experiment = "fault", .name = "touch-published", 
        .summary = "The P5 job as published, without advice: a Go benchmark of mappings made anew "
                   "and never unmapped.",
        .phases = PUBLISHED_PHASES, .keys = PUBLISHED_KEYS, .memory = "pile", .isolation = "fresh",
-       .laws = PUBLISHED_LAWS, .calls = "", .backing_huge = false, .run = run);
+       .laws = "base_pages_only == 1: first-touch.minor_faults == first-touch.ops; " PUBLISHED_LAWS,
+       .calls = "", .backing_huge = false, .run = run);

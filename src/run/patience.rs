@@ -1,0 +1,107 @@
+//! How long a launch may take before it is called hung. What counts is time in which it could have run: where the host or other
+//! processes take the CPUs, a worker that waits for one does not hang.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The longest time of a launch.
+#[derive(Clone, Copy, Debug)]
+pub enum TimeLimit {
+    /// By the clock on the wall: the user said so.
+    Strict(Duration),
+    /// Time in which it could have run.
+    Able(Duration),
+}
+
+impl TimeLimit {
+    /// Its length.
+    pub fn duration(self) -> Duration {
+        match self {
+            TimeLimit::Strict(limit) | TimeLimit::Able(limit) => limit,
+        }
+    }
+}
+
+/// What the host had taken from this machine when a launch began.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    at: Instant,
+    ticks: Ticks,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    stolen: u64,
+    all: u64,
+}
+
+impl Begun {
+    /// Now.
+    pub fn now() -> Begun {
+        Begun { at: Instant::now(), ticks: ticks(&fs::read_to_string("/proc/stat").unwrap_or_default()) }
+    }
+
+    /// When a launch of these processes is to be ended, as far as can be told now.
+    pub fn deadline(&self, limit: TimeLimit, pids: impl Iterator<Item = i32>) -> Instant {
+        let TimeLimit::Able(limit) = limit else { return self.at + limit.duration() };
+        let now = ticks(&fs::read_to_string("/proc/stat").unwrap_or_default());
+        let stolen = self.at.elapsed().mul_f64(stolen_share(self.ticks, now));
+        let waited = pids.map(|pid| waited(Path::new("/proc"), pid)).max().unwrap_or_default();
+        self.at + limit + stolen + waited
+    }
+}
+
+/// The first line of `/proc/stat` (proc_stat(5)): its eighth number is steal; guest time, after it, is in user time already.
+fn ticks(stat: &str) -> Ticks {
+    let numbers = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    let all: Vec<u64> = numbers.take(8).filter_map(|n| n.parse().ok()).collect();
+    Ticks { stolen: all.get(7).copied().unwrap_or(0), all: all.iter().sum() }
+}
+
+fn stolen_share(before: Ticks, now: Ticks) -> f64 {
+    let all = now.all.saturating_sub(before.all);
+    if all == 0 { 0.0 } else { now.stolen.saturating_sub(before.stolen) as f64 / all as f64 }
+}
+
+/// The longest that a thread of a process was ready to run and did not: the second number of `schedstat`, in nanoseconds.
+fn waited(proc: &Path, pid: i32) -> Duration {
+    let threads = fs::read_dir(proc.join(pid.to_string()).join("task")).into_iter().flatten().flatten();
+    let of = |text: String| text.split_whitespace().nth(1).and_then(|n| n.parse().ok());
+    let all = threads.filter_map(|t| fs::read_to_string(t.path().join("schedstat")).ok().and_then(of));
+    Duration::from_nanos(all.max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_the_host_took_does_not_count() {
+        let before = ticks("cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1 2 3");
+        let now = ticks("cpu  102 0 102 801 0 0 0 95 7 0\n");
+        assert_eq!((before, now.all), (Ticks { stolen: 0, all: 1000 }, 1100));
+        assert_eq!(stolen_share(before, now), 0.95);
+        assert_eq!(stolen_share(now, now), 0.0);
+    }
+
+    #[test]
+    fn the_thread_that_waited_longest_counts() {
+        let place = tempfile::tempdir().unwrap();
+        for (thread, text) in [("7", "100 5000000000 3"), ("8", "1 9000000000 3"), ("9", "")] {
+            let folder = place.path().join("7/task").join(thread);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("schedstat"), text).unwrap();
+        }
+        assert_eq!(waited(place.path(), 7), Duration::from_secs(9));
+        assert_eq!(waited(place.path(), 8), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_the_user_said_is_by_the_clock() {
+        let begun = Begun { at: Instant::now(), ticks: Ticks::default() };
+        let limit = TimeLimit::Strict(Duration::from_secs(3));
+        assert_eq!(begun.deadline(limit, [1].into_iter()), begun.at + Duration::from_secs(3));
+        assert!(begun.deadline(TimeLimit::Able(limit.duration()), std::iter::empty()) >= begun.at + limit.duration());
+    }
+}
