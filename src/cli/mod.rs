@@ -13,7 +13,7 @@ use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
 use report::doctor::obstacles;
-use run::{RunArgs, report_run};
+use run::{ReportArgs, RunArgs, report_run};
 
 use crate::machine::{self, preflight};
 use crate::plan::{Wish, catalog, input, select};
@@ -23,6 +23,7 @@ use crate::worker::{self, Worker, carried};
 
 mod claims;
 mod run;
+mod screen;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -81,17 +82,8 @@ enum Verb {
     Request(SelectArgs),
     /// Kept runs.
     Runs,
-    /// Prints the tables of a kept run again.
-    Report {
-        /// An id, or a folder's path.
-        run: String,
-        /// Print its summary as JSON instead.
-        #[arg(long)]
-        json: bool,
-        /// Put the published figures of one write-up (P1 … P5) beside it.
-        #[arg(long, value_name = "ID")]
-        published: Option<String>,
-    },
+    /// Prints the answers and tables of a kept run again.
+    Report(ReportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -179,9 +171,9 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Runs => runs(),
-        Verb::Report { run, json, published } => match published {
-            None => claims::report_again(run, *json)?.map_or_else(|| report_run(run, *json, None), Ok),
-            Some(id) => report_run(run, *json, Some(id)),
+        Verb::Report(arguments) => match arguments.published {
+            None => claims::report_again(&arguments.run, arguments.json)?.map_or_else(|| report_run(arguments), Ok),
+            Some(_) => report_run(arguments),
         },
     }
 }

@@ -16,6 +16,7 @@ use record::outcome::Status;
 use record::plan::{LAUNCHES, MOST_LAUNCHES, Plan};
 use record::sizes;
 use record::summary::{Summary, Verdict};
+use report::terminal::Wanted;
 
 use super::{Laboratory, SelectArgs, print, runs_folder};
 use crate::machine::{self, preflight};
@@ -51,7 +52,7 @@ pub(super) struct RunArgs {
     /// used up].
     #[arg(long, value_name = "SHARE")]
     precision: Option<String>,
-    /// Differences below this share are called equivalent.
+    /// Differences below this share are called "within the margin".
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     margin: String,
     /// Exactly this many launches, budget permitting [default: 6 to 40; with --budget alone, 6 and more].
@@ -87,12 +88,45 @@ pub(super) struct RunArgs {
     /// Print summary.json to standard output instead of tables.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    shown: ShownArgs,
     /// Exit with 3 where anything is undecided or untrusted.
     #[arg(long)]
     strict: bool,
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
+}
+
+/// How the answers are shown.
+#[derive(Debug, Args)]
+struct ShownArgs {
+    /// Also phases, resources, what each side paid, latency, best possible and floor.
+    #[arg(long)]
+    full: bool,
+    /// Nothing but ASCII.
+    #[arg(long)]
+    ascii: bool,
+}
+
+/// The words after `report`.
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// An id, or a folder's path.
+    pub(super) run: String,
+    /// The tables of these experiments only.
+    experiments: Vec<String>,
+    /// Print its summary as JSON instead.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// List what was seen that may disturb, and what to do about it.
+    #[arg(long)]
+    warnings: bool,
+    #[command(flatten)]
+    shown: ShownArgs,
+    /// Put the published figures of one write-up (P1 … P5) beside it.
+    #[arg(long, value_name = "ID")]
+    pub(super) published: Option<String>,
 }
 
 /// What may be spent, and which values of the parameters that is enough for.
@@ -253,7 +287,11 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
     let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
-    print_run(&summary, folder, arguments.json, arguments.write_up().as_deref())?;
+    let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
+    match arguments.json {
+        true => print_json(&summary)?,
+        false => print_run(&summary, folder, wanted, &arguments.shown, arguments.write_up().as_deref())?,
+    };
     Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
 
@@ -288,15 +326,27 @@ pub(super) fn made(
     Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
 
-fn print_run(summary: &Summary, folder: &RunFolder, json: bool, published: Option<&str>) -> Result<u8> {
-    if json {
-        return print(&(serde_json::to_string_pretty(summary)? + "\n"));
-    }
-    let mut text = report::terminal::render(summary);
+fn print_json(summary: &Summary) -> Result<u8> {
+    print(&(serde_json::to_string_pretty(summary)? + "\n"))
+}
+
+fn print_run(
+    summary: &Summary,
+    folder: &RunFolder,
+    mut wanted: Wanted,
+    shown: &ShownArgs,
+    published: Option<&str>,
+) -> Result<u8> {
+    // A run outside the kept ones is found by its folder only.
+    let kept = folder.path().parent() == Some(&runs_folder());
+    wanted.run = (!kept).then(|| folder.path().display().to_string());
+    let mut text = report::terminal::render(summary, &super::screen::screen(shown.ascii), &wanted);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
     }
-    text += &format!("\nThe run is kept in {}\n", folder.path().display());
+    if !wanted.warnings {
+        text += &format!("The run is kept in {}\n", folder.path().display());
+    }
     print(&text)
 }
 
@@ -314,9 +364,22 @@ fn nothing_measured(summary: &Summary) -> u8 {
     u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
 }
 
-pub(super) fn report_run(name: &str, json: bool, published: Option<&str>) -> Result<u8> {
-    let folder = RunFolder::open(name, &runs_folder())?;
+pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
+    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let (_, summary) = judge::replay(&folder)?;
-    print_run(&summary, &folder, json, published)?;
+    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
+    if let Some(unknown) = arguments.experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
+        bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names()));
+    }
+    let wanted = Wanted {
+        experiments: arguments.experiments.clone(),
+        full: arguments.shown.full,
+        warnings: arguments.warnings,
+        run: None,
+    };
+    match arguments.json {
+        true => print_json(&summary)?,
+        false => print_run(&summary, &folder, wanted, &arguments.shown, arguments.published.as_deref())?,
+    };
     Ok(nothing_measured(&summary))
 }

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub struct Progress {
     bar: ProgressBar,
     reached: String,
+    number: String,
 }
 
 impl Progress {
@@ -19,12 +20,19 @@ impl Progress {
         bar.set_style(
             ProgressStyle::with_template("{elapsed:>4}  {msg}").expect("a template that is known to be right"),
         );
-        Progress { bar, reached: String::new() }
+        Progress { bar, reached: String::new(), number: String::new() }
     }
 
-    /// What is about to be launched, and the seconds that the experiment's budget has left.
+    /// Which experiment of how many is begun; nothing is known of it yet.
+    pub fn begin(&mut self, number: usize, of: usize) {
+        self.reached.clear();
+        self.number = if of > 1 { format!("{number} of {of} · ") } else { String::new() };
+    }
+
+    /// What is about to be launched, and the seconds that the whole command has left.
     pub fn step(&mut self, what: &str, left_s: f64) {
-        self.bar.set_message(format!("{what}{} · {:.0} s left", self.reached, left_s.max(0.0)));
+        let left = report::words::duration(left_s.max(0.0));
+        self.bar.set_message(format!("{}{what}{} · {left} left", self.number, self.reached));
         self.bar.tick();
     }
 

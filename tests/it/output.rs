@@ -86,7 +86,7 @@ fn the_schema_refuses_what_is_not_a_summary() {
     let summary = short_run(&place, "1", &place.file("run"));
     conforms(&summary);
     for (pointer, wrong) in [
-        ("/schema", Value::from(2)),
+        ("/schema", Value::from(1)),
         ("/cells/0/status", Value::from("fine")),
         ("/cells/0/parameters/bytes", Value::from(4096)),
         ("/cells/0/phases/map/wall_ns/median", Value::Null),
@@ -202,7 +202,7 @@ fn what_there_is_can_be_listed_explained_and_shown() {
     };
     says(
         &["list"],
-        &["fault: ", "allocate: ", "touch", "malloc-zero", "(limit)", "(null)", "(published)", "c-O0 c-O3"],
+        &["fault: ", "allocate: ", "touch", "malloc-zero", "(best possible)", "(floor)", "(published)", "c-O0 c-O3"],
     );
     says(&["list", "fault"], &["--set KEY=VALUE", "bytes", "release", "default dontneed", "values dontneed, free"]);
     says(&["explain", "fault"], &["ready = map + advise + first-touch", "Baseline: touch", "law: huge_bytes == 0"]);

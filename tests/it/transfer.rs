@@ -149,7 +149,7 @@ fn the_overlap_of_both_sides_is_what_stands_first() {
         assert!(median("overall", "wall_ns") >= median(side, "wall_ns"), "{cell:#}");
     }
     assert_eq!(cell["phases"]["overall"]["samples"], cell["phases"]["send"]["samples"]);
-    let report = pagewise(&place, &["report", &kept]).output().unwrap();
+    let report = pagewise(&place, &["report", &kept, "--full"]).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains("send beside receive") && report.contains("send calls/MiB"), "{report}");
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::sizes;
+use crate::table::FurtherTable;
 
 /// How digests of one experiment are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     /// The byte `seed | 1` at each page start, zeros elsewhere.
@@ -25,6 +27,7 @@ pub enum Content {
 
 /// Phases that are added up slot by slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Total {
     /// Its name, used like a phase's.
@@ -51,6 +54,7 @@ impl Total {
 
 /// What kind of values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ParameterKind {
     /// Bytes.
@@ -65,6 +69,7 @@ pub enum ParameterKind {
 
 /// One parameter of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// What kind of values it takes.
@@ -112,6 +117,7 @@ fn usual_warmup_compiled() -> u32 {
 
 /// One question with its phases and parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// The word used on the command line.
@@ -166,21 +172,43 @@ pub struct Experiment {
     /// Phases added up.
     #[serde(default)]
     pub totals: Vec<Total>,
+    /// What is shown of its cells besides the comparison: resources, what each side paid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<FurtherTable>,
+    /// The fact that holds a pass second by second, of which the worst second is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<String>,
     /// Parameters, by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
 }
 
+/// Where something stands in a text: `line 3, column 5`, both from one.
+fn place(text: &str, at: usize) -> String {
+    let before = &text[..at.min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}")
+}
+
+/// Where a word stands in quotes, behind the first line that begins with `after`.
+fn place_of(text: &str, after: &str, word: &str) -> String {
+    let from = text.find(after).unwrap_or(0);
+    let at = text[from..].find(&format!("\"{word}\"")).map_or(from, |at| from + at);
+    place(text, at)
+}
+
 impl Experiment {
-    /// Reads one file; an error names its path and line.
+    /// Reads one file; an error names its path, line and column.
     pub fn parse(path: &str, text: &str) -> Result<Experiment> {
         let experiment: Experiment = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count()) + 1;
-            anyhow::anyhow!("{path} is not an experiment: line {line}: {}", error.message().replace('\n', "; "))
+            let at = place(text, error.span().map_or(0, |span| span.start));
+            anyhow!("{path} is not an experiment: {at}: {}", error.message().replace('\n', "; "))
         })?;
         for total in &experiment.totals {
             if let Some(unknown) = total.phases.iter().find(|p| !experiment.phases.contains(p)) {
-                bail!("{path}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
+                let at = place_of(text, "[[totals]]", unknown);
+                bail!("{path}: {at}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
             }
         }
         if !experiment.takes(&experiment.baseline, ParameterList::Look) {
@@ -189,10 +217,32 @@ impl Experiment {
                 experiment.baseline
             );
         }
+        experiment
+            .check_tables()
+            .map_err(|(word, wrong)| anyhow!("{path}: {}: {wrong}", place_of(text, "[[tables]]", &word)))?;
         if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
             bail!("{path}: parameter {name} has no default");
         }
         Ok(experiment)
+    }
+
+    /// Whether every column of the further tables can be filled: the word that stands wrongly, and what is wrong.
+    fn check_tables(&self) -> std::result::Result<(), (String, String)> {
+        for table in &self.tables {
+            for column in &table.columns {
+                let title = &column.title;
+                let unknown = column.phase.as_ref().filter(|phase| !self.measures().any(|m| m == *phase));
+                if let Some(phase) = unknown {
+                    let wrong =
+                        format!("column {title:?} names {phase:?}, which is no phase or total of the experiment");
+                    return Err((phase.clone(), wrong));
+                }
+                if column.figure.is_some() == column.fact.is_some() {
+                    return Err((title.clone(), format!("column {title:?} needs a figure or a fact, and not both")));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The total or phase that is compared first.
@@ -253,4 +303,50 @@ pub enum ParameterList {
     Check,
     /// `default`, or `look` for experiments that say what their default values need: the budget is less.
     Short,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+name = "x"
+title = "x"
+question = "x?"
+unit = "byte"
+phases = ["send", "receive"]
+baseline = "a"
+content = "none"
+[[tables]]
+title = "each side"
+needs = "send.calls"
+columns = [
+    { title = "send CPU", phase = "send", figure = "cpu-ns" },
+    { title = "calls", fact = "send.calls", per = "MiB" },
+]
+"#;
+
+    #[test]
+    fn further_tables_are_read() {
+        let experiment = Experiment::parse("x.toml", TEXT).unwrap();
+        assert_eq!(experiment.tables[0].columns[1].fact.as_deref(), Some("send.calls"));
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_table_is_named_with_line_and_column() {
+        for (right, wrong, said) in [
+            ("phase = \"send\"", "phase = \"sned\"", "x.toml: line 13, column 36: column \"send CPU\" names \"sned\""),
+            ("cpu-ns", "cpu", "line 13, column 53: unknown variant `cpu`"),
+            (
+                "fact = \"send.calls\", per = \"MiB\"",
+                "per = \"MiB\"",
+                "line 14, column 15: column \"calls\" needs a figure",
+            ),
+            ("per = \"MiB\"", "per = \"GiB\"", "line 14, column 52: unknown variant `GiB`"),
+            ("needs =", "need =", "line 11, column 1: unknown field `need`"),
+        ] {
+            let error = Experiment::parse("x.toml", &TEXT.replace(right, wrong)).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}, not {said}");
+        }
+    }
 }

@@ -19,4 +19,5 @@ pub mod request;
 pub mod sizes;
 pub mod state;
 pub mod summary;
+pub mod table;
 pub mod transcript;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The six outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Measured, and every law and proof holds.
@@ -36,6 +37,7 @@ impl Status {
 
 /// A status with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// Which of the six.
     pub status: Status,

@@ -10,8 +10,8 @@ fn role_word(method: &Method) -> String {
     match method.role {
         Role::Method if method.group.is_empty() => String::new(),
         Role::Method => format!(" [{}]", method.group),
-        Role::Limit => " (limit)".to_owned(),
-        Role::Null => " (null)".to_owned(),
+        Role::Limit => " (best possible)".to_owned(),
+        Role::Null => " (floor)".to_owned(),
         Role::Published => " (published)".to_owned(),
     }
 }

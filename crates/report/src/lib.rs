@@ -1,15 +1,16 @@
 //! Tables and sentences: pure functions of what was recorded and judged. Nothing here measures, starts or looks anything up.
 #![forbid(unsafe_code)]
 
+mod answer;
 pub mod claims;
 pub mod doctor;
-mod doubts;
 pub mod explain;
 pub mod noise;
 mod numbers;
 pub mod published;
-mod resources;
+mod seconds;
 pub mod selftest;
 mod show;
-mod sides;
 pub mod terminal;
+pub mod view;
+pub mod words;

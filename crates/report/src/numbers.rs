@@ -1,17 +1,22 @@
 //! Figures with their intervals, as every table writes them.
 
-use record::sizes::{format_ns, three_digits};
+use record::sizes::format_ns;
 use record::summary::{Distribution, Estimate};
 
-/// A median with the half-width of its interval.
+use crate::words::percent;
+
+/// A median with its interval: `2.05 ms ±1.2 %`; where the interval is wide or leans to one side, its limits:
+/// `935 µs (0.35–13 ms)`.
 pub(crate) fn interval(d: &Distribution) -> String {
-    match (d.low, d.high) {
-        (Some(low), Some(high)) if d.median > 0.0 => {
-            let half = 100.0 * (high - low) / 2.0 / d.median;
-            format!("{} ±{} %", format_ns(d.median), three_digits(half.max(0.01)).trim_end_matches(".0"))
-        }
-        _ => format_ns(d.median),
+    let median = format_ns(d.median);
+    let Some((low, high)) = d.low.zip(d.high).filter(|_| d.median > 0.0) else { return median };
+    let half = (high - low) / 2.0 / d.median;
+    if half <= 0.25 {
+        return format!("{median} ±{}", percent(half.max(0.0001)));
     }
+    let (low, high) = (format_ns(low), format_ns(high));
+    let same_unit = low.rsplit_once(' ').zip(high.rsplit_once(' ')).filter(|(a, b)| a.1 == b.1);
+    format!("{median} ({}–{high})", same_unit.map_or(low.as_str(), |(a, _)| a.0))
 }
 
 /// A ratio with its interval.

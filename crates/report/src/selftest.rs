@@ -178,7 +178,7 @@ fn verdict(text: &mut String, found: &SelfTest) {
         let _ = writeln!(text, "Note: fewer than 100 pairs say little; the default budget of two minutes makes 144.");
     }
     for (name, count) in found.warnings.iter().filter(|(name, _)| *name != "counter-absent" && *name != "below-floor") {
-        let _ = writeln!(text, "Doubt: {name}: {count} cells");
+        let _ = writeln!(text, "Warning: {name}: {count} cells");
     }
     let _ = writeln!(text, "Took {:.0} s of {:.0} s; seed {}.", found.elapsed_s, found.budget_s, found.seed);
 }

@@ -38,8 +38,8 @@ impl Runner<'_> {
         if target <= 0.0 || widest.half_width <= target {
             return is;
         }
-        let needed_s = self.pair_s(widest, target).ceil();
-        format!("{is} (target ±{:.1} %), for which that pair alone would need about {needed_s:.0} s", target * 100.0)
+        let needed = duration(self.pair_s(widest, target));
+        format!("{is} (target ±{:.1} %), for which that pair alone would need {needed}", target * 100.0)
     }
 
     /// What a run of one pair would take until it is as narrow as this, in seconds: widths shrink with the square root of the
@@ -55,5 +55,26 @@ impl Runner<'_> {
         };
         let launches = self.evidence.cells.get(&pair.cell).map_or(LEAST_LAUNCHES, |c| c.launches.len());
         launches as f64 * (pair.half_width / target).powi(2) * (part_s(pair.base) + part_s(pair.cell))
+    }
+}
+
+/// So many seconds in words that a person plans with.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("about {:.0} s", s.ceil()),
+        s if s < 7200.0 => format!("about {:.0} min", s / 60.0),
+        s if s < 86_400.0 => format!("about {:.0} h", s / 3600.0),
+        _ => "more than a day".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_told_in_units_that_fit() {
+        let all: Vec<String> = [0.2, 119.0, 600.0, 9000.0, 1e6].into_iter().map(duration).collect();
+        assert_eq!(all, ["about 1 s", "about 119 s", "about 10 min", "about 2 h", "more than a day"]);
     }
 }

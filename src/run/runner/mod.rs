@@ -137,6 +137,7 @@ impl<'a> Runner<'a> {
         notes.extend(environment_note(&self.cleared));
         let weights = self.weights(&names)?;
         for (done, name) in names.iter().enumerate() {
+            self.progress.begin(done + 1, names.len());
             let left: f64 = weights[done..].iter().sum();
             let share_s = (self.state.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;

@@ -10,6 +10,7 @@ use crate::outcome::Status;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellSummary {
     /// `fault/touch@c-O3`.
     pub cell: String,
@@ -55,8 +56,10 @@ pub struct CellSummary {
 
 /// How the cost behaved from round to round within launches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SteadySummary {
     /// What most launches were.
+    #[cfg_attr(test, schemars(with = "super::schema::LabelWord"))]
     pub label: Label,
     /// Launches by label.
     pub launches: BTreeMap<String, usize>,
@@ -66,6 +69,7 @@ pub struct SteadySummary {
 
 /// One phase or total of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseSummary {
     /// Wall time of one sample.
     pub wall_ns: Distribution,
@@ -98,6 +102,7 @@ pub struct PhaseSummary {
 
 /// Quantiles over launches with their order-statistic interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// Median launch.
     pub median: f64,
@@ -116,6 +121,7 @@ pub struct Distribution {
 
 /// What was recorded under a fact's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Proof {
     /// A number's extremes over all samples.
@@ -133,6 +139,7 @@ pub enum Proof {
 
 /// One law over all samples of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LawSummary {
     /// Samples it applied to.
     pub asked: u64,
@@ -142,6 +149,7 @@ pub struct LawSummary {
 
 /// Quantiles of single round trips over all launches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LatencySummary {
     /// Half of the trips took at most this.
     pub median: f64,
@@ -157,6 +165,7 @@ pub struct LatencySummary {
 
 /// What one launch of a cell brought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchValues {
     /// Number of the launch.
     pub launch: usize,
@@ -172,6 +181,7 @@ pub struct LaunchValues {
 
 /// How much memory a cell's work goes over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {
     /// Bytes touched in one pass.
     pub bytes: u64,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One comparison group of an experiment: cells that differ in method, worker and options only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupSummary {
     /// The experiment.
     pub experiment: String,
@@ -31,6 +32,7 @@ pub struct GroupSummary {
 
 /// A ratio of costs with its interval, without unit; below one the first costs less.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The estimate.
     pub ratio: f64,
@@ -56,6 +58,7 @@ impl Estimate {
 
 /// What an interval says against the margin asked for, and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Verdict {
     /// The whole interval lies below the margin: it takes at least this share less time than the baseline.
@@ -96,6 +99,7 @@ impl Verdict {
 
 /// One cell against the baseline of its group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The cell, as an index into the summary's.
     pub cell: usize,
@@ -115,6 +119,7 @@ pub struct Comparison {
 
 /// The baseline against its hidden duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AaCheck {
     /// The baseline.
     pub cell: usize,
@@ -130,6 +135,7 @@ pub struct AaCheck {
 
 /// The fastest of the methods that are ranked with each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BestClaim {
     /// Their kind; empty for the ordinary one.
     pub group: String,
@@ -147,6 +153,7 @@ pub struct BestClaim {
 
 /// A method that is not settled against the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unsettled {
     /// The cell.
     pub cell: usize,
@@ -158,6 +165,7 @@ pub struct Unsettled {
 
 /// What to do. It never asks to change what is not shown to help.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Recommendation {
     /// Use this cell's method instead of the baseline.

@@ -3,6 +3,8 @@
 
 mod cell;
 mod group;
+#[cfg(test)]
+mod schema;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +22,7 @@ pub const SUMMARY_SCHEMA: u32 = 2;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
@@ -47,14 +50,15 @@ pub struct Summary {
     pub calibration: Calibration,
     /// Whether no A/A check differs and no cell is untrusted.
     pub trusted: bool,
-    /// Doubts.
+    /// What was seen that may disturb, with advice.
     pub warnings: Vec<Warning>,
-    /// Remarks on the run.
+    /// How the run went.
     pub notes: Vec<Note>,
 }
 
 /// What a run was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Seed of every order and of all data.
     pub seed: u64,
@@ -70,6 +74,7 @@ pub struct Settings {
 
 /// What a report needs to know of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExperimentSummary {
     /// Its definition as it was when the run was made.
     #[serde(flatten)]
@@ -84,6 +89,7 @@ pub struct ExperimentSummary {
 
 /// What the baselines' hidden duplicates say of the run's intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// A/A checks of this run and of kept runs of this machine that were pooled.
     pub checks: usize,
@@ -95,8 +101,9 @@ pub struct Calibration {
     pub widened: f64,
 }
 
-/// A doubt.
+/// Something that was seen and may disturb. It flags; it never corrects a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
     /// Its name.
     pub code: String,
@@ -112,8 +119,9 @@ pub struct Warning {
     pub hint: String,
 }
 
-/// A remark on the run.
+/// How a run went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
     /// Its name, by which programs know it: `interrupted`, `budget-ended`, `precision-reached` …
     pub code: String,

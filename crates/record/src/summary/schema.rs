@@ -1,0 +1,123 @@
+//! The JSON Schema of a summary is made from the types that are written, and committed: whoever reads a summary needs it, and
+//! a change of the shape shows in it.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
+
+use super::{SUMMARY_SCHEMA, Summary};
+
+/// How the cost behaved during one launch.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "the words of stats::steady::Label, which knows nothing of schemas")]
+#[schemars(rename_all = "kebab-case", rename = "Label")]
+pub(super) enum LabelWord {
+    /// No change from round to round.
+    Steady,
+    /// The cost grew or fell.
+    Drifting,
+    /// The cost jumped between two levels.
+    TwoLevel,
+    /// Too few rounds to tell.
+    Short,
+}
+
+fn path() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/schema/summary.schema.json"))
+}
+
+/// Nothing may stand in an object that the schema does not name, and each name says what it is.
+fn tighten(value: &mut Value) {
+    if let Value::Object(object) = value {
+        if object.contains_key("properties") {
+            object.insert("additionalProperties".to_owned(), Value::Bool(false));
+        }
+        if let Some(Value::Object(word)) = object.get_mut("properties").and_then(|p| p.get_mut("word")) {
+            word.entry("description").or_insert_with(|| json!("Which of these it is."));
+        }
+        object.values_mut().for_each(tighten);
+    } else if let Value::Array(all) = value {
+        all.iter_mut().for_each(tighten);
+    }
+}
+
+fn made() -> Value {
+    let mut schema = serde_json::to_value(schemars::schema_for!(Summary)).unwrap();
+    tighten(&mut schema);
+    let about = "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
+    schema["title"] = json!("Pagewise summary");
+    schema["description"] = json!(about);
+    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": SUMMARY_SCHEMA });
+    let mut ordered = Map::new();
+    ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:summary:{SUMMARY_SCHEMA}")));
+    ordered.extend(schema.as_object().cloned().unwrap_or_default());
+    Value::Object(ordered)
+}
+
+#[test]
+#[ignore = "writes the schema: cargo test -p pagewise-record write_the_schema -- --ignored"]
+fn write_the_schema() {
+    std::fs::write(path(), serde_json::to_string_pretty(&made()).unwrap() + "\n").unwrap();
+}
+
+#[test]
+fn the_committed_schema_is_that_of_the_types() {
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(path()).unwrap()).unwrap();
+    let hint =
+        "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape is a new SUMMARY_SCHEMA";
+    let differs = difference("", &kept, &made());
+    assert!(differs.is_none(), "{} differs; {hint}", differs.unwrap_or_default());
+    jsonschema::meta::validate(&kept).unwrap();
+}
+
+/// Where two values first differ.
+fn difference(at: &str, one: &Value, other: &Value) -> Option<String> {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys());
+            keys.filter(|k| a.get(*k) != b.get(*k)).find_map(|k| {
+                let (a, b) = (a.get(k).unwrap_or(&Value::Null), b.get(k).unwrap_or(&Value::Null));
+                difference(&format!("{at}/{k}"), a, b)
+            })
+        }
+        _ => (one != other).then(|| at.to_owned()),
+    }
+}
+
+/// A summary of a real run, with every kind of outcome in it.
+fn recorded() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/fixtures/whole.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_recorded_summary_conforms_and_a_wrong_one_does_not() {
+    let validator = jsonschema::validator_for(&made()).unwrap();
+    let whole = recorded();
+    let errors: Vec<String> =
+        validator.iter_errors(&whole).map(|e| format!("{}: {e}", e.instance_path())).take(5).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    // It is read and written again without loss, and so does what is written now conform.
+    let read: Summary = serde_json::from_value(whole.clone()).unwrap();
+    let written = serde_json::to_value(&read).unwrap();
+    assert!(validator.is_valid(&written));
+    assert!(serde_json::from_value::<Summary>(written).unwrap() == read, "something was lost");
+    for (pointer, wrong) in [
+        ("/schema", json!(1)),
+        ("/cells/0/status", json!("fine")),
+        ("/cells/0/parameters/bytes", json!(4096)),
+        ("/cells/0/reason", json!(1)),
+        ("/groups/0/recommendation/word", json!("perhaps")),
+        ("/trusted", Value::Null),
+        ("/more", json!(1)),
+    ] {
+        let mut other = whole.clone();
+        match pointer {
+            "/more" => other["more"] = wrong,
+            _ => *other.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = wrong,
+        }
+        assert!(!validator.is_valid(&other), "{pointer}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Further tables of an experiment, as `experiments/*.toml` define them: what is shown of a cell besides the comparison.
+
+use serde::{Deserialize, Serialize};
+
+/// One further table. It has a row for each cell that recorded what it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FurtherTable {
+    /// What heads the first column: `each side, median`.
+    pub title: String,
+    /// The fact without which a cell has no row in it.
+    pub needs: String,
+    /// Its columns, in order.
+    pub columns: Vec<Column>,
+}
+
+/// One column: a figure of a phase, or a fact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// What heads it.
+    pub title: String,
+    /// The phase or total of the figure; the headline where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// What is shown of that phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<Figure>,
+    /// The recorded fact that is shown instead. One whose name ends in `_bytes` is a size, one in `_ns` a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact: Option<String>,
+    /// What the number is divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+}
+
+/// What may be shown of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Wall time of one sample, median.
+    WallNs,
+    /// CPU time of one sample, median.
+    CpuNs,
+    /// CPU time of one unit, median.
+    CpuNsPerUnit,
+    /// CPU time in user mode, mean of one sample.
+    UserNs,
+    /// CPU time in kernel mode, mean of one sample.
+    SystemNs,
+    /// CPU time over wall time, in percent.
+    CpuShare,
+    /// Minor and major faults, mean of one sample.
+    Faults,
+    /// Minor faults, mean of one sample.
+    MinorFaults,
+    /// Major faults, mean of one sample.
+    MajorFaults,
+    /// Voluntary switches, mean of one sample.
+    VoluntarySwitches,
+    /// Involuntary switches, mean of one sample.
+    InvoluntarySwitches,
+}
+
+/// By what a number is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Per {
+    /// A byte of the parameter `bytes`.
+    #[serde(rename = "byte")]
+    Byte,
+    /// 2^20 bytes of the parameter `bytes`.
+    #[serde(rename = "MiB")]
+    MiB,
+    /// A page of the parameter `bytes`, by the fact `page_bytes`.
+    #[serde(rename = "page")]
+    Page,
+}

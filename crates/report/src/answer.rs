@@ -1,0 +1,96 @@
+//! What to do, in sentences: never a change that is not shown to help.
+
+use record::summary::{BestClaim, GroupSummary, Recommendation, Summary, Unsettled, Verdict};
+
+use crate::words;
+
+/// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
+pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
+    let margin = words::percent(summary.settings.margin);
+    let mut said = Vec::new();
+    match group.best.iter().find(|b| b.group.is_empty()) {
+        Some(best) => said.push(ordinary(summary, group, best, &margin, &name)),
+        None if group.baseline.is_none() => {
+            said.push("no recommendation: what the others are compared with was not measured".to_owned());
+        }
+        None => {}
+    }
+    for best in group.best.iter().filter(|b| !b.group.is_empty() && b.ranked > 1) {
+        said.push(of_kind(best, &margin, &name));
+    }
+    said
+}
+
+fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
+    cells.iter().map(|&c| name(c)).collect::<Vec<_>>().join(", ")
+}
+
+/// Methods that are not settled, each with the time that would settle it.
+fn unsettled(all: &[&Unsettled], name: &impl Fn(usize) -> String) -> String {
+    let words = |u: &&Unsettled| {
+        let more = u.more_s.map_or_else(String::new, |s| format!(" (about {} more)", words::duration(s.max(1.0))));
+        format!("{}{more}", name(u.cell))
+    };
+    all.iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a job that is not ranked with the baseline is shown to be faster: then "nothing" would be too much said.
+fn unranked_is_faster(summary: &Summary, group: &GroupSummary) -> bool {
+    let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
+    let of_headline = group.comparisons.iter().filter(|c| c.phase == headline && c.holds_among_all);
+    let is_ranked = |cell: usize| summary.cells[cell].role == "method" && summary.cells[cell].group.is_empty();
+    of_headline.filter(|c| !is_ranked(c.cell)).any(|c| matches!(c.verdict, Verdict::Faster { .. }))
+}
+
+fn ordinary(
+    summary: &Summary,
+    group: &GroupSummary,
+    best: &BestClaim,
+    margin: &str,
+    name: &impl Fn(usize) -> String,
+) -> String {
+    // Methods beside the one that is named: those that are no faster than it need not be told of twice.
+    let beside = |named: usize| best.within.iter().copied().filter(|&c| c != named).collect::<Vec<usize>>();
+    let open = |named: usize| best.unsettled.iter().filter(|u| u.cell != named).collect::<Vec<&Unsettled>>();
+    let (mut text, named) = match group.recommendation {
+        Recommendation::Use { cell, ratio } => {
+            (format!("→ use {}: {}", name(cell), words::at_least_faster(&ratio)), cell)
+        }
+        Recommendation::Keep { cell } => {
+            let what = if unranked_is_faster(summary, group) { "nothing that is ranked with it" } else { "nothing" };
+            (format!("→ keep {}: {what} is shown to be faster", name(cell)), cell)
+        }
+        Recommendation::Nothing => return "nothing can be recommended: too few launches to compare".to_owned(),
+    };
+    let leader = best.leader;
+    let whom = if leader == named { "it".to_owned() } else { name(leader) };
+    let (within, open) = (beside(named), open(named));
+    if leader != named && best.within.contains(&named) {
+        text += &format!("; within {margin} of the fastest, {}", name(leader));
+    } else if leader != named {
+        text += &format!("; {} was the fastest, which is not settled", name(leader));
+    }
+    if !within.is_empty() {
+        text += &format!("; within {margin} of {whom}: {}", names(&within, name));
+    }
+    if !open.is_empty() {
+        text += &format!("; not settled against {whom}: {}", unsettled(&open, name));
+    }
+    text
+}
+
+/// Moves, handovers and the like: which of them is the fastest, without advice.
+fn of_kind(best: &BestClaim, margin: &str, name: &impl Fn(usize) -> String) -> String {
+    let open: Vec<&Unsettled> = best.unsettled.iter().collect();
+    let mut text = match (best.within.is_empty(), open.is_empty()) {
+        (true, true) => format!("{}: {} is shown to be the fastest of {}", best.group, name(best.leader), best.ranked),
+        _ => format!("{}: {} was the fastest of {}", best.group, name(best.leader), best.ranked),
+    };
+    if !best.within.is_empty() {
+        text += &format!("; within {margin} of it: {}", names(&best.within, name));
+    }
+    if !open.is_empty() {
+        text += &format!("; not settled against it: {}", unsettled(&open, name));
+    }
+    text
+}

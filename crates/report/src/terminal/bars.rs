@@ -1,0 +1,96 @@
+//! Bars of factors and intervals of ratios, drawn with characters on a logarithmic axis.
+
+use record::sizes::three_digits;
+use record::summary::Estimate;
+
+use super::screen::Screen;
+use crate::view::Axis;
+
+/// Where a ratio lies among so many characters; beyond the ends that is said by `None` on its side.
+fn column(axis: &Axis, ratio: f64, columns: usize) -> usize {
+    let place = axis.place(ratio).clamp(0.0, 1.0);
+    (place * (columns.saturating_sub(1)) as f64).round() as usize
+}
+
+/// A bar from one to the factor that is proven, and on to the largest that is possible.
+pub(super) fn bar((low, high): (f64, f64), axis: &Axis, columns: usize, screen: &Screen) -> String {
+    let length = |factor: f64| axis.place(factor).clamp(0.0, 1.0) * (columns.saturating_sub(1)) as f64;
+    let proven = length(low).floor() as usize;
+    let possible = (length(high).ceil() as usize).max(proven + usize::from(proven == 0)).max(1);
+    let (full, light) = (screen.sign('█', '#'), screen.sign('░', '.'));
+    let signs = std::iter::repeat_n(full, proven).chain(std::iter::repeat_n(light, possible - proven));
+    signs.collect()
+}
+
+/// The marks of an axis: each tick's number at its place, where it does not touch the one before it.
+pub(super) fn marks(axis: &Axis, columns: usize) -> String {
+    let mut line: Vec<char> = vec![' '; columns];
+    let mut ticks: Vec<(f64, String)> = axis.ticks.iter().map(|&t| (t, tick(t))).collect();
+    // The baseline's own mark and the ends come first; others where there is room.
+    let rank = |t: f64| (t != 1.0, t != axis.low && t != axis.high);
+    ticks.sort_by_key(|(t, _)| rank(*t));
+    for (ratio, word) in ticks {
+        let at = column(axis, ratio, columns);
+        let length = word.chars().count();
+        let from = at.saturating_sub(length / 2).min(columns.saturating_sub(length));
+        let around = from.saturating_sub(1)..(from + length + 1).min(columns);
+        if line[around].iter().all(|c| *c == ' ') {
+            word.chars().enumerate().for_each(|(i, c)| line[from + i] = c);
+        }
+    }
+    line.into_iter().collect::<String>().trim_end().to_owned()
+}
+
+fn tick(ratio: f64) -> String {
+    let text = three_digits(ratio);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// An interval with its estimate: `├──●─┤`; an end beyond the axis is an arrow. The baseline's place is a line.
+pub(super) fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &Screen) -> String {
+    let mut line: Vec<char> = vec![' '; columns];
+    let (low, high) = (column(axis, ratio.low, columns), column(axis, ratio.high, columns));
+    line[column(axis, 1.0, columns)] = screen.sign('│', ':');
+    line[low..=high].fill(screen.sign('─', '-'));
+    line[low] = if axis.place(ratio.low) < -1e-9 { screen.sign('◂', '<') } else { screen.sign('├', '|') };
+    line[high] = if axis.place(ratio.high) > 1.0 + 1e-9 { screen.sign('▸', '>') } else { screen.sign('┤', '|') };
+    let inside = (0.0..=1.0).contains(&axis.place(ratio.ratio));
+    if inside {
+        line[column(axis, ratio.ratio, columns)] = screen.sign('●', '*');
+    }
+    line.into_iter().collect::<String>().trim_end().to_owned()
+}
+
+/// The baseline itself: a dot at one.
+pub(super) fn baseline(axis: &Axis, columns: usize, screen: &Screen) -> String {
+    format!("{}{}", " ".repeat(column(axis, 1.0, columns)), screen.sign('●', '*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(low: f64, ratio: f64, high: f64) -> Estimate {
+        Estimate { ratio, low, high, level: 0.95, launches: 10, moved: None }
+    }
+
+    #[test]
+    fn a_bar_is_full_up_to_what_is_proven() {
+        let (axis, screen) = (Axis::factors(16.0), Screen::new(100, false));
+        assert_eq!(bar((4.0, 8.0), &axis, 17, &screen), "████████░░░░");
+        assert_eq!(bar((1.02, 1.05), &axis, 17, &screen), "░");
+        assert_eq!(bar((16.0, 16.0), &axis, 17, &Screen::new(100, true)), "#".repeat(16));
+        assert_eq!(marks(&axis, 17), "1   2   4   8  16");
+    }
+
+    #[test]
+    fn an_interval_is_drawn_where_it_lies() {
+        let (axis, screen) = (Axis { low: 0.25, high: 4.0, ticks: vec![0.25, 1.0, 4.0] }, Screen::new(100, false));
+        assert_eq!(interval(&estimate(0.25, 0.5, 1.0), &axis, 9, &screen), "├─●─┤");
+        assert_eq!(interval(&estimate(2.0, 2.0, 2.0), &axis, 9, &screen), "    │ ●");
+        assert_eq!(interval(&estimate(0.1, 0.5, 9.0), &axis, 9, &screen), "◂─●─────▸");
+        assert_eq!(interval(&estimate(0.1, 0.11, 0.2), &axis, 9, &Screen::new(80, true)), "|   :");
+        assert_eq!(marks(&axis, 9), "    1   4");
+        assert_eq!(baseline(&axis, 9, &screen), "    ●");
+    }
+}

@@ -1,0 +1,71 @@
+//! What a terminal can show: how wide it is, and whether it has more than ASCII.
+
+/// The narrowest terminal that lines are made for.
+const NARROWEST: usize = 80;
+
+/// A terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    width: usize,
+    ascii: bool,
+}
+
+impl Screen {
+    /// A terminal of so many columns; fewer than 80 are taken for 80.
+    pub fn new(width: usize, ascii: bool) -> Screen {
+        Screen { width: width.max(NARROWEST), ascii }
+    }
+
+    /// Columns.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The character, or its stand-in where there is nothing but ASCII.
+    pub(super) fn sign(&self, sign: char, ascii: char) -> char {
+        if self.ascii { ascii } else { sign }
+    }
+
+    /// Text as this terminal can show it. Nothing that a record holds may steer a terminal: control characters, and those
+    /// that turn the direction of writing, are shown as question marks.
+    pub(super) fn text(&self, text: &str) -> String {
+        let mut shown = String::with_capacity(text.len());
+        for sign in text.chars() {
+            match sign {
+                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+                    shown.push('?')
+                }
+                c if c.is_control() => shown.push('?'),
+                c if !self.ascii || c.is_ascii() => shown.push(c),
+                'µ' => shown.push('u'),
+                '×' => shown.push('x'),
+                '±' => shown.push_str("+-"),
+                '–' | '─' | '—' => shown.push('-'),
+                '→' => shown.push_str("->"),
+                '…' => shown.push_str(".."),
+                '¹' => shown.push('*'),
+                '·' | '│' => shown.push('|'),
+                _ => shown.push('?'),
+            }
+        }
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_a_terminal() {
+        let hostile = "a\u{1b}[31mb\u{7}\u{202e}c\n\u{9b}d";
+        assert_eq!(Screen::new(80, false).text(hostile), "a?[31mb??c??d");
+    }
+
+    #[test]
+    fn ascii_is_all_that_an_ascii_terminal_gets() {
+        let shown = Screen::new(80, true).text("→ use thp: 4.7× faster, 2.05 µs ±1 %, 4.7–6.0 · ü ¹");
+        assert_eq!(shown, "-> use thp: 4.7x faster, 2.05 us +-1 %, 4.7-6.0 | ? *");
+        assert_eq!(Screen::new(10, true).width(), 80);
+    }
+}

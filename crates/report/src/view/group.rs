@@ -1,0 +1,195 @@
+//! One comparison group: its rows in order, each with what is said of it.
+
+use record::outcome::Status;
+use record::sizes::{format_ns, three_digits};
+use record::summary::{Comparison, Estimate, ExperimentSummary, GroupSummary, Summary};
+
+use super::labels::Labels;
+use super::tables::{self, Grid};
+use super::{Axis, labels};
+use crate::{answer, numbers, words};
+
+/// One group.
+#[derive(Clone, Debug)]
+pub struct GroupView {
+    /// The parameters by which it differs from the experiment's other groups: `bytes=4MiB`.
+    pub setting: String,
+    /// The measure that is compared: a total or a phase.
+    pub headline: String,
+    /// What others are compared with, where there is such a cell.
+    pub against: Option<String>,
+    /// The axis of all ratios to the baseline, where there is any.
+    pub axis: Option<Axis>,
+    /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then best possible and
+    /// floor.
+    pub kinds: Vec<Kind>,
+    /// What to do, in sentences.
+    pub answers: Vec<String>,
+    /// Ratios that moved during the run, in sentences.
+    pub moved: Vec<String>,
+    /// Further tables: phases, latency, resources, sides.
+    pub tables: Vec<Grid>,
+    /// Whether cells had settled within their launches, in sentences.
+    pub settled: Vec<String>,
+}
+
+/// Rows that are ranked with each other.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// What they are; empty for the ordinary methods.
+    pub heading: String,
+    /// Fastest first.
+    pub rows: Vec<Row>,
+}
+
+/// One cell. Strings are empty where there is nothing to say.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The cell, as an index into the summary's.
+    pub cell: usize,
+    /// How it is called within the experiment.
+    pub label: String,
+    /// Wall time of one sample with the half-width of its interval.
+    pub time: String,
+    /// Wall time of one unit.
+    pub per_unit: String,
+    /// The ratio to the baseline, where it may be believed.
+    pub ratio: Option<Estimate>,
+    /// The same in words: `0.176 (0.168–0.213)`.
+    pub ratio_words: String,
+    /// What that says, in a column.
+    pub verdict: String,
+    /// What that says, in full.
+    pub sentence: String,
+    /// The best possible's time as a share of this one.
+    pub of_best_possible: String,
+    /// CPU time of one sample.
+    pub cpu: String,
+    /// Minor faults of one sample.
+    pub faults: String,
+}
+
+/// What heads best possible and floor, which are shown with everything else only.
+pub const FOR_COMPARISON: &str = "for comparison";
+
+/// In which block a cell stands, and what heads it.
+fn block(role: &str, group: &str) -> (u8, String) {
+    match role {
+        "limit" | "null" => (3, FOR_COMPARISON.to_owned()),
+        "published" => (2, "jobs as published".to_owned()),
+        _ if !group.is_empty() => (1, format!("another job, ranked by itself ({group})")),
+        _ => (0, String::new()),
+    }
+}
+
+pub(crate) fn view(
+    summary: &Summary,
+    experiment: &ExperimentSummary,
+    group: &GroupSummary,
+    labels: &Labels,
+) -> Option<GroupView> {
+    let cells: Vec<usize> = group.cells.iter().copied().filter(|&c| !summary.cells[c].phases.is_empty()).collect();
+    let is_compared = |c: usize| summary.cells[c].phases.contains_key(&experiment.headline);
+    // A floor or a best possible by itself is no answer to anything.
+    if cells.iter().all(|&c| ["null", "limit"].contains(&summary.cells[c].role.as_str())) {
+        return None;
+    }
+    let mut blocks: Vec<((u8, String), Vec<Row>)> = Vec::new();
+    // Methods with other phases than the one that is compared stand in the further tables only.
+    for &cell in cells.iter().filter(|&&c| is_compared(c)) {
+        let found = &summary.cells[cell];
+        let block = block(&found.role, &found.group);
+        let row = row(summary, experiment, group, cell, labels);
+        match blocks.iter_mut().find(|(known, _)| *known == block) {
+            Some((_, rows)) => rows.push(row),
+            None => blocks.push((block, vec![row])),
+        }
+    }
+    blocks.sort_by(|a, b| a.0.cmp(&b.0));
+    let kinds: Vec<Kind> = blocks.into_iter().map(|((_, heading), rows)| Kind { heading, rows }).collect();
+    let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
+    Some(GroupView {
+        setting: labels.setting(&experiment.definition, group),
+        headline: experiment.headline.clone(),
+        against: group.baseline.map(name),
+        axis: Axis::over(kinds.iter().flat_map(|k| &k.rows).filter_map(|r| r.ratio.as_ref())),
+        kinds,
+        answers: answer::sentences(summary, group, name),
+        moved: moved(experiment, group, name),
+        tables: tables::of_group(summary, &experiment.definition, &cells, labels),
+        settled: tables::settled(summary, &cells, name),
+    })
+}
+
+/// What is said of ratios that wandered while they were measured.
+fn moved(experiment: &ExperimentSummary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
+    let of_headline = group.comparisons.iter().filter(|c| c.phase == experiment.headline);
+    let said = |c: &Comparison| {
+        let (low, high) = c.ratio?.moved?;
+        Some(format!("{}: {}", name(c.cell), words::moved(low, high)))
+    };
+    of_headline.filter_map(said).collect()
+}
+
+fn row(
+    summary: &Summary,
+    experiment: &ExperimentSummary,
+    group: &GroupSummary,
+    index: usize,
+    labels: &labels::Labels,
+) -> Row {
+    let cell = &summary.cells[index];
+    let label = labels.cell(&experiment.definition, cell);
+    let mut row = Row {
+        cell: index,
+        label,
+        time: String::new(),
+        per_unit: String::new(),
+        ratio: None,
+        ratio_words: String::new(),
+        verdict: String::new(),
+        sentence: String::new(),
+        of_best_possible: String::new(),
+        cpu: String::new(),
+        faults: String::new(),
+    };
+    let believed = cell.status == Status::Ok;
+    let comparison = group.comparison(index, &experiment.headline);
+    row.ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
+    row.ratio_words = row.ratio.as_ref().map_or_else(String::new, numbers::ratio_words);
+    if group.baseline == Some(index) {
+        row.ratio_words = "1".to_owned();
+    }
+    (row.verdict, row.sentence) = said(summary, group, index, comparison);
+    let Some(phase) = cell.phases.get(&experiment.headline) else { return row };
+    row.time = numbers::interval(&phase.wall_ns);
+    row.per_unit = format_ns(phase.per_unit_ns.median);
+    row.cpu = format_ns(phase.cpu_ns.median);
+    row.faults = three_digits(phase.minor_faults).trim_end_matches(".00").to_owned();
+    if let Some(share) = phase.of_best_possible.filter(|_| cell.role != "null" && believed) {
+        let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);
+        row.of_best_possible = format!("{share:.0} % ({low:.0}–{high:.0})");
+    }
+    if phase.below_floor && believed && cell.role == "method" {
+        row.verdict = "below twice the floor".to_owned();
+        row.sentence = "below twice the floor: nothing is resolved there; take larger sizes".to_owned();
+    }
+    row
+}
+
+/// What is said of a cell, briefly and in full.
+fn said(summary: &Summary, group: &GroupSummary, index: usize, comparison: Option<&Comparison>) -> (String, String) {
+    let cell = &summary.cells[index];
+    let same = |words: &str| (words.to_owned(), words.to_owned());
+    match (cell.status, cell.role.as_str()) {
+        (Status::Ok, _) if group.baseline == Some(index) => same("baseline"),
+        (Status::Ok, "null") => same("floor"),
+        (Status::Ok, "limit") if group.best_possible == Some(index) => same("best possible"),
+        (Status::Ok, "limit") => same("meant as best possible, but beaten"),
+        (Status::Ok, _) => comparison.map_or_else(
+            || same(if group.baseline.is_none() { "" } else { "too few launches" }),
+            |c| (words::verdict_briefly(c), words::verdict(c)),
+        ),
+        (status, _) => (status.word().to_owned(), format!("{}: {}", status.word(), cell.reason)),
+    }
+}

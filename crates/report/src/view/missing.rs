@@ -1,0 +1,128 @@
+//! Cells without figures, and figures that are not to be believed: by outcome and reason.
+
+use std::collections::BTreeMap;
+
+use record::outcome::Status;
+use record::summary::Summary;
+
+use super::labels::Labels;
+
+/// Cells of one outcome and reason.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Absent {
+    /// What became of them.
+    pub status: Status,
+    /// Why.
+    pub reason: String,
+    /// Their names within the experiment, each once.
+    pub names: Vec<String>,
+    /// How many cells they are.
+    pub cells: usize,
+}
+
+/// Those of one experiment.
+pub(crate) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Absent> {
+    let definition = summary.experiment(experiment);
+    let mut by_reason: BTreeMap<(Status, &str), Absent> = BTreeMap::new();
+    let cells = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden && c.status != Status::Ok);
+    for cell in cells {
+        let name = definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell));
+        let found = by_reason.entry((cell.status, &cell.reason)).or_insert_with(|| Absent {
+            status: cell.status,
+            reason: cell.reason.clone(),
+            names: Vec::new(),
+            cells: 0,
+        });
+        found.cells += 1;
+        if !found.names.contains(&name) {
+            found.names.push(name);
+        }
+    }
+    by_reason.into_values().collect()
+}
+
+/// What would bring a cell: the words behind the reason's last colon, where they are a command; else the reason.
+pub(crate) fn remedy(reason: &str) -> &str {
+    const COMMANDS: [&str; 7] = ["sudo ", "apt", "sysctl", "install", "pagewise", "raise ", "mount"];
+    let tail = [": ", "; "].iter().filter_map(|mark| Some(reason.rsplit_once(mark)?.1)).min_by_key(|t| t.len());
+    let is_command = |tail: &&str| COMMANDS.iter().any(|c| tail.starts_with(c));
+    tail.filter(is_command).map_or(reason, |tail| tail.strip_prefix("sudo ").unwrap_or(tail))
+}
+
+/// The package that a reason names: `the package libjemalloc2 has it`.
+fn package(reason: &str) -> Option<&str> {
+    reason.rsplit_once("the package ")?.1.strip_suffix(" has it")
+}
+
+/// Cells that one remedy would bring.
+struct Remedy {
+    words: String,
+    names: Vec<String>,
+    cells: usize,
+}
+
+/// What the first screen says is missing: by what would bring it, over all experiments.
+pub(crate) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
+    let mut found: Vec<Remedy> = Vec::new();
+    for experiment in &summary.experiments {
+        for absent in absent(summary, &experiment.definition.name, labels) {
+            if [Status::Untrusted, Status::Damaged].contains(&absent.status) {
+                continue;
+            }
+            let package = package(&absent.reason);
+            let words = package.map_or_else(|| remedy(&absent.reason).to_owned(), |p| format!("{INSTALL}{p}"));
+            let names: Vec<String> =
+                absent.names.iter().map(|n| format!("{}/{n}", experiment.definition.name)).collect();
+            let same = |other: &&mut Remedy| match package {
+                Some(_) => other.words.starts_with(INSTALL),
+                None => kind_of(&other.words) == kind_of(&words),
+            };
+            match (found.iter_mut().find(same), package) {
+                (None, _) => found.push(Remedy { words, names, cells: absent.cells }),
+                (Some(known), package) => {
+                    known.names.extend(names);
+                    known.cells += absent.cells;
+                    match package {
+                        Some(p) if known.words.split(' ').any(|known| known == p) => {}
+                        Some(p) => known.words += &format!(" {p}"),
+                        // Of the same command with other numbers the last one asks for most.
+                        None => known.words = words,
+                    }
+                }
+            }
+        }
+    }
+    found.sort_by_key(|r| std::cmp::Reverse(r.cells));
+    found.into_iter().map(said).collect()
+}
+
+/// What heads the packages that are missing.
+const INSTALL: &str = "install ";
+
+fn said(mut remedy: Remedy) -> String {
+    remedy.names.sort();
+    remedy.names.dedup();
+    match remedy.names.as_slice() {
+        [one] => format!("{one}: {}", remedy.words),
+        [one, other] => format!("{one}, {other}: {}", remedy.words),
+        _ => format!("{} cells: {}", remedy.cells, remedy.words),
+    }
+}
+
+/// A remedy without its numbers.
+fn kind_of(remedy: &str) -> String {
+    remedy.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_is_the_command_behind_the_reason() {
+        let pool = "the huge page pool holds fewer than 32 free pages: sudo sysctl vm.nr_hugepages=32";
+        assert_eq!(remedy(pool), "sysctl vm.nr_hugepages=32");
+        assert_eq!(remedy("the time budget ended before it was measured; raise --budget"), "raise --budget");
+        assert_eq!(remedy("mmap: Cannot allocate memory"), "mmap: Cannot allocate memory");
+    }
+}

@@ -1,0 +1,135 @@
+//! What a terminal shows of recorded summaries, at three widths. Each fixture is the summary of a real run.
+
+use std::path::{Path, PathBuf};
+
+use pagewise_report::terminal::{Screen, Wanted, render};
+use record::summary::Summary;
+
+fn fixtures() -> Vec<(String, Summary)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        (name, serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+    };
+    let found: Vec<(String, Summary)> = paths.into_iter().map(read).collect();
+    assert!(found.len() >= 6, "{} fixtures", found.len());
+    found
+}
+
+fn full() -> Wanted {
+    Wanted { full: true, ..Wanted::default() }
+}
+
+fn listed() -> Wanted {
+    Wanted { warnings: true, ..Wanted::default() }
+}
+
+#[test]
+fn what_a_terminal_shows_is_what_it_showed() {
+    for (name, summary) in fixtures() {
+        for width in [80, 100, 140] {
+            insta::assert_snapshot!(
+                format!("{name}-{width}"),
+                render(&summary, &Screen::new(width, false), &Wanted::default())
+            );
+        }
+    }
+}
+
+#[test]
+fn full_tables_and_warnings_are_what_they_were() {
+    for (name, summary) in fixtures().into_iter().filter(|(name, _)| !name.starts_with("look")) {
+        insta::assert_snapshot!(format!("{name}-full-100"), render(&summary, &Screen::new(100, false), &full()));
+        insta::assert_snapshot!(format!("{name}-warnings"), render(&summary, &Screen::new(80, false), &listed()));
+    }
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    for (name, summary) in fixtures() {
+        for wanted in [Wanted::default(), full(), listed()] {
+            for (width, ascii) in [(80, false), (80, true), (93, false), (100, true), (140, false), (300, false)] {
+                for line in render(&summary, &Screen::new(width, ascii), &wanted).lines() {
+                    assert!(line.chars().count() <= width, "{name} at {width}: {line}");
+                    assert!(!ascii || line.is_ascii(), "{name}: {line}");
+                    assert_eq!(line.trim_end(), line, "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_first_look_is_one_screen_however_many_experiments_there_are() {
+    let looks: Vec<_> = fixtures().into_iter().filter(|(_, s)| s.settings.first_look).collect();
+    assert!(!looks.is_empty());
+    for (name, mut summary) in looks {
+        // Many more experiments than there are: each again under other names.
+        for copy in 0..4 {
+            let doubled: Vec<_> =
+                summary.experiments.iter().filter(|e| !e.definition.name.contains('~')).cloned().collect();
+            for mut experiment in doubled {
+                let was = experiment.definition.name.clone();
+                experiment.definition.name = format!("{was}~{copy}");
+                let groups: Vec<_> = summary.groups.iter().filter(|g| g.experiment == was).cloned().collect();
+                summary.groups.extend(groups.into_iter().map(|mut g| {
+                    g.experiment.clone_from(&experiment.definition.name);
+                    g
+                }));
+                summary.experiments.push(experiment);
+            }
+            for width in [80, 100, 140] {
+                let lines = render(&summary, &Screen::new(width, false), &Wanted::default()).lines().count();
+                assert!(lines < 39, "{name} with {} experiments: {lines} lines", summary.experiments.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hostile_summary_does_not_steer_the_terminal() {
+    for (name, mut summary) in fixtures() {
+        let evil = "\u{1b}[2J\u{7}\r\n\u{202e}";
+        for cell in &mut summary.cells {
+            cell.method += evil;
+            cell.reason += evil;
+            for value in cell.parameters.values_mut() {
+                *value += evil;
+            }
+        }
+        summary.notes.iter_mut().for_each(|n| n.text += evil);
+        summary.warnings.iter_mut().for_each(|w| w.seen += evil);
+        summary.environment.values_mut().for_each(|v| *v += evil);
+        summary.run += evil;
+        for wanted in [Wanted::default(), full(), listed()] {
+            let text = render(&summary, &Screen::new(80, false), &wanted);
+            let steering = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+            assert_eq!(steering, None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_recommended_that_is_not_shown_to_help() {
+    for (name, summary) in fixtures() {
+        let margin = summary.settings.margin;
+        for line in pagewise_report::view::View::of(&summary)
+            .experiments
+            .iter()
+            .flat_map(|e| &e.groups)
+            .flat_map(|g| &g.answers)
+        {
+            if let Some(rest) = line.strip_prefix("→ use ") {
+                assert!(rest.contains(": at least "), "{name}: {line}");
+            }
+        }
+        for group in &summary.groups {
+            if let record::summary::Recommendation::Use { cell, ratio } = group.recommendation {
+                assert!(ratio.high < 1.0 / (1.0 + margin), "{name}: {}", summary.cells[cell].cell);
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The terminal that results are printed to: how wide it is, and what it can show.
+
+use std::io::IsTerminal;
+
+use console::Term;
+use report::terminal::Screen;
+
+/// Columns where nothing tells how many there are: a file or a pipe is read with room.
+const UNKNOWN: usize = 100;
+
+/// What standard output goes to; where that is a pipe into a pager, what standard error shows.
+pub(super) fn screen(ascii: bool) -> Screen {
+    let asked = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
+    let width = asked.or_else(|| of(Term::stdout())).or_else(|| of(Term::stderr())).unwrap_or(UNKNOWN);
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    Screen::new(width, ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal()))
+}
+
+/// Whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read elsewhere.
+fn is_ascii(locale: Option<&str>, is_terminal: bool) -> bool {
+    locale.map_or(is_terminal, |name| ["C", "POSIX"].contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_c_locale_is_ascii() {
+        assert!(is_ascii(Some("C"), false) && is_ascii(Some("POSIX"), true) && is_ascii(None, true));
+        assert!(!is_ascii(Some("C.UTF-8"), true) && !is_ascii(Some("de_DE.UTF-8"), true) && !is_ascii(None, false));
+    }
+}
