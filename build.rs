@@ -24,6 +24,7 @@ fn main() {
     let mut code = String::new();
     table(&mut code, "EXPERIMENTS", "The experiments, by path.", "experiments");
     table(&mut code, "PUBLISHED", "Published figures, by path.", "published");
+    table(&mut code, "SETTINGS", "Settings that can be tried on a program, by path.", "settings");
     table(&mut code, "CLAIMS", "Other people's claims, by path.", "claims");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");

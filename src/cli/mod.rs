@@ -24,6 +24,7 @@ use crate::worker::{self, Worker, carried};
 mod claims;
 mod run;
 mod screen;
+mod trial;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -80,6 +81,8 @@ enum Verb {
     Selftest(SelftestArgs),
     /// Prints a request, to drive a worker by hand: pagewise request fault/touch | WORKER.
     Request(SelectArgs),
+    /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
+    Try(Box<trial::TryArgs>),
     /// Kept runs.
     Runs,
     /// Prints the answers and tables of a kept run again.
@@ -170,10 +173,14 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
+        Verb::Try(arguments) => trial::run(arguments),
         Verb::Runs => runs(),
-        Verb::Report(arguments) => match arguments.published {
-            None => claims::report_again(&arguments.run, arguments.json)?.map_or_else(|| report_run(arguments), Ok),
-            Some(_) => report_run(arguments),
+        Verb::Report(arguments) => match (trial::report_try(&arguments.run, arguments.json)?, &arguments.published) {
+            (Some(code), _) => Ok(code),
+            (None, None) => {
+                claims::report_again(&arguments.run, arguments.json)?.map_or_else(|| report_run(arguments), Ok)
+            }
+            (None, Some(_)) => report_run(arguments),
         },
     }
 }
@@ -295,6 +302,10 @@ fn runs() -> Result<u8> {
     names.sort();
     let mut text = String::new();
     for name in names {
+        if let Some(words) = trial::line_of_try(&name)? {
+            text += &format!("{name}  {words}\n");
+            continue;
+        }
         let words = match RunFolder::open(&name, &folder).and_then(|f| f.state()) {
             Ok(state) => {
                 let what: Vec<_> = state.plan.experiments.iter().map(|e| e.name.as_str()).collect();

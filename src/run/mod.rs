@@ -17,6 +17,7 @@ mod runner;
 pub mod signals;
 pub mod strategy;
 pub mod system;
+pub mod trial;
 
 pub use runner::Runner;
 

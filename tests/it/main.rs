@@ -30,5 +30,6 @@ mod show;
 mod support;
 mod tidy;
 mod transfer;
+mod trial;
 mod unmap;
 mod write;

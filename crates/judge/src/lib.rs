@@ -22,6 +22,7 @@ mod pairs;
 mod precision;
 pub mod selftest;
 mod summarise;
+pub mod trial;
 mod warnings;
 
 pub use notes::notes;

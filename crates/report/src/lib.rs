@@ -12,5 +12,6 @@ mod seconds;
 pub mod selftest;
 mod show;
 pub mod terminal;
+pub mod trial;
 pub mod view;
 pub mod words;

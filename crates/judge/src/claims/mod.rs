@@ -19,6 +19,9 @@ use regions::Regions;
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
 const FAMILY: f64 = 0.025;
 
+/// How the reason of a cell begins that the budget did not reach.
+const OUT_OF_TIME: &str = "the time budget ended";
+
 /// A finding before it is held against all the others.
 struct Found {
     answer: JobAnswer,
@@ -199,6 +202,10 @@ fn single(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], marg
 fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) {
     let lacking = [Some(way), other].into_iter().flatten().find(|c| c.status != Status::Ok);
     match lacking {
+        // That the time was too short says nothing of the machine.
+        Some(cell) if cell.status == Status::Refused && cell.reason.starts_with(OUT_OF_TIME) => {
+            (Word::Undecided, "the budget did not reach it".to_owned())
+        }
         Some(cell) => {
             let absent = matches!(cell.status, Status::Skipped | Status::Refused);
             let word = if absent { Word::NotMeasurableHere } else { Word::Undecided };

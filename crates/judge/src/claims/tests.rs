@@ -218,6 +218,12 @@ fn what_was_not_measured_says_why() {
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
     assert_eq!(answer.word, Word::NotMeasurableHere);
     assert!(answer.jobs[0].why.contains("no reserved huge pages"), "{}", answer.jobs[0].why);
+    let mut late = measured("a", "64", 1.0, 1);
+    (late.status, late.reason) =
+        (Status::Refused, "the time budget ended before it was measured; raise --budget".into());
+    let made = summary("r", vec![late, measured("b", "64", 1.0, 2)]);
+    let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
+    assert_eq!((answer.word, answer.jobs[0].why.as_str()), (Word::Undecided, "the budget did not reach it"));
     let mut short = measured("a", "64", 1.0, 1);
     short.per_launch.truncate(3);
     short.launches = 3;

@@ -1,0 +1,186 @@
+//! A setting that can be tried on somebody's program: how it is made, and how it is proved to have taken effect. One file each.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+
+/// One setting, as its file in `settings/` says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Setting {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it does, in one line.
+    pub title: String,
+    /// What else it changes; empty where nothing is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub side_effects: String,
+    /// Environment variables that are set.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// What is added to `GLIBC_TUNABLES`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tunables: String,
+    /// What is added to `JAVA_TOOL_OPTIONS`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub java_options: String,
+    /// Libraries of which the first that is found is preloaded: names or absolute paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preload: Vec<String>,
+    /// The Debian package that brings the library.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub package: String,
+    /// Words that are put behind the program's name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// Processors to keep to: a list such as `0,2-3`, or `last`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// Whether transparent huge pages are forbidden to the program, by prctl.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_thp: bool,
+    /// Whether it needs the kernel to give transparent huge pages to those who ask.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub needs_thp: bool,
+    /// Any one of these proves that it took effect. A preloaded library must be mapped besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proof: Vec<Proof>,
+}
+
+/// What proves that a setting took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// A process had more memory in huge pages than without the setting.
+    Huge,
+    /// Page faults changed: the whole interval of their ratio lies on one side of 1.
+    Faults,
+    /// The kernel says that transparent huge pages are off for every process.
+    ThpDisabled,
+    /// The kernel says that the program keeps to these processors.
+    Cpus,
+    /// The variables stood in the environment of some process. Whether the program reads them is not known.
+    Environment,
+}
+
+impl Setting {
+    /// Reads a setting's file; errors name the path, the line and the column.
+    pub fn parse(path: &str, text: &str) -> Result<Setting> {
+        let setting: Setting = match toml::from_str(text) {
+            Ok(setting) => setting,
+            Err(error) => bail!("{path}: {error}"),
+        };
+        setting.check().map_err(|error| anyhow::anyhow!("{path}: {error}"))?;
+        Ok(setting)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.name.is_empty() || self.name.contains([',', ' ', ':', '/']) {
+            bail!("a setting needs a name without commas, colons, slashes and spaces");
+        }
+        if !self.changes_something() {
+            bail!(
+                "it changes nothing: it sets none of env, tunables, java_options, preload, arguments, cpus and no_thp"
+            );
+        }
+        if self.proof.is_empty() && self.preload.is_empty() && self.arguments.is_empty() {
+            bail!("it has no proof; say one of huge, faults, thp-disabled, cpus, environment");
+        }
+        if let Some(library) = self.preload.iter().find(|l| l.contains('/') && !l.starts_with('/')) {
+            bail!("preload {library:?} is a relative path, which breaks in programs that change their folder");
+        }
+        if let Some((name, _)) = self.env.iter().find(|(name, _)| name.is_empty() || name.contains(['=', '\0'])) {
+            bail!("{name:?} is no name of a variable");
+        }
+        Ok(())
+    }
+
+    fn changes_something(&self) -> bool {
+        !(self.env.is_empty() && self.tunables.is_empty() && self.java_options.is_empty() && self.preload.is_empty())
+            || !self.arguments.is_empty()
+            || self.cpus.is_some()
+            || self.no_thp
+    }
+
+    /// `env:K=V`: one variable.
+    pub fn variable(text: &str) -> Result<Setting> {
+        let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            bail!("env:{text} is not env:NAME=VALUE");
+        };
+        Ok(Setting {
+            name: format!("env:{text}"),
+            title: format!("the variable {name} is {value:?}"),
+            env: BTreeMap::from([(name.to_owned(), value.to_owned())]),
+            proof: vec![Proof::Environment],
+            ..Setting::default()
+        })
+    }
+
+    /// `args:WORDS`: words behind the program's name.
+    pub fn words(text: &str) -> Result<Setting> {
+        let arguments = split_words(text)?;
+        if arguments.is_empty() {
+            bail!("args: needs words, such as args:--mmap");
+        }
+        let title = format!("with the arguments {text} before all others");
+        Ok(Setting { name: format!("args:{text}"), title, arguments, ..Setting::default() })
+    }
+}
+
+/// Splits a line into words as a shell does, as far as quotes and backslashes go.
+pub fn split_words(text: &str) -> Result<Vec<String>> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(c) = letters.next() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some('"') | None, '\\') => word.get_or_insert_default().extend(letters.next()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        bail!("{text:?} has a quote that is not closed");
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        assert_eq!(split_words(r#"a  'b c' "d\"e" f\ g ''"#).unwrap(), ["a", "b c", "d\"e", "f g", ""]);
+        assert!(split_words("a 'b").is_err());
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_line_and_column() {
+        let error = Setting::parse("my.toml", "name = \"x\"\nprelaod = [\"y\"]\n").unwrap_err().to_string();
+        assert!(error.contains("my.toml") && error.contains("line 2") && error.contains("prelaod"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_proved_or_changes_nothing_is_refused() {
+        let error = |text: &str| Setting::parse("f", text).unwrap_err().to_string();
+        assert!(error("name = \"x\"").contains("changes nothing"));
+        assert!(error("name = \"x\"\ntunables = \"a=1\"").contains("no proof"));
+        assert!(error("name = \"x\"\npreload = [\"./a.so\"]").contains("relative"));
+        assert!(error("name = \"a,b\"\nno_thp = true").contains("name"));
+    }
+
+    #[test]
+    fn short_forms_are_settings() {
+        assert_eq!(Setting::variable("A=b=c").unwrap().env["A"], "b=c");
+        assert!(Setting::variable("A").is_err() && Setting::variable("=b").is_err());
+        assert_eq!(Setting::words("--mmap -j 2").unwrap().arguments, ["--mmap", "-j", "2"]);
+    }
+}

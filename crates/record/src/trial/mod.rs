@@ -1,0 +1,195 @@
+//! A try of somebody's own program: what was planned, what each run cost, and what came out.
+
+mod summary;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::setting::Setting;
+pub use summary::{
+    Again, Against, ArmStatus, ArmSummary, Change, Measure, Measured, ProofSummary, TrialNote, TrialSummary,
+};
+
+/// The word in `plan.json` that tells a try from a run.
+pub const KIND: &str = "try";
+/// Version of the plan's and of the summary's shape.
+pub const TRIAL_SCHEMA: u32 = 1;
+
+/// What a try is to do. Written once, before the first run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialPlan {
+    /// [`TRIAL_SCHEMA`].
+    pub schema: u32,
+    /// [`KIND`].
+    pub kind: String,
+    /// Name of the try.
+    pub run: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// Version of Pagewise.
+    pub version: String,
+    /// Seed of the orders.
+    pub seed: u64,
+    /// What is compared: the first is the baseline, the last the baseline once more.
+    pub arms: Vec<Arm>,
+    /// The folder in which every run starts.
+    pub directory: PathBuf,
+    /// A shell command that is run before every run, unmeasured.
+    pub prepare: Option<String>,
+    /// Files that are put out of the page cache before every run.
+    pub evict: Vec<PathBuf>,
+    /// What every run reads as its standard input; nothing where there is none.
+    pub input: Option<PathBuf>,
+    /// Half-width of the interval of the ratio of total CPU time that is asked for, as a share.
+    pub precision: f64,
+    /// Smaller differences are called within the margin, as a share.
+    pub margin: f64,
+    /// Seconds for all runs together; where none was named, as long as six blocks need at least.
+    pub budget_s: Option<f64>,
+    /// Blocks to run, whatever the precision.
+    pub pairs: Option<usize>,
+    /// Runs of each arm before the first block; the first of them is the one whose effect is proved.
+    pub warmups: usize,
+    /// Seconds after which a run is ended.
+    pub time_limit_s: f64,
+    /// Whether a baseline that ends with a code other than 0 is measured all the same.
+    pub ignore_failure: bool,
+    /// Whether the output goes to /dev/null, so that it is not compared.
+    pub discard_output: bool,
+    /// What matters most of the machine.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Why an arm takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// What the others are compared with.
+    Baseline,
+    /// The same command with a setting.
+    Setting,
+    /// Another command.
+    Command,
+    /// The baseline once more: the A/A check.
+    Again,
+}
+
+/// One way of running the command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// What it is called in tables.
+    pub name: String,
+    /// Why it takes part.
+    pub role: Role,
+    /// The command as the user wrote it.
+    pub shown: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<Setting>,
+    /// Variables that are set, after joining with what the environment had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
+    /// The library that is preloaded, by its real path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
+    /// The processors that it keeps to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// Why it cannot be tried here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// By itself; the code is its exit status.
+    Exit,
+    /// By a signal; the code is its number.
+    Signal,
+    /// It was ended at the time limit.
+    TimeLimit,
+    /// The try was ended.
+    Stopped,
+    /// It could not be started; the code is the error's number.
+    NotStarted,
+}
+
+/// What one run cost, over all processes and threads of the command that were waited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// How it ended.
+    pub end: Ending,
+    /// Exit status, signal or error number.
+    pub code: i32,
+    /// From before the start to the end of the first process, in nanoseconds.
+    pub wall_ns: u64,
+    /// CPU time in user mode, in microseconds.
+    pub user_us: u64,
+    /// CPU time in the kernel, in microseconds.
+    pub system_us: u64,
+    /// The most resident memory of any one process, in KiB.
+    pub max_rss_kib: u64,
+    /// Page faults without input or output.
+    pub minor_faults: u64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+    /// Switches because it waited.
+    pub voluntary_switches: u64,
+    /// Switches because its time was over.
+    pub involuntary_switches: u64,
+    /// Bytes written to standard output.
+    pub output_bytes: u64,
+    /// A hash of them.
+    pub output_hash: String,
+    /// Bytes written to standard error.
+    pub error_bytes: u64,
+    /// Processes that still ran when the command had ended, and were ended.
+    pub left: u64,
+    /// Bytes of files that stayed in the page cache although they were to leave it.
+    pub not_evicted: u64,
+    /// What was seen of its processes, where this was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Seen>,
+}
+
+/// What `/proc` told of a command's processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Whether every process was looked at just before its end; otherwise the first was looked at from time to time.
+    pub traced: bool,
+    /// Processes that were looked at when they ended.
+    pub processes: u64,
+    /// The most memory in transparent huge pages that one process had, in bytes.
+    pub huge_bytes: u64,
+    /// Processes for which transparent huge pages were off.
+    pub thp_disabled: u64,
+    /// The processors that the first process kept to.
+    pub cpus: String,
+    /// Processes that had the preloaded library mapped; one number, or none where nothing was preloaded.
+    pub mapped: Vec<u64>,
+    /// Processes in whose environment each variable stood, in the order of their names.
+    pub expected: Vec<u64>,
+}
+
+/// One run of one arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TriedRun {
+    /// Index of the arm.
+    pub arm: usize,
+    /// The block it belongs to; warm-ups are negative.
+    pub block: i64,
+    /// The kernel's rule for transparent huge pages when it began: `always`, `madvise`, `never`, or empty.
+    pub thp: String,
+    /// What it cost.
+    #[serde(flatten)]
+    pub cost: Cost,
+    /// The end of what it wrote to standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub messages: String,
+}

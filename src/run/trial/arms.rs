@@ -1,0 +1,187 @@
+//! From the user's words to the arms of a try: what each runs and with which environment.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use record::setting::{Setting, split_words};
+use record::trial::{Arm, Role};
+
+use crate::worker;
+
+/// The arms: the baseline first, the baseline once more last.
+pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
+    if commands.is_empty() {
+        bail!("nothing to try; write the command behind --, as in pagewise try --with thp -- sort FILE");
+    }
+    let mut arms = Vec::new();
+    if settings.is_empty() {
+        for line in commands {
+            let command = words(line)?;
+            if let Err(error) = runnable(&command[0]) {
+                bail!(
+                    "{error}; without --with each word behind -- is a whole command (quote it), or name a setting by --with"
+                );
+            }
+            let role = if arms.is_empty() { Role::Baseline } else { Role::Command };
+            arms.push(plain(line, role, line, command));
+        }
+    } else {
+        // One word with spaces is a whole command, as it is without settings.
+        let whole = commands.len() == 1 && commands[0].contains(char::is_whitespace);
+        let (shown, command) =
+            if whole { (commands[0].clone(), words(&commands[0])?) } else { (commands.join(" "), commands.to_vec()) };
+        runnable(&command[0])?;
+        arms.push(plain("as it is", Role::Baseline, &shown, command));
+        for setting in settings {
+            let arm = with(&arms[0], setting)?;
+            arms.push(arm);
+        }
+    }
+    arms.push(Arm { name: "once more (A/A)".to_owned(), role: Role::Again, ..arms[0].clone() });
+    Ok(arms)
+}
+
+fn plain(name: &str, role: Role, shown: &str, command: Vec<String>) -> Arm {
+    Arm {
+        name: name.to_owned(),
+        role,
+        shown: shown.to_owned(),
+        command,
+        setting: None,
+        variables: BTreeMap::new(),
+        library: None,
+        cpus: None,
+        skipped: None,
+    }
+}
+
+/// The words of a line; by the shell only where it has something that only a shell understands.
+fn words(line: &str) -> Result<Vec<String>> {
+    let needs_shell = line.contains(|c| "|&;<>()$`*?[]{}~#!\n\\".contains(c))
+        || line.split_whitespace().next().is_some_and(|first| first.contains('='));
+    let words = match needs_shell {
+        true => vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()],
+        false => split_words(line)?,
+    };
+    if words.is_empty() {
+        bail!("an empty command cannot be tried");
+    }
+    Ok(words)
+}
+
+/// Whether there is such a program: by its path, or below one of the folders of `PATH`.
+fn runnable(program: &str) -> Result<()> {
+    let may_run = |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    let found = match program.contains('/') {
+        true => may_run(Path::new(program)),
+        false => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).any(|folder| may_run(&folder.join(program)))
+        }
+    };
+    if !found {
+        bail!("there is no program {program:?} that may be run");
+    }
+    Ok(())
+}
+
+/// The baseline with a setting.
+fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
+    let mut arm =
+        Arm { name: setting.name.clone(), role: Role::Setting, setting: Some(setting.clone()), ..baseline.clone() };
+    if setting.needs_thp {
+        let path = "/sys/kernel/mm/transparent_hugepage/enabled";
+        let enabled = std::fs::read_to_string(path).unwrap_or_default();
+        if enabled.is_empty() || enabled.contains("[never]") {
+            arm.skipped = Some(format!("the kernel gives no transparent huge pages ({path})"));
+        }
+    }
+    let program = match arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
+        true => bail!("{}: words cannot be put into a shell's line; write both commands out instead", setting.name),
+        false => 1,
+    };
+    arm.command.splice(program..program, setting.arguments.iter().cloned());
+    arm.variables.extend(setting.env.clone());
+    join(&mut arm, "GLIBC_TUNABLES", &setting.tunables, ":");
+    join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options, " ");
+    if !setting.preload.is_empty() {
+        match library(&setting.preload)? {
+            Some(path) => {
+                join(&mut arm, "LD_PRELOAD", &path, ":");
+                arm.library = Some(path);
+            }
+            None => arm.skipped = Some(missing(setting)),
+        }
+    }
+    arm.cpus = match setting.cpus.as_deref() {
+        Some("last") => last_cpu(),
+        other => other.map(str::to_owned),
+    };
+    Ok(arm)
+}
+
+/// Adds to a list in a variable; what the user's environment has there stays.
+fn join(arm: &mut Arm, name: &str, value: &str, between: &str) {
+    if value.is_empty() {
+        return;
+    }
+    let before = std::env::var(name).ok().filter(|text| !text.is_empty());
+    let whole = before.map_or_else(|| value.to_owned(), |before| format!("{before}{between}{value}"));
+    arm.variables.insert(name.to_owned(), whole);
+}
+
+/// The real path of the first of these libraries that there is.
+fn library(names: &[String]) -> Result<Option<String>> {
+    for name in names {
+        let path = if name.starts_with('/') { Some(name.clone()) } else { worker::find_library(name)? };
+        let real = path.and_then(|p| std::fs::canonicalize(p).ok());
+        if let Some(real) = real.as_deref().and_then(Path::to_str) {
+            return Ok(Some(real.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+fn missing(setting: &Setting) -> String {
+    let names = setting.preload.join(" or ");
+    match setting.package.as_str() {
+        "" => format!("{names} is not installed"),
+        package => format!("{names} is not installed; on Debian: apt-get install {package}"),
+    }
+}
+
+fn last_cpu() -> Option<String> {
+    let allowed = rustix::thread::sched_getaffinity(None).ok()?;
+    (0..rustix::thread::CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_is_used_only_where_it_is_needed() {
+        assert_eq!(words("gzip -1 'a b'").unwrap(), ["gzip", "-1", "a b"]);
+        assert_eq!(words("gzip <a").unwrap()[..2], ["/bin/sh", "-c"]);
+        assert_eq!(words("A=1 true").unwrap()[0], "/bin/sh");
+        assert!(words("  ").is_err());
+    }
+
+    #[test]
+    fn without_a_setting_every_word_is_a_command() {
+        let arms = arms(&["true".to_owned(), "sh -c :".to_owned()], &[]).unwrap();
+        let roles: Vec<Role> = arms.iter().map(|a| a.role).collect();
+        assert_eq!(roles, [Role::Baseline, Role::Command, Role::Again]);
+        let error = super::arms(&["true".to_owned(), "no-such-file".to_owned()], &[]).unwrap_err().to_string();
+        assert!(error.contains("no-such-file") && error.contains("--with"), "{error}");
+    }
+
+    #[test]
+    fn arguments_stand_behind_the_program() {
+        let setting = Setting::words("-r -n").unwrap();
+        let arms = arms(&["sort".to_owned(), "file".to_owned()], &[setting]).unwrap();
+        assert_eq!(arms[1].command, ["sort", "-r", "-n", "file"]);
+        assert_eq!((arms.len(), arms[2].role), (3, Role::Again));
+    }
+}

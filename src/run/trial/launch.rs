@@ -1,0 +1,108 @@
+//! One run of somebody's command. The helper program starts it, waits for all that it started, and says what it cost.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use record::trial::{Arm, Cost, TrialPlan, TriedRun};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use crate::run::signals::Signals;
+use crate::worker;
+
+/// Runs an arm once; with `proof` it is looked at how its processes really ran, and the cost is no figure.
+pub fn launch(plan: &TrialPlan, arm: usize, block: i64, proof: bool, signals: &Signals) -> Result<TriedRun> {
+    let subject = &plan.arms[arm];
+    let mut options = options(plan, subject);
+    if proof {
+        options.extend(["--proof", "1"].map(OsString::from));
+    }
+    for path in &plan.evict {
+        options.extend(["--evict".into(), path.clone().into_os_string()]);
+    }
+    let thp = thp_rule();
+    let (cost, messages) = start(plan, &options, &subject.command, signals)?;
+    Ok(TriedRun { arm, block, thp, cost, messages })
+}
+
+/// Runs the command that prepares each run; it must succeed.
+pub fn prepare(plan: &TrialPlan, signals: &Signals) -> Result<()> {
+    let Some(line) = &plan.prepare else { return Ok(()) };
+    let command = ["/bin/sh", "-c", line].map(str::to_owned);
+    let limit = (plan.time_limit_s * 1e3).ceil().to_string();
+    let (cost, messages) = start(plan, &["--limit-ms".into(), limit.into()], &command, signals)?;
+    let ended = (cost.end, cost.code);
+    if ended != (record::trial::Ending::Exit, 0) && signals.arrived().is_none() {
+        bail!("--prepare {line:?} ended by {:?} {}: {}", cost.end, cost.code, messages.trim());
+    }
+    Ok(())
+}
+
+/// The word in brackets of the kernel's rule for transparent huge pages; empty where there is none.
+fn thp_rule() -> String {
+    let text = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    text.split(['[', ']']).nth(1).unwrap_or_default().to_owned()
+}
+
+fn options(plan: &TrialPlan, arm: &Arm) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
+    let mut add = |name: &str, value: OsString| options.extend([name.into(), value]);
+    add("--limit-ms", (plan.time_limit_s * 1e3).ceil().to_string().into());
+    if let Some(input) = &plan.input {
+        add("--input", input.into());
+    }
+    for (name, value) in &arm.variables {
+        add("--set", format!("{name}={value}").into());
+        add("--expect", format!("{name}={value}").into());
+    }
+    if let Some(library) = &arm.library {
+        add("--watch", library.into());
+    }
+    if let Some(cpus) = &arm.cpus {
+        add("--cpus", cpus.into());
+    }
+    if arm.setting.as_ref().is_some_and(|s| s.no_thp) {
+        add("--no-thp", "1".into());
+    }
+    if plan.discard_output {
+        add("--discard", "1".into());
+    }
+    options
+}
+
+fn start(plan: &TrialPlan, options: &[OsString], words: &[String], signals: &Signals) -> Result<(Cost, String)> {
+    let mut command = Command::new(worker::helper()?);
+    command.arg("try").arg("--parent").arg(std::process::id().to_string()).args(options).arg("--").args(words);
+    command.current_dir(&plan.directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which asks the helper to end it all.
+    let mut child = command.process_group(0).spawn().context("cannot start the helper program")?;
+    let pid = Pid::from_child(&child);
+    let ended = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open (Linux 5.3 or newer is needed)")?;
+    loop {
+        let mut watched = vec![PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN)];
+        let stopped = signals.arrived().is_some();
+        if stopped {
+            let _ = kill_process(pid, Signal::TERM);
+        } else {
+            watched.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
+        }
+        let _ = poll(&mut watched, None);
+        if !watched[0].revents().is_empty() {
+            break;
+        }
+    }
+    let status = child.wait().context("cannot wait for the helper program")?;
+    let (mut line, mut said) = (String::new(), Vec::new());
+    child.stdout.take().context("the helper has no output")?.read_to_string(&mut line)?;
+    child.stderr.take().context("the helper has no messages")?.read_to_end(&mut said)?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    if !status.success() {
+        bail!("the helper program could not run the command: {}", said.trim());
+    }
+    let cost: Cost = serde_json::from_str(&line).with_context(|| format!("the helper program said {line:?}"))?;
+    Ok((cost, said))
+}

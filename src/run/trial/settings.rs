@@ -1,0 +1,95 @@
+//! The settings that can be tried: those that the binary carries, a user's own files, and the short forms.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use record::setting::Setting;
+use record::sizes::did_you_mean;
+
+use crate::worker::carried;
+
+/// All settings that the binary carries, by name.
+pub fn all() -> Result<Vec<Setting>> {
+    let mut all: Vec<Setting> =
+        carried::SETTINGS.iter().map(|(path, text)| Setting::parse(path, text)).collect::<Result<_>>()?;
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(all)
+}
+
+/// The settings of `--with`: names and files by commas, or one `env:NAME=VALUE` or `args:WORDS`, in which a comma is a comma.
+pub fn of_words(words: &[String]) -> Result<Vec<Setting>> {
+    let carried = all()?;
+    let mut found: Vec<Setting> = Vec::new();
+    for word in words {
+        let alone = word.starts_with("env:") || word.starts_with("args:");
+        let parts: Vec<&str> = if alone { vec![word] } else { word.split(',').collect() };
+        for part in parts {
+            let setting = one(part.trim_matches(|c: char| !alone && c.is_whitespace()), &carried)?;
+            if found.iter().any(|s| s.name == setting.name) {
+                bail!("--with names {} twice", setting.name);
+            }
+            found.push(setting);
+        }
+    }
+    Ok(found)
+}
+
+fn one(word: &str, carried: &[Setting]) -> Result<Setting> {
+    if let Some(text) = word.strip_prefix("env:") {
+        return Setting::variable(text);
+    }
+    if let Some(text) = word.strip_prefix("args:") {
+        return Setting::words(text);
+    }
+    if word.contains('/') || Path::new(word).extension().is_some_and(|e| e == "toml") {
+        let text = std::fs::read_to_string(word).with_context(|| format!("cannot read the setting {word}"))?;
+        return Setting::parse(word, &text);
+    }
+    carried.iter().find(|s| s.name == word).cloned().with_context(|| {
+        let names: Vec<&str> = carried.iter().map(|s| s.name.as_str()).collect();
+        let hint = did_you_mean(word, names.iter().copied());
+        format!(
+            "there is no setting \"{word}\"{hint} (there are {}, env:NAME=VALUE, args:WORDS and files)",
+            names.join(", ")
+        )
+    })
+}
+
+/// The list of `try --list`.
+pub fn list() -> Result<String> {
+    let mut text = String::new();
+    for setting in all()? {
+        text += &format!("{:<13} {}\n", setting.name, setting.title);
+        if !setting.side_effects.is_empty() {
+            text += &format!("{:<13} side effect: {}\n", "", setting.side_effects);
+        }
+    }
+    text += "env:NAME=VALUE  any variable\nargs:WORDS      words behind the program's name\nFILE.toml       a setting of your own, written like those in settings/\n";
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_carried_setting_is_sound() {
+        let all = all().unwrap();
+        assert!(all.len() >= 9);
+        for ((path, _), setting) in
+            carried::SETTINGS.iter().zip(carried::SETTINGS.iter().map(|(p, t)| Setting::parse(p, t).unwrap()))
+        {
+            assert_eq!(*path, format!("settings/{}.toml", setting.name));
+            assert!(!setting.title.is_empty());
+        }
+    }
+
+    #[test]
+    fn words_name_settings() {
+        let of = |words: &[&str]| of_words(&words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>());
+        let names = |words: &[&str]| of(words).unwrap().into_iter().map(|s| s.name).collect::<Vec<_>>();
+        assert_eq!(names(&["thp,keep", "env:A=1,2"]), ["thp", "keep", "env:A=1,2"]);
+        assert!(of(&["tph"]).unwrap_err().to_string().contains("did you mean \"thp\""));
+        assert!(of(&["thp", "thp"]).unwrap_err().to_string().contains("twice"));
+    }
+}

@@ -1,0 +1,170 @@
+//! `pagewise try` on real programs: what is compared, what proves it, and that every way of going wrong has a clear outcome
+//! and leaves nothing running. No test asserts a time.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::place::{Place, Said, entries};
+use crate::support::waiting::wait_until;
+use serde_json::Value;
+
+const FEW: [&str; 3] = ["try", "--pairs", "6"];
+
+fn tried(place: &Place, options: &[&str], command: &[&str]) -> Said {
+    place.run(&[&FEW, options, &["--"], command].concat())
+}
+
+fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
+    let said = tried(place, &[options, &["--json"]].concat(), command);
+    let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/try.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let wrong: Vec<String> = validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    value
+}
+
+fn arm<'a>(summary: &'a Value, name: &str) -> &'a Value {
+    let arms = summary["arms"].as_array().unwrap();
+    arms.iter().find(|a| a["name"] == name).unwrap_or_else(|| panic!("no arm {name} in {summary:#}"))
+}
+
+/// Processes whose command line has this word, which no other test has.
+fn running(word: &str) -> usize {
+    let line = |folder: &Path| std::fs::read(folder.join("cmdline")).unwrap_or_default();
+    let has = |folder: &Path| line(folder).split(|b| *b == 0).any(|w| w == word.as_bytes());
+    entries(Path::new("/proc")).iter().filter(|p| has(p)).count()
+}
+
+#[test]
+fn a_setting_is_proved_and_the_try_is_kept() {
+    let place = Place::new();
+    let all = summary(&place, &["--with", "no-thp,pin,env:PAGEWISE_TRIED=1"], &["sh", "-c", "echo hello"]);
+    assert_eq!((all["schema"].as_u64(), all["plan"]["kind"].as_str()), (Some(1), Some("try")));
+    assert_eq!(all["blocks"], 6);
+    for name in ["no-thp", "pin", "env:PAGEWISE_TRIED=1"] {
+        let of = arm(&all, name);
+        assert_eq!((&of["status"], &of["proof"]["took_effect"]), (&Value::from("ok"), &Value::from(true)), "{of:#}");
+        assert_eq!(of["against"]["faults"]["ratio"]["launches"], 6);
+    }
+    let id = all["plan"]["run"].as_str().unwrap();
+    let runs = place.run(&["runs"]);
+    assert!(runs.out.contains(id) && runs.out.contains("try no-thp pin"), "{}", runs.out);
+    let again: Value = serde_json::from_str(&place.run(&["report", id, "--json"]).out).unwrap();
+    assert_eq!(again, all);
+    let screen = place.run(&["report", id]).out;
+    assert!(screen.lines().count() <= 30 && screen.contains("A/A check"), "{screen}");
+}
+
+#[test]
+fn what_does_not_take_effect_has_no_figures() {
+    let place = Place::new();
+    // A program without malloc cannot be helped by it, and one that is linked statically loads no library.
+    let source = place.file("static.c");
+    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let program = place.file("static");
+    let built = Command::new("gcc").args(["-static", "-o"]).args([&program, &source]).status();
+    assert!(built.is_ok_and(|s| s.success()), "gcc links statically");
+    let library = place.file("nothing.so");
+    let built = Command::new("gcc").args(["-shared", "-fPIC", "-x", "c", "/dev/null", "-o"]).arg(&library).status();
+    assert!(built.is_ok_and(|s| s.success()));
+    let setting = place.file("nothing.toml");
+    let text = format!("name = \"nothing\"\ntitle = \"a library\"\npreload = [{library:?}]\n");
+    std::fs::write(&setting, text).unwrap();
+    let setting = setting.to_str().unwrap();
+    let of_static = summary(&place, &["--with", setting], &[program.to_str().unwrap()]);
+    assert_eq!(arm(&of_static, "nothing")["status"], "no-effect", "{of_static:#}");
+    assert!(arm(&of_static, "nothing")["against"].as_object().unwrap().is_empty());
+    let of_shell = summary(&place, &["--with", setting], &["sh", "-c", "true; true"]);
+    assert_eq!(arm(&of_shell, "nothing")["status"], "ok", "{of_shell:#}");
+}
+
+#[test]
+fn changed_output_and_other_ends_are_failures() {
+    let place = Place::new();
+    let all = summary(
+        &place,
+        &["--with", "env:CHANGED=1", "--with", "env:FAILED=1"],
+        &["sh", "-c", "echo $CHANGED; [ -z \"$FAILED\" ]"],
+    );
+    let changed = arm(&all, "env:CHANGED=1");
+    assert!(
+        changed["status"] == "failed" && changed["reason"].as_str().unwrap().contains("output changed"),
+        "{changed:#}"
+    );
+    let failed = arm(&all, "env:FAILED=1");
+    assert!(failed["reason"].as_str().unwrap().contains("exit code 1"), "{failed:#}");
+    // What failed is not run again.
+    assert_eq!((changed["runs"].as_u64(), arm(&all, "as it is")["runs"].as_u64()), (Some(0), Some(6)));
+}
+
+#[test]
+fn commands_are_compared_and_exported() {
+    let place = Place::new();
+    let file = place.file("hyperfine.json");
+    let options = ["--export-hyperfine", file.to_str().unwrap()];
+    let all = summary(&place, &options, &["head -c 10 /dev/zero", "head -c 20 /dev/zero"]);
+    assert!(all["notes"].as_array().unwrap().iter().any(|n| n["code"] == "outputs-differ"), "{all:#}");
+    let exported: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let results = exported["results"].as_array().unwrap();
+    assert_eq!((results.len(), results[1]["command"].as_str()), (2, Some("head -c 20 /dev/zero")));
+    assert_eq!(results[0]["times"].as_array().unwrap().len(), 6);
+    assert!(results[0]["exit_codes"].as_array().unwrap().iter().all(|c| c == 0));
+}
+
+#[test]
+fn what_goes_wrong_has_a_clear_outcome_and_leaves_nothing() {
+    let place = Place::new();
+    let reason = |command: &[&str], options: &[&str]| {
+        let said = tried(&place, options, command);
+        assert_eq!(said.code, 4, "{} {}", said.out, said.err);
+        said.out
+    };
+    assert!(reason(&["sh -c 'kill -SEGV $$'"], &[]).contains("SIGSEGV"));
+    assert!(
+        reason(&["sh -c 'echo oops >&2; exit 3'"], &[])
+            .contains("exit code 3; --ignore-failure measures it all the same: oops")
+    );
+    assert!(reason(&["sleep 61.0625"], &["--time-limit", "200ms"]).contains("--time-limit"));
+    assert!(reason(&["setsid sleep 62.0625 & true"], &[]).contains("left 1 process running"));
+    assert!(reason(&["for i in $(seq 300); do sleep 63.0625 & done"], &[]).contains("left 300 processes running"));
+    assert!(reason(&["read line </dev/tty"], &[]).contains("/dev/tty"));
+    assert!(reason(&["no-such-program --x | cat; exit 127"], &[]).contains("exit code 127"));
+    for word in ["61.0625", "62.0625", "63.0625"] {
+        wait_until("nothing is left", || running(word) == 0);
+    }
+    let wrong = |words: &[&str], what: &str| {
+        let said = place.run(words);
+        assert!(said.code == 1 && said.err.contains(what) && said.err.lines().count() == 1, "{}", said.err);
+    };
+    wrong(&["try", "--", "no-such-program"], "no-such-program");
+    wrong(&["try", "--with", "thb", "--", "true"], "did you mean \"thp\"");
+    wrong(&["try", "--with", "thp"], "nothing to try");
+    wrong(&["try", "--input", "/no/such", "--", "true"], "/no/such");
+    wrong(&["try", "--prepare", "false", "--", "true"], "--prepare");
+}
+
+#[test]
+fn a_try_that_is_killed_ends_its_command_and_can_be_completed() {
+    let place = Place::new();
+    let out = place.file("try");
+    let name = out.to_str().unwrap();
+    let marker = place.file("slow");
+    std::fs::write(&marker, "").unwrap();
+    // It waits only as long as the marker is there.
+    let line = format!("[ ! -e {} ] || sleep 64.0625", marker.display());
+    for signal in ["-INT", "-KILL"] {
+        let _ = std::fs::remove_dir_all(&out);
+        let mut child = place.command(&["try", "--pairs", "6", "--out", name, "--", &line]);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until("the command runs", || running("64.0625") > 0);
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        child.wait().unwrap();
+        wait_until("the command is gone", || running("64.0625") == 0);
+    }
+    std::fs::remove_file(&marker).unwrap();
+    let said = place.run(&["try", "--resume", name, "--json"]);
+    let all: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
+    assert_eq!((said.code, all["blocks"].as_u64()), (0, Some(6)));
+}

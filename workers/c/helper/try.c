@@ -1,0 +1,381 @@
+/* `try OPTION VALUE … -- CMD …`: runs somebody's command once, waits for everything that it started, and prints what
+ * it cost as one line of JSON. It adopts what the command leaves behind (it is a subreaper), so nothing is left running. */
+#include "core.h"
+#include "proof.h"
+#include "verb.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum {
+    TAIL = 2000,       /* bytes of its messages that are kept */
+    LEAVE_MS = 300,    /* for what the command left behind to end by itself */
+    TERM_MS = 1000,    /* between SIGTERM and SIGKILL at the time limit */
+    END_MS = 10000,    /* for killed processes to go */
+    LOOK_MS = 5,       /* between two looks at a command whose proof is wanted */
+    MAX_EVICT = 16,
+};
+
+static struct {
+    const char *input, *cpus, *evict[MAX_EVICT];
+    int evicts;
+    uint64_t limit_ms;
+    bool proof, no_thp, discard;
+    char **command;
+} asked;
+
+static struct {
+    pid_t pid;
+    int out, err, signals, status;
+    bool ended, stopped, late;
+    int error;              /* errno of a command that could not be started */
+    uint64_t start_ns, wall_ns;
+    uint64_t out_bytes, err_bytes, hash;
+    size_t held;            /* bytes in `words` that are not hashed yet */
+    char words[1 << 16], tail[TAIL];
+    uint64_t not_evicted;
+    int left;
+} run;
+
+static void give_up(const char *what, const char *why)
+{
+    dprintf(2, "try: %s: %s\n", what, why);
+    _exit(3);
+}
+
+static void try_option(const char *name, char *value)
+{
+    if (strcmp(name, "--parent") == 0) {
+        /* Its end is to end the command too, which SIGKILL would leave to itself. */
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != (pid_t)atoi(value))
+            give_up("parent", "it has ended already");
+    } else if (strcmp(name, "--limit-ms") == 0)
+        asked.limit_ms = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--input") == 0)
+        asked.input = value;
+    else if (strcmp(name, "--cpus") == 0)
+        asked.cpus = value;
+    else if (strcmp(name, "--set") == 0)
+        set_variable(value);
+    else if (strcmp(name, "--watch") == 0)
+        proof_watch(value);
+    else if (strcmp(name, "--expect") == 0)
+        proof_expect(value);
+    else if (strcmp(name, "--evict") == 0 && asked.evicts < MAX_EVICT)
+        asked.evict[asked.evicts++] = value;
+    else if (strcmp(name, "--proof") == 0)
+        asked.proof = true;
+    else if (strcmp(name, "--no-thp") == 0)
+        asked.no_thp = true;
+    else if (strcmp(name, "--discard") == 0)
+        asked.discard = true;
+    else
+        give_up(name, "unknown option");
+}
+
+/* Has the kernel forget the file's pages; what stays all the same is counted in bytes. */
+static void evict(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (fd < 0 || fstat(fd, &about) != 0)
+        give_up(path, strerror(errno));
+    fdatasync(fd);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)about.st_size, pages = (bytes + page - 1) / page;
+    void *p = pages ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    unsigned char *resident = malloc(pages + 1);
+    if (p != MAP_FAILED && resident && mincore(p, bytes, resident) == 0)
+        for (size_t i = 0; i < pages; i++)
+            run.not_evicted += (resident[i] & 1) * page;
+    if (p != MAP_FAILED)
+        munmap(p, bytes);
+    free(resident);
+    close(fd);
+}
+
+/* ---- what it writes ---- */
+
+static void hash_words(void)
+{
+    for (size_t i = 0; i + 8 <= run.held; i += 8) {
+        uint64_t word;
+        memcpy(&word, run.words + i, 8);
+        run.hash = (run.hash ^ word) * 0x9E3779B97F4A7C15u;
+        run.hash ^= run.hash >> 29;
+    }
+    run.held = 0;
+}
+
+/* Reads what is there; whether more may come. */
+static bool drain_out(void)
+{
+    ssize_t got = read(run.out, run.words + run.held, sizeof run.words - run.held);
+    if (got <= 0)
+        return got < 0 && (errno == EAGAIN || errno == EINTR);
+    run.out_bytes += (uint64_t)got;
+    run.held += (size_t)got;
+    if (run.held == sizeof run.words)
+        hash_words();
+    return true;
+}
+
+static bool drain_err(void)
+{
+    char text[4096];
+    ssize_t got = read(run.err, text, sizeof text);
+    if (got <= 0)
+        return got < 0 && (errno == EAGAIN || errno == EINTR);
+    size_t have = run.err_bytes < TAIL ? (size_t)run.err_bytes : TAIL, more = (size_t)got;
+    const char *from = text;
+    run.err_bytes += more;
+    if (more > TAIL) {
+        from += more - TAIL;
+        more = TAIL;
+    }
+    size_t keep = have + more > TAIL ? TAIL - more : have;
+    memmove(run.tail, run.tail + have - keep, keep);
+    memcpy(run.tail + keep, from, more);
+    return true;
+}
+
+static void drain_rest(void)
+{
+    uint64_t before;
+    do {
+        before = run.out_bytes + run.err_bytes;
+        if (run.out >= 0)
+            drain_out();
+        if (run.err >= 0)
+            drain_err();
+    } while (run.out_bytes + run.err_bytes != before);
+    memset(run.words + run.held, 0, sizeof run.words - run.held);
+    run.held = (run.held + 7) / 8 * 8;
+    hash_words();
+    run.hash ^= run.out_bytes;
+}
+
+/* ---- start ---- */
+
+struct pipes {
+    int in, out[2], err[2], failed[2], go[2];
+};
+
+/* In the child, which may share its parent's memory: nothing but system calls. */
+__attribute__((noreturn)) static void become(const struct pipes *p, char **command)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* A session of its own: it has no terminal to wait at, and its process group can be ended as a whole. */
+    setsid();
+    dup2(p->in, 0);
+    dup2(p->out[1], 1);
+    dup2(p->err[1], 2);
+    char word;
+    if (asked.proof && read(p->go[0], &word, 1) < 0)
+        _exit(127);
+    execvp(command[0], command);
+    int error = errno;
+    if (write(p->failed[1], &error, sizeof error) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+static void start(void)
+{
+    struct pipes p;
+    p.in = open(asked.input ? asked.input : "/dev/null", O_RDONLY | O_CLOEXEC);
+    if (p.in < 0)
+        give_up(asked.input, strerror(errno));
+    if (pipe2(p.out, O_CLOEXEC) || pipe2(p.err, O_CLOEXEC) || pipe2(p.failed, O_CLOEXEC) || pipe2(p.go, O_CLOEXEC))
+        give_up("pipe", strerror(errno));
+    if (asked.discard && (p.out[1] = open("/dev/null", O_WRONLY | O_CLOEXEC)) < 0)
+        give_up("/dev/null", strerror(errno));
+    fcntl(p.out[0], F_SETPIPE_SZ, 1 << 20);
+    fcntl(p.out[0], F_SETFL, O_NONBLOCK);
+    fcntl(p.err[0], F_SETFL, O_NONBLOCK);
+    run.out = p.out[0];
+    run.err = p.err[0];
+    if (asked.cpus)
+        set_affinity(0, asked.cpus);
+    if (asked.no_thp && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
+        give_up("prctl(PR_SET_THP_DISABLE)", strerror(errno));
+    run.start_ns = now_ns();
+    /* Its first process shares this one's memory until it is another program, so that this one's size costs it nothing. */
+    run.pid = asked.proof ? fork() : vfork();
+    if (run.pid == 0)
+        become(&p, asked.command);
+    if (run.pid < 0)
+        give_up("fork", strerror(errno));
+    close(p.in);
+    close(p.out[1]);
+    close(p.err[1]);
+    close(p.failed[1]);
+    if (asked.proof) {
+        proof_begin(run.pid);
+        if (write(p.go[1], "", 1) != 1)
+            give_up("pipe", strerror(errno));
+    }
+    if (read(p.failed[0], &run.error, sizeof run.error) != sizeof run.error)
+        run.error = 0;
+}
+
+/* ---- wait ---- */
+
+/* Takes note of everything that has ended or stopped; whether there is any child left. */
+static bool reap(void)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+        if (WIFSTOPPED(status)) {
+            proof_stopped(pid, status);
+        } else if (pid == run.pid) {
+            run.wall_ns = now_ns() - run.start_ns;
+            run.status = status;
+            run.ended = true;
+        }
+    }
+    return pid == 0;
+}
+
+static void signal_all(int number)
+{
+    kill(-run.pid, number);
+    for_each_child(number);
+}
+
+/* Sleeps until something happens, `ms` have passed, or it is time for another look. */
+static void sleep_ms(uint64_t ms)
+{
+    if (asked.proof && ms > LOOK_MS)
+        ms = LOOK_MS;
+    struct pollfd watched[3] = {{run.signals, POLLIN, 0}, {run.out, POLLIN, 0}, {run.err, POLLIN, 0}};
+    poll(watched, 3, (int)(ms > 60000 ? 60000 : ms));
+    if (watched[0].revents) {
+        struct signalfd_siginfo seen;
+        while (read(run.signals, &seen, sizeof seen) == sizeof seen)
+            run.stopped |= seen.ssi_signo != SIGCHLD;
+    }
+    if (watched[1].revents && !drain_out()) {
+        close(run.out);
+        run.out = -1;
+    }
+    if (watched[2].revents && !drain_err()) {
+        close(run.err);
+        run.err = -1;
+    }
+    if (asked.proof)
+        proof_look_at_all();
+}
+
+/* Sleeps and reaps until there is no child left or the time is over; whether one is left. */
+static bool wait_for_all(uint64_t ms)
+{
+    uint64_t until = now_ns() + ms * 1000000;
+    bool any = reap();
+    while (any && now_ns() < until && !run.stopped) {
+        sleep_ms(5);
+        any = reap();
+    }
+    return any;
+}
+
+static void wait_for_command(void)
+{
+    uint64_t limit = run.start_ns + asked.limit_ms * 1000000;
+    for (reap(); !run.ended && !run.stopped; reap()) {
+        uint64_t now = now_ns();
+        if (asked.limit_ms && now >= limit) {
+            if (run.late)
+                break;
+            run.late = true;
+            signal_all(SIGTERM);
+            limit = now + TERM_MS * 1000000ull;
+        }
+        sleep_ms(asked.limit_ms ? (limit - now) / 1000000 + 1 : 60000);
+    }
+}
+
+/* Ends whatever is left. Each round kills the children there are; theirs become ours and go in the next. */
+static void end_all(void)
+{
+    bool any = run.ended && !run.late ? wait_for_all(LEAVE_MS) : reap();
+    if (any && run.ended && !run.late)
+        run.left = for_each_child(0);
+    uint64_t until = now_ns() + END_MS * 1000000ull;
+    while (any && now_ns() < until) {
+        signal_all(SIGKILL);
+        sleep_ms(2);
+        any = reap();
+    }
+    if (any)
+        run.left += for_each_child(0);
+}
+
+static void print_run(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    const char *end = run.error ? "not-started" : run.late ? "time-limit" : run.stopped ? "stopped"
+                    : WIFSIGNALED(run.status) ? "signal" : "exit";
+    int code = run.error ? run.error : WIFSIGNALED(run.status) ? WTERMSIG(run.status) : WEXITSTATUS(run.status);
+    uint64_t user_us = (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec;
+    uint64_t system_us = (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
+    printf("{\"end\":\"%s\",\"code\":%d,\"wall_ns\":%llu,\"user_us\":%llu,\"system_us\":%llu,\"max_rss_kib\":%ld,", end, code,
+           (unsigned long long)run.wall_ns, (unsigned long long)user_us, (unsigned long long)system_us, used.ru_maxrss);
+    printf("\"minor_faults\":%ld,\"major_faults\":%ld,\"voluntary_switches\":%ld,\"involuntary_switches\":%ld,", used.ru_minflt,
+           used.ru_majflt, used.ru_nvcsw, used.ru_nivcsw);
+    printf("\"output_bytes\":%llu,\"output_hash\":\"%016llx\",\"error_bytes\":%llu,\"left\":%d,\"not_evicted\":%llu",
+           (unsigned long long)run.out_bytes, (unsigned long long)run.hash, (unsigned long long)run.err_bytes, run.left,
+           (unsigned long long)run.not_evicted);
+    if (asked.proof)
+        proof_print();
+    printf("}\n");
+    fflush(stdout);
+    if (write(2, run.tail, run.err_bytes < TAIL ? (size_t)run.err_bytes : TAIL) < 0)
+        _exit(3);
+}
+
+static int try_main(int argc, char **argv)
+{
+    int i = 0;
+    for (; i < argc && strcmp(argv[i], "--") != 0; i += 2) {
+        if (i + 1 >= argc)
+            give_up(argv[i], "needs a value");
+        try_option(argv[i], argv[i + 1]);
+    }
+    if (i + 1 >= argc)
+        give_up("--", "no program");
+    asked.command = argv + i + 1;
+    run.hash = 0x243F6A8885A308D3u;
+    sigset_t watched;
+    sigemptyset(&watched);
+    int numbers[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+    for (int n = 0; n < 4; n++)
+        sigaddset(&watched, numbers[n]);
+    sigprocmask(SIG_BLOCK, &watched, NULL);
+    run.signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (run.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        give_up("signalfd or subreaper", strerror(errno));
+    for (int n = 0; n < asked.evicts; n++)
+        evict(asked.evict[n]);
+    start();
+    wait_for_command();
+    end_all();
+    drain_rest();
+    print_run();
+    return 0;
+}
+
+VERB("try", "OPTION VALUE… -- CMD…", try_main);
