@@ -8,6 +8,7 @@
 #[allow(dead_code)]
 #[path = "../tests/it/support/native.rs"]
 mod native;
+#[allow(dead_code)]
 #[path = "../tests/it/support/sides.rs"]
 mod sides;
 

@@ -378,4 +378,4 @@ static int try_main(int argc, char **argv)
     return 0;
 }
 
-VERB("try", "OPTION VALUE… -- CMD…", try_main);
+VERB("try", "[OPTION VALUE]… -- CMD…", try_main);
