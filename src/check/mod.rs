@@ -31,6 +31,7 @@ use record::state::State;
 
 use crate::plan::{self, Choice, Terms, Wish, select};
 use crate::run::Runner;
+use crate::run::guard::Guard;
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::worker::Worker;
@@ -68,6 +69,9 @@ pub fn check(
 ) -> Result<u8> {
     // Not named like what the run makes: its guard removes all that is, and the laws are read after it has ended.
     let place = std::env::temp_dir().join(format!("suite-of-pagewise-{}", std::process::id()));
+    let mut guard = Guard::start()?;
+    let own = place.file_name().unwrap_or_default().display();
+    guard.undo(&format!("remove-prefix {} {own}", std::env::temp_dir().display()))?;
     let suite = || {
         let result = check_in(&place, experiments, workers, what, !external.is_empty(), asked.laws);
         let _ = std::fs::remove_dir_all(&place);

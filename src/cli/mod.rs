@@ -13,7 +13,7 @@ use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
 use report::doctor::obstacles;
-use run::{ReportArgs, RunArgs, report_run};
+use run::{ReportArgs, RunArgs, explain_verdict, report_run};
 
 use crate::machine::{self, preflight};
 use crate::plan::{Wish, catalog, input, select};
@@ -22,6 +22,7 @@ use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
 mod claims;
+mod kept;
 mod run;
 mod screen;
 mod trial;
@@ -175,6 +176,9 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => trial::run(arguments),
         Verb::Runs => runs(),
+        Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
+            explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
+        }
         Verb::Report(arguments) => match (trial::report_try(&arguments.run, arguments.json)?, &arguments.published) {
             (Some(code), _) => Ok(code),
             (None, None) => {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use judge::Circumstances;
 use judge::evidence::PREFLIGHT;
+use judge::{Circumstances, KEPT, Kept};
 use record::cell::Selector;
 use record::decision::{Decision, What};
 use record::experiment::{Experiment, ParameterList};
@@ -127,6 +127,9 @@ pub(super) struct ReportArgs {
     /// Put the published figures of one write-up (P1 … P5) beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
+    /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
+    #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published"])]
+    pub(super) explain_verdict: Option<String>,
 }
 
 /// What may be spent, and which values of the parameters that is enough for.
@@ -312,16 +315,23 @@ pub(super) fn made(
         folder.write_sealed("plan.json", &plan)?;
         // A look that fails says nothing of the run; its absence from the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
-            if let Some(words) = seen.starved() {
+            if let Some(words) = seen.starved()
+                && std::io::IsTerminal::is_terminal(&std::io::stderr())
+            {
                 eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
             }
             folder.write_sealed(PREFLIGHT, &seen)?;
+        }
+        let scores = super::kept::scores(&runs_folder(), &environment.identity.words());
+        if !scores.is_empty() {
+            folder.write_sealed(KEPT, &Kept { scores })?;
         }
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
     let (state, evidence) = runner.run()?;
-    let summary = judge::summarise(&state, &evidence, Circumstances::of(&environment))?;
+    let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
+    let summary = judge::summarise(&state, &evidence, around)?;
     folder.write_json("summary.json", &summary)?;
     Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
@@ -382,4 +392,10 @@ pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
         false => print_run(&summary, &folder, wanted, &arguments.shown, arguments.published.as_deref())?,
     };
     Ok(nothing_measured(&summary))
+}
+
+/// Prints how the headline verdicts of a kept run's cells came about.
+pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
+    let folder = RunFolder::open(name, &runs_folder())?;
+    print(&report::verdict::render(&judge::explained::explain(&folder, cell)?))
 }

@@ -16,8 +16,8 @@ fn public(code: &str) -> Vec<&str> {
     found
 }
 
-/// What the judge is to take over next; nothing else may wait for its use.
-const COMING: [&str; 1] = ["confirm_moves"];
+/// What the runner may take again for choosing rounds; nothing else may wait for its use.
+const COMING: [&str; 2] = ["variance_of", "optimal_rounds"];
 
 /// Public names that stand nowhere but where they are defined.
 fn dead(files: &[Source]) -> Vec<String> {

@@ -206,8 +206,8 @@ fn runs_of_another_schema_and_damaged_ones_are_refused() {
     let path = folder.to_str().unwrap();
     for (plan, parts) in [
         ("{\"schema\": 99}", ["has schema 99, but this Pagewise reads 2", "use the version that made it"]),
-        ("{\"schema\": 2}", ["plan.json is damaged", "missing field"]),
-        ("not JSON", ["plan.json is damaged", "line 1"]),
+        ("{\"schema\": 2}", ["plan.json is damaged", "not as it was written"]),
+        ("not JSON", ["plan.json is damaged", "not as it was written"]),
     ] {
         std::fs::write(folder.join("plan.json"), plan).unwrap();
         is_one_sentence(plan, &place.run(&["report", path]), &parts);

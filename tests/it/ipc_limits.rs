@@ -127,7 +127,7 @@ fn share<'a>(methods: &[&'a str], bytes: &'a str) -> Vec<&'a str> {
 }
 
 fn message<'a>(cells: &[&'a str], bytes: &'a str, wait: &'a str) -> Vec<&'a str> {
-    cells.iter().copied().chain(["--set", bytes, "--set", wait, "--set", "ops=50"]).collect()
+    cells.iter().copied().chain(["--set", bytes, "--set", wait, "--set", "ops=50", "--set", "pin=l3"]).collect()
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn who_may_not_write_is_told_where() {
         "share/memfd@c-O3+c-O3",
         "message/spin-ring@c-O3+c-O3",
     ];
-    let words = [share(&cells, "bytes=64KiB"), vec!["--set", "wait=spin"]].concat();
+    let words = [share(&cells, "bytes=64KiB"), vec!["--set", "wait=spin", "--set", "pin=l3"]].concat();
     let run = Limited::run(closed, NOBODY, &words);
     run.is("share/posix-shm@c-O3+c-O3", "failed", &["shm_open", "Permission denied"]);
     run.is("share/file-tmpfs@c-O3+c-O3", "failed", &["open /dev/shm", "Permission denied"]);
@@ -185,10 +185,10 @@ fn who_may_not_write_is_told_where() {
     run.is("share/file-tmpfs@c-O3+c-O3", "failed", &["open /dev/shm", "Read-only file system"]);
     run.goes_on("share/memfd@c-O3+c-O3");
     // Where no socket can be made, no two sides can meet; what has one side goes on.
-    let words = message(&["message/pipe@c-O3+c-O3", "share/memfd@c-O3+c-O3"], "bytes=4KiB", "wait=block");
+    let words = message(&["message/pipe@c-O3+c-O3", "share/anon-private@c-O3"], "bytes=4KiB", "wait=block");
     let run = Limited::run("chmod 555 \"$TMPDIR\"", NOBODY, &words);
     run.is("message/pipe@c-O3+c-O3", "failed", &["side a", "rendezvous: bind: Permission denied"]);
-    run.goes_on("share/memfd@c-O3+c-O3");
+    run.goes_on("share/anon-private@c-O3");
 }
 
 #[test]

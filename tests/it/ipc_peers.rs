@@ -21,7 +21,7 @@ fn sides_of(laboratory: &Child) -> Option<[Pid; 2]> {
         let parent = parent.and_then(|text| text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok());
         let input = std::fs::read_link(process.join("fd/0")).unwrap_or_default().to_string_lossy().into_owned();
         if parent == Some(laboratory.id()) {
-            let role = [".a.request", ".b.request"].iter().position(|end| input.ends_with(end));
+            let role = ["/request.a", "/request.b"].iter().position(|end| input.ends_with(end));
             role.into_iter().for_each(|role| found[role] = Pid::from_raw(number));
         }
     }

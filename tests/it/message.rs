@@ -151,7 +151,7 @@ fn workers_below(parent: u32) -> Vec<u32> {
     };
     let is_side = |pid: &u32| {
         let input = std::fs::read_link(format!("/proc/{pid}/fd/0"));
-        input.is_ok_and(|path| path.to_string_lossy().ends_with(".request"))
+        input.is_ok_and(|path| path.to_string_lossy().contains("/request"))
     };
     children(parent).into_iter().filter(is_side).collect()
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::place::{Place, cell, entries, native_worker, said};
+use record::folder::RunFolder;
 use record::transcript::Transcript;
 use serde_json::Value;
 
@@ -120,20 +122,28 @@ fn every_part_of_the_schema_is_described() {
     assert!(bare.is_empty(), "{bare:?}");
 }
 
-/// Copies a run, changes its first judged transcript, and reports it.
+/// Keeps a run once more with its first judged transcript changed, as a worker that lies would have written it, and reports it.
 fn tampered(place: &Place, change: impl Fn(&str) -> Option<String>) -> Value {
     let (run, copy) = (place.file("run"), place.file("copy"));
     let _ = std::fs::remove_dir_all(&copy);
     std::fs::create_dir(&copy).unwrap();
-    for path in entries(&run) {
-        std::fs::copy(&path, copy.join(path.file_name().unwrap())).unwrap();
+    for name in ["plan.json", "environment.json", "preflight.json", "decisions.jsonl"] {
+        let _ = std::fs::copy(run.join(name), copy.join(name));
     }
-    let records = std::fs::read_to_string(run.join("launches.jsonl")).unwrap();
-    let judged = records.lines().map(json).find(|record| record["block"] == 0).unwrap();
-    let path = copy.join(judged["sides"][0]["transcript"].as_str().unwrap());
-    match change(&std::fs::read_to_string(&path).unwrap()) {
-        Some(text) => std::fs::write(&path, text).unwrap(),
-        None => std::fs::remove_file(&path).unwrap(),
+    let open = |path: &Path| RunFolder::open(path.to_str().unwrap(), path).unwrap();
+    let (from, to) = (open(&run), open(&copy));
+    let mut changed = false;
+    for mut record in from.launches().unwrap().records {
+        let mut parts = from.parts(&record).unwrap();
+        if record.block == 0 && !changed {
+            changed = true;
+            let index = parts.iter().position(|p| p.name == record.sides[0].transcript).unwrap();
+            match change(std::str::from_utf8(&parts[index].bytes).unwrap()) {
+                Some(text) => parts[index].bytes = text.into_bytes(),
+                None => drop(parts.remove(index)),
+            }
+        }
+        to.keep_launch(&mut record, &parts).unwrap();
     }
     report(place, &copy)
 }
@@ -176,7 +186,7 @@ fn a_transcript_that_was_tampered_with_is_not_believed() {
         (&content, "where the content must give"),
         (&truncated, "the transcript is truncated"),
         (&garbled, "no line of the protocol"),
-        (&missing, "No such file"),
+        (&missing, "there is no transcript"),
     ];
     for (report, because) in words {
         let cell = touch(report);
@@ -207,7 +217,7 @@ fn what_there_is_can_be_listed_explained_and_shown() {
     says(&["list", "fault"], &["--set KEY=VALUE", "bytes", "release", "default dontneed", "values dontneed, free"]);
     says(&["explain", "fault"], &["ready = map + advise + first-touch", "Baseline: touch", "law: huge_bytes == 0"]);
     says(&["show", "fault/touch"], &["METHOD(fault_touch", "PHASE(s, \"map\")", "fault/fault.h", "touch_pages"]);
-    says(&["show", "fault/touch@go"], &["package main", "workers/go/"]);
+    says(&["show", "fault/touch@go"], &["touchPages", "workers/go/"]);
     says(&["runs"], &["no runs are kept yet"]);
     says(&["--help"], &["check", "request", "report"]);
     says(&["run", "--help"], &["--budget", "--resume", "--time-limit", "--json"]);
@@ -247,15 +257,19 @@ fn a_request_drives_a_worker_by_hand() {
 /// The requests of a run but for what bears its name; orders to a length that both runs have.
 fn requests(run: &Path) -> Vec<(PathBuf, Vec<String>, Vec<String>)> {
     let of_run = ["directory=", "name=", "rendezvous="];
-    let paths = entries(run).into_iter().filter(|p| p.extension().is_some_and(|e| e == "request"));
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let lines = text.lines().filter(|l| !of_run.iter().any(|start| l.starts_with(start))).map(str::to_owned);
-        let (orders, rest): (Vec<_>, Vec<_>) = lines.partition(|l| l.starts_with("round=") || l.starts_with("warmup="));
-        let orders = orders.into_iter().filter(|l| l.starts_with("round=")).collect();
-        (PathBuf::from(path.file_name().unwrap()), rest, orders)
-    };
-    paths.map(read).collect()
+    let folder = RunFolder::open(run.to_str().unwrap(), run).unwrap();
+    let mut found = Vec::new();
+    for record in folder.launches().unwrap().records {
+        for part in folder.parts(&record).unwrap().into_iter().filter(|p| p.name.starts_with("request")) {
+            let text = String::from_utf8(part.bytes).unwrap();
+            let lines = text.lines().filter(|l| !of_run.iter().any(|start| l.starts_with(start))).map(str::to_owned);
+            let (orders, rest): (Vec<_>, Vec<_>) =
+                lines.partition(|l| l.starts_with("round=") || l.starts_with("warmup="));
+            let orders = orders.into_iter().filter(|l| l.starts_with("round=")).collect();
+            found.push((PathBuf::from(format!("{} {}", record.launch, part.name)), rest, orders));
+        }
+    }
+    found
 }
 
 #[test]
@@ -266,7 +280,7 @@ fn the_same_seed_asks_for_the_same() {
         short_run(&place, seed, folder);
     }
     let [one, two, three] = folders.map(|folder| requests(&folder));
-    assert_eq!(one.len(), 3, "a pilot and two launches");
+    assert!(one.len() >= 3, "pilots and two launches");
     let mut differs = false;
     for ((a, b), c) in one.iter().zip(&two).zip(&three) {
         assert_eq!((&a.0, &a.1), (&b.0, &b.1));

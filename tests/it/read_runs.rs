@@ -173,7 +173,7 @@ fn a_file_that_shrinks_during_a_run_fails_every_reader_and_the_run_ends() {
         .arg(&out);
     let child = command.spawn().unwrap();
     let patience = std::time::Instant::now();
-    while !out.join("000.transcript").exists() && patience.elapsed().as_secs() < 50 {
+    while !out.join("decisions.jsonl").exists() && patience.elapsed().as_secs() < 50 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     file.set_len(4096).unwrap();

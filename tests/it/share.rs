@@ -297,7 +297,7 @@ fn indices(seed: u64, size: u64, count: u64) -> Vec<u64> {
         x ^= x >> 12;
         x ^= x << 25;
         x ^= x >> 27;
-        (u128::from(x.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) * u128::from(size) >> 32) as u64
+        ((u128::from(x.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) * u128::from(size)) >> 32) as u64
     };
     (0..count).map(next).collect()
 }

@@ -164,9 +164,9 @@ fn the_published_jobs_have_the_faults_of_a_block_that_nobody_touched() {
             let parameters = [("bytes", size), ("pin", "none"), ("block", block), ("segment", segment)];
             let (a, b) = launch.pair(&worker, &worker, &[(worker.method("transfer", method), &parameters)], 2);
             let faults = |side: &crate::support::sides::Ended, phase: &str| {
-                let of =
+                let mut of =
                     side.transcript.samples.iter().filter(|s| side.transcript.phases[usize::from(s.phase)] == phase);
-                of.last().unwrap().counts.minor_faults
+                of.next_back().unwrap().counts.minor_faults
             };
             let huge: u64 = b.facts(1)["b.huge_bytes"].parse().unwrap();
             let own = pages - huge / rustix::param::page_size() as u64;

@@ -7,18 +7,21 @@ use record::method::Role;
 use record::state::State;
 use record::summary::{BestClaim, Recommendation, Unsettled, Verdict};
 
+use stats::estimate::{Estimate, LEAST_POINTS};
+use stats::leader::{Standing, rank_contrasts, simultaneous};
+
 use crate::compared::{Compared, sound};
-use crate::estimate::{Estimated, LEVEL, between, between_at};
+use crate::estimate::{LEVEL, alone, shown};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::footprint::memory_bytes;
 use crate::groups::Group;
-use crate::pairs::Column;
+use crate::pairs::{Column, points};
 
 /// How many times narrower an interval may have to become before nothing is foretold of it.
 const MOST_NARROWER: f64 = 12.0;
 
 /// The claims of a group: methods are ranked within one kind only.
-pub(crate) fn claims(state: &State, evidence: &Evidence, group: &Group) -> Result<Vec<BestClaim>> {
+pub(crate) fn claims(state: &State, evidence: &Evidence, group: &Group, widened: f64) -> Result<Vec<BestClaim>> {
     let mut by_kind: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for &cell in &group.cells {
         let method = &state.cells[cell].method;
@@ -30,7 +33,7 @@ pub(crate) fn claims(state: &State, evidence: &Evidence, group: &Group) -> Resul
     let headline = group.experiment.headline();
     let Some(measure) = group.experiment.measures().position(|m| m == headline) else { return Ok(Vec::new()) };
     let kinds = by_kind.into_iter();
-    Ok(kinds.filter_map(|(kind, cells)| claim(state, evidence, group, kind, &cells, measure)).collect())
+    Ok(kinds.filter_map(|(kind, cells)| claim(state, evidence, group, kind, &cells, (measure, widened))).collect())
 }
 
 fn claim(
@@ -39,47 +42,63 @@ fn claim(
     group: &Group,
     kind: String,
     cells: &[usize],
-    measure: usize,
+    (measure, widened): (usize, f64),
 ) -> Option<BestClaim> {
     let of = |cell: usize| evidence.cells.get(&cell);
+    let contrast = |a: usize, b: usize| points(of(a)?, of(b)?, measure, Column::Wall);
     let reference = group.baseline.filter(|b| cells.contains(b)).or_else(|| cells.first().copied())?;
-    let log = |cell: usize| match cell == reference {
-        true => Some(0.0),
-        false => between(of(reference)?, of(cell)?, measure, Column::Wall).map(|e| e.estimate.ratio.ln()),
+    let launched = |c: usize| contrast(reference, c).is_some_and(|points| points.len() >= LEAST_POINTS);
+    let ranked: Vec<usize> = cells.iter().copied().filter(|&c| c == reference || launched(c)).collect();
+    let base = ranked.iter().position(|c| Some(*c) == group.baseline);
+    let pair = |a: usize, b: usize| contrast(ranked[a], ranked[b]).unwrap_or_default();
+    let ranking = rank_contrasts(ranked.len(), pair, base, state.plan.margin, LEVEL, widened).ok()?;
+    let leader = ranked[ranking.leader];
+    // Methods of another kind are held against the baseline of the ordinary ones.
+    let outside = || {
+        let baseline = group.baseline.filter(|_| base.is_none())?;
+        let level = simultaneous(LEVEL, ranked.len());
+        Some(alone(of(baseline)?, of(leader)?, measure, Column::Wall, level)?.widened(widened))
     };
-    let mut ranked: Vec<(usize, f64)> = cells.iter().filter_map(|&c| Some((c, log(c)?))).collect();
-    ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let (leader, _) = *ranked.first()?;
-    // The leader was chosen as the best of so many, so that its interval must hold for any of them (Bonferroni).
-    let together = 1.0 - (1.0 - LEVEL) / (ranked.len() as f64 - 1.0).max(1.0);
-    let over_baseline = group
-        .baseline
-        .filter(|b| *b != leader)
-        .and_then(|b| between_at(of(b)?, of(leader)?, measure, Column::Wall, together))
-        .map(|e| e.estimate);
+    let over_baseline = ranking.claim.or_else(outside).map(|one| unmoved(&one));
     let (mut within, mut unsettled) = (Vec::new(), Vec::new());
-    for &(cell, _) in &ranked[1..] {
-        let pair = of(leader).zip(of(cell));
-        let estimated = pair.and_then(|(a, b)| between_at(a, b, measure, Column::Wall, together));
-        let word = estimated.map(|e| Verdict::of(e.estimate.low, e.estimate.high, state.plan.margin));
-        match word {
-            Some(Verdict::Within { .. }) => within.push(cell),
-            Some(Verdict::Slower { .. }) => {}
-            _ => unsettled.push(Unsettled {
-                cell,
-                ratio: estimated.map(|e| e.estimate),
-                more_s: estimated.zip(pair).and_then(|(e, (a, b))| seconds_to_settle(&e, state.plan.margin, a, b)),
-            }),
+    for ((&cell, standing), ratio) in ranked.iter().zip(&ranking.standings).zip(&ranking.to_leader) {
+        match standing {
+            Standing::Within => within.push((cell, ratio)),
+            Standing::NotSettled => unsettled.push((cell, ratio)),
+            Standing::Leader | Standing::Beaten => {}
         }
     }
-    Some(BestClaim { group: kind, leader, over_baseline, within, unsettled, ranked: ranked.len() })
+    let log = |ratio: &&Option<Estimate>| ratio.map_or(f64::INFINITY, |one| one.log);
+    within.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
+    unsettled.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
+    let seconds = |cell, ratio: &Estimate| seconds_to_settle(ratio, state.plan.margin, of(leader)?, of(cell)?);
+    Some(BestClaim {
+        group: kind,
+        leader,
+        over_baseline,
+        within: within.into_iter().map(|(cell, _)| cell).collect(),
+        unsettled: unsettled
+            .into_iter()
+            .map(|(cell, ratio)| Unsettled {
+                cell,
+                ratio: ratio.as_ref().map(unmoved),
+                more_s: ratio.as_ref().and_then(|ratio| seconds(cell, ratio)),
+            })
+            .collect(),
+        ranked: ranked.len(),
+    })
+}
+
+/// As it is shown here: whether a ratio moved is told of the comparison with the baseline.
+fn unmoved(one: &Estimate) -> record::summary::Estimate {
+    shown(&Estimate { moved: None, ..*one })
 }
 
 /// Seconds of launching this pair alone until its interval should lie on one side of the margin's edge, if the spread stays
 /// what it is: widths shrink with the root of the number of launches.
-fn seconds_to_settle(pair: &Estimated, margin: f64, a: &CellEvidence, b: &CellEvidence) -> Option<f64> {
-    let half = (pair.estimate.high / pair.estimate.low).ln() / 2.0;
-    let clearance = (pair.estimate.ratio.ln().abs() - (1.0 + margin).ln()).abs();
+fn seconds_to_settle(pair: &Estimate, margin: f64, a: &CellEvidence, b: &CellEvidence) -> Option<f64> {
+    let half = (pair.high / pair.low).ln() / 2.0;
+    let clearance = (pair.log.abs() - (1.0 + margin).ln()).abs();
     let times = half / clearance;
     if !times.is_finite() || times > MOST_NARROWER {
         return None;
@@ -92,7 +111,8 @@ fn seconds_to_settle(pair: &Estimated, margin: f64, a: &CellEvidence, b: &CellEv
 }
 
 /// What to do: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one that asks for
-/// the fewest kinds of calls, then for the least memory. Nothing is recommended that is not shown to help.
+/// the fewest kinds of calls, then for the least memory. Where none of these is shown to be faster but another is, the fastest
+/// of the others. Nothing is recommended that is not shown to help.
 pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compared: &[Compared]) -> Recommendation {
     let Some(baseline) = group.baseline else { return Recommendation::Nothing };
     let Some(claim) = best.iter().find(|c| c.group.is_empty()) else { return Recommendation::Nothing };
@@ -102,14 +122,20 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
         let shown = matches!(found.verdict, Verdict::Faster { .. }) && found.holds_among_all;
         found.ratio.filter(|_| shown)
     };
-    let leads = claim.over_baseline.is_some_and(|e| e.high < 1.0 / (1.0 + state.plan.margin));
-    let leader = (leads && faster(claim.leader).is_some()).then_some(claim.leader);
+    let ratio = |cell: usize| faster(cell).map_or(f64::INFINITY, |e| e.ratio);
+    // A word that holds among all methods holds for whichever is chosen, so that none of these can be luck alone.
+    let ordinary =
+        |cell: &usize| state.cells[*cell].method.role == Role::Method && state.cells[*cell].method.group.is_empty();
+    let shown: Vec<usize> = group.cells.iter().copied().filter(ordinary).filter(|&c| faster(c).is_some()).collect();
+    let as_good = |cell: &usize| *cell == claim.leader || claim.within.contains(cell);
     let cost = |cell: usize| {
         let calls: usize = state.cells[cell].method.calls.values().map(Vec::len).sum();
         (calls, memory_bytes(&state.cells[cell]))
     };
-    let as_good = leader.into_iter().chain(claim.within.iter().copied().filter(|_| leader.is_some()));
-    let chosen = as_good.filter(|&c| faster(c).is_some()).min_by_key(|&c| (cost(c), c != claim.leader));
+    let chosen = match shown.iter().any(&as_good) {
+        true => shown.iter().copied().filter(as_good).min_by_key(|&c| (cost(c), c != claim.leader)),
+        false => shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))),
+    };
     match chosen.and_then(|cell| Some((cell, faster(cell)?))) {
         Some((cell, ratio)) => Recommendation::Use { cell, ratio },
         None if compared.iter().any(|c| c.comparison.ratio.is_some()) => Recommendation::Keep { cell: baseline },

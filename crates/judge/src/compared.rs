@@ -1,22 +1,72 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use record::state::State;
-use record::summary::{Comparison, Verdict};
-use stats::multiplicity::holm;
+use std::collections::BTreeMap;
 
-use crate::estimate::{Estimated, between};
+use record::method::Role;
+use record::state::State;
+use record::summary::{AaCheck, Comparison, Verdict};
+use stats::estimate::Estimate;
+use stats::verdict::Verdict as Word;
+use stats::words::words;
+
+use crate::estimate::{LEVEL, against, level, shown};
 use crate::evidence::{CellEvidence, Evidence};
-use crate::flags::distrust;
+use crate::flags::{distrust, stolen};
 use crate::groups::Group;
 use crate::pairs::Column;
 
-/// A word is said where it holds among all words of the run at this level (one-sided, as the limits of a 95 % interval).
-const FAMILY: f64 = 0.025;
+/// The ratios of a group's cells to its baseline.
+pub(crate) struct Judged<'a> {
+    pub group: &'a Group<'a>,
+    /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
+    measures: Vec<[BTreeMap<usize, Estimate>; 3]>,
+}
 
-/// A comparison and the probability of its word where it is wrong.
+impl<'a> Judged<'a> {
+    pub fn of(state: &State, evidence: &Evidence, group: &'a Group<'a>) -> Judged<'a> {
+        let level = level(state, &group.experiment.name);
+        let columns = |measure: usize| {
+            [Column::Wall, Column::Cpu, Column::Faults].map(|which| match group.baseline {
+                Some(base) => against(state, evidence, group, base, (measure, which), level),
+                None => BTreeMap::new(),
+            })
+        };
+        Judged { group, measures: (0..group.experiment.measures().count()).map(columns).collect() }
+    }
+
+    /// The hidden duplicate against the baseline, by the headline.
+    pub fn twin(&self) -> Option<&Estimate> {
+        self.wall(self.headline()?, self.group.twin?)
+    }
+
+    /// A cell against the baseline by wall time.
+    pub fn wall(&self, measure: usize, cell: usize) -> Option<&Estimate> {
+        self.measures.get(measure)?[0].get(&cell)
+    }
+
+    /// The measure that is compared first.
+    pub fn headline(&self) -> Option<usize> {
+        self.group.experiment.measures().position(|m| m == self.group.experiment.headline())
+    }
+
+    pub fn estimates_mut(&mut self) -> impl Iterator<Item = &mut Estimate> {
+        self.measures.iter_mut().flatten().flat_map(BTreeMap::values_mut)
+    }
+
+    pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut Estimate> {
+        self.measures.iter_mut().flat_map(|columns| columns[0].values_mut())
+    }
+
+    fn column(&self, measure: usize, column: usize, cell: usize) -> Option<Estimate> {
+        self.measures[measure][column].get(&cell).copied()
+    }
+}
+
+/// A comparison, its estimate, and whether it is one of those that a run is made for: a method's headline.
 pub(crate) struct Compared {
     pub comparison: Comparison,
-    pub p: Option<f64>,
+    estimate: Option<Estimate>,
+    first: bool,
 }
 
 /// Whether a cell's figures may be compared with others'.
@@ -24,43 +74,62 @@ pub(crate) fn sound(evidence: &CellEvidence) -> bool {
     evidence.checks.outcome().is_none() && distrust(evidence).is_none()
 }
 
-pub(crate) fn compare(state: &State, evidence: &Evidence, group: &Group) -> Vec<Compared> {
+pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: Option<&AaCheck>) -> Vec<Compared> {
+    let group = judged.group;
     let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
         return Vec::new();
     };
     let mut found = Vec::new();
     for &cell in group.cells.iter().filter(|c| **c != baseline) {
         let Some(mine) = evidence.cells.get(&cell) else { continue };
-        let believable = sound(mine) && sound(base);
+        // Time that others took falls on both sides of a ratio; whether evenly, the group's own duplicate tells.
+        let robbed = aa.is_some_and(|aa| aa.differs) && (stolen(mine).is_some() || stolen(base).is_some());
+        let believable = sound(mine) && sound(base) && !robbed;
         for (measure, phase) in group.experiment.measures().enumerate() {
             let has = |e: &CellEvidence| e.launches.iter().any(|l| !l.measures[measure].wall_ns.is_empty());
             if !has(base) || !has(mine) {
                 continue;
             }
-            let estimate = |which| between(base, mine, measure, which).filter(|_| believable);
-            let wall = estimate(Column::Wall);
-            let word = |e: &Estimated| Verdict::of(e.estimate.low, e.estimate.high, state.plan.margin);
-            let verdict = wall.as_ref().map_or(Verdict::NotSettled, word);
+            let estimate = |column| judged.column(measure, column, cell).filter(|_| believable);
+            // Nobody asked whether these moved.
+            let beside = |column| estimate(column).map(|e| shown(&Estimate { moved: None, ..e }));
+            let wall = estimate(0);
             let comparison = Comparison {
                 cell,
                 phase: phase.to_owned(),
-                ratio: wall.map(|e| e.estimate),
-                cpu_ratio: estimate(Column::Cpu).map(|e| e.estimate),
-                faults_ratio: estimate(Column::Faults).map(|e| e.estimate),
-                verdict,
+                ratio: wall.as_ref().map(shown),
+                cpu_ratio: beside(1),
+                faults_ratio: beside(2),
+                verdict: wall.map_or(Verdict::NotSettled, |e| Verdict::of(e.low, e.high, state.plan.margin)),
                 holds_among_all: true,
             };
-            found.push(Compared { comparison, p: wall.and_then(|e| e.p_of(verdict, state.plan.margin)) });
+            let role = state.cells[cell].method.role;
+            let first = phase == group.experiment.headline() && matches!(role, Role::Method | Role::Published);
+            found.push(Compared { comparison, estimate: wall, first });
         }
     }
     found
 }
 
-/// Marks the words that do not hold among all words of the run (Holm 1979).
-pub(crate) fn adjust(all: &mut [Vec<Compared>]) {
-    let words: Vec<f64> = all.iter().flatten().filter_map(|c| c.p).collect();
-    let mut adjusted = holm(&words).into_iter();
-    for compared in all.iter_mut().flatten().filter(|c| c.p.is_some()) {
-        compared.comparison.holds_among_all = adjusted.next().is_some_and(|p| p <= FAMILY);
+/// Marks the words that do not hold among all (Holm 1979): those of methods' headlines among each other, every other one
+/// among all words of the run.
+pub(crate) fn adjust(all: &mut [Vec<Compared>], margin: f64) {
+    for first in [false, true] {
+        let family = all.iter_mut().flatten().filter(|c| c.estimate.is_some() && (c.first || !first));
+        let mut family: Vec<&mut Compared> = family.collect();
+        let asked: Vec<(Estimate, f64)> = family.iter().filter_map(|c| Some((c.estimate?, margin))).collect();
+        for (compared, word) in family.iter_mut().zip(words(&asked, LEVEL)) {
+            compared.comparison.holds_among_all = holds(compared.comparison.verdict, word.verdict);
+        }
+    }
+}
+
+/// Whether what an interval says is what may be said among all.
+fn holds(alone: Verdict, among_all: Word) -> bool {
+    match alone {
+        Verdict::Faster { .. } => among_all == Word::Faster,
+        Verdict::Slower { .. } => among_all == Word::Slower,
+        Verdict::Within { .. } => among_all == Word::Equivalent,
+        Verdict::NotSettled => true,
     }
 }

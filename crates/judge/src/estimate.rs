@@ -1,20 +1,79 @@
-//! From the logarithms of launches to an estimate with its interval: the one place where a ratio's statistics are chosen.
+//! From launches to ratios with their intervals: the one place where a ratio's statistics are chosen.
 
-use record::summary::{Estimate, Verdict};
-use stats::interval::LEAST_LAUNCHES;
-use stats::t::{t_interval, two_sided_p};
+use std::collections::BTreeMap;
 
-use crate::evidence::CellEvidence;
-use crate::pairs::{Column, logs};
+use record::method::Role;
+use record::state::State;
+use record::summary::{Estimate as Shown, Verdict};
+use stats::estimate::{Estimate, Point, confidence, estimate, prior};
+use stats::interval::CONFIDENCE;
+use stats::moderated::Prior;
+use stats::t::two_sided_p;
 
-/// Confidence of every interval that is shown.
-pub(crate) const LEVEL: f64 = 0.95;
+use crate::evidence::{CellEvidence, Evidence};
+use crate::groups::Group;
+use crate::pairs::{Column, points};
+
+/// Confidence of the intervals that are shown, but where precision itself ended the run.
+pub(crate) const LEVEL: f64 = CONFIDENCE;
+
+/// The note of an experiment that ended because its intervals were as narrow as asked.
+const PRECISE: &str = "precision-reached";
+
+/// The confidence of an experiment's intervals. While it runs it is the one that they have if precision ends it.
+pub(crate) fn level(state: &State, experiment: &str) -> f64 {
+    let by_precision = |notes: &[record::summary::Note]| {
+        notes.iter().any(|note| note.code == PRECISE && (note.experiment.is_empty() || note.experiment == experiment))
+    };
+    confidence(state.ended.as_ref().map_or(state.plan.precision > 0.0, |ended| by_precision(&ended.notes)))
+}
+
+/// As it is shown.
+pub(crate) fn shown(one: &Estimate) -> Shown {
+    Shown {
+        ratio: one.ratio,
+        low: one.low,
+        high: one.high,
+        level: one.confidence,
+        launches: one.n,
+        moved: one.moved.map(|moved| (moved.low, moved.high)),
+    }
+}
+
+/// The ratios of cells to one of a group by one measure. Their variances are pooled; the floor's is no method's and stays out.
+pub(crate) fn against(
+    state: &State,
+    evidence: &Evidence,
+    group: &Group,
+    base: usize,
+    (measure, which): (usize, Column),
+    level: f64,
+) -> BTreeMap<usize, Estimate> {
+    let Some(base_evidence) = evidence.cells.get(&base) else { return BTreeMap::new() };
+    let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
+    let points_of = |cell: usize| Some((cell, points(base_evidence, evidence.cells.get(&cell)?, measure, which)?));
+    let all: Vec<(usize, Vec<Point>)> = others.filter_map(points_of).collect();
+    let methods = all.iter().filter(|(cell, _)| state.cells[*cell].method.role != Role::Null);
+    let common = prior(&methods.map(|(_, points)| points.clone()).collect::<Vec<_>>());
+    all.iter().filter_map(|(cell, points)| Some((*cell, estimate(points, &common, level).ok()?))).collect()
+}
+
+/// One cell's ratio to another by itself.
+pub(crate) fn alone(
+    base: &CellEvidence,
+    other: &CellEvidence,
+    measure: usize,
+    which: Column,
+    level: f64,
+) -> Option<Estimate> {
+    estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
+}
 
 /// One estimate with what further tests need of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimated {
     /// What is shown.
-    pub estimate: Estimate,
+    pub estimate: Shown,
     /// Standard error of the logarithm.
     pub error: f64,
     /// Degrees of freedom of that error.
@@ -48,38 +107,9 @@ impl Estimated {
     }
 }
 
-/// The estimate from one logarithm a launch, at a confidence; `None` below [`LEAST_LAUNCHES`] launches.
+/// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
 pub(crate) fn of_logs(logs: &[f64], level: f64) -> Option<Estimated> {
-    if logs.len() < LEAST_LAUNCHES {
-        return None;
-    }
-    let interval = t_interval(logs, level).ok()?;
-    let n = logs.len() as f64;
-    let variance = logs.iter().map(|x| (x - interval.estimate).powi(2)).sum::<f64>() / (n - 1.0);
-    let estimate = Estimate {
-        ratio: interval.estimate.exp(),
-        low: interval.low.exp(),
-        high: interval.high.exp(),
-        level,
-        launches: logs.len(),
-        moved: None,
-    };
-    Some(Estimated { estimate, error: (variance / n).sqrt(), freedom: n - 1.0 })
-}
-
-/// One cell's cost relative to another's in a phase or total.
-pub(crate) fn between(base: &CellEvidence, other: &CellEvidence, measure: usize, which: Column) -> Option<Estimated> {
-    between_at(base, other, measure, which, LEVEL)
-}
-
-/// The same at another confidence.
-pub(crate) fn between_at(
-    base: &CellEvidence,
-    other: &CellEvidence,
-    measure: usize,
-    which: Column,
-    level: f64,
-) -> Option<Estimated> {
-    let (logs, _, _) = logs(base, other, measure, which)?;
-    of_logs(&logs, level)
+    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
+    let found = estimate(&points, &Prior::NONE, level).ok()?;
+    Some(Estimated { estimate: shown(&found), error: found.error, freedom: found.freedom })
 }

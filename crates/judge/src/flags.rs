@@ -7,6 +7,11 @@ use stats::quantile::median;
 
 /// Steal above this share of all CPU time disturbs a launch.
 const STEAL_SHARE: f64 = 0.05;
+/// Fewer stolen ticks of a CPU than this, over all launches of a cell, say nothing: steal is counted in ticks of 10 ms, and one of
+/// them is a twentieth of a launch of 0.2 s.
+const LEAST_STOLEN_TICKS: f64 = 5.0;
+/// Ticks of `/proc/stat` in a second.
+const TICKS_PER_SECOND: f64 = 100.0;
 /// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
 const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;
 /// Less device traffic than this, in bytes, is nobody's disturbance and no use of a device.
@@ -43,7 +48,7 @@ impl Flag {
     /// What was seen.
     pub fn seen(self) -> &'static str {
         match self {
-            Flag::Steal => "the hypervisor gave more than 5 % of the CPU time to others: absolute times are theirs too",
+            Flag::Steal => "the hypervisor gave more than 5 % of the CPU time to others",
             Flag::Reclaim => "the kernel had to reclaim memory for whoever allocated",
             Flag::ForeignIo => {
                 "others moved more than 10 MiB/s to or from block devices while this cell used one: throughput was shared"
@@ -64,9 +69,10 @@ impl Flag {
         }
     }
 
-    /// Whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this cell.
+    /// Whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this cell. Steal does
+    /// not: it falls on both sides of a ratio, and whether evenly the A/A check of the group tells.
     fn counts(self) -> bool {
-        self != Flag::ThpFallback
+        !matches!(self, Flag::ThpFallback | Flag::Steal)
     }
 }
 
@@ -91,6 +97,18 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch) -> Vec<Flag> {
         flags.push(Flag::ThpFallback);
     }
     flags
+}
+
+/// The share of CPU time that others took from a cell's launches, where that makes its absolute times theirs too: where they took
+/// more than 5 % during most of the time that was measured, and so many ticks that it is no accident of counting.
+pub fn stolen(cell: &CellEvidence) -> Option<f64> {
+    let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
+    let share = |l: &CellLaunch| l.noise.as_ref().map_or(0.0, |n| n.steal_share);
+    let hit = || cell.launches.iter().filter(|l| share(l) > STEAL_SHARE);
+    let ticks: f64 = hit().map(|l| share(l) * l.wall_s * TICKS_PER_SECOND).sum();
+    let most = hit().map(|l| l.wall_s).sum::<f64>() > MOST_DISTURBED * seconds;
+    let taken: f64 = cell.launches.iter().map(|l| share(l) * l.wall_s).sum();
+    (most && ticks >= LEAST_STOLEN_TICKS).then(|| taken / seconds)
 }
 
 /// The share of a cell's rounds in which its process was switched out, where all of them are short; `None` for long ones,
@@ -154,8 +172,13 @@ mod tests {
         CellEvidence { launches, ..CellEvidence::default() }
     }
 
-    fn stolen() -> CellLaunch {
-        launch(NoiseDelta { steal_share: 0.2, ..NoiseDelta::default() }, 1e5, 0.0)
+    fn with_steal(steal_share: f64, wall_s: f64) -> CellLaunch {
+        CellLaunch { wall_s, ..launch(NoiseDelta { steal_share, ..NoiseDelta::default() }, 1e5, 0.0) }
+    }
+
+    fn reclaimed() -> CellLaunch {
+        let vmstat = [("pgscan_direct".to_owned(), 3)].into();
+        launch(NoiseDelta { vmstat, ..NoiseDelta::default() }, 1e5, 0.0)
     }
 
     fn quiet() -> CellLaunch {
@@ -164,9 +187,23 @@ mod tests {
 
     #[test]
     fn a_median_that_must_be_disturbed_costs_the_trust() {
-        assert_eq!(distrust(&cell(vec![stolen(), quiet()])), None);
-        let reason = distrust(&cell(vec![stolen(), stolen(), quiet()])).expect("two of three");
-        assert!(reason.contains("2 of its 3 launches") && reason.contains("steal"), "{reason}");
+        assert_eq!(distrust(&cell(vec![reclaimed(), quiet()])), None);
+        let reason = distrust(&cell(vec![reclaimed(), reclaimed(), quiet()])).expect("two of three");
+        assert!(reason.contains("2 of its 3 launches") && reason.contains("reclaim"), "{reason}");
+    }
+
+    #[test]
+    fn steal_costs_absolute_times_and_not_the_trust() {
+        let robbed = cell(vec![with_steal(0.2, 1.0), with_steal(0.2, 1.0), quiet()]);
+        assert_eq!(distrust(&robbed), None);
+        assert!((stolen(&robbed).expect("most of the time") - 0.4 / 3.0).abs() < 1e-12);
+        assert_eq!(stolen(&cell(vec![with_steal(0.2, 1.0), quiet(), quiet()])), None, "the median is untouched");
+    }
+
+    #[test]
+    fn two_ticks_of_steal_are_an_accident_of_counting() {
+        assert_eq!(stolen(&cell(vec![with_steal(0.07, 0.28)])), None);
+        assert!(stolen(&cell(vec![with_steal(0.07, 0.28); 4])).is_some(), "in every launch they are none");
     }
 
     #[test]

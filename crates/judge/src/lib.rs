@@ -4,6 +4,7 @@
 
 pub mod agreement;
 mod best;
+mod calibration;
 mod cells;
 pub mod checks;
 pub mod claims;
@@ -11,6 +12,7 @@ mod compared;
 pub mod content;
 mod estimate;
 pub mod evidence;
+pub mod explained;
 mod figures;
 pub mod flags;
 mod footprint;
@@ -27,4 +29,4 @@ mod warnings;
 
 pub use notes::notes;
 pub use precision::{Width, half_widths, twins};
-pub use summarise::{Circumstances, replay, summarise};
+pub use summarise::{Circumstances, KEPT, Kept, kept_scores, replay, summarise};

@@ -1,20 +1,21 @@
 //! Figures beside the floor and beside the best possible of their group.
 
 use anyhow::Result;
-use record::experiment::Experiment;
 use record::method::Role;
 use record::state::State;
 use record::summary::{CellSummary, GroupSummary};
+use stats::estimate::Estimate;
+use stats::leader::simultaneous;
 
 use crate::compared::sound;
-use crate::estimate::between;
+use crate::estimate::{LEVEL, against, alone, level, shown};
 use crate::evidence::Evidence;
 use crate::groups::Group;
 use crate::pairs::Column;
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to
 /// be faster than it, which then takes its place for the run.
-pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group) -> Result<Option<usize>> {
+pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group, widened: f64) -> Result<Option<usize>> {
     let headline = group.experiment.headline();
     let Some(measure) = group.experiment.measures().position(|m| m == headline) else { return Ok(None) };
     let (mut limits, mut others) = (Vec::new(), Vec::new());
@@ -28,19 +29,21 @@ pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group) -
             _ => {}
         }
     }
-    let faster = |a: usize, b: usize| {
-        let found = evidence.cells.get(&b).zip(evidence.cells.get(&a));
-        found.and_then(|(b, a)| between(b, a, measure, Column::Wall))
+    // Any of the others may be the one that seems faster, so that each interval must hold together with theirs.
+    let level = simultaneous(LEVEL, others.len());
+    let against = |a: usize, b: usize| {
+        let (b, a) = evidence.cells.get(&b).zip(evidence.cells.get(&a))?;
+        Some(alone(b, a, measure, Column::Wall, level)?.widened(widened))
     };
     let Some(&first) = limits.first() else { return Ok(None) };
     let mut best = first;
     for &limit in &limits[1..] {
-        if faster(limit, best).is_some_and(|e| e.estimate.ratio < 1.0) {
+        if against(limit, best).is_some_and(|e| e.ratio < 1.0) {
             best = limit;
         }
     }
     for &other in &others {
-        if faster(other, best).is_some_and(|e| e.estimate.high < 1.0) {
+        if against(other, best).is_some_and(|e| e.high < 1.0) {
             best = other;
         }
     }
@@ -65,22 +68,35 @@ pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
 }
 
 /// What share of each cell's time the best possible would take, as a paired ratio with its interval.
-pub(crate) fn shares(evidence: &Evidence, cells: &mut [CellSummary], groups: &[GroupSummary], all: &[Experiment]) {
-    for group in groups {
-        let Some(best) = group.best_possible else { continue };
-        let Some(experiment) = all.iter().find(|e| e.name == group.experiment) else { continue };
+pub(crate) fn shares(
+    state: &State,
+    evidence: &Evidence,
+    cells: &mut [CellSummary],
+    summaries: &[GroupSummary],
+    all: &[Group],
+    widened: f64,
+) {
+    for (summary, group) in summaries.iter().zip(all) {
+        let Some(best) = summary.best_possible else { continue };
         let kind = cells[best].group.clone();
-        for &cell in group.cells.iter().filter(|c| **c != best) {
-            if cells[cell].group != kind || cells[cell].role == "null" {
-                continue;
-            }
-            let pair = evidence.cells.get(&cell).zip(evidence.cells.get(&best));
-            for (measure, name) in experiment.measures().enumerate() {
-                let share = pair.and_then(|(mine, least)| between(mine, least, measure, Column::Wall));
-                if let Some(phase) = cells[cell].phases.get_mut(name) {
-                    phase.of_best_possible = share.map(|e| e.estimate).filter(|e| e.ratio.is_finite());
+        let level = level(state, &summary.experiment);
+        for (measure, name) in group.experiment.measures().enumerate() {
+            let ratios = against(state, evidence, group, best, (measure, Column::Wall), level);
+            for (cell, ratio) in ratios {
+                if cells[cell].group == kind
+                    && cells[cell].role != "null"
+                    && summary.cells.contains(&cell)
+                    && let Some(phase) = cells[cell].phases.get_mut(name)
+                {
+                    let share = turned(ratio.widened(widened));
+                    phase.of_best_possible = Some(shown(&share)).filter(|e| e.ratio.is_finite());
                 }
             }
         }
     }
+}
+
+/// The ratio the other way round; whether it moved is told of the comparison with the baseline only.
+fn turned(one: Estimate) -> Estimate {
+    Estimate { ratio: 1.0 / one.ratio, low: 1.0 / one.high, high: 1.0 / one.low, log: -one.log, moved: None, ..one }
 }

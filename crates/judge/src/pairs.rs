@@ -1,9 +1,10 @@
-//! One cell against another: logarithms of ratios, block by block.
+//! One cell against another: what each launch says of their ratio.
 
-use stats::quantile::median;
-use stats::ratio::{Basis, Paired, log_ratios};
+use std::collections::BTreeMap;
 
-use crate::evidence::{CellEvidence, Figures};
+use stats::estimate::Point;
+
+use crate::evidence::{CellEvidence, CellLaunch, Figures};
 
 /// What a column costs in each round.
 #[derive(Clone, Copy)]
@@ -21,30 +22,109 @@ pub(crate) fn column(figures: &Figures, column: Column) -> &[f64] {
     }
 }
 
-/// One logarithm per block in which both cells were launched, or why there is none.
-pub(crate) fn logs(
+/// What a launch brought for both: round by round where they shared a process, otherwise each side by itself.
+struct Row {
+    paired: bool,
+    base: Vec<f64>,
+    mine: Vec<f64>,
+}
+
+/// The ratio of b to a in every block in which both were launched, with the number of b's launch, in the order in which they
+/// ran; `None` where a launch has no finite ratio. Where any sample is zero, all launches count by their means.
+pub(crate) fn numbered(
     a: &CellEvidence,
     b: &CellEvidence,
     measure: usize,
     which: Column,
-) -> Option<(Vec<f64>, Vec<i32>, Basis)> {
-    let mut rows: Vec<(i32, Vec<f64>, Vec<f64>)> = Vec::new();
+) -> Option<Vec<(usize, Point)>> {
+    let by_block: BTreeMap<i32, &CellLaunch> = a.launches.iter().rev().map(|l| (l.block, l)).collect();
+    let mut rows: Vec<(usize, Row)> = Vec::new();
     for mine in &b.launches {
-        let Some(base) = a.launches.iter().find(|l| l.block == mine.block) else { continue };
-        let (x, y) = (column(&base.measures[measure], which), column(&mine.measures[measure], which));
-        if x.is_empty() || y.is_empty() {
-            continue;
+        let Some(base) = by_block.get(&mine.block) else { continue };
+        let row = row(base, mine, measure, which);
+        if !row.base.is_empty() && !row.mine.is_empty() {
+            rows.push((mine.launch, row));
         }
-        // Within one process rounds are paired; across processes only the launches are.
-        let paired = base.launch == mine.launch && base.rounds == mine.rounds && x.len() == y.len();
-        let (x, y) = if paired { (x.to_vec(), y.to_vec()) } else { (vec![middle(x)?], vec![middle(y)?]) };
-        rows.push((mine.block, x, y));
     }
-    let pairs: Vec<Paired> = rows.iter().map(|(_, x, y)| Paired { baseline: x, method: y }).collect();
-    let (logs, basis) = log_ratios(&pairs).ok()?;
-    Some((logs, rows.iter().map(|r| r.0).collect(), basis))
+    let by_means = rows.iter().any(|(_, row)| row.base.iter().chain(&row.mine).any(|cost| *cost == 0.0));
+    rows.iter().map(|(launch, row)| Some((*launch, if by_means { of_means(row)? } else { of_rounds(row)? }))).collect()
 }
 
-pub(crate) fn middle(values: &[f64]) -> Option<f64> {
-    median(&mut values.to_vec())
+/// The same without the numbers.
+pub(crate) fn points(a: &CellEvidence, b: &CellEvidence, measure: usize, which: Column) -> Option<Vec<Point>> {
+    Some(numbered(a, b, measure, which)?.into_iter().map(|(_, point)| point).collect())
+}
+
+fn row(base: &CellLaunch, mine: &CellLaunch, measure: usize, which: Column) -> Row {
+    let (x, y) = (column(&base.measures[measure], which), column(&mine.measures[measure], which));
+    let whole = x.len() == base.rounds.len() && y.len() == mine.rounds.len();
+    if base.launch != mine.launch || !whole {
+        return Row { paired: false, base: x.to_vec(), mine: y.to_vec() };
+    }
+    // Who takes part in fewer rounds is held against the other's figures of just these.
+    let of_round: BTreeMap<i32, f64> = base.rounds.iter().copied().zip(x.iter().copied()).collect();
+    let both = mine.rounds.iter().zip(y).filter_map(|(round, mine)| Some((*of_round.get(round)?, *mine)));
+    let (base, mine) = both.unzip();
+    Row { paired: true, base, mine }
+}
+
+fn of_rounds(row: &Row) -> Option<Point> {
+    let logs = |costs: &[f64]| costs.iter().map(|cost| cost.ln()).collect::<Vec<_>>();
+    match row.paired {
+        true => Point::of_rounds(&row.mine.iter().zip(&row.base).map(|(m, b)| (m / b).ln()).collect::<Vec<_>>()).ok(),
+        false => Point::of_sides(&logs(&row.base), &logs(&row.mine)).ok(),
+    }
+}
+
+fn of_means(row: &Row) -> Option<Point> {
+    let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
+    let log = (mean(&row.mine) / mean(&row.base)).ln();
+    log.is_finite().then(|| Point { log, rounds: row.base.len().min(row.mine.len()), round_variance: 0.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(launch: usize, rounds: &[i32], wall_ns: &[f64]) -> CellEvidence {
+        let figures = Figures { wall_ns: wall_ns.to_vec(), ..Figures::default() };
+        let launch = CellLaunch {
+            launch,
+            block: 0,
+            measures: vec![figures],
+            rounds: rounds.to_vec(),
+            latencies: BTreeMap::new(),
+            interrupted: 0.0,
+            noise: None,
+            wall_s: 1.0,
+            laboratory_cpu_s: 0.0,
+        };
+        CellEvidence { launches: vec![launch], ..CellEvidence::default() }
+    }
+
+    fn ratio(a: &CellEvidence, b: &CellEvidence) -> Option<(f64, usize)> {
+        let found = points(a, b, 0, Column::Wall)?;
+        Some((found.first()?.log.exp(), found[0].rounds))
+    }
+
+    #[test]
+    fn who_comes_in_fewer_rounds_is_held_against_these() {
+        let base = cell(0, &[0, 1, 2, 3], &[10.0, 100.0, 10.0, 100.0]);
+        let (ratio, rounds) = ratio(&base, &cell(0, &[1, 3], &[200.0, 200.0])).unwrap();
+        assert!((ratio - 2.0).abs() < 1e-12 && rounds == 2);
+    }
+
+    #[test]
+    fn processes_of_their_own_are_compared_side_by_side() {
+        let base = cell(0, &[0, 1], &[10.0, 10.0]);
+        let (found, rounds) = ratio(&base, &cell(1, &[0, 1, 2], &[30.0, 30.0, 30.0])).unwrap();
+        assert!((found - 3.0).abs() < 1e-12 && rounds == 2);
+    }
+
+    #[test]
+    fn zeros_turn_to_means_and_nothing_has_no_ratio() {
+        let base = cell(0, &[0, 1], &[0.0, 10.0]);
+        assert!((ratio(&base, &cell(0, &[0, 1], &[10.0, 10.0])).unwrap().0 - 2.0).abs() < 1e-12);
+        assert_eq!(ratio(&base, &cell(0, &[0, 1], &[0.0, 0.0])), None);
+    }
 }

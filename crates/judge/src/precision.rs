@@ -6,10 +6,10 @@ use record::method::Role;
 use record::state::State;
 use record::summary::Estimate;
 
-use crate::estimate::between;
+use crate::estimate::{against, level, shown};
 use crate::evidence::Evidence;
 use crate::groups::groups;
-use crate::pairs::{Column, logs};
+use crate::pairs::{Column, points};
 
 /// How wide one headline ratio is.
 #[derive(Clone, Debug)]
@@ -34,22 +34,19 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
         let Some(measure) = group.experiment.measures().position(|m| m == group.experiment.headline()) else {
             continue;
         };
-        let Some((base, base_evidence)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
-            continue;
-        };
+        let Some(base) = group.baseline else { continue };
+        let ratios = against(state, evidence, &group, base, (measure, Column::Wall), level(state, experiment));
         // How wide the floor's ratio is does not matter: nobody chooses it.
         let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
         let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
         for cell in others.filter(|c| !is_null(c)) {
-            if let Some(mine) = evidence.cells.get(&cell)
-                && let Some(found) = between(base_evidence, mine, measure, Column::Wall)
-            {
+            if let Some(found) = ratios.get(&cell) {
                 let (planned, first) = (&state.cells[cell], &state.cells[base].cell.worker);
                 widths.push(Width {
                     parameters: group.parameters.clone(),
                     base,
                     cell,
-                    half_width: found.estimate.half_width(),
+                    half_width: found.half_width(),
                     ranked: !planned.twin
                         && planned.cell.worker == *first
                         && planned.method.group.is_empty()
@@ -70,10 +67,12 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     for group in groups(state, None) {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
+        let ratios =
+            against(state, evidence, &group, base, (measure, Column::Wall), level(state, &group.experiment.name));
+        let Some(ratio) = ratios.get(&twin) else { continue };
         let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };
-        let Some(estimated) = between(base, twin, measure, Column::Wall) else { continue };
-        let launches = logs(base, twin, measure, Column::Wall).map_or_else(Vec::new, |(logs, _, _)| logs);
-        found.push((estimated.estimate, launches));
+        let launches = points(base, twin, measure, Column::Wall).unwrap_or_default();
+        found.push((shown(ratio), launches.iter().map(|point| point.log).collect()));
     }
     found
 }

@@ -7,23 +7,19 @@ use record::experiment::Experiment;
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
 use record::state::State;
-use record::summary::{AaCheck, Calibration, ExperimentSummary, GroupSummary, SUMMARY_SCHEMA, Settings, Summary};
-use stats::multiplicity::holm;
+use record::summary::{ExperimentSummary, GroupSummary, SUMMARY_SCHEMA, Settings, Summary};
+use serde::{Deserialize, Serialize};
 
 use crate::agreement::disagreements;
 use crate::best::{claims, recommend};
+use crate::calibration;
 use crate::cells::summary_of_cell;
-use crate::compared::{Compared, adjust, compare};
-use crate::estimate::between;
+use crate::compared::{Compared, Judged, adjust, compare};
 use crate::evidence::Evidence;
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
 use crate::notes::notes;
-use crate::pairs::Column;
 use crate::warnings;
-
-/// An A/A check costs the run its trust where it is this improbable among all of them.
-const AA_FAMILY: f64 = 0.01;
 
 /// What a summary tells besides what the record holds.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +30,8 @@ pub struct Circumstances {
     pub environment: BTreeMap<String, String>,
     /// The last-level cache in force, in bytes.
     pub cache_bytes: Option<u64>,
+    /// The scores (`AaCheck::z`) of the A/A checks of kept runs of this machine, as they were known when the run began.
+    pub kept_scores: Vec<f64>,
 }
 
 impl Circumstances {
@@ -43,17 +41,43 @@ impl Circumstances {
             host: environment.identity.words(),
             environment: environment.headline(),
             cache_bytes: environment.cpu.last_level_cache().and_then(|c| c.size_bytes),
+            kept_scores: Vec::new(),
         }
+    }
+}
+
+/// The file in which a run folder keeps the scores of A/A checks that were known when the run began.
+pub const KEPT: &str = "kept.json";
+
+/// The content of [`KEPT`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Kept {
+    /// Scores of A/A checks of this machine's runs.
+    pub scores: Vec<f64>,
+}
+
+/// The scores that a run folder was begun with; none where no run was kept before it.
+pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
+    match folder.file(KEPT).exists() {
+        true => Ok(folder.read_sealed::<Kept>(KEPT)?.scores),
+        false => Ok(Vec::new()),
     }
 }
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.
 pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
+    let (state, _, summary) = replay_with_evidence(folder)?;
+    Ok((state, summary))
+}
+
+/// The same with what it was judged from.
+pub(crate) fn replay_with_evidence(folder: &RunFolder) -> Result<(State, Evidence, Summary)> {
     let state = folder.state()?;
     let evidence = Evidence::read(&state, folder)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
-    let summary = summarise(&state, &evidence, Circumstances::of(&environment))?;
-    Ok((state, summary))
+    let around = Circumstances { kept_scores: kept_scores(folder)?, ..Circumstances::of(&environment) };
+    let summary = summarise(&state, &evidence, around)?;
+    Ok((state, evidence, summary))
 }
 
 /// Judges a whole run.
@@ -64,19 +88,23 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache_bytes)?);
     }
     let all = groups(state, None);
-    let mut compared: Vec<Vec<Compared>> = all.iter().map(|g| compare(state, evidence, g)).collect();
-    adjust(&mut compared);
-    let checks = aa_checks(evidence, &all);
+    let mut judged: Vec<Judged> = all.iter().map(|g| Judged::of(state, evidence, g)).collect();
+    let (calibration, scores) = calibration::widen(&mut judged, &around.kept_scores);
+    calibration::confirm(&mut judged);
+    let checks = calibration::checks(&judged, &scores, state.plan.margin);
+    let mut compared: Vec<Vec<Compared>> =
+        judged.iter().zip(&checks).map(|(g, aa)| compare(state, evidence, g, aa.as_ref())).collect();
+    adjust(&mut compared, state.plan.margin);
     let mut found = Vec::with_capacity(all.len());
     for ((group, compared), aa) in all.iter().zip(compared).zip(checks) {
-        let best = claims(state, evidence, group)?;
+        let best = claims(state, evidence, group, calibration.widened)?;
         let recommendation = recommend(state, group, &best, &compared);
         found.push(GroupSummary {
             experiment: group.experiment.name.clone(),
             parameters: group.parameters.clone(),
             cells: ranked(&cells, group),
             baseline: group.baseline,
-            best_possible: best_possible(state, evidence, group)?,
+            best_possible: best_possible(state, evidence, group, calibration.widened)?,
             floor: group.cells.iter().copied().find(|&c| cells[c].role == "null"),
             aa,
             comparisons: compared.into_iter().map(|c| c.comparison).collect(),
@@ -85,7 +113,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         });
     }
     floors(&mut cells, &found);
-    shares(evidence, &mut cells, &found, &state.plan.experiments);
+    shares(state, evidence, &mut cells, &found, &all, calibration.widened);
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA,
         run: state.plan.run.clone(),
@@ -107,12 +135,11 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
         groups: found,
         cells,
-        calibration: Calibration { checks: 0, spread: None, p: None, widened: 1.0 },
+        calibration,
         warnings: Vec::new(),
         notes: notes(state),
     };
     summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
-    summary.calibration = calibration(&summary.groups);
     summary.warnings = warnings::all(state, evidence, &summary);
     Ok(summary)
 }
@@ -128,31 +155,6 @@ fn ranked(cells: &[record::summary::CellSummary], group: &Group) -> Vec<usize> {
     };
     order.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
     order
-}
-
-/// The baseline of each group against its hidden duplicate; adjusted for the number of checks of the run.
-fn aa_checks(evidence: &Evidence, all: &[Group]) -> Vec<Option<AaCheck>> {
-    let mut checks: Vec<Option<AaCheck>> = all
-        .iter()
-        .map(|group| {
-            let (cell, twin) = (group.baseline?, group.twin?);
-            let measure = group.experiment.measures().position(|m| m == group.experiment.headline())?;
-            let found = between(evidence.cells.get(&cell)?, evidence.cells.get(&twin)?, measure, Column::Wall)?;
-            Some(AaCheck { cell, ratio: found.estimate, z: found.z(), p: found.p(), differs: false })
-        })
-        .collect();
-    let p_values: Vec<f64> = checks.iter().flatten().map(|c| c.p).collect();
-    for (check, p) in checks.iter_mut().flatten().zip(holm(&p_values)) {
-        check.differs = p <= AA_FAMILY;
-    }
-    checks
-}
-
-/// What the run's own A/A checks say together of its intervals.
-fn calibration(groups: &[GroupSummary]) -> Calibration {
-    let scores: Vec<f64> = groups.iter().filter_map(|g| g.aa).map(|aa| aa.z).collect();
-    let spread = (!scores.is_empty()).then(|| (scores.iter().map(|z| z * z).sum::<f64>() / scores.len() as f64).sqrt());
-    Calibration { checks: scores.len(), spread, p: None, widened: 1.0 }
 }
 
 /// How the time of an experiment's launches was spent.

@@ -33,12 +33,13 @@ const SHORT_LAUNCH_S: f64 = 0.1;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 13] = [
+const TESTS: [Test; 14] = [
     damaged,
     aa_differs,
     beaten,
     below_floor,
     interrupted,
+    stolen,
     disturbed,
     laboratory,
     memory_pressure,
@@ -129,11 +130,27 @@ fn interrupted(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> 
     found
 }
 
-/// Launches that a counter flags, by what it shows.
+/// Cells whose absolute times are others' too.
+fn stolen(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
+        if let Some(share) = flags::stolen(cell) {
+            let seen = format!(
+                "the hypervisor gave {:.0} % of the CPU time of its launches to others: its absolute times are theirs too, its ratios hold while the A/A check does",
+                share * 100.0
+            );
+            found.push(of_cell(state, *index, Flag::Steal.word(), seen, Flag::Steal.hint()));
+        }
+    }
+    found
+}
+
+/// Launches that a counter flags, by what it shows. Steal is told of a cell as a whole.
 fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
-        let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch));
+        let flags =
+            cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch)).filter(|f| *f != Flag::Steal);
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
         let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;

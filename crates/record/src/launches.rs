@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::end::End;
-use crate::folder::Frame;
 use crate::machine::noise::NoiseDelta;
 
 /// One line of `launches.jsonl`: a launch that has ended.
@@ -67,4 +66,15 @@ pub struct SideRecord {
     /// The first line it wrote to standard error, where it did not end cleanly.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
+}
+
+/// Where a launch's frame lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its first byte in `transcripts.zst`.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// SHA-256 of these bytes, in hex.
+    pub sha256: String,
 }

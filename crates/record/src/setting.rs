@@ -97,10 +97,8 @@ impl Setting {
     }
 
     fn changes_something(&self) -> bool {
-        !(self.env.is_empty() && self.tunables.is_empty() && self.java_options.is_empty() && self.preload.is_empty())
-            || !self.arguments.is_empty()
-            || self.cpus.is_some()
-            || self.no_thp
+        let nothing = self.env.is_empty() && self.tunables.is_empty() && self.java_options.is_empty();
+        !(nothing && self.preload.is_empty() && self.arguments.is_empty()) || self.cpus.is_some() || self.no_thp
     }
 
     /// `env:K=V`: one variable.

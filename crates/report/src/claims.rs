@@ -61,8 +61,8 @@ fn summing_up(answers: &Answers, full: bool) -> String {
     }
     text += ".\n";
     if !full && answers.answers.len() > FEW {
-        text += "Ratios are the first way's cost divided by the other's, with 95 % limits; below 1 it\n\
-                 costs less. pagewise claims ID says everything about one.\n";
+        text += "Ratios are the first way's cost divided by the other's, with 95 % limits;\n\
+                 below 1 it costs less. pagewise claims ID says everything about one.\n";
     }
     text
 }
@@ -118,8 +118,8 @@ fn digits(value: f64) -> String {
 
 /// Everything about one claim.
 fn whole(answer: &Answer) -> String {
-    let mut text = format!("{}: {}\n", answer.id, answer.statement);
-    text += &format!("   {}\n", answer.word.words().to_uppercase());
+    let mut text = format!("{}: {}\n", answer.id, answer.word.words().to_uppercase());
+    text += &wrapped("statement", &answer.statement);
     if !answer.why.is_empty() {
         text += &wrapped("why", &answer.why);
     }

@@ -13,5 +13,6 @@ pub mod selftest;
 mod show;
 pub mod terminal;
 pub mod trial;
+pub mod verdict;
 pub mod view;
 pub mod words;

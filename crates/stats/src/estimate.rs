@@ -131,6 +131,12 @@ impl Estimate {
         Ok(((self.log - half).exp(), (self.log + half).exp()))
     }
 
+    /// The same with limits at another confidence. `NotAProbability`.
+    pub fn at(&self, confidence: f64) -> Result<Estimate, Undefined> {
+        let (low, high) = self.limits(confidence)?;
+        Ok(Estimate { low, high, confidence, ..*self })
+    }
+
     /// Half the interval's width as a fraction: 0.01 says that the limits lie 1 % either way from their middle.
     pub fn half_width(&self) -> f64 {
         (self.high / self.low).sqrt() - 1.0

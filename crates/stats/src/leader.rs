@@ -50,7 +50,6 @@ pub fn rank(
     margin: f64,
     confidence: f64,
 ) -> Result<Ranking, Undefined> {
-    check_probability(confidence)?;
     if launches.len() < LEAST_POINTS {
         return Err(Undefined::TooFew { got: launches.len(), needed: LEAST_POINTS });
     }
@@ -61,22 +60,43 @@ pub fn rank(
             return Err(Undefined::LengthsDiffer { left: methods, right: row.len() });
         }
     }
-    let pairs: Vec<(usize, usize)> = (0..methods).flat_map(|a| (a + 1..methods).map(move |b| (a, b))).collect();
-    let contrast = |&(a, b): &(usize, usize)| -> Vec<Point> {
+    let contrast = |a: usize, b: usize| -> Vec<Point> {
         let log = |row: &[f64]| row[b] - row[a];
         launches.iter().map(|row| Point { log: log(row.as_ref()), rounds: 1, round_variance: 0.0 }).collect()
     };
-    let contrasts: Vec<Vec<Point>> = pairs.iter().map(contrast).collect();
-    let compared = estimates(&contrasts, confidence).into_iter().collect::<Result<Vec<_>, _>>()?;
+    rank_contrasts(methods, contrast, baseline, margin, confidence, 1.0)
+}
+
+/// The same from the launches of each pair, so that rounds are paired where two methods shared a process and not every
+/// method has to have been launched everywhere. `contrast(a, b)` gives b relative to a; pairs with too few launches stay
+/// without a word. All standard errors are widened by a calibration's factor.
+///
+/// `TooFew` without methods, `NotAProbability`.
+pub fn rank_contrasts(
+    methods: usize,
+    contrast: impl Fn(usize, usize) -> Vec<Point>,
+    baseline: Option<usize>,
+    margin: f64,
+    confidence: f64,
+    widening: f64,
+) -> Result<Ranking, Undefined> {
+    check_probability(confidence)?;
+    if methods == 0 {
+        return Err(Undefined::TooFew { got: 0, needed: 1 });
+    }
+    let pairs: Vec<(usize, usize)> = (0..methods).flat_map(|a| (a + 1..methods).map(move |b| (a, b))).collect();
+    let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
+    let estimated = estimates(&contrasts, confidence).into_iter().zip(pairs);
+    let (pairs, compared): (Vec<_>, Vec<_>) =
+        estimated.filter_map(|(one, pair)| Some((pair, one.ok()?.widened(widening)))).unzip();
     let said = words(&compared.iter().map(|one| (*one, margin)).collect::<Vec<_>>(), confidence);
-    let mean_of = |method: usize| launches.iter().map(|row| row.as_ref()[method]).sum::<f64>();
-    let leader = (0..methods).min_by(|&a, &b| mean_of(a).total_cmp(&mean_of(b))).unwrap_or(0);
     let to = |method: usize, other: usize| {
         let pair = pairs.iter().position(|&pair| pair == (method.min(other), method.max(other)))?;
         Some(if method > other { compared[pair] } else { turned(compared[pair]) })
     };
+    let leader = leader(methods, baseline, &pairs, &said, to);
     let claim = baseline.filter(|&base| base != leader && base < methods).and_then(|base| to(leader, base));
-    let claim = claim.map(|one| at(one, confidence.powf(1.0 / (methods - 1) as f64))).transpose()?;
+    let claim = claim.map(|one| one.at(simultaneous(confidence, methods - 1))).transpose()?;
     Ok(Ranking {
         leader,
         standings: (0..methods).map(|method| standing(method, leader, &pairs, &said)).collect(),
@@ -85,32 +105,52 @@ pub fn rank(
     })
 }
 
+/// The confidence at which each of so many intervals must be, for all to hold together at `confidence` (Šidák 1967).
+pub fn simultaneous(confidence: f64, intervals: usize) -> f64 {
+    confidence.powf(1.0 / intervals.max(1) as f64)
+}
+
+/// The method that costs least relative to one that all are held against; nobody who is shown to cost more than another.
+fn leader(
+    methods: usize,
+    baseline: Option<usize>,
+    pairs: &[(usize, usize)],
+    said: &[Word],
+    to: impl Fn(usize, usize) -> Option<Estimate>,
+) -> usize {
+    let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
+    let log = |method: usize| match method == reference {
+        true => 0.0,
+        false => to(method, reference).map_or(f64::INFINITY, |one| one.log),
+    };
+    let beaten = |method: usize| costs_more(method, pairs, said);
+    (0..methods).min_by(|&a, &b| beaten(a).cmp(&beaten(b)).then(log(a).total_cmp(&log(b)))).unwrap_or(0)
+}
+
+/// Whether a method is shown to cost more than some other.
+fn costs_more(method: usize, pairs: &[(usize, usize)], said: &[Word]) -> bool {
+    pairs.iter().zip(said).any(|(&(a, b), word)| match word.verdict {
+        Verdict::Slower => b == method,
+        Verdict::Faster => a == method,
+        _ => false,
+    })
+}
+
 fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], said: &[Word]) -> Standing {
-    if method == leader {
-        return Standing::Leader;
+    let with_leader =
+        pairs.iter().zip(said).find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
+    match with_leader {
+        _ if method == leader => Standing::Leader,
+        _ if costs_more(method, pairs, said) => Standing::Beaten,
+        Some((_, word)) if word.verdict == Verdict::Equivalent => Standing::Within,
+        _ => Standing::NotSettled,
     }
-    let mine = || pairs.iter().zip(said).filter(|((a, b), _)| [*a, *b].contains(&method));
-    let costs_more =
-        if mine().any(|((_, b), word)| word.verdict == if *b == method { Verdict::Slower } else { Verdict::Faster }) {
-            Some(Standing::Beaten)
-        } else {
-            None
-        };
-    let with_leader = mine().find(|((a, b), _)| [*a, *b].contains(&leader));
-    let same = with_leader.is_some_and(|(_, word)| word.verdict == Verdict::Equivalent);
-    costs_more.unwrap_or(if same { Standing::Within } else { Standing::NotSettled })
 }
 
 /// The ratio the other way round.
 fn turned(one: Estimate) -> Estimate {
     let moved = one.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
     Estimate { ratio: 1.0 / one.ratio, low: 1.0 / one.high, high: 1.0 / one.low, log: -one.log, moved, ..one }
-}
-
-/// The same with limits at another confidence.
-fn at(one: Estimate, confidence: f64) -> Result<Estimate, Undefined> {
-    let (low, high) = one.limits(confidence)?;
-    Ok(Estimate { low, high, confidence, ..one })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::turns::{Turns, turns};
 use super::{Asked, Runner, launch_s};
@@ -14,8 +14,9 @@ use crate::run::launch::{self, Side};
 use crate::run::need::{heap_needed, memory_needed};
 use crate::run::patience::TimeLimit;
 use crate::worker;
-use record::folder::{Frame, Part};
-use record::launches::{LaunchRecord, SideRecord};
+use record::end::End;
+use record::folder::Part;
+use record::launches::{Frame, LaunchRecord, SideRecord};
 use record::method::Role;
 use record::outcome::{Outcome, Status};
 use record::request::{self, LaunchKeys};
@@ -58,8 +59,12 @@ impl Runner<'_> {
         let result = launch::launch(&sides, self.time_limit(launch_group, asked), self.signals);
         let parts: Vec<Part> = prepared.iter().flat_map(Prepared::parts).collect();
         let first_lines: Vec<String> = prepared.iter().map(|p| first_line(&p.messages)).collect();
+        let full = is_full(&self.scratch());
         let _ = std::fs::remove_dir_all(self.scratch());
         let ended = result?;
+        if full && !ended.ends.iter().all(End::is_clean) {
+            bail!("cannot write into {}: No space left on device", self.folder.path().display());
+        }
         let noise = Snapshot::take(&self.root).delta(&before);
         let sides = prepared.iter().zip(&ended.ends).zip(first_lines).map(|((p, end), message)| SideRecord {
             worker: p.worker.clone(),
@@ -180,6 +185,11 @@ impl Runner<'_> {
         }
         Ok(prepared)
     }
+}
+
+/// Whether the file system of a folder has no room left: what a worker could not write there is nobody's fault but its.
+fn is_full(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|about| about.f_bavail < 4)
 }
 
 fn laboratory_cpu() -> Duration {

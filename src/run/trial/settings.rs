@@ -89,7 +89,7 @@ mod tests {
         let of = |words: &[&str]| of_words(&words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>());
         let names = |words: &[&str]| of(words).unwrap().into_iter().map(|s| s.name).collect::<Vec<_>>();
         assert_eq!(names(&["thp,keep", "env:A=1,2"]), ["thp", "keep", "env:A=1,2"]);
-        assert!(of(&["tph"]).unwrap_err().to_string().contains("did you mean \"thp\""));
+        assert!(of(&["jemaloc"]).unwrap_err().to_string().contains("did you mean \"jemalloc\""));
         assert!(of(&["thp", "thp"]).unwrap_err().to_string().contains("twice"));
     }
 }

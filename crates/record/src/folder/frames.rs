@@ -5,26 +5,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
-
 use super::seal::sha256_hex;
+use crate::launches::Frame;
+use anyhow::{Context, Result, bail};
 
 /// A level that costs about a millisecond a launch.
 const LEVEL: i32 = 3;
 /// More than this is no launch of ours, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
-
-/// Where a launch's frame lies.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
-    /// Its first byte in `transcripts.zst`.
-    pub offset: u64,
-    /// Its length in bytes.
-    pub length: u64,
-    /// SHA-256 of these bytes, in hex.
-    pub sha256: String,
-}
 
 /// One text of a frame, such as `request.a`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
-pub use frames::{Frame, Part};
+pub use frames::Part;
 pub use seal::sha256_hex;
 
 use crate::launches::LaunchRecord;
@@ -28,7 +28,7 @@ const DECISIONS: &str = "decisions.jsonl";
 /// The file of what launches were asked and answered.
 const TRANSCRIPTS: &str = "transcripts.zst";
 /// The sealed files; the journals' first lines are sealed with what these hold.
-const SEALED: [&str; 3] = ["plan.json", "environment.json", "preflight.json"];
+const SEALED: [&str; 4] = ["plan.json", "environment.json", "preflight.json", "kept.json"];
 
 /// The launches of a run that are as they were written, and a sentence for each that is not.
 #[derive(Debug, Default)]

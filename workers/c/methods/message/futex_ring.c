@@ -63,4 +63,4 @@ static void run_b(struct slot *s)
 METHOD(message_futex_ring, .experiment = "message", .name = "futex-ring",
        .summary = "A ring in shared memory; who waits sleeps on the turn (futex).", .phases = MESSAGE_PHASES,
        .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:futex,sched_yield?,poll? timed-trips:futex,sched_yield?,poll?", .run = run, .run_b = run_b);
+       .calls = "round-trips:futex,sched_yield?,poll? timed-trips:futex,sched_yield?,poll?", .isolation = "own", .run = run, .run_b = run_b);

@@ -93,5 +93,5 @@ static void run_b(struct slot *s)
 
 METHOD(message_posix_mq, .experiment = "message", .name = "posix-mq", .summary = "Two POSIX message queues, one each way.",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "6 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:mq_timedsend,mq_timedreceive,sched_yield?,poll? timed-trips:mq_timedsend,mq_timedreceive,sched_yield?,poll?",
+       .calls = "round-trips:mq_timedsend,mq_timedreceive,sched_yield?,poll? timed-trips:mq_timedsend,mq_timedreceive,sched_yield?,poll?", .isolation = "own",
        .run = run, .run_b = run_b);

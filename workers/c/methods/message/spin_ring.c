@@ -85,4 +85,4 @@ METHOD(message_spin_ring, .experiment = "message", .name = "spin-ring",
        .summary = "A ring in shared memory (a file on /dev/shm); who waits reads its turn again and again.",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
        .calls = "round-trips:sched_yield?,poll? timed-trips:sched_yield?,poll?",
-       .run = run, .run_b = run_b);
+       .isolation = "own", .run = run, .run_b = run_b);

@@ -15,7 +15,7 @@
  * was there. Load: the other process really took its share of a CPU while the slot ran. */
 #define SHARE_CONTENT_LAWS                                                                                             \
     "wrong_bytes == 0; cleared == 1; read_sum == expected_read_sum; index_sum == expected_index_sum; "                 \
-    "100 * load_cpu_ns + 5 * load_wall_ns >= load_percent * load_wall_ns; "                                            \
+    "load=25%: 100 * load_cpu_ns + 5 * load_wall_ns >= load_percent * load_wall_ns; "                                            \
     "100 * load_cpu_ns <= load_percent * load_wall_ns + 5 * load_wall_ns"
 /* One fault a page, base or huge as the kernel chose, and none afterwards: what is shared memory stays mapped. */
 #define SHARE_TOUCH_LAW                                                                                                \

@@ -1,0 +1,55 @@
+//! The hidden duplicates of a run's baselines: whether its intervals are as wide as they must be, and whether it can be believed.
+
+use record::summary::{AaCheck, Calibration};
+use stats::calibration::{calibrate, differing, score};
+use stats::estimate::{Estimate, confirm_moves};
+use stats::t::two_sided_p;
+
+use crate::compared::Judged;
+use crate::estimate::shown;
+
+/// The word "moved" is said where it holds among all ratios of the run at this level.
+const MOVED_FAMILY: f64 = 0.05;
+
+/// What duplicates say of the standard errors, this run's and those of kept runs. Everything judged is widened by it.
+pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration, Vec<Option<f64>>) {
+    let own: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
+    let pool: Vec<f64> = own.iter().flatten().chain(kept_scores).copied().collect();
+    let found = calibrate(&pool);
+    judged.iter_mut().flat_map(Judged::estimates_mut).for_each(|one| *one = one.widened(found.factor));
+    let said = !pool.is_empty();
+    let calibration = Calibration {
+        checks: found.checks,
+        spread: said.then_some(found.scatter),
+        p: said.then_some(found.p),
+        widened: found.factor,
+    };
+    (calibration, own)
+}
+
+/// Keeps "moved" only where it holds among all ratios of the run.
+pub(crate) fn confirm(judged: &mut [Judged]) {
+    let mut all: Vec<Estimate> = judged.iter_mut().flat_map(Judged::walls_mut).map(|one| *one).collect();
+    confirm_moves(&mut all, MOVED_FAMILY);
+    for (one, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
+        one.moved = confirmed.moved;
+    }
+}
+
+/// The check of each group, with its score before anything was widened.
+pub(crate) fn checks(judged: &[Judged], scores: &[Option<f64>], margin: f64) -> Vec<Option<AaCheck>> {
+    let found: Vec<(usize, Estimate)> = judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
+    let broken = differing(&found.iter().map(|(_, one)| *one).collect::<Vec<_>>(), margin);
+    let mut checks: Vec<Option<AaCheck>> = vec![None; judged.len()];
+    for (number, (index, one)) in found.iter().enumerate() {
+        let p = if one.error > 0.0 { two_sided_p(one.log / one.error, one.freedom) } else { f64::from(one.log == 0.0) };
+        checks[*index] = judged[*index].group.baseline.map(|cell| AaCheck {
+            cell,
+            ratio: shown(one),
+            z: scores[*index].unwrap_or(0.0),
+            p,
+            differs: broken.contains(&number),
+        });
+    }
+    checks
+}

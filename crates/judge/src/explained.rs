@@ -1,0 +1,132 @@
+//! How one verdict came about, step by step, for those who doubt it.
+
+use anyhow::{Result, bail};
+use record::cell::Selector;
+use record::folder::RunFolder;
+use record::state::State;
+use record::summary::{Calibration, Comparison, Estimate as Shown};
+use stats::estimate::estimate;
+use stats::interval::CONFIDENCE;
+use stats::moderated::Prior;
+use stats::moved::{LEAST_IN_ORDER, neighbours_alike};
+use stats::t::t_interval;
+
+use crate::estimate::shown;
+use crate::evidence::Evidence;
+use crate::groups::groups;
+use crate::pairs::{Column, numbered};
+use crate::summarise::replay_with_evidence;
+
+/// One launch of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchRatio {
+    /// Number of the launch.
+    pub launch: usize,
+    /// Rounds that count.
+    pub rounds: usize,
+    /// The midmean of its rounds' ratios.
+    pub ratio: f64,
+    /// What one round's ratio varies by within the launch, as a share; zero where it is not known.
+    pub round_spread: f64,
+}
+
+/// Everything that made one headline's verdict.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The cell.
+    pub cell: String,
+    /// What it is compared with.
+    pub base: String,
+    /// The parameters of their group, in words.
+    pub parameters: String,
+    /// The total or phase.
+    pub phase: String,
+    /// Its launches, in order.
+    pub launches: Vec<LaunchRatio>,
+    /// Student's interval of the launches, all counted the same.
+    pub student: Option<Shown>,
+    /// The cell's interval by itself: weights by rounds, and the order of the launches.
+    pub alone: Option<Shown>,
+    /// The probability of neighbours this much alike by chance; absent below eight launches.
+    pub alike: Option<f64>,
+    /// The hidden duplicate's interval, and whether it differs.
+    pub aa: Option<(Shown, bool)>,
+    /// What all A/A checks say together.
+    pub calibration: Calibration,
+    /// The margin, as a share.
+    pub margin: f64,
+    /// The comparison as it is shown.
+    pub comparison: Comparison,
+    /// Why there is no ratio: the cell's reason, or the baseline's.
+    pub reason: String,
+}
+
+/// Explains the headline verdicts of the cells of a kept run that these words name: `EXPERIMENT/METHOD[@WORKER]`.
+pub fn explain(folder: &RunFolder, words: &str) -> Result<Vec<Explained>> {
+    let wanted = Selector::parse(words)?;
+    let (state, evidence, summary) = replay_with_evidence(folder)?;
+    let groups = groups(&state, None);
+    let mut found = Vec::new();
+    for (group, judged) in groups.iter().zip(&summary.groups) {
+        let Some(base) = group.baseline else { continue };
+        let phase = group.experiment.headline();
+        for comparison in judged.comparisons.iter().filter(|c| c.phase == phase && names(&wanted, &state, c.cell)) {
+            let cell = comparison.cell;
+            let numbers = launches(&evidence, base, cell, group.experiment.measures().position(|m| m == phase));
+            let logs: Vec<f64> = numbers.iter().map(|(_, point)| point.log).collect();
+            let points: Vec<_> = numbers.iter().map(|(_, point)| *point).collect();
+            let level = comparison.ratio.map_or(CONFIDENCE, |ratio| ratio.level);
+            let sides = [&summary.cells[cell], &summary.cells[base]];
+            found.push(Explained {
+                cell: summary.cells[cell].cell.clone(),
+                base: summary.cells[base].cell.clone(),
+                parameters: record::cell::parameter_words(&group.parameters, Some(&state.cells[cell].method)),
+                phase: phase.to_owned(),
+                launches: numbers
+                    .iter()
+                    .map(|(launch, point)| LaunchRatio {
+                        launch: *launch,
+                        rounds: point.rounds,
+                        ratio: point.log.exp(),
+                        round_spread: point.round_variance.sqrt(),
+                    })
+                    .collect(),
+                student: student(&logs, level),
+                alone: estimate(&points, &Prior::NONE, level).ok().as_ref().map(shown),
+                alike: (logs.len() >= LEAST_IN_ORDER).then(|| neighbours_alike(&logs).ok()).flatten(),
+                aa: judged.aa.map(|aa| (aa.ratio, aa.differs)),
+                calibration: summary.calibration,
+                margin: summary.settings.margin,
+                comparison: comparison.clone(),
+                reason: sides.iter().map(|c| c.reason.as_str()).find(|r| !r.is_empty()).unwrap_or_default().to_owned(),
+            });
+        }
+    }
+    if found.is_empty() {
+        bail!("the run compares nothing called {words}; a baseline is compared with nothing but itself");
+    }
+    Ok(found)
+}
+
+fn names(wanted: &Selector, state: &State, cell: usize) -> bool {
+    let cell = &state.cells[cell].cell;
+    cell.experiment == wanted.experiment
+        && wanted.method.as_ref().is_none_or(|method| *method == cell.method)
+        && wanted.worker.as_ref().is_none_or(|worker| *worker == cell.worker)
+}
+
+fn launches(
+    evidence: &Evidence,
+    base: usize,
+    cell: usize,
+    measure: Option<usize>,
+) -> Vec<(usize, stats::estimate::Point)> {
+    let pair = evidence.cells.get(&base).zip(evidence.cells.get(&cell)).zip(measure);
+    pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, Column::Wall)).unwrap_or_default()
+}
+
+fn student(logs: &[f64], level: f64) -> Option<Shown> {
+    let found = t_interval(logs, level).ok()?;
+    let (ratio, low, high) = (found.estimate.exp(), found.low.exp(), found.high.exp());
+    Some(Shown { ratio, low, high, level, launches: logs.len(), moved: None })
+}

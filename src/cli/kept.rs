@@ -1,0 +1,84 @@
+//! What the A/A checks of this machine's kept runs said: they tell whether its intervals are as wide as they must be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use record::summary::SUMMARY_SCHEMA;
+use serde::Deserialize;
+
+/// No more runs than this are read, the newest first.
+const MOST_RUNS: usize = 50;
+
+/// What of a summary is needed; the rest of it is passed over.
+#[derive(Deserialize)]
+struct Head {
+    schema: u32,
+    host: BTreeMap<String, String>,
+    calibration: Pool,
+    groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+struct Pool {
+    p: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    aa: Option<Check>,
+}
+
+#[derive(Deserialize)]
+struct Check {
+    z: f64,
+}
+
+/// The scores of the A/A checks of runs that are kept below `runs` and were made on this host, in whichever boot. Runs that were
+/// judged before there was a calibration have scores of another kind, and none that can be read has none.
+pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
+    let mut kept: Vec<PathBuf> = fs::read_dir(runs).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    kept.sort();
+    let read = |path: &PathBuf| serde_json::from_slice::<Head>(&fs::read(path.join("summary.json")).ok()?).ok();
+    let newest = kept.iter().rev().take(MOST_RUNS).filter_map(read);
+    let alike =
+        newest.filter(|run| run.schema == SUMMARY_SCHEMA && run.calibration.p.is_some() && same(&run.host, host));
+    alike.flat_map(|run| run.groups.into_iter().filter_map(|group| Some(group.aa?.z))).collect()
+}
+
+/// Whether two hosts are one machine; it may have been started again.
+fn same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
+    let words = |host: &BTreeMap<String, String>| -> Vec<(String, String)> {
+        host.iter().filter(|(name, _)| *name != "boot").map(|(n, w)| (n.clone(), w.clone())).collect()
+    };
+    !words(a).is_empty() && words(a) == words(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(runs: &Path, name: &str, host: &str, p: &str, z: f64) {
+        let folder = runs.join(name);
+        fs::create_dir(&folder).unwrap();
+        let text = format!(
+            r#"{{"schema": {SUMMARY_SCHEMA}, "host": {{"machine": "{host}", "boot": "{name}"}}, "calibration": {{"p": {p}}},
+            "groups": [{{"aa": {{"z": {z}, "p": 1}}}}, {{"aa": null}}]}}"#
+        );
+        fs::write(folder.join("summary.json"), text).unwrap();
+    }
+
+    #[test]
+    fn only_this_machine_s_runs_count_newest_first() {
+        let place = tempfile::tempdir().unwrap();
+        keep(place.path(), "1", "this", "0.5", 0.25);
+        keep(place.path(), "2", "other", "0.5", 7.0);
+        keep(place.path(), "3", "this", "null", 8.0);
+        keep(place.path(), "4", "this", "0.5", -1.5);
+        fs::create_dir(place.path().join("5")).unwrap();
+        let host = [("machine", "this"), ("boot", "now")].map(|(n, w)| (n.to_owned(), w.to_owned())).into();
+        assert_eq!(scores(place.path(), &host), [-1.5, 0.25]);
+        assert_eq!(scores(&place.path().join("nowhere"), &host), [0.0; 0]);
+        assert_eq!(scores(place.path(), &BTreeMap::new()), [0.0; 0]);
+    }
+}
