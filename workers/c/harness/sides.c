@@ -82,6 +82,12 @@ void tell(struct slot *s, const void *data, size_t bytes)
     }
 }
 
+/* Why nothing came. A peer that ends before it has read all that it was told resets the connection. */
+static const char *gone(ssize_t got)
+{
+    return got == 0 || errno == ECONNRESET ? "the other side ended" : strerror(errno);
+}
+
 void hear(struct slot *s, void *data, size_t bytes)
 {
     (void)s;
@@ -90,7 +96,7 @@ void hear(struct slot *s, void *data, size_t bytes)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+            lost("recv", gone(got));
         p += got;
         bytes -= (size_t)got;
     }
@@ -127,7 +133,7 @@ void meet(struct slot *s)
     while ((got = recv(peer, &here, 1, MSG_DONTWAIT)) < 0 && (errno == EAGAIN || errno == EINTR))
         sched_yield();
     if (got != 1)
-        lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+        lost("recv", gone(got));
 }
 
 void agree(struct slot *s, const char *obstacle)
