@@ -68,6 +68,12 @@ void sides_open(void)
         connect_to(&address);
 }
 
+/* Why nothing could be said or heard. A peer that ends before it has read all that it was told resets the connection. */
+static const char *gone(ssize_t bytes)
+{
+    return bytes == 0 || errno == ECONNRESET || errno == EPIPE ? "the other side ended" : strerror(errno);
+}
+
 void tell(struct slot *s, const void *data, size_t bytes)
 {
     (void)s;
@@ -76,16 +82,10 @@ void tell(struct slot *s, const void *data, size_t bytes)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent <= 0)
-            lost("send", strerror(errno));
+            lost("send", gone(sent));
         p += sent;
         bytes -= (size_t)sent;
     }
-}
-
-/* Why nothing came. A peer that ends before it has read all that it was told resets the connection. */
-static const char *gone(ssize_t got)
-{
-    return got == 0 || errno == ECONNRESET ? "the other side ended" : strerror(errno);
 }
 
 void hear(struct slot *s, void *data, size_t bytes)
