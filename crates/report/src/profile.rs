@@ -7,6 +7,8 @@ use record::sizes::{about_size, format_ns};
 
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
+/// A smaller share of CPU time is not worth a sentence.
+const LEAST: f64 = 0.001;
 
 /// The screen: at most 30 lines.
 pub fn render(summary: &ProfileSummary) -> String {
@@ -159,8 +161,10 @@ fn costs(summary: &ProfileSummary) -> String {
         ("Giving pages back", &summary.freeing),
         ("Read and write calls", &summary.calls),
     ];
-    let mut text: String =
-        lines.iter().filter_map(|(what, of)| of.as_ref().map(|of| line(what, of, summary))).collect();
+    let mut text: String = lines
+        .iter()
+        .filter_map(|(what, of)| of.as_ref().filter(|of| of.share.high >= LEAST).map(|of| line(what, of, summary)))
+        .collect();
     if let Some(of) = &summary.consistency {
         text += &agreement(of, summary);
     }

@@ -268,6 +268,7 @@ void faults_print(void)
     print_count("shared", t->shared);
     print_count("again", t->again);
     print_count("again_malloc", t->again_malloc);
+    print_count("malloc_writes", t->malloc_writes);
     print_count("zero_read", t->zero_read);
     print_count("zero_write", t->zero_write);
     print_count("cow", t->cow);

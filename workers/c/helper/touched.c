@@ -276,9 +276,11 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
     *page = d == DIRECTION_READ ? ZERO : OWN;
     if (d == DIRECTION_READ)
         return &touched.zero_read;
+    bool is_malloc = m->kind == MALLOC || m->kind == HEAP;
+    touched.malloc_writes += is_malloc;
     if (!before)
         return first_write(m->kind);
-    touched.again_malloc += m->kind == MALLOC || m->kind == HEAP;
+    touched.again_malloc += is_malloc;
     return &touched.again;
 }
 

@@ -10,6 +10,7 @@
 struct touched {
     uint64_t heap, anonymous, stack, shared; /* first writes */
     uint64_t again, again_malloc;            /* of a page that was touched before and given back; of these, likely malloc's */
+    uint64_t malloc_writes;                  /* of all these writes, likely malloc's */
     uint64_t zero_read, zero_write;          /* reads of fresh memory, and the writes after them */
     uint64_t cow;                            /* writes after a fork */
     uint64_t file, file_write;               /* maps of a file's pages; writes to private copies of them */

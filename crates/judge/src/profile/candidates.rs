@@ -22,7 +22,7 @@ pub(super) fn candidates(plan: &ProfilePlan, counted: &Counted, blocks: &[Block]
         return Vec::new();
     }
     let of = |name: &str| counted.faults.get(name).copied().unwrap_or(0.0);
-    let mut changes = vec![Change { setting: "keep", faults: of("again_malloc"), huge_pages: 0.0 }];
+    let mut changes = vec![Change { setting: "keep", faults: kept_pages(plan, counted), huge_pages: 0.0 }];
     // Where every mapping gets huge pages already, asking for them changes nothing.
     if plan.thp == "madvise" && plan.huge_page_bytes == 2 << 20 {
         let whole = |faults: f64| faults + in_calls(counted, faults);
@@ -33,6 +33,21 @@ pub(super) fn candidates(plan: &ProfilePlan, counted: &Counted, blocks: &[Block]
     let mut found: Vec<Candidate> = changes.iter().filter_map(|change| candidate(change, blocks)).collect();
     found.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
     found
+}
+
+/// Pages of malloc's that were given back and asked for once more. A page that came again at its old address is seen; of one
+/// process it is also known how much memory it had at most, and whatever malloc got beyond that it must have given back.
+fn kept_pages(plan: &ProfilePlan, counted: &Counted) -> f64 {
+    let of = |name: &str| counted.faults.get(name).copied().unwrap_or(0.0);
+    let (seen, page) = (of("again_malloc"), plan.page_bytes.max(1) as f64);
+    let shown = &counted.shown;
+    if of("processes") > 1.0 || shown.end_rss_bytes <= 0.0 || counted.of(Kind::Huge) > 0.0 {
+        return seen;
+    }
+    let files = shown.end_rss_bytes - shown.end_base_bytes - shown.end_huge_bytes;
+    let others = counted.of(Kind::FreeBase) - of("malloc_writes");
+    let peak = ((shown.max_rss_bytes - files) / page - others).max(0.0);
+    seen.max(of("malloc_writes") - peak)
 }
 
 /// Faults inside system calls that a change takes away with the others: in the same proportion, where they have no addresses.

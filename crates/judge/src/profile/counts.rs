@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use record::profile::{Counts, Kind, ProfilePlan, ProfileRun, What};
 use record::trial::{Cost, Ending, Faults};
 
-/// Shares of followed faults that may differ from the command's own count before it is said.
+/// Share of followed faults that may differ from the command's own count before it is said.
 const UNLIKE: f64 = 0.1;
+/// Faults that holding the command back until it is followed may bring.
+const HOLDING: f64 = 100.0;
 
 /// What was counted, and how far that can be believed.
 pub(super) struct Counted {
@@ -127,6 +129,8 @@ fn simulated(followed: &[(&Cost, &Faults)]) -> BTreeMap<&'static str, f64> {
         ("other_blocks", of(|f| f.other_blocks)),
         ("other_faults", of(|f| f.other_faults)),
         ("again_malloc", of(|f| f.again_malloc)),
+        ("malloc_writes", of(|f| f.malloc_writes)),
+        ("processes", of(|f| f.processes)),
     ])
 }
 
@@ -139,7 +143,7 @@ fn doubt(followed: &[(&Cost, &Faults)], clean: f64, own: Option<f64>) -> Option<
         ));
     }
     let own = own?;
-    ((own - clean).abs() > UNLIKE * clean.max(100.0)).then(|| {
+    ((own - clean).abs() > UNLIKE * clean + HOLDING).then(|| {
         format!("the command had {own:.0} page faults while they were followed and {clean:.0} otherwise, so it was not the same")
     })
 }

@@ -152,6 +152,23 @@ fn what_would_be_huge_is_saved_and_its_huge_pages_paid() {
 }
 
 #[test]
+fn what_malloc_had_beyond_the_peak_was_given_back() {
+    let mut all = runs(|_| 2_000);
+    for run in all.iter_mut().filter(|r| r.cost.is_some()) {
+        let cost = run.cost.as_mut().unwrap();
+        // 8000 pages at most, 1000 of them files'; 17 920 of malloc's and 2 000 others were given in all.
+        cost.max_rss_kib = 32_000;
+        if let Some(faults) = &mut cost.faults {
+            faults.malloc_writes = 17_920;
+        }
+        cost.proof = Some(Seen { end_rss_bytes: 5_000 << 12, end_anonymous_bytes: 4_000 << 12, ..Seen::default() });
+    }
+    let of = judge(&plan(), &all);
+    let keep = of.candidates.iter().find(|c| c.setting == "keep").unwrap();
+    near(keep.faults_saved, 17_920.0 - (8_000.0 - 1_000.0 - 2_000.0));
+}
+
+#[test]
 fn without_a_price_of_a_huge_page_nothing_is_said_of_it() {
     let mut broken = runs(|_| 2_000);
     for run in broken.iter_mut().filter(|r| r.what == What::PriceHuge) {

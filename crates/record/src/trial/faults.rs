@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Page faults of one run, over all processes and threads; `heap` to `elsewhere` are those in user mode, each in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// Whether faults in kernel mode, inside system calls, have addresses too.
     pub in_kernel_seen: bool,
@@ -26,6 +26,8 @@ pub struct Faults {
     pub again: u64,
     /// How many of these were likely malloc's.
     pub again_malloc: u64,
+    /// Of all first writes and those again, how many were likely malloc's.
+    pub malloc_writes: u64,
     /// Reads of fresh memory, which get the zero page.
     pub zero_read: u64,
     /// Writes after them.
