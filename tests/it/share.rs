@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::support::sides::{Launch, Worker, conforms, pagewise};
 use crate::support::waiting::wait_until_at_work;
 use pagewise::worker::carried;
-use record::method::Method;
+use record::method::{Method, Role};
 use record::transcript::Ending;
 
 fn parameters<'a>(bytes: &'a str, index: &'a str, load: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -85,7 +85,8 @@ fn the_same_seed_gives_the_same_bytes_in_every_method_and_build() {
     for worker in [Worker::native("c-O0"), Worker::native("c-O3")] {
         let launch = Launch::new();
         let parameters = parameters("69632", "xorshift", "0");
-        let methods = worker.of("share").filter(|m| m.name != "null");
+        // The published jobs write where their own generator says.
+        let methods = worker.of("share").filter(|m| m.name != "null" && m.role != Role::Published);
         let cells: Vec<(&Method, &[(&str, &str)])> = methods.map(|m| (m, &parameters[..])).collect();
         for facts in both_kinds(&launch, &worker, &cells) {
             seen.extend(facts.get("digest").cloned());

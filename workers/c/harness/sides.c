@@ -83,6 +83,12 @@ void tell(struct slot *s, const void *data, size_t bytes)
     }
 }
 
+/* A side that ends before it has read what it was told resets the connection instead of closing it. */
+static bool ended(ssize_t got)
+{
+    return got == 0 || (got < 0 && errno == ECONNRESET);
+}
+
 void hear(struct slot *s, void *data, size_t bytes)
 {
     (void)s;
@@ -91,7 +97,7 @@ void hear(struct slot *s, void *data, size_t bytes)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+            lost("recv", ended(got) ? "the other side ended" : strerror(errno));
         p += got;
         bytes -= (size_t)got;
     }
@@ -128,7 +134,7 @@ void meet(struct slot *s)
     while ((got = recv(peer, &here, 1, MSG_DONTWAIT)) < 0 && (errno == EAGAIN || errno == EINTR))
         sched_yield();
     if (got != 1)
-        lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+        lost("recv", ended(got) ? "the other side ended" : strerror(errno));
 }
 
 void agree(struct slot *s, const char *obstacle)
