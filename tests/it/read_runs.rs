@@ -167,7 +167,7 @@ fn a_file_that_shrinks_during_a_run_fails_every_reader_and_the_run_ends() {
     let set = format!("file={}", own.display());
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
     command.env("XDG_CACHE_HOME", home.path().join("cache")).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.args(["run", "--json", "--launches", "6", "--budget", "60s", "--set", &set, "--set", "cache=hot"]);
+    command.args(["run", "--json", "--launches", "6", "--budget", "30s", "--set", &set, "--set", "cache=hot"]);
     command
         .args(["read/read", "read/mmap", "read/mmap@go", "read/bufio@go", "read/mapped-buffer@java*", "--out"])
         .arg(&out);

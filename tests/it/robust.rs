@@ -97,7 +97,9 @@ impl Run {
         for name in CELLS {
             let cell = cell(&summary, name, &[]);
             assert!(crate::support::place::is_measured(cell) || cell["status"] == "skipped", "{cell:#}");
-            assert!(cell["status"] == "skipped" || cell["launches"] == 6, "{cell:#}");
+            // The floor takes part in one launch only.
+            let least = if cell["role"] == "null" { 1 } else { 6 };
+            assert!(cell["status"] == "skipped" || cell["launches"].as_u64() >= Some(least), "{cell:#}");
         }
         assert!(!summary["notes"].to_string().contains("interrupted"), "{}", summary["notes"]);
         assert_eq!(self.report(), summary);

@@ -343,7 +343,7 @@ pub fn laboratory(home: &Path, arguments: &[&str]) -> std::process::Output {
 
 /// The summary of a run of one launch.
 pub fn run_json(home: &Path, arguments: &[&str]) -> serde_json::Value {
-    let usual = ["run", "--json", "--launches", "1", "--budget", "300s"];
+    let usual = ["run", "--json", "--launches", "1", "--budget", "15s"];
     let output = laboratory(home, &[&usual[..], arguments].concat());
     // 4 where nothing could be measured: each test says itself which outcome it wants.
     assert!([Some(0), Some(4)].contains(&output.status.code()), "{}", text(&output.stderr));

@@ -1,5 +1,6 @@
 /* The published P4 program, flaws included: one process, in this order and once each: malloc and memset to 0, free, an
- * anonymous mapping and memset to 1. Either half is a method; the other half is done beside it, by the program's own clock only. */
+ * anonymous mapping and memset to 1. Either half is a method; the other half is done beside it, by the program's own clock
+ * only. */
 #ifndef PAGEWISE_ALLOCATE_PUBLISHED_H
 #define PAGEWISE_ALLOCATE_PUBLISHED_H
 #include "allocate.h"

@@ -65,6 +65,6 @@ METHOD(relay_read_shm, .experiment = "relay", .name = "read-shm",
                   "new file (`sink`).",
        .phases = FILE_SINK_PHASES, .keys = BOTH_SINKS_KEYS " chunk:size ring_chunks:count",
        .memory = "bytes + chunk * ring_chunks",
-       .laws = BOTH_SINKS_LAWS, 
+       .laws = BOTH_SINKS_LAWS,
        .calls = "send:pread64,sched_yield?,poll? receive:sched_yield?,poll?,pwrite64? write-back:fdatasync?",
        .run = run, .run_b = run_b);
