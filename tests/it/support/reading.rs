@@ -337,7 +337,7 @@ pub fn shrunk(reader: &Reader, method: &str, place: &Path) -> String {
 /// The laboratory in a home of its own, so that no test touches the user's runs or captures.
 pub fn laboratory(home: &Path, arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
-    command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_DATA_HOME", home.join("data"));
+    command.env("XDG_CACHE_HOME", super::cache::below(&home.join("cache"))).env("XDG_DATA_HOME", home.join("data"));
     command.args(arguments).output().unwrap()
 }
 
