@@ -22,10 +22,12 @@ use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
 mod claims;
+mod export;
 mod kept;
 mod run;
 mod screen;
 mod trial;
+mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -88,6 +90,8 @@ enum Verb {
     Runs,
     /// Prints the answers and tables of a kept run again.
     Report(ReportArgs),
+    /// Writes a kept run in a format that other programs read.
+    Export(export::ExportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -176,6 +180,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => trial::run(arguments),
         Verb::Runs => runs(),
+        Verb::Export(arguments) => export::export(arguments),
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
             explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
         }

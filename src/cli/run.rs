@@ -18,6 +18,7 @@ use record::sizes;
 use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
+use super::export::known;
 use super::{Laboratory, SelectArgs, print, runs_folder};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
@@ -377,10 +378,7 @@ fn nothing_measured(summary: &Summary) -> u8 {
 pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
     let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let (_, summary) = judge::replay(&folder)?;
-    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
-    if let Some(unknown) = arguments.experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
-        bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names()));
-    }
+    known(&summary, &arguments.experiments)?;
     let wanted = Wanted {
         experiments: arguments.experiments.clone(),
         full: arguments.shown.full,

@@ -177,7 +177,7 @@ pub(super) fn line_of_try(name: &str) -> Result<Option<String>> {
     Ok(Some(format!("{}  try {} on {} ({blocks} blocks)", plan.created, names.join(" "), plan.arms[0].shown)))
 }
 
-fn open(name: &str) -> Result<Option<(Kept, TrialPlan, Vec<TriedRun>)>> {
+pub(super) fn open(name: &str) -> Result<Option<(Kept, TrialPlan, Vec<TriedRun>)>> {
     let Some(kept) = Kept::open(name, &runs_folder()) else { return Ok(None) };
     let (plan, runs) = (kept.plan()?, kept.runs()?);
     Ok(Some((kept, plan, runs)))

@@ -9,6 +9,7 @@ mod canary;
 mod claims;
 mod copy;
 mod denied;
+mod exports;
 mod fork;
 mod go_worker;
 mod interrupted;

@@ -5,6 +5,8 @@ mod answer;
 pub mod claims;
 pub mod doctor;
 pub mod explain;
+pub mod export;
+mod inert;
 pub mod noise;
 mod numbers;
 pub mod published;

@@ -1,6 +1,7 @@
 //! What the modules share.
 
 pub mod place;
+pub mod readers;
 pub mod reading;
 pub mod runtimes;
 pub mod sides;

@@ -2,6 +2,7 @@
 //! every export take their rows from here; none of them computes a figure, ranks or sorts.
 
 mod axis;
+mod cells;
 mod group;
 mod labels;
 mod look;
@@ -12,6 +13,7 @@ use record::outcome::Status;
 use record::summary::{ExperimentSummary, Note, Summary};
 
 pub use axis::Axis;
+pub use cells::{CellView, LaunchView, PhaseView, Taken};
 pub use group::{FOR_COMPARISON, GroupView, Kind, Row};
 pub use labels::spaced;
 pub use look::{Figure, KeepRow, Look, WorthRow};
