@@ -57,6 +57,9 @@ pub(super) struct ClaimsArgs {
     /// The run folder itself [default: a new one among the kept runs].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Measure beside another run that is measuring on this machine; both are marked.
+    #[arg(long)]
+    force: bool,
     /// Measure everything, also what kept runs of this machine answer.
     #[arg(long)]
     fresh: bool,
@@ -175,7 +178,9 @@ fn measured(
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
     let folder = RunFolder::create(&path)?;
-    let made = folder.write_json(ASKED, &resolved.asked).and_then(|()| run::made(laboratory, false, plan, &folder));
+    let made = folder
+        .write_json(ASKED, &resolved.asked)
+        .and_then(|()| run::made(laboratory, false, plan, &folder, arguments.force));
     if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
@@ -232,7 +237,7 @@ fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
 }
 
 /// The answers of a kept run of claims; `None` where it is another kind of run.
-fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
+pub(super) fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
     if !folder.file(ANSWERS).is_file() {
         return Ok(None);
     }

@@ -24,7 +24,7 @@ use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
-use crate::run::{Runner, lock};
+use crate::run::{Alone, Runner, lock};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
@@ -83,6 +83,9 @@ pub(super) struct RunArgs {
     /// Wait for at most so long until other machines and processes leave this one most of its CPUs.
     #[arg(long, value_name = "TIME")]
     wait_for_quiet: Option<String>,
+    /// Measure beside another run that is measuring on this machine; both are marked.
+    #[arg(long)]
+    force: bool,
     /// Leave variables such as LD_PRELOAD, GLIBC_TUNABLES and GODEBUG to the workers; otherwise they are cleared.
     #[arg(long)]
     keep_environment: bool,
@@ -290,7 +293,7 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 }
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
-    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
+    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder, arguments.force)?;
     let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
     match arguments.json {
         true => print_json(&summary)?,
@@ -305,8 +308,10 @@ pub(super) fn made(
     resumed: bool,
     plan: Plan,
     folder: &RunFolder,
+    forced: bool,
 ) -> Result<(Summary, Option<i32>)> {
     let _lock = lock(folder)?;
+    let alone = Alone::on_this_machine(forced)?;
     let environment: Environment = match resumed {
         true => folder.read_sealed("environment.json")?,
         false => Environment { variables: foreign(), ..machine::capture(Path::new("/")) },
@@ -329,7 +334,7 @@ pub(super) fn made(
         }
     }
     let signals = Signals::watch()?;
-    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
+    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?.alone_by(&alone);
     let (state, evidence) = runner.run()?;
     let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = judge::summarise(&state, &evidence, around)?;

@@ -6,7 +6,7 @@ pub mod claims;
 pub mod doctor;
 pub mod explain;
 pub mod export;
-mod inert;
+pub mod inert;
 pub mod noise;
 mod numbers;
 pub mod published;

@@ -69,9 +69,10 @@ fn of_group(group: &GroupView, out: &mut dyn Write) -> Result<()> {
     for sentence in group.answers.iter().chain(&group.moved) {
         writeln!(out, "- {}", text(sentence))?;
     }
-    Ok(if group.answers.len() + group.moved.len() > 0 {
-        writeln!(out)?
-    })
+    if group.answers.len() + group.moved.len() > 0 {
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Text that Markdown and HTML take as it is.
