@@ -113,8 +113,10 @@ impl<'a> Taken<'a> {
         }
         order.extend((0..summary.cells.len()).filter(|c| seen.insert(*c)).map(|c| (c, None)));
         let shown = |(c, _): &(usize, _)| !summary.cells[*c].hidden && wanted(&summary.cells[*c].experiment);
+        // By a table: a run may have very many cells, and to look for each among all comparisons would take their square.
+        let compared: Comparisons = summary.comparisons().map(|(_, c)| ((c.cell, c.phase.as_str()), c)).collect();
         let cells: Vec<CellView> =
-            order.into_iter().filter(shown).map(|(c, group)| cell(summary, c, group, &labels)).collect();
+            order.into_iter().filter(shown).map(|(c, group)| cell(summary, c, group, &compared, &labels)).collect();
         let parameters: BTreeSet<&String> = cells.iter().flat_map(|c| c.parameters.keys()).collect();
         let parameters = parameters.into_iter().cloned().collect();
         let mut view = View::of(summary);
@@ -137,6 +139,9 @@ impl<'a> Taken<'a> {
     }
 }
 
+/// Comparisons by cell and phase.
+type Comparisons<'a> = BTreeMap<(usize, &'a str), &'a Comparison>;
+
 fn all_inert(words: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     words.iter().map(|(name, value)| (inert(name), inert(value))).collect()
 }
@@ -146,7 +151,13 @@ fn name(cell: &CellSummary) -> String {
     inert(&if words.is_empty() { cell.cell.clone() } else { format!("{} {words}", cell.cell) })
 }
 
-fn cell<'a>(summary: &'a Summary, index: usize, group: Option<&GroupSummary>, labels: &Labels) -> CellView<'a> {
+fn cell<'a>(
+    summary: &'a Summary,
+    index: usize,
+    group: Option<&GroupSummary>,
+    compared: &Comparisons,
+    labels: &Labels,
+) -> CellView<'a> {
     let found = &summary.cells[index];
     let experiment = summary.experiment(&found.experiment);
     let varying = found.parameters.iter().filter(|(key, _)| labels.varies(&found.experiment, key));
@@ -161,7 +172,7 @@ fn cell<'a>(summary: &'a Summary, index: usize, group: Option<&GroupSummary>, la
         parameters: all_inert(&found.parameters),
         varying: varying.map(|(key, value)| (inert(key), inert(value))).collect(),
         against: group.and_then(|g| g.baseline).filter(|b| *b != index).and_then(|b| summary.cells.get(b)).map(name),
-        phases: phases(found, experiment, |phase| group?.comparison(index, phase)),
+        phases: phases(found, experiment, |phase| compared.get(&(index, phase)).copied()),
     }
 }
 
