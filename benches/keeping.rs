@@ -1,7 +1,8 @@
-//! What keeping runs costs: a report of a million samples must take less than 3 s and 300 MiB, and the list of ten thousand kept
-//! runs less than 1 s.
+//! What keeping runs costs: a report of a million samples must take less than 3 s and 300 MiB, and the list of ten
+//! thousand kept runs less than 1 s.
 //!
-//! `cargo bench --bench keeping` makes one short real run, multiplies it, prints the figures and fails where a limit is exceeded.
+//! `cargo bench --bench keeping` makes one short real run, multiplies it, prints the figures and fails where a limit
+//! is exceeded.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -25,8 +25,8 @@ pub(super) struct CompareArgs {
     /// Differences below this share are called "within the margin".
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     margin: String,
-    /// Exit with 2 where anything is slower by more than this share, with 3 where that is undecided, and with 4 where the sides
-    /// cannot be compared.
+    /// Exit with 2 where anything is slower by more than this share, with 3 where that is undecided, and with 4 where
+    /// the sides cannot be compared.
     #[arg(long, value_name = "SHARE")]
     gate: Option<String>,
     /// A fact that is meant to differ, such as kernel or huge_pages; a gate bears no others. May be repeated.

@@ -21,6 +21,8 @@ pub(super) struct ExportArgs {
     /// An id, or a folder's path.
     run: String,
     /// These experiments only.
+    // Its own id: the global option for further experiments has the field's name.
+    #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Which format.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]

@@ -119,6 +119,8 @@ pub(super) struct ReportArgs {
     /// An id, or a folder's path.
     pub(super) run: String,
     /// The tables of these experiments only.
+    // Its own id: the global option for further experiments has the field's name.
+    #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Print its summary as JSON instead.
     #[arg(long)]

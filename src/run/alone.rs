@@ -1,8 +1,8 @@
 //! Runs at once on one machine spoil each other: the second is refused, or both are marked.
 //!
-//! The locks are the kernel's (flock), so that a dead run's vanish with it, and they are taken on files that every user can open and
-//! nobody has to make: nothing is left behind. Whoever measures alone holds the first; whoever insists on measuring beside it
-//! shares the second, where the first finds it out.
+//! The locks are the kernel's (flock), so that a dead run's vanish with it, and they are taken on files that every
+//! user can open and nobody has to make: nothing is left behind. Whoever measures alone holds the first; whoever
+//! insists on measuring beside it shares the second, where the first finds it out.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

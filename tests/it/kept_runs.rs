@@ -88,12 +88,15 @@ fn a_second_run_is_refused_and_a_forced_one_marks_both() {
     }
     // A killed run's lock goes with it.
     let mut killed = place.command(&long[..6]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let store = place.file("data/pagewise/runs");
     crate::support::waiting::wait_until("it holds the lock", || {
-        place.run(&[&TINY[..], &["--out", second.to_str().unwrap()]].concat()).err.contains("another run is measuring")
+        entries(&store).iter().any(|folder| folder.join("launches.jsonl").is_file())
     });
+    let third = place.file("home/third");
+    refused(&place.run(&[&TINY[..], &["--out", third.to_str().unwrap()]].concat()), "another run is measuring");
     killed.kill().unwrap();
     killed.wait().unwrap();
-    let after = place.run(&[&TINY[..], &["--out", place.file("home/third").to_str().unwrap()]].concat());
+    let after = place.run(&[&TINY[..], &["--out", third.to_str().unwrap()]].concat());
     assert_eq!(after.code, 0, "{}", after.err);
 }
 
@@ -234,7 +237,7 @@ fn completions_and_man_pages_are_taken_by_what_reads_them() {
     refused(&place.run(&words), "exists; --force replaces it");
     assert!(std::fs::read_to_string(folder.join("pagewise-run.1")).unwrap().contains("Example"));
     for page in pages {
-        match Command::new("groff").args(["-man", "-Tascii", "-z", "-ww"]).arg(&page).output() {
+        match Command::new("groff").args(["-K", "utf8", "-man", "-Tutf8", "-z", "-ww"]).arg(&page).output() {
             Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{}", page.display()),
             Err(_) => return skip("there is no groff here to read the man pages"),
         }

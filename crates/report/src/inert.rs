@@ -1,6 +1,7 @@
 //! Text that steers nothing: what a record holds may have been written by anybody.
 
-/// Whether a character could steer what shows it: control characters, and those that are not seen or turn the direction of writing.
+/// Whether a character could steer what shows it: control characters, and those that are not seen or turn the
+/// direction of writing.
 pub fn is_steering(sign: char) -> bool {
     let unseen =
         matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');

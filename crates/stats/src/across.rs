@@ -1,11 +1,12 @@
 //! The ratio of a cost between two sets of runs: unpaired, with launches within runs as levels.
 //!
-//! What disturbs one run disturbs all its launches: another boot, another neighbour on the host, another layout of memory. Launches
-//! of one run are no repetitions of the run, so the run is the unit of inference. Each run counts as one number, the [`midmean`]
-//! of its launches' logarithms, and the sides are compared by Welch's statistic over runs, with as many degrees of freedom as the
-//! side with fewer runs has (Hsu 1938; Mickey & Brown 1966 prove that this is never too short). Welch and Satterthwaite's own
-//! degrees are up to 8 % wrong where one side has three runs and the other is noisier. What the launches scatter within their runs
-//! is the least that the error may be: three runs that agree by chance prove nothing finer than their launches do.
+//! What disturbs one run disturbs all its launches: another boot, another neighbour on the host, another layout of
+//! memory. Launches of one run are no repetitions of the run, so the run is the unit of inference. Each run counts as
+//! one number, the [`midmean`] of its launches' logarithms, and the sides are compared by Welch's statistic over runs,
+//! with as many degrees of freedom as the side with fewer runs has (Hsu 1938; Mickey & Brown 1966 prove that this is
+//! never too short). Welch and Satterthwaite's own degrees are up to 8 % wrong where one side has three runs and the
+//! other is noisier. What the launches scatter within their runs is the least that the error may be: three runs that
+//! agree by chance prove nothing finer than their launches do.
 
 use super::estimate::Estimate;
 use super::interval::{Undefined, check};
@@ -53,7 +54,8 @@ impl Side {
 
 /// The cost on side `b` divided by that on side `a`, with its interval over runs.
 ///
-/// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with fewer.
+/// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with
+/// fewer.
 pub fn ratio(a: &Side, b: &Side, confidence: f64) -> Result<Estimate, Undefined> {
     let fewer = a.runs.min(b.runs);
     let too_few = Undefined::TooFew { got: fewer, needed: LEAST_RUNS };

@@ -23,8 +23,8 @@ pub(crate) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     (mean, squares / (n - 1.0).max(1.0))
 }
 
-/// The mean and the standard deviation with divisor n − 1, in the values' own unit; the latter is zero for one value. `None` where
-/// there is no value or one is not finite.
+/// The mean and the standard deviation with divisor n − 1, in the values' own unit; the latter is zero for one value.
+/// `None` where there is no value or one is not finite.
 pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     check(values, 1).ok()?;
     let (mean, variance) = mean_and_variance(values);

@@ -1,5 +1,5 @@
-//! The ratio between two sets of runs: against SciPy (`fixtures/stats/make_across.py`), and on simulated machines whose truth is
-//! known.
+//! The ratio between two sets of runs: against SciPy (`fixtures/stats/make_across.py`), and on simulated machines
+//! whose truth is known.
 
 use pagewise_stats::across::{ratio, side};
 use pagewise_stats::estimate::Estimate;

@@ -1,5 +1,5 @@
-//! What `runs` tells of each kept run, remembered from one time to the next: a store may hold ten thousand. What is remembered of a
-//! folder is believed as long as no file in it has another size or time.
+//! What `runs` tells of each kept run, remembered from one time to the next: a store may hold ten thousand. What is
+//! remembered of a folder is believed as long as no file in it has another size or time.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Tags of a kept run: words by which several runs are named at once. They stand in a file of their own, because what a run itself
-//! wrote is sealed.
+//! Tags of a kept run: words by which several runs are named at once. They stand in a file of their own, because what
+//! a run itself wrote is sealed.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Other people's programs that read what Pagewise writes, installed once below the build's folder by the ordinary clients. Where
-//! that cannot be done, the reason is told and the test that needs them is skipped.
+//! Other people's programs that read what Pagewise writes, installed once below the build's folder by the ordinary
+//! clients. Where that cannot be done, the reason is told and the test that needs them is skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,5 +1,5 @@
-//! The Go benchmark data format (golang.org/design/14313-benchmark-format): a line a cell and launch, so that benchstat's `n` is
-//! the number of launches. `benchstat -col /method FILE` lays the methods side by side.
+//! The Go benchmark data format (golang.org/design/14313-benchmark-format): a line a cell and launch, so that
+//! benchstat's `n` is the number of launches. `benchstat -col /method FILE` lays the methods side by side.
 
 use std::collections::BTreeMap;
 use std::io::Write;

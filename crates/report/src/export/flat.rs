@@ -1,4 +1,5 @@
-//! The rows of csv, ndjson and parquet: one for each cell, phase and launch; one for each cell without figures, with its reason.
+//! The rows of csv, ndjson and parquet: one for each cell, phase and launch; one for each cell without figures, with
+//! its reason.
 
 use crate::view::{CellView, LaunchView, PhaseView, Taken};
 
