@@ -25,6 +25,7 @@ mod compare;
 mod export;
 mod kept;
 mod manuals;
+mod page;
 mod run;
 mod runs;
 mod screen;
@@ -213,9 +214,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Report(arguments) => match (trial::report_try(&arguments.run, arguments.json)?, &arguments.published) {
             (Some(code), _) => Ok(code),
-            (None, None) => {
-                claims::report_again(&arguments.run, arguments.json)?.map_or_else(|| report_run(arguments), Ok)
-            }
+            (None, None) => claims::report_again(arguments)?.map_or_else(|| report_run(arguments), Ok),
             (None, Some(_)) => report_run(arguments),
         },
     }

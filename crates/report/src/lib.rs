@@ -6,6 +6,7 @@ pub mod claims;
 pub mod doctor;
 pub mod explain;
 pub mod export;
+pub mod html;
 pub mod inert;
 pub mod noise;
 mod numbers;
