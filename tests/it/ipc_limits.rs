@@ -91,6 +91,7 @@ impl Limited {
             .env("PLACE", place.path())
             .env("HOLDER", std::env::current_exe().unwrap())
             .env("XDG_DATA_HOME", "/mnt/data")
+            .env("PAGEWISE_LOCK", "/mnt")
             .env("XDG_CACHE_HOME", "/mnt/home");
         command.env("HOME", "/mnt/home").env("TMPDIR", "/mnt/tmp");
         let result = said(&mut command);

@@ -150,6 +150,7 @@ fn a_file_that_may_not_be_read_and_a_fifo_are_wrong_use() {
         let set = format!("file={}", file.display());
         let Some(mut command) = without_rights_over_files(&["run", "read", "--set", &set]) else { return };
         command.env("XDG_CACHE_HOME", home.path().join("cache")).env("XDG_DATA_HOME", home.path().join("data"));
+        command.env("PAGEWISE_LOCK", home.path());
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));

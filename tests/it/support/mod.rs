@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod native;
 pub mod place;
+pub mod readers;
 pub mod reading;
 pub mod runtimes;
 pub mod sides;

@@ -330,6 +330,7 @@ pub fn shrunk(reader: &Reader, method: &str, place: &Path) -> String {
 pub fn laboratory(home: &Path, arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
     command.env("XDG_CACHE_HOME", super::cache::below(&home.join("cache"))).env("XDG_DATA_HOME", home.join("data"));
+    command.env("PAGEWISE_LOCK", home);
     command.args(arguments).output().unwrap()
 }
 

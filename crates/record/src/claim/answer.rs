@@ -12,6 +12,7 @@ pub const ANSWERS_SCHEMA: u32 = 1;
 
 /// The verdict on a claim, the most surprising first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
     /// The opposite is so here.
@@ -156,6 +157,7 @@ pub struct Point {
 
 /// A claim whose verdict is another in another run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// The claim.
     pub id: String,
