@@ -12,7 +12,7 @@ use record::plan::LAUNCHES;
 use record::sizes;
 use record::summary::Summary;
 
-use super::{Laboratory, SelectArgs, print, run, runs_folder};
+use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
@@ -72,6 +72,8 @@ pub(super) struct ClaimsArgs {
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
+    #[command(flatten)]
+    page: run::PageArgs,
     /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with_all = ["about", "table", "file", "out"])]
     compare: Vec<String>,
@@ -88,7 +90,10 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     match listing {
         true if arguments.json => print(&(serde_json::to_string_pretty(&chosen)? + "\n")),
         true => print(&report::claims::list(&chosen)),
-        false => answer(&laboratory()?, arguments, &chosen),
+        false => {
+            arguments.page.check()?;
+            answer(&laboratory()?, arguments, &chosen)
+        }
     }
 }
 
@@ -157,7 +162,9 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     }
     if let Some(folder) = &folder {
         folder.write_sealed(ANSWERS, &answers)?;
+        page::keep(folder, &page::of_claims(&answers));
     }
+    arguments.page.write(|| page::of_claims(&answers))?;
     show(&answers, arguments.json, arguments.full, folder.as_ref())?;
     Ok(exit_code(&answers, stopped_by, arguments.strict))
 }
@@ -175,7 +182,9 @@ fn measured(
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
     let folder = RunFolder::create(&path)?;
-    let made = folder.write_json(ASKED, &resolved.asked).and_then(|()| run::made(laboratory, false, plan, &folder));
+    let made = folder
+        .write_json(ASKED, &resolved.asked)
+        .and_then(|()| run::made(laboratory, false, plan, &folder, arguments.page.force));
     if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
@@ -214,6 +223,9 @@ fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -
     }
     let mut text = report::claims::render(answers, full);
     if let Some(folder) = folder {
+        if let Some(page) = page::beside(folder) {
+            text += &format!("The page is {page}\n");
+        }
         text += &format!("The run is kept in {}\n", folder.path().display());
     }
     print(&text)
@@ -232,7 +244,7 @@ fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
 }
 
 /// The answers of a kept run of claims; `None` where it is another kind of run.
-fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
+pub(super) fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
     if !folder.file(ANSWERS).is_file() {
         return Ok(None);
     }
@@ -240,10 +252,11 @@ fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
 }
 
 /// Prints a kept run of claims again; `None` where it is another kind of run.
-pub(super) fn report_again(name: &str, json: bool) -> Result<Option<u8>> {
-    let folder = RunFolder::open(name, &runs_folder())?;
+pub(super) fn report_again(arguments: &run::ReportArgs) -> Result<Option<u8>> {
+    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let Some(answers) = answers_of(&folder)? else { return Ok(None) };
-    show(&answers, json, false, Some(&folder))?;
+    arguments.shown.page.write(|| page::of_claims(&answers))?;
+    show(&answers, arguments.json, false, Some(&folder))?;
     Ok(Some(exit_code(&answers, None, false)))
 }
 

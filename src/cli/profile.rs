@@ -135,10 +135,11 @@ pub(super) fn report_profile(name: &str, json: bool) -> Result<Option<u8>> {
 }
 
 /// A profile's line in the list of runs; `None` where it is something else.
-pub(super) fn line_of_profile(name: &str) -> Result<Option<String>> {
+pub(super) fn line_of_profile(name: &str) -> Result<Option<(String, String)>> {
     let Some(kept) = Kept::open(name, &runs_folder()) else { return Ok(None) };
     let plan = kept.plan()?;
-    Ok(Some(format!("{}  profile of {}", plan.created, plan.shown)))
+    let words = format!("profile of {}", plan.shown);
+    Ok(Some((plan.created, words)))
 }
 
 /// What the newest kept profile of the same command in the same folder predicts for each setting, and its name.
