@@ -17,6 +17,7 @@ mod ipc_peers;
 mod machine;
 mod message;
 mod output;
+mod page;
 mod portability;
 mod read;
 mod read_dropped;
