@@ -1,4 +1,5 @@
-//! Gathers the texts that the binary carries: the experiments, the published figures and the claims. A new one is a new file; nothing
+//! Gathers the texts that the binary carries: the experiments, the published figures and the claims. A new one is a
+//! new file; nothing
 //! here names one.
 
 use std::fmt::Write as _;

@@ -132,7 +132,7 @@ struct DoctorArgs {
 #[derive(Debug, Args)]
 struct SelftestArgs {
     /// Time to spend; half of it gives half the comparisons.
-    #[arg(long, value_name = "TIME", default_value = "2min")]
+    #[arg(long, value_name = "TIME", default_value = "3min")]
     budget: String,
     /// Seed of all orders [default: from the clock; it is printed].
     #[arg(long, value_name = "N")]

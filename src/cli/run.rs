@@ -49,7 +49,8 @@ pub(super) struct RunArgs {
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
-    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given, which is then
+    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given,
+    /// which is then
     /// used up].
     #[arg(long, value_name = "SHARE")]
     precision: Option<String>,

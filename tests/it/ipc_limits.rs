@@ -85,7 +85,7 @@ impl Limited {
         );
         let mut command = Command::new("unshare");
         command.args(["-m", "-i", "-n", "sh", "-c", &script, "sh"]).args(words);
-        command.args(["--launches", "1", "--budget", "300s", "--json"]);
+        command.args(["--launches", "1", "--budget", "20s", "--json"]);
         // The empty /tmp hides the place, which is reached by another path in there.
         command
             .env("PLACE", place.path())

@@ -321,7 +321,8 @@ impl<'a> Runner<'a> {
         !measured || self.alive(launch_group).into_iter().any(|cell| turns::comes(role(cell), block))
     }
 
-    /// Whether a launch group holds cells that are ranked, or what they are held against: those of the baseline's worker that do
+    /// Whether a launch group holds cells that are ranked, or what they are held against: those of the baseline's
+    /// worker that do
     /// the ordinary job.
     fn ranked(&self, launch_group: usize) -> bool {
         let group = &self.state.launch_groups[launch_group];

@@ -1,5 +1,6 @@
 //! What the modules share.
 
+pub mod cache;
 pub mod native;
 pub mod place;
 pub mod readers;

@@ -117,7 +117,8 @@ pub struct JobAnswer {
     /// Unit of an absolute claim's figure.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Whether both sides are of the same blocks of launches; where not, what differs between their times is not in the interval.
+    /// Whether both sides are of the same blocks of launches; where not, what differs between their times is not in
+    /// the interval.
     pub paired: bool,
     /// Of a crossover: between which values it lies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
