@@ -20,6 +20,7 @@ mod kept_runs;
 mod machine;
 mod message;
 mod output;
+mod page;
 mod portability;
 mod profile;
 mod read;
