@@ -21,6 +21,7 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod advise;
 mod claims;
 mod kept;
 mod run;
@@ -65,6 +66,8 @@ enum Verb {
     Doctor(DoctorArgs),
     /// Measures. Without a name: a first look at every experiment.
     Run(Box<RunArgs>),
+    /// Which way to use here, what it gains, and from which size on: advise read --file F, or advise --save for programs.
+    Advise(Box<advise::AdviseArgs>),
     /// Other people's claims about the cost of memory, tested on this machine.
     Claims(Box<claims::ClaimsArgs>),
     /// Proves that every method does what it says, at tiny sizes.
@@ -167,6 +170,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };

@@ -2,6 +2,7 @@
 //! environment, nothing is started.
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod agreement;
 mod best;
 mod calibration;

@@ -4,7 +4,7 @@
 mod cause;
 mod changes;
 mod crossover;
-mod figure;
+pub(crate) mod figure;
 mod regions;
 
 use record::claim::{Answer, Answers, Asked, AskedJob, Claim, Job, JobAnswer, Kind, Word};
