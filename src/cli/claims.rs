@@ -119,7 +119,11 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory) };
     let answered =
         |asked: &Asked, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
-    let cells = claims::affordable(&mut resolved.asked, budget_s * PLANNED, answered);
+    let seen: Vec<&Summary> = kept.iter().collect();
+    let known =
+        resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
+    resolved.known_s = known.collect();
+    let cells = claims::affordable(&mut resolved.asked, &resolved.known_s, budget_s * PLANNED, answered);
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {

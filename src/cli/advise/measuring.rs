@@ -126,7 +126,7 @@ impl<'a> Session<'a> {
         own_file: bool,
     ) -> Result<Vec<BTreeMap<String, String>>> {
         let known = |session: &Self, settings: &BTreeMap<String, String>| {
-            session.summaries().iter().any(|s| has(asked, settings, asked.bytes, s))
+            session.summaries().iter().any(|s| has(asked, settings, asked.bytes, s, session.margin))
         };
         if !known(self, &asked.settings) {
             self.run(asked, &[asked.bytes], &asked.settings, spending.point_s)?;
@@ -158,11 +158,13 @@ impl<'a> Session<'a> {
         let strategy = Crossover { from, to: to / step * step, step, near: NEAR, budget_s };
         let begun = Instant::now();
         let (mut size_s, mut without) = (LEAST_S, Vec::new());
+        let mut looks: BTreeMap<u64, usize> = BTreeMap::new();
         while self.stopped_by.is_none() {
-            let seen = self.seen(&narrow, &without);
+            let seen = self.seen(&narrow, &without, &looks);
             let spent_s = begun.elapsed().as_secs_f64();
             let Look::At(sizes) = strategy.next(&seen, spent_s, size_s) else { break };
             for (done, size) in sizes.iter().enumerate() {
+                *looks.entry(*size).or_default() += 1;
                 let left_s = budget_s - begun.elapsed().as_secs_f64();
                 let share_s =
                     if sizes.len() > 1 { left_s * COARSE_SHARE / (sizes.len() - done) as f64 } else { left_s * SHARE };
@@ -172,7 +174,7 @@ impl<'a> Session<'a> {
                 }
             }
             // A size that brought no ratio, such as one that no way knows, would be asked for again and again.
-            let now = self.seen(&narrow, &[]);
+            let now = self.seen(&narrow, &[], &looks);
             without.extend(sizes.iter().filter(|size| now.iter().all(|s| s.size != **size)));
             size_s = (begun.elapsed().as_secs_f64() - spent_s) / sizes.len() as f64;
         }
@@ -180,11 +182,12 @@ impl<'a> Session<'a> {
     }
 
     /// The answers at all sizes that are known, and at those that brought none.
-    fn seen(&self, asked: &Asked, without: &[u64]) -> Vec<Seen> {
+    fn seen(&self, asked: &Asked, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Seen> {
         let (found, _) = points(asked, &self.summaries());
         let answers = choices(&found, &asked.topic.obvious, self.margin);
-        let known = answers.into_iter().map(|(size, way)| Seen { size, way });
-        let mut all: Vec<Seen> = known.chain(without.iter().map(|size| Seen { size: *size, way: None })).collect();
+        let known = answers.into_iter().chain(without.iter().map(|size| (*size, None)));
+        let looks = |size| looks.get(&size).copied().unwrap_or(0);
+        let mut all: Vec<Seen> = known.map(|(size, way)| Seen { size, way, looks: looks(size) }).collect();
         all.sort_by_key(|s| s.size);
         all.dedup_by_key(|s| s.size);
         all

@@ -1,5 +1,6 @@
 //! `pagewise advise`: which way to use here, and the file of advice that programs load.
 
+mod environment;
 mod measuring;
 mod places;
 mod saving;
@@ -56,6 +57,9 @@ pub(super) struct AdviseArgs {
     /// Measure every question, or the one named, and keep the advice where programs look for it.
     #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "set", "json"])]
     save: bool,
+    /// Check lines for the environment of unchanged programs, and print those that gain here.
+    #[arg(long, conflicts_with_all = ["question", "save", "merge", "export"])]
+    environment: bool,
     /// Where to save, or the file to show and export, instead of where programs look.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
@@ -81,6 +85,7 @@ pub(super) fn advise(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     match (&arguments.question, arguments.export) {
         (_, Some(language)) => export(arguments, language),
         _ if !arguments.merge.is_empty() => saving::merge(arguments),
+        _ if arguments.environment => environment::environment(&laboratory()?, arguments),
         _ if arguments.save => save(&laboratory()?, arguments),
         (Some(question), None) => answer(&laboratory()?, arguments, question),
         (None, None) => shown(arguments),

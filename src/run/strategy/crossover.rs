@@ -6,6 +6,9 @@ use super::Ending;
 /// Neighbouring sizes of the coarse look differ by this factor at most.
 const COARSE: f64 = 8.0;
 
+/// A size with no answer between two that have the same is looked at so often.
+const LOOKS: usize = 3;
+
 /// What was found at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
@@ -13,6 +16,8 @@ pub struct Seen {
     pub size: u64,
     /// The way that is shown to cost less there; `None` where nothing is shown.
     pub way: Option<String>,
+    /// How often it was looked at by this search.
+    pub looks: usize,
 }
 
 /// What is measured next.
@@ -49,12 +54,16 @@ impl Crossover {
         if !coarse.is_empty() {
             return Look::At(coarse);
         }
+        if let Some(size) = between(seen) {
+            return Look::At(vec![size]);
+        }
         let width = |gap: &(u64, u64)| gap.1 as f64 / gap.0.max(1) as f64;
-        let gaps = seen.windows(2).filter(|two| differ(&two[0], &two[1])).map(|two| (two[0].size, two[1].size));
-        let wide = gaps.filter(|gap| width(gap) > self.near).filter_map(|gap| Some((width(&gap), self.middle(gap)?)));
-        match wide.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        let changes = || seen.windows(2).filter(|two| two[0].way != two[1].way).map(|two| (two[0].size, two[1].size));
+        let wide = changes().filter(|gap| width(gap) > self.near);
+        let middles = wide.filter_map(|gap| Some((width(&gap), self.middle(gap)?)));
+        match middles.max_by(|a, b| a.0.total_cmp(&b.0)) {
             Some((_, middle)) => Look::At(vec![middle]),
-            None if seen.windows(2).any(|two| differ(&two[0], &two[1])) => Look::Done(Ending::Precise),
+            None if changes().next().is_some() => Look::Done(Ending::Precise),
             None => Look::Done(Ending::NothingOpen),
         }
     }
@@ -90,9 +99,12 @@ fn near(seen: &[Seen], size: u64) -> bool {
     })
 }
 
-/// Whether the answer changes between two sizes, and one of them has an answer.
-fn differ(a: &Seen, b: &Seen) -> bool {
-    a.way != b.way
+/// A size with no answer although those around it have the same one: what it lacks is launches.
+fn between(seen: &[Seen]) -> Option<u64> {
+    let answers: Vec<&Seen> = seen.iter().filter(|s| s.way.is_some()).collect();
+    let same = answers.windows(2).filter(|two| two[0].way == two[1].way);
+    let mut open = same.flat_map(|two| seen.iter().filter(|s| two[0].size < s.size && s.size < two[1].size));
+    open.find(|s| s.looks < LOOKS).map(|s| s.size)
 }
 
 #[cfg(test)]
@@ -111,7 +123,11 @@ mod tests {
     }
 
     fn seen(all: &[(u64, &str)]) -> Vec<Seen> {
-        let one = |(size, way): &(u64, &str)| Seen { size: *size, way: (!way.is_empty()).then(|| (*way).to_owned()) };
+        let one = |(size, way): &(u64, &str)| Seen {
+            size: *size,
+            way: (!way.is_empty()).then(|| (*way).to_owned()),
+            looks: 1,
+        };
         all.iter().map(one).collect()
     }
 
@@ -137,6 +153,15 @@ mod tests {
         assert_eq!(strategy().next(&known("a", "a"), 0.0, 0.0), Look::Done(Ending::NothingOpen));
         assert_eq!(strategy().next(&known("", ""), 0.0, 0.0), Look::Done(Ending::NothingOpen));
         assert_eq!(strategy().next(&known("a", "b"), 1e9, 1.0), Look::Done(Ending::BudgetSpent));
+    }
+
+    #[test]
+    fn a_size_between_two_equal_answers_is_looked_at_again_but_not_for_ever() {
+        let near = Crossover { from: 100, to: 130, step: 1, near: 1.5, budget_s: 1e9 };
+        let mut all = seen(&[(100, "a"), (115, ""), (130, "a")]);
+        assert_eq!(near.next(&all, 0.0, 0.0), Look::At(vec![115]));
+        all[1].looks = LOOKS;
+        assert_eq!(near.next(&all, 0.0, 0.0), Look::Done(Ending::Precise));
     }
 
     /// One simulated machine: the logarithm of the ratio falls through zero at `at`; every launch adds noise.
@@ -170,7 +195,7 @@ mod tests {
         let (mut points, mut looks): (Vec<Point>, usize) = (Vec::new(), 0);
         loop {
             let known = choices(&points, "obvious", 0.02);
-            let known: Vec<Seen> = known.into_iter().map(|(size, way)| Seen { size, way }).collect();
+            let known: Vec<Seen> = known.into_iter().map(|(size, way)| Seen { size, way, looks: LOOKS }).collect();
             let Look::At(sizes) = strategy().next(&known, 0.0, 0.0) else { return (points, looks) };
             points.extend(sizes.iter().map(|size| machine.point(*size)));
             points = pooled(points);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::advice::Point;
 use record::claim::Of;
 use record::outcome::Status;
-use record::summary::{CellSummary, Estimate, Summary};
+use record::summary::{CellSummary, Estimate, Summary, Verdict};
 use stats::interval::LEAST_LAUNCHES;
 
 use super::asked::{Asked, by_size};
@@ -58,13 +58,16 @@ pub fn points(asked: &Asked, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>
     (pooled(all), runs)
 }
 
-/// Whether a summary already answers the question at this size: it has a ratio of every way that can be measured.
-pub fn has(asked: &Asked, settings: &BTreeMap<String, String>, bytes: u64, summary: &Summary) -> bool {
+/// Whether a summary already answers the question at this size: every way that can be measured is shown to be better, worse or
+/// the same as the obvious one.
+pub fn has(asked: &Asked, settings: &BTreeMap<String, String>, bytes: u64, summary: &Summary, margin: f64) -> bool {
     let cell = |wanted| by_size(summary, wanted, settings).get(&bytes).copied();
     let Some(base) = cell(&asked.obvious) else { return false };
     asked.ways.iter().all(|(_, wanted)| {
         cell(wanted).is_some_and(|way| {
-            way.status == Status::Skipped || ratio(summary, (way, base), &asked.measure, Of::Wall).is_some()
+            let settled = |e: Estimate| Verdict::of(e.low, e.high, margin) != Verdict::NotSettled;
+            let found = || ratio(summary, (way, base), &asked.measure, Of::Wall);
+            way.status == Status::Skipped || found().is_some_and(settled)
         })
     })
 }

@@ -2,6 +2,7 @@
 //! (crates/record/schema/advice.schema.json); `consumers/c` reads it.
 
 mod answer;
+mod environment;
 #[cfg(test)]
 mod schema;
 mod topic;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::summary::Estimate;
 
 pub use answer::{ANSWER_SCHEMA, Answer, Case, Flip, Repeated, Snippet};
+pub use environment::{CheckedLine, FromAdvice, LineCheck};
 pub use topic::{Topic, Uses, Way};
 
 /// Version of the file; a reader refuses any other.

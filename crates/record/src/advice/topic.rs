@@ -101,11 +101,6 @@ impl Topic {
         Ok((sizes::parse_size(&self.from)?, sizes::parse_size(&self.to)?))
     }
 
-    /// The methods whose answer is bisected and saved, without the obvious one.
-    pub fn saved_ways(&self) -> impl Iterator<Item = &Way> {
-        self.ways.iter().filter(|way| !way.only_asked)
-    }
-
     /// The way of a method.
     pub fn way(&self, method: &str) -> Option<&Way> {
         self.ways.iter().find(|way| way.method == method)

@@ -1,5 +1,6 @@
 //! Advice as text: an answer in a few lines, the saved file as a person reads it, and source for programs.
 
+mod environment;
 mod export;
 
 use std::fmt::Write as _;
@@ -8,6 +9,7 @@ use record::advice::{Advice, Answer, Case, Question, Repeated, Segment};
 use record::sizes::format_size;
 use record::summary::Estimate;
 
+pub use environment::environment;
 pub use export::{c_header, rust_module};
 
 use crate::numbers::ratio_words;
