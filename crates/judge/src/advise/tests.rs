@@ -42,7 +42,7 @@ fn a_way_is_advised_only_beyond_the_margin_at_all_sizes_together() {
 #[test]
 fn no_advice_is_ever_given_inside_the_margin() {
     let mut random = Seeded::new(7);
-    for _ in 0..5000 {
+    for _ in 0..1500 {
         let mut all = Vec::new();
         for bytes in 1..=6 {
             for way in ["a", "b", "c"] {
