@@ -3,9 +3,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+#[path = "../tests/it/support/native.rs"]
+#[allow(dead_code)]
+mod native;
 
 type Any<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -58,7 +62,7 @@ fn pagewise() -> Command {
     Command::new(env!("CARGO_BIN_EXE_pagewise"))
 }
 
-/// Runs the native worker, which was unpacked by `list`, on a request.
+/// Runs the native worker on a request.
 fn worker(program: &Path, request: &str) -> Any<String> {
     let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     child.stdin.take().ok_or("no input")?.write_all(request.as_bytes())?;
@@ -68,16 +72,6 @@ fn worker(program: &Path, request: &str) -> Any<String> {
 fn samples<'a>(transcript: &'a str, phase: &str) -> Vec<Vec<&'a str>> {
     let lines = transcript.lines().map(|l| l.split('\t').collect::<Vec<_>>());
     lines.filter(|f| f[0] == "sample" && !f[2].starts_with('-') && (phase.is_empty() || f[4] == phase)).collect()
-}
-
-fn find_worker(cache: &Path) -> Any<PathBuf> {
-    for entry in fs::read_dir(cache.join("pagewise/workers"))? {
-        let path = entry?.path().join("worker-c-O3");
-        if path.exists() {
-            return Ok(path);
-        }
-    }
-    Err("the worker was not unpacked".into())
 }
 
 fn null_cost(program: &Path) -> Any<()> {
@@ -206,7 +200,7 @@ fn main() -> Any<()> {
     let cache = place.join("cache");
     fs::create_dir_all(&cache)?;
     list(&cache)?;
-    let program = find_worker(&cache)?;
+    let program = native::worker("c-O3", &cache);
     let result =
         null_cost(&program).and_then(|()| against_plain(&program, &place)).and_then(|()| laboratory(&place, &cache));
     let result = result.and_then(|()| if std::env::args().any(|a| a == "build") { build(&place) } else { Ok(()) });

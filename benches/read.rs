@@ -165,9 +165,13 @@ fn prepared(place: &Path) -> Any<Bench> {
         alternations: number("READ_ALTERNATIONS", 12) as usize,
         launches: number("READ_LAUNCHES", 3) as usize,
     };
-    fs::write(place.join("carried"), carried::NATIVE_WORKERS.last().ok_or("no worker is carried")?.1)?;
-    let installed =
-        Command::new("install").args(["-m", "755"]).arg(place.join("carried")).arg(&bench.worker).status()?;
+    let helper = place.join("pagewise-helper");
+    let install = |bytes: &[u8], path: &Path| {
+        fs::write(place.join("carried"), bytes)?;
+        Command::new("install").args(["-m", "755"]).arg(place.join("carried")).arg(path).status()
+    };
+    let installed = install(carried::NATIVE_WORKERS.last().ok_or("no worker is carried")?.1, &bench.worker)?;
+    install(carried::HELPER, &helper)?;
     let said = String::from_utf8(Command::new(&bench.worker).arg("--list").output()?.stdout)?;
     let flags =
         said.lines().find_map(|l| l.strip_prefix("about\tmethod_flags\t")).ok_or("the worker names no flags")?;
@@ -181,7 +185,7 @@ fn prepared(place: &Path) -> Any<Bench> {
     if !installed.success() || !compiler.status()?.success() {
         return Err("the plain program does not compile".into());
     }
-    let mut make = Command::new(&bench.worker);
+    let mut make = Command::new(&helper);
     if !make.arg("make-capture").arg(&bench.file).args([bench.bytes.to_string(), "1".to_owned()]).status()?.success() {
         return Err("the capture cannot be made".into());
     }

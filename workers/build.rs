@@ -1,4 +1,4 @@
-//! Builds the native worker twice (`-O0` and `-O3`) and gathers what the binary carries of the workers. A new method is a new
+//! Builds the native worker twice (`-O0` and `-O3`) and the helper program once, and gathers what the binary carries of the workers. A new method is a new
 //! file; nothing here names one. Files are compiled side by side, all levels at once, and only those that changed.
 
 use std::collections::VecDeque;
@@ -125,22 +125,41 @@ fn compile_all<'a>(jobs: impl Iterator<Item = &'a Job>) {
     assert!(failed.is_empty(), "compiling the native worker failed:\n{failed}");
 }
 
-fn link<'a>(tool: &cc::Tool, objects: impl Iterator<Item = &'a Job>, program: &Path) {
+fn link<'a>(tool: &cc::Tool, objects: impl Iterator<Item = &'a Path>, program: &Path) {
     let mut command = tool.to_command();
-    command.args(objects.map(|job| &job.object)).args(["-pthread", "-ldl", "-lrt", "-Wl,-z,now", "-o"]).arg(program);
+    command.args(objects).args(["-pthread", "-ldl", "-lrt", "-Wl,-z,now", "-o"]).arg(program);
     assert!(command.status().expect("the C compiler links").success(), "linking {} failed", program.display());
 }
 
-/// Builds every native worker: its name and its program.
-fn build_workers(out: &Path) -> Vec<(String, PathBuf)> {
+/// Objects from which the linker takes only what it needs.
+fn archive<'a>(objects: impl Iterator<Item = &'a Job>, path: PathBuf) -> PathBuf {
+    let _ = fs::remove_file(&path);
+    let mut archiver = cc::Build::new().get_archiver();
+    archiver.arg("crs").arg(&path).args(objects.map(|job| &job.object));
+    assert!(archiver.status().expect("the archiver starts").success(), "{} cannot be made", path.display());
+    path
+}
+
+/// The native programs.
+struct Native {
+    /// The workers' names and programs.
+    workers: Vec<(String, PathBuf)>,
+    helper: PathBuf,
+}
+
+/// Builds every native program.
+fn build_native(out: &Path) -> Native {
     let plain = compiler(2);
     let version = first_line(&plain);
     let about = Path::new("c/harness/about.c");
     let mut common = files_below("c/harness", &["c"]);
     common.retain(|path| path != about);
-    common.extend(files_below("c/helper", &["c"]));
     let common = jobs(&common, &plain, &[], &version, &out.join("common"));
-    let methods = files_below("c/methods", &["c"]);
+    // What only the helper does for an experiment stands in a folder of that experiment.
+    let of_helper = |path: &PathBuf| path.parent().is_some_and(|folder| folder.ends_with("helper"));
+    let (verbs, methods): (Vec<_>, Vec<_>) = files_below("c/methods", &["c"]).into_iter().partition(of_helper);
+    let verbs: Vec<_> = files_below("c/helper", &["c"]).into_iter().chain(verbs).collect();
+    let verbs = jobs(&verbs, &plain, &[], &version, &out.join("helper"));
     let level_jobs = |level: u32| {
         let name = format!("c-O{level}");
         let define = |what: &str, value: &str| format!("-DPAGEWISE_{what}=\"{value}\"");
@@ -151,13 +170,24 @@ fn build_workers(out: &Path) -> Vec<(String, PathBuf)> {
         (name, own)
     };
     let levels = LEVELS.map(level_jobs);
-    compile_all(common.iter().chain(levels.iter().flat_map(|(_, own)| own)));
+    compile_all(common.iter().chain(&verbs).chain(levels.iter().flat_map(|(_, own)| own)));
     let linked = levels.iter().map(|(name, own)| {
         let program = out.join(format!("worker-{name}"));
-        link(&plain, common.iter().chain(own), &program);
+        link(&plain, common.iter().chain(own).map(|job| job.object.as_path()), &program);
         (name.clone(), program)
     });
-    linked.collect()
+    let (workers, helper) = (linked.collect(), out.join("pagewise-helper"));
+    let shared =
+        archive(common.iter().chain(levels.iter().next_back().map_or(&[][..], |(_, own)| own)), out.join("shared.a"));
+    link(&plain, verbs.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &helper);
+    Native { workers, helper }
+}
+
+/// The `method` lines of a worker's `--list`, which are the same at every level; none where it cannot run on this machine.
+fn methods_of(program: &Path) -> String {
+    let Ok(output) = Command::new(program).arg("--list").output() else { return String::new() };
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.split_inclusive('\n').filter(|line| line.starts_with("method\t")).collect()
 }
 
 /// A table `NAME: &[(path, content)]` for the binary to carry.
@@ -176,8 +206,18 @@ fn main() {
     }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut code = String::new();
-    let workers = build_workers(&out);
-    table(&mut code, "NATIVE_WORKERS", "The native worker's builds, by name.", "&[u8]", "include_bytes", &workers);
+    let native = build_native(&out);
+    let (doc, kind) = ("The native worker's builds, by name.", "&[u8]");
+    table(&mut code, "NATIVE_WORKERS", doc, kind, "include_bytes", &native.workers);
+    let helper = fs::canonicalize(&native.helper).expect("the helper");
+    writeln!(code, "/// The helper program.\npub const HELPER: &[u8] = include_bytes!({helper:?});").unwrap();
+    let methods = native.workers.last().map(|(_, program)| methods_of(program)).unwrap_or_default();
+    writeln!(
+        code,
+        "/// The native worker's methods, as it lists them; empty where it could not run where it was built."
+    )
+    .unwrap();
+    writeln!(code, "pub const NATIVE_METHODS: &str = {methods:?};").unwrap();
     let below = files_below(".", &["c", "h", "go", "mod", "java", "tsv", "md"]);
     let named =
         |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());

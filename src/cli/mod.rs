@@ -162,7 +162,7 @@ impl Laboratory {
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
     survive_file_size_limit()?;
-    // Opened by the verbs that need it: to list its methods every worker is started once.
+    // Opened by the verbs that need it; even they start no worker that was not given by its path.
     let laboratory = || Laboratory::open(cli);
     match &cli.verb {
         Verb::List { experiment } => list(&laboratory()?, experiment.as_deref()),

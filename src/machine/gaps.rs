@@ -1,4 +1,4 @@
-//! The user-space gap probe: what takes CPUs away from a busy process, whether or not a counter shows it. The worker spins;
+//! The user-space gap probe: what takes CPUs away from a busy process, whether or not a counter shows it. The helper spins;
 //! the laboratory sleeps meanwhile.
 
 use std::process::{Command, Stdio};
@@ -16,11 +16,11 @@ pub fn allowed_cpus() -> Vec<usize> {
 
 /// Probes these CPUs, all at the same time.
 pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
-    let worker = &worker::exec_prefix()?[0];
+    let helper = worker::helper()?;
     let start = |cpu: &usize| {
-        let mut command = Command::new(worker);
+        let mut command = Command::new(&helper);
         command.args(["exec", "--parent"]).arg(std::process::id().to_string());
-        command.arg("--cpus").arg(cpu.to_string()).arg("--").arg(worker);
+        command.arg("--cpus").arg(cpu.to_string()).arg("--").arg(&helper);
         command.arg("probe-gaps").arg(milliseconds.to_string());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().context("cannot start the gap probe")

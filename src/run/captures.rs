@@ -1,4 +1,4 @@
-//! The capture files that a run reads: named and kept here, made by the native worker (`make-capture`).
+//! The capture files that a run reads: named and kept here, made by the helper (`make-capture`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -125,7 +125,8 @@ pub fn by_hand(cells: &[&Cell]) -> Result<(Vec<Cell>, String)> {
         if let Some((_, bytes)) = wanted(cell) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
-                missing.insert(format!("# first: WORKER make-capture {} {bytes} {CAPTURE_SEED}\n", path.display()));
+                let (helper, path) = (worker::helper()?, path.display());
+                missing.insert(format!("# first: {} make-capture {path} {bytes} {CAPTURE_SEED}\n", helper.display()));
             }
             one.parameters.insert("file".to_owned(), path.to_string_lossy().into_owned());
         }
@@ -146,10 +147,9 @@ fn make_one(
     let parent = path.parent().unwrap_or(Path::new("/"));
     let part = format!(".pagewise-{run}.part");
     guard.undo(&format!("remove-prefix {} {part}", parent.display()))?;
-    let prefix = worker::exec_prefix()?;
     let words = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()]
         .map(ToOwned::to_owned);
-    let command: Vec<_> = [prefix[0].clone(), "make-capture".into()].into_iter().chain(words).collect();
+    let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()].into_iter().chain(words).collect();
     let (said, messages) = (folder.file("capture.made"), folder.file("capture.messages"));
     let side = Side {
         command: &command,

@@ -18,8 +18,7 @@ pub struct Guard {
 impl Guard {
     /// Starts the guard and waits until it is out of reach of Ctrl-C.
     pub fn start() -> Result<Guard> {
-        let prefix = worker::exec_prefix()?;
-        let mut child = Command::new(&prefix[0])
+        let mut child = Command::new(worker::helper()?)
             .arg("guard")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

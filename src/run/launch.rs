@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Side<'a> {
     /// Program and arguments of the worker.
     pub command: &'a [OsString],
-    /// Options for the `exec` verb, such as `--preload PATH`.
+    /// Options for the helper's `exec` verb, such as `--preload PATH`.
     pub options: Vec<OsString>,
     /// Variables that it is not to have.
     pub without: &'a [String],
@@ -48,8 +48,7 @@ struct Watched {
 
 impl Watched {
     fn start(side: &Side) -> Result<Watched> {
-        let prefix = worker::exec_prefix()?;
-        let mut command = Command::new(&prefix[0]);
+        let mut command = Command::new(worker::helper()?);
         command.arg("exec").arg("--parent").arg(std::process::id().to_string());
         command.args(&side.options).arg("--").args(side.command);
         for name in side.without {

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use record::method::{Method, Offer};
 use record::sizes;
 
-pub use native::exec_prefix;
+pub use native::helper;
 
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
@@ -187,8 +187,7 @@ pub fn find_library(name: &str) -> Result<Option<String>> {
     if let Some((_, path)) = known.iter().find(|(n, _)| n == name) {
         return Ok(path.clone());
     }
-    let prefix = exec_prefix()?;
-    let output = std::process::Command::new(&prefix[0]).args(["find-library", name]).output()?;
+    let output = std::process::Command::new(helper()?).args(["find-library", name]).output()?;
     let path = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     known.push((name.to_owned(), path.clone()));
     Ok(path)

@@ -157,6 +157,62 @@ fn a_circle_of_headers_is_found() {
     assert_eq!(upwards(&[a, file("helper/b.h", "")]), ["workers/c/harness/a.h includes b.h"]);
 }
 
+/// The functions and variables that a C file defines for others: what stands at the start of a line and is not `static`.
+fn exported(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    for line in text.lines().filter(|l| l.starts_with(|c: char| c.is_alphabetic())) {
+        if ["static", "typedef", "extern", "enum", "__attribute__"].iter().any(|w| line.starts_with(w)) {
+            continue;
+        }
+        if line.starts_with("struct ") && line.ends_with('{') {
+            continue;
+        }
+        // The name is the last word before what follows it: parameters, a value, a size, or the end of the declaration.
+        let end = line.find(['(', '=', '[', ';', '{', ',']).unwrap_or(line.len());
+        let name = line[..end].trim_end().rsplit(|c| !word(c)).next().unwrap_or_default();
+        // A label names nothing that others call.
+        if !name.is_empty() && line[..end].trim().len() > name.len() && !line.trim_end().ends_with(':') {
+            found.insert(name.to_owned());
+        }
+    }
+    found
+}
+
+/// Which C file of a folder uses what another one defines.
+fn uses(files: &[Source]) -> Graph {
+    let defined: Vec<(&String, BTreeSet<String>)> = files.iter().map(|(name, text)| (name, exported(text))).collect();
+    let mut graph = Graph::new();
+    for (name, text) in files {
+        let lines = text.lines().filter(|l| !l.trim_start().starts_with(['*', '/']));
+        // Every other piece between quotes is a text.
+        let code: Vec<String> = lines.map(|l| l.replace("\\\"", "").split('"').step_by(2).collect()).collect();
+        let words: BTreeSet<&str> =
+            code.iter().flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_'))).collect();
+        let own = exported(text);
+        let used = defined.iter().filter(|(other, _)| *other != name);
+        let used = used.filter(|(_, names)| names.iter().any(|n| !own.contains(n) && words.contains(n.as_str())));
+        graph.entry(name.clone()).or_default().extend(used.map(|(other, _)| (*other).clone()));
+    }
+    graph
+}
+
+#[test]
+fn files_of_the_harness_form_no_circle() {
+    let files = below(&["workers/c/harness"], &[".c"]);
+    assert!(exported(&files.iter().find(|(name, _)| name.ends_with("/outcome.c")).unwrap().1).contains("fact_word"));
+    none("circles of C files", &circle(&uses(&files)).into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_circle_of_c_files_is_found() {
+    let file = |name: &str, text: &str| (format!("workers/c/harness/{name}"), text.to_owned());
+    let (a, b) = (file("a.c", "void first(void)\n{\n    second();\n}\n"), "int *second(void)\n{\n    first();\n}\n");
+    assert!(circle(&uses(&[a.clone(), file("b.c", b)])).is_some());
+    assert!(circle(&uses(&[a.clone(), file("b.c", &b.replace("first", "third"))])).is_none());
+    assert!(circle(&uses(&[a, file("b.c", &b.replace("int", "static int"))])).is_none());
+}
+
 #[test]
 fn java_packages_form_no_circle() {
     let mut graph = Graph::new();

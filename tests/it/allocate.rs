@@ -11,22 +11,20 @@ use pagewise::worker::carried;
 use record::method::Method;
 use record::transcript::{Ending, Transcript};
 
-/// The native workers. Another program writes the copies: a file that this process had open for writing could still be
-/// open in a child that another test starts just then, and could not be executed.
+/// The native workers.
 fn workers() -> &'static [PathBuf] {
     static WORKERS: OnceLock<(tempfile::TempDir, Vec<PathBuf>)> = OnceLock::new();
     let unpack = || {
         let place = tempfile::tempdir().unwrap();
-        let one = |(name, bytes): &(&str, &[u8])| {
-            let (carried, path) = (place.path().join(format!("{name}.bytes")), place.path().join(name));
-            std::fs::write(&carried, bytes).unwrap();
-            assert!(Command::new("install").args(["-m", "755"]).args([&carried, &path]).status().unwrap().success());
-            path
-        };
+        let one = |(name, _): &(&str, &[u8])| crate::support::native::worker(name, place.path());
         let paths = carried::NATIVE_WORKERS.iter().map(one).collect();
         (place, paths)
     };
     &WORKERS.get_or_init(unpack).1
+}
+
+fn helper() -> PathBuf {
+    crate::support::native::helper(workers()[0].parent().unwrap())
 }
 
 fn request(method: &str, bytes: u64, rounds: u32) -> String {
@@ -162,13 +160,13 @@ fn a_preloaded_allocator_is_the_one_in_use_where_it_is_installed() {
         let list = String::from_utf8(list.stdout).unwrap();
         let line = list.lines().find(|l| l.contains(&path)).unwrap();
         let (library, _) = Method::parse(line).unwrap().preload.unwrap();
-        let found = Command::new(worker).args(["find-library", &library]).output().unwrap();
+        let found = Command::new(helper()).args(["find-library", &library]).output().unwrap();
         if !found.status.success() {
             skip(&format!("{library} is not installed"));
             continue;
         }
         let found = String::from_utf8(found.stdout).unwrap();
-        let mut command = Command::new(worker);
+        let mut command = Command::new(helper());
         command.args(["exec", "--preload", found.trim(), "--"]).arg(worker);
         let transcript = run(command, &request(name, 1_000_001, 1));
         let facts = facts(&transcript, 0);
@@ -180,7 +178,7 @@ fn a_preloaded_allocator_is_the_one_in_use_where_it_is_installed() {
 
 #[test]
 fn libraries_are_found_by_the_loader_or_said_to_be_missing() {
-    let find = |name: &str| Command::new(&workers()[0]).args(["find-library", name]).output().unwrap();
+    let find = |name: &str| Command::new(helper()).args(["find-library", name]).output().unwrap();
     let found = find("libc.so.6");
     assert!(
         found.status.success() && String::from_utf8_lossy(&found.stdout).trim().ends_with("/libc.so.6"),

@@ -24,13 +24,9 @@ fn workers() -> Option<&'static Workers> {
         .get_or_init(|| {
             Command::new("go").arg("version").output().ok()?;
             let place = tempfile::tempdir().unwrap();
-            let (go, native) = (place.path().join("worker-go"), place.path().join("worker-c"));
+            let go = place.path().join("worker-go");
             assert!(go_tool(&["build", "-trimpath", "-o", go.to_str().unwrap(), "."]).status.success());
-            // Another program writes the copy: a file that this process had open for writing could still be open in a
-            // child that another test starts just then, and could not be executed.
-            let bytes = place.path().join("bytes");
-            std::fs::write(&bytes, carried::NATIVE_WORKERS[0].1).unwrap();
-            assert!(Command::new("install").args(["-m", "755"]).args([&bytes, &native]).status().unwrap().success());
+            let native = crate::support::native::worker("c-O0", place.path());
             Some(Workers { _place: place, go, native })
         })
         .as_ref();

@@ -25,7 +25,8 @@ const WALKERS: [&str; 11] = [
 ];
 
 fn make_capture(worker: &Path, path: &Path, bytes: u64, seed: u64) -> Output {
-    Command::new(worker).arg("make-capture").arg(path).args([bytes.to_string(), seed.to_string()]).output().unwrap()
+    let helper = worker.with_file_name("pagewise-helper");
+    Command::new(helper).arg("make-capture").arg(path).args([bytes.to_string(), seed.to_string()]).output().unwrap()
 }
 
 fn hold(worker: &Path, path: &Path, file: &[u8], name: &str) {
@@ -291,7 +292,11 @@ fn a_capture_is_kept_while_it_is_whole_and_made_again_when_it_is_not() {
     assert_ne!(said(2), first, "another seed gives other packets");
     let left: BTreeSet<String> =
         fs::read_dir(place.path()).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    assert_eq!(left, ["kept.pcap", "kept.pcap.digest", "worker"].map(str::to_owned).into(), "no part is left");
+    assert_eq!(
+        left,
+        ["kept.pcap", "kept.pcap.digest", "pagewise-helper", "worker-c-O3"].map(str::to_owned).into(),
+        "no part is left"
+    );
 }
 
 #[test]
@@ -304,5 +309,5 @@ fn a_capture_that_does_not_fit_is_refused_with_both_figures() {
     assert!(said.contains("no room: 1152921504606846976 bytes are needed and ") && said.contains("are free"), "{said}");
     assert_eq!(make_capture(&worker, &place.path().join("no/such/folder"), 1000, 1).status.code(), Some(3));
     assert_eq!(make_capture(&worker, &place.path().join("tiny"), 99, 1).status.code(), Some(3));
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "only the worker is there");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "only the worker and its helper are there");
 }

@@ -115,7 +115,8 @@ fn a_process_joins_a_cgroup_of_version_2() {
         return;
     };
     let place = tempfile::tempdir().unwrap();
-    let mut command = Command::new(crate::support::reading::worker(place.path()));
+    crate::support::reading::worker(place.path());
+    let mut command = Command::new(crate::support::native::helper(place.path()));
     command.args(["exec", "--cgroup"]).arg(&group).args(["--", "/bin/cat", "/proc/self/cgroup"]);
     let said = command.output().unwrap();
     fs::remove_dir(&group).unwrap();

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::native::helper;
 use crate::support::reading::{
     Reader, Told, captures, drive, hold_against_reference, mutations, shrunk, unmeasurable, worker,
 };
@@ -21,7 +22,7 @@ fn methods(name: &str) -> &'static [&'static str] {
 
 /// Every worker's word for each file and each of its methods, the native one's among them; one process a worker.
 fn told_of(place: &Path, files: &[PathBuf], changes: &[(&'static str, &'static str)]) -> Vec<(String, Vec<Told>)> {
-    let native = worker(place);
+    let (native, helper) = (worker(place), helper(place));
     let mut all = Vec::new();
     let mut ask = |name: &str, reader: Reader, methods: &[&str]| {
         for method in methods {
@@ -32,7 +33,7 @@ fn told_of(place: &Path, files: &[PathBuf], changes: &[(&'static str, &'static s
     };
     ask("c-O3", Reader::native(&native), &["read"]);
     for runtime in crate::support::runtimes::all() {
-        ask(&runtime.name, Reader { program: &runtime.program, native: Some(&native) }, methods(&runtime.name));
+        ask(&runtime.name, Reader { program: &runtime.program, helper: Some(&helper) }, methods(&runtime.name));
     }
     all
 }
@@ -41,8 +42,8 @@ fn told_of(place: &Path, files: &[PathBuf], changes: &[(&'static str, &'static s
 fn hostile_captures_are_counted_as_the_native_worker_counts_them() {
     let place = tempfile::tempdir().unwrap();
     let whole = place.path().join("whole");
-    let native = worker(place.path());
-    let made = Command::new(&native).arg("make-capture").arg(&whole).args(["20000", "3"]).output();
+    worker(place.path());
+    let made = Command::new(helper(place.path())).arg("make-capture").arg(&whole).args(["20000", "3"]).output();
     assert!(made.unwrap().status.success());
     let mut cases: Vec<(String, Vec<u8>)> = captures().into_iter().map(|(n, f)| (n.to_owned(), f)).collect();
     let mutated = mutations(&fs::read(&whole).unwrap(), 60);
@@ -92,14 +93,14 @@ fn what_is_no_capture_is_named_and_its_words_are_added_up_alike() {
 #[test]
 fn files_that_cannot_be_measured_are_named_in_every_language() {
     let place = tempfile::tempdir().unwrap();
-    let native = worker(place.path());
+    let (native, helper) = (worker(place.path()), helper(place.path()));
     let cases = unmeasurable(place.path());
     let theirs: Vec<String> = cases
         .iter()
         .map(|(path, _)| drive(&native, &["read"], path, 10, &[("consume", "sum")])[0].ending.clone().unwrap())
         .collect();
     for runtime in crate::support::runtimes::all() {
-        let reader = Reader { program: &runtime.program, native: Some(&native) };
+        let reader = Reader { program: &runtime.program, helper: Some(&helper) };
         for method in methods(&runtime.name) {
             let cells: Vec<_> = cases.iter().map(|(path, _)| (*method, path.as_path(), 10)).collect();
             let told = reader.drive(&cells, &[("consume", "sum")]);
@@ -130,15 +131,15 @@ fn without_rights_over_files(place: &Path, program: &Path) -> Option<PathBuf> {
 #[test]
 fn a_file_that_may_not_be_read_fails_its_cell_in_every_language() {
     let place = tempfile::tempdir().unwrap();
-    let native = worker(place.path());
+    let (native, helper) = (worker(place.path()), helper(place.path()));
     let closed = place.path().join("closed");
     fs::write(&closed, "0123456789").unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let others =
-        crate::support::runtimes::all().iter().map(|r| (r.program.as_path(), Some(native.as_path()), methods(&r.name)));
+        crate::support::runtimes::all().iter().map(|r| (r.program.as_path(), Some(helper.as_path()), methods(&r.name)));
     for (program, helper, methods) in others.chain([(native.as_path(), None, &["read", "mmap", "io_uring"][..])]) {
         let Some(start) = without_rights_over_files(place.path(), program) else { return };
-        let reader = Reader { program: &start, native: helper };
+        let reader = Reader { program: &start, helper };
         let cells: Vec<_> = methods.iter().map(|method| (*method, closed.as_path(), 10)).collect();
         for (told, method) in reader.drive(&cells, &[("consume", "sum")]).iter().zip(methods) {
             let ending = told.ending.as_deref().unwrap_or_default();
@@ -151,9 +152,10 @@ fn a_file_that_may_not_be_read_fails_its_cell_in_every_language() {
 #[test]
 fn a_file_that_shrinks_fails_its_cell_and_says_so() {
     let place = tempfile::tempdir().unwrap();
-    let native = worker(place.path());
+    worker(place.path());
+    let helper = helper(place.path());
     for runtime in crate::support::runtimes::all() {
-        let reader = Reader { program: &runtime.program, native: Some(&native) };
+        let reader = Reader { program: &runtime.program, helper: Some(&helper) };
         for method in methods(&runtime.name) {
             let said = shrunk(&reader, method, place.path());
             let fail = said.lines().find(|l| l.starts_with("fail\t0\t0\t")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The `share` methods in C, Go and Java, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::skips::skip;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::support::sides::{Launch, Worker, conforms, pagewise};
 use crate::support::waiting::wait_until_at_work;
 use pagewise::worker::carried;
-use record::method::Method;
+use record::method::{Method, Role};
 use record::transcript::Ending;
 
 fn parameters<'a>(bytes: &'a str, index: &'a str, load: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -81,19 +81,25 @@ fn every_native_method_conforms() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_in_every_method_and_build() {
-    let mut seen = std::collections::BTreeSet::new();
+    let (mut seen, mut published) = (BTreeSet::new(), BTreeSet::new());
     for worker in [Worker::native("c-O0"), Worker::native("c-O3")] {
         let launch = Launch::new();
         let parameters = parameters("69632", "xorshift", "0");
+        // The jobs as published draw their indices by rand() and leave other bytes.
         let methods = worker.of("share").filter(|m| m.name != "null");
-        let cells: Vec<(&Method, &[(&str, &str)])> = methods.map(|m| (m, &parameters[..])).collect();
+        let all: Vec<(&Method, &[(&str, &str)])> = methods.map(|m| (m, &parameters[..])).collect();
+        let (as_published, cells): (Vec<_>, Vec<_>) = all.into_iter().partition(|(m, _)| m.role == Role::Published);
         for facts in both_kinds(&launch, &worker, &cells) {
             seen.extend(facts.get("digest").cloned());
             assert!(facts.get("wrong_bytes").is_none_or(|v| v == "0"), "{facts:?}");
         }
+        let ended = launch.alone(&worker, &as_published, 1);
+        for slot in ended.transcript.facts.keys() {
+            published.extend(ended.facts(*slot).get("digest").map(|d| (*d).to_owned()));
+        }
         assert_eq!(launch.leftovers(), Vec::<PathBuf>::new());
     }
-    assert_eq!(seen.len(), 1, "{seen:?}");
+    assert_eq!((seen.len(), published.len()), (1, 1), "{seen:?} {published:?}");
 }
 
 #[test]
@@ -108,7 +114,7 @@ fn java_writes_the_same_bytes_as_c() {
         let cells: Vec<(&Method, &[(&str, &str)])> = own.map(|m| (m, &parameters[..])).collect();
         let request = launch.request(&cells, None, 1);
         let mut child = Command::new(program);
-        child.env("PAGEWISE_NATIVE_WORKER", &native.path);
+        child.env("PAGEWISE_HELPER", native.helper());
         child
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
@@ -269,7 +275,7 @@ fn c_and_java_share_a_file_both_ways() {
         let start = |role, java: bool| {
             let cells: [(_, &[_]); 1] = [(if java { own } else { c }, &parameters)];
             let mut command = Command::new(if java { program.as_path() } else { native.path.as_path() });
-            command.env("PAGEWISE_NATIVE_WORKER", &native.path);
+            command.env("PAGEWISE_HELPER", native.helper());
             let pipe = std::process::Stdio::piped;
             let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
             let request = launch.request(&cells, Some(role), 2);

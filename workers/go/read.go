@@ -58,11 +58,11 @@ func (s *slot) readBegin(mapped bool) *reading {
 	return in
 }
 
-// prepareFile has the native worker look at the file and put its cached pages into the asked-for state.
+// prepareFile has the helper look at the file and put its cached pages into the asked-for state.
 func (s *slot) prepareFile() map[string]uint64 {
-	program := os.Getenv("PAGEWISE_NATIVE_WORKER")
+	program := os.Getenv("PAGEWISE_HELPER")
 	if program == "" {
-		s.skip("the state of the page cache needs the native worker's path in PAGEWISE_NATIVE_WORKER")
+		s.skip("the state of the page cache needs the helper's path in PAGEWISE_HELPER")
 	}
 	file, hot, words := s.key("file"), s.key("cache") == "hot", []string{"prepare-file", "memory=unbounded", "kept=no"}
 	if hot && madeHot[file] {

@@ -150,9 +150,9 @@ func (s *slot) shareProof(at uintptr, path string) {
 
 // witness proves that the memory is shared: another process reads the number that is left here, and its own is found here.
 func (s *slot) witness(memory []byte, descriptor int) {
-	program := os.Getenv("PAGEWISE_NATIVE_WORKER")
+	program := os.Getenv("PAGEWISE_HELPER")
 	if program == "" {
-		s.skip("another process must see the memory: the native worker's path in PAGEWISE_NATIVE_WORKER")
+		s.skip("another process must see the memory: the helper's path in PAGEWISE_HELPER")
 	}
 	at := s.bytes - s.pageBytes + 16
 	number := patternWord(s.seed, uint64(s.number))>>33 | 1
@@ -318,7 +318,7 @@ func patternFill(memory []byte, seed uint64) {
 	}
 }
 
-// The load is the native worker's: the same second process in every language. It ends when its standard input closes.
+// The load is the helper's: the same second process in every language. It ends when its standard input closes.
 var load struct {
 	process           *exec.Cmd
 	hold              io.Closer
@@ -331,9 +331,9 @@ func (s *slot) startLoad() {
 	if s.key("load") == "0" {
 		return
 	}
-	program := os.Getenv("PAGEWISE_NATIVE_WORKER")
+	program := os.Getenv("PAGEWISE_HELPER")
 	if program == "" {
-		s.skip("load needs the native worker's path in PAGEWISE_NATIVE_WORKER")
+		s.skip("load needs the helper's path in PAGEWISE_HELPER")
 	}
 	process := exec.Command(program, "load", s.key("load"))
 	hold, err := process.StdinPipe()

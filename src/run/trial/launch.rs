@@ -75,8 +75,7 @@ fn options(plan: &TrialPlan, arm: &Arm) -> Vec<OsString> {
 }
 
 fn start(plan: &TrialPlan, options: &[OsString], words: &[String], signals: &Signals) -> Result<(Cost, String)> {
-    let prefix = worker::exec_prefix()?;
-    let mut command = Command::new(&prefix[0]);
+    let mut command = Command::new(worker::helper()?);
     command.arg("try").arg("--parent").arg(std::process::id().to_string()).args(options).arg("--").args(words);
     command.current_dir(&plan.directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which asks the helper to end it all.

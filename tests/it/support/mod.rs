@@ -1,5 +1,6 @@
 //! What the modules share.
 
+pub mod native;
 pub mod place;
 pub mod reading;
 pub mod runtimes;

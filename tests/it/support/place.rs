@@ -115,13 +115,11 @@ fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// The optimised native worker of this very build, as `pagewise` unpacked it.
+/// The optimised native worker of this very build.
 pub fn native_worker(place: &Place) -> PathBuf {
-    assert_eq!(place.run(&["list"]).code, 0);
-    let (name, bytes) = pagewise::worker::carried::NATIVE_WORKERS.last().unwrap();
-    let unpacked = entries(&cache().join("pagewise/workers"));
-    let mut of_this_build = unpacked.iter().map(|folder| folder.join(format!("worker-{name}")));
-    of_this_build.find(|path| std::fs::read(path).is_ok_and(|b| b == *bytes)).expect("list unpacks the native worker")
+    let folder = place.file("native");
+    std::fs::create_dir_all(&folder).unwrap();
+    super::native::worker("c-O3", &folder)
 }
 
 /// Runs a command to its end.

@@ -6,17 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use pagewise::worker::carried;
-
-/// The native worker, unpacked where the test wants it. Another program writes the copy: a file that this process had open for
-/// writing could still be open in a child that another test starts just then, and could not be executed.
+/// The native worker, unpacked where the test wants it, with the helper beside it.
 pub fn worker(place: &Path) -> PathBuf {
-    let (carried, path) = (place.join("carried"), place.join("worker"));
-    let (_, bytes) = carried::NATIVE_WORKERS.last().expect("a native worker is carried");
-    fs::write(&carried, bytes).unwrap();
-    assert!(Command::new("install").args(["-m", "755"]).args([&carried, &path]).status().unwrap().success());
-    fs::remove_file(carried).unwrap();
-    path
+    super::native::worker("c-O3", place)
 }
 
 pub fn text(bytes: &[u8]) -> String {
@@ -31,15 +23,15 @@ pub struct Told {
     pub samples: usize,
 }
 
-/// One reader: the native worker itself, or another language's, which needs it for the page cache.
+/// One reader: the native worker itself, or another language's, which needs the helper for the page cache.
 pub struct Reader<'a> {
     pub program: &'a Path,
-    pub native: Option<&'a Path>,
+    pub helper: Option<&'a Path>,
 }
 
 impl<'a> Reader<'a> {
     pub fn native(program: &'a Path) -> Reader<'a> {
-        Reader { program, native: None }
+        Reader { program, helper: None }
     }
 
     fn parameters(&self, method: &str) -> BTreeMap<&'static str, &'static str> {
@@ -50,7 +42,7 @@ impl<'a> Reader<'a> {
             ("cache", "hot"),
             ("memory", "unbounded"),
         ]);
-        if self.native.is_some() {
+        if self.helper.is_some() {
             parameters.remove("memory");
         }
         // Small chunks, so that records are cut by them.
@@ -89,8 +81,8 @@ impl<'a> Reader<'a> {
     pub fn start(&self, request: &str) -> Child {
         let mut command = Command::new(self.program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        if let Some(native) = self.native {
-            command.env("PAGEWISE_NATIVE_WORKER", native);
+        if let Some(helper) = self.helper {
+            command.env("PAGEWISE_HELPER", helper);
         }
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
@@ -311,7 +303,7 @@ pub fn shrunk(reader: &Reader, method: &str, place: &Path) -> String {
         let mut child = reader.start(&reader.request(&[(method, &path, BYTES)], &changes));
         let process = PathBuf::from(format!("/proc/{}", child.id()));
         // The native worker asks the cache by one descriptor, the other is the pass's own.
-        let least = if reader.native.is_some() { 1 } else { 2 };
+        let least = if reader.helper.is_some() { 1 } else { 2 };
         while child.try_wait().unwrap().is_none() {
             let open = if mapped {
                 fs::read_to_string(process.join("maps")).is_ok_and(|m| m.contains("shrinks"))

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pagewise::worker::carried;
 use record::method::Method;
 use record::transcript::Transcript;
 
@@ -15,23 +14,23 @@ use record::transcript::Transcript;
 pub struct Worker {
     pub path: PathBuf,
     pub methods: Vec<Method>,
-    _place: tempfile::TempDir,
+    place: tempfile::TempDir,
 }
 
 impl Worker {
     /// The native worker of that name, unpacked into a folder of its own.
     pub fn native(name: &str) -> Worker {
-        let (name, bytes) = carried::NATIVE_WORKERS.iter().find(|(n, _)| *n == name).unwrap();
         let place = tempfile::tempdir().unwrap();
-        // Another program writes the copy: a file that this process had open for writing could still be open in a child that
-        // another test starts just then, and could not be executed.
-        let (carried, path) = (place.path().join("carried"), place.path().join(name));
-        std::fs::write(&carried, bytes).unwrap();
-        assert!(Command::new("install").args(["-m", "755"]).args([&carried, &path]).status().unwrap().success());
+        let path = super::native::worker(name, place.path());
         let list = Command::new(&path).arg("--list").output().unwrap();
         let list = String::from_utf8(list.stdout).unwrap();
         let lines = list.lines().filter(|line| line.starts_with("method\t"));
-        Worker { path, methods: lines.map(|line| Method::parse(line).unwrap()).collect(), _place: place }
+        Worker { path, methods: lines.map(|line| Method::parse(line).unwrap()).collect(), place }
+    }
+
+    /// The helper beside it.
+    pub fn helper(&self) -> PathBuf {
+        super::native::helper(self.place.path())
     }
 
     pub fn of(&self, experiment: &str) -> impl Iterator<Item = &Method> {

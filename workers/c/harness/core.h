@@ -1,4 +1,4 @@
-/* What the worker's own files share with each other; methods do not include it. */
+/* What the worker's own files share with each other; methods do not include it. Each file uses only those above it. */
 #ifndef PAGEWISE_CORE_H
 #define PAGEWISE_CORE_H
 #include "worker.h"
@@ -50,56 +50,47 @@ struct sample {
     struct counters spent;
 };
 
-extern struct request request;          /* the one being run */
-extern bool proving;                    /* the slot's `proofs`, for what is given no slot */
-extern sigjmp_buf slot_exit;            /* where fail() and skip() return to */
-
 /* arena.c: memory that is not malloc's, so that a method which measures malloc finds it untouched. */
 void *arena(size_t bytes);
 const char *arena_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* request.c */
-void request_read(void);
-__attribute__((noreturn)) void request_error(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* out.c: standard output. */
+void out(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void out_flush(void);
+void out_warm(void); /* faults in what it writes to before it writes */
+
+/* clock.c */
+uint64_t clock_read_ns(void); /* what one read costs: the smallest mean of 64 rows of 65 reads */
+
+/* about.c */
+const char *worker_name(void);
+const char *worker_compiler(void);
+const char *worker_flags(void);
+
+/* keys.c */
+extern struct request request; /* the one being run */
+
+/* content.c */
+extern bool proving; /* the slot's `proofs`, for what is given no slot */
 
 /* methods.c */
 const struct method *method_find(const char *experiment, const char *name);
 void methods_list(void);
 int phase_count(const struct method *method);
 
-/* phase.c */
-void counters_read(struct counters *into);
-extern const char *current_phase; /* NULL between phases */
-void warm_stopwatch(void);
+/* request.c */
+void request_read(void);
+__attribute__((noreturn)) void request_error(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* perf.c */
 void perf_open(void);
 void perf_read(uint64_t extra[MAX_EXTRA]);
 int perf_columns(const char *names[MAX_EXTRA]);
 
-/* parallel.c */
-void pool_open(struct slot *s);
-void pool_close(struct slot *s);
-void pool_arm(struct slot *s);
-void pool_settle(struct slot *s);
-void run_in_processes(struct slot *s, unsigned processes);
-bool in_child(void);
-void child_barrier(void);
-void child_sample(const struct sample *sample);
-void child_add_sample(const struct sample *sample);
-void child_fact(const char *name, uint64_t value, const char *word);
-__attribute__((noreturn)) void child_end(const char *line);
-
 /* transcript.c */
-void out(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void out_flush(void);
 void transcript_open(int sample_capacity, int fact_capacity);
-void transcript_about(void);
 void transcript_columns(void);
 void record_sample(const struct sample *sample);
-/* huge.c: takes back what the slot forbade. */
-void huge_pages_after(void);
-
 void add_sample(const struct sample *sample); /* to the slot's sample of that phase, where there is one */
 void sample_into(struct sample *into, const struct sample *more);
 const struct sample *series_so_far(const struct slot *s, const char *phase);
@@ -108,49 +99,55 @@ void record_fact(int slot, int cell, const char *name, const char *value);
 void record_end(const char *line);
 void transcript_write(bool whole);
 
+/* child.c: within a forked copy of a slot. */
+bool in_child(void);
+void child_barrier(void);
+void child_sample(const struct sample *sample);
+void child_add_sample(const struct sample *sample);
+void child_fact(const char *name, uint64_t value, const char *word);
+__attribute__((noreturn)) void child_end(const char *line);
+
+/* outcome.c */
+extern sigjmp_buf slot_exit;      /* where fail() and skip() return to */
+extern const char *current_phase; /* NULL between phases */
+extern volatile int current_slot, current_cell;
+extern bool sides_agree;          /* the slot ends on both sides alike */
+
 /* signals.c */
 void signals_watch(void);
-extern volatile int current_slot, current_cell;
 
 /* code.c */
 void code_touch(void);
 
+/* parallel.c */
+void pool_open(struct slot *s);
+void pool_close(struct slot *s);
+void pool_arm(struct slot *s);
+void pool_settle(struct slot *s);
+
+/* phase.c */
+void counters_read(struct counters *into);
+void warm_stopwatch(void);
+
+/* processes.c */
+void run_in_processes(struct slot *s, unsigned processes);
+
+/* huge.c: takes back what the slot forbade. */
+void huge_pages_after(void);
+
 /* sides.c */
 void sides_open(void);
-extern bool sides_agree; /* the slot ends on both sides alike */
 
-/* gaps.c */
-int probe_gaps_main(const char *milliseconds);
+/* worker.c */
+void transcript_about(void);
+void worker_run(void);
 
-/* start.c */
-int exec_main(int argc, char **argv);
-int find_library_main(int argc, char **argv);
-int guard_main(void);
-int pin_main(const char *thread, const char *list);
-void set_affinity(pid_t thread, const char *list);
-void set_variable(char *text);
-
-/* try.c */
-int try_main(int argc, char **argv);
-
-/* witness.c */
-int witness_main(const char *path, const char *bytes);
-
-/* pin.c */
-int choose_cpus_main(const char *pin);
-int place_of_main(const char *cpu);
-
-/* load.c */
-int load_main(const char *percent);
-
-/* capture.c */
-int make_capture_main(int argc, char **argv);
-
-/* prepare_file.c */
-int prepare_file_main(int argc, char **argv);
-
-/* about.c */
-const char *worker_name(void);
-const char *worker_compiler(void);
-const char *worker_flags(void);
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 #endif

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct request request;
-
 void request_error(int line, const char *format, ...)
 {
     char text[512];
@@ -267,39 +265,4 @@ void request_read(void)
             request_error(request.cells[i].line, "cell %d has no method", i);
         require_declared_keys(&request.cells[i]);
     }
-}
-
-static const char *lookup(const struct cell *cell, const char *key)
-{
-    for (int i = 0; i < cell->parameter_count; i++)
-        if (strcmp(cell->parameters[i].key, key) == 0)
-            return cell->parameters[i].value;
-    return NULL;
-}
-
-const char *key_word(const struct slot *s, const char *key)
-{
-    const char *value = lookup(s->cell, key);
-    return value ? value : "";
-}
-
-size_t key_size(const struct slot *s, const char *key)
-{
-    const char *value = lookup(s->cell, key);
-    return value ? strtoull(value, NULL, 10) : 0;
-}
-
-bool key_is(const struct slot *s, const char *key, const char *word)
-{
-    return strcmp(key_word(s, key), word) == 0;
-}
-
-const char *launch_name(void)
-{
-    return request.name ? request.name : "pagewise-by-hand";
-}
-
-const char *launch_directory(void)
-{
-    return request.directory ? request.directory : "/tmp";
 }

@@ -9,7 +9,6 @@
 #include <time.h>
 
 static int peer = -1;
-bool sides_agree;
 
 static const char *to_remove;
 
@@ -69,6 +68,12 @@ void sides_open(void)
         connect_to(&address);
 }
 
+/* Why nothing could be said or heard. A peer that ends before it has read all that it was told resets the connection. */
+static const char *gone(ssize_t bytes)
+{
+    return bytes == 0 || errno == ECONNRESET || errno == EPIPE ? "the other side ended" : strerror(errno);
+}
+
 void tell(struct slot *s, const void *data, size_t bytes)
 {
     (void)s;
@@ -77,7 +82,7 @@ void tell(struct slot *s, const void *data, size_t bytes)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent <= 0)
-            lost("send", strerror(errno));
+            lost("send", gone(sent));
         p += sent;
         bytes -= (size_t)sent;
     }
@@ -91,7 +96,7 @@ void hear(struct slot *s, void *data, size_t bytes)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+            lost("recv", gone(got));
         p += got;
         bytes -= (size_t)got;
     }
@@ -128,7 +133,7 @@ void meet(struct slot *s)
     while ((got = recv(peer, &here, 1, MSG_DONTWAIT)) < 0 && (errno == EAGAIN || errno == EINTR))
         sched_yield();
     if (got != 1)
-        lost("recv", got == 0 ? "the other side ended" : strerror(errno));
+        lost("recv", gone(got));
 }
 
 void agree(struct slot *s, const char *obstacle)

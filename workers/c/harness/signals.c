@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-volatile int current_slot = -1, current_cell = -1;
-
 static size_t append_number(char *text, size_t at, int number)
 {
     char digits[12];

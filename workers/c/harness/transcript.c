@@ -1,17 +1,13 @@
 /* Writes transcripts. Samples and facts are kept in memory, already faulted in, and written once at the end. */
 #include "core.h"
 #include "latency.h"
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct recorded_fact {
     int slot, cell;
     const char *name, *value;
 };
 
-static char buffer[1 << 16];
-static size_t buffered;
 static struct sample *samples;
 static int sample_count, sample_limit;
 static struct recorded_fact *facts;
@@ -19,43 +15,13 @@ static int fact_count, fact_limit;
 static const char *endings[4096];
 static int ending_count;
 
-void out_flush(void)
-{
-    for (size_t done = 0; done < buffered;) {
-        ssize_t wrote = write(1, buffer + done, buffered - done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0) {
-            dprintf(2, "the transcript cannot be written: %s\n", strerror(errno));
-            _exit(3);
-        }
-        done += (size_t)wrote;
-    }
-    buffered = 0;
-}
-
-void out(const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(buffer + buffered, sizeof buffer - buffered, format, arguments);
-    if (length >= (int)(sizeof buffer - buffered)) {
-        out_flush();
-        length = vsnprintf(buffer, sizeof buffer, format, again);
-    }
-    buffered += (size_t)length;
-    va_end(again);
-    va_end(arguments);
-}
-
 void transcript_open(int sample_capacity, int fact_capacity)
 {
     sample_limit = sample_capacity;
     fact_limit = fact_capacity;
     samples = arena((size_t)sample_capacity * sizeof *samples);
     facts = arena((size_t)fact_capacity * sizeof *facts);
-    memset(buffer, 0, sizeof buffer);
+    out_warm();
 }
 
 void transcript_columns(void)

@@ -162,4 +162,7 @@ const char *launch_name(void);      /* `name` of the request */
 const char *launch_directory(void); /* `directory` of the request */
 
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+
+/* The helper program (helper.c): PAGEWISE_HELPER, or beside this worker. Fails the cell where it is not there. */
+const char *helper_path(struct slot *s);
 #endif

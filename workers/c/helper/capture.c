@@ -1,10 +1,11 @@
-/* `WORKER make-capture PATH BYTES SEED [PART]`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums,
+/* `make-capture PATH BYTES SEED [PART]`: a capture file in pcap format (Ethernet, IPv4, UDP, valid checksums,
  * mixed packet sizes) of exactly BYTES bytes, the same for the same seed on every machine. A file that is there already
  * is kept when its digest is the one that was noted when it was made; the note (PATH.digest) also has what the consumers of
  * `read` must come to. Standard output says what was done:
  * `made|kept BYTES bytes RECORDS records digest DIGEST`; standard error says why it was not: exit status 3, or 4 where
  * there is no room. PART is its name until it is whole, where the file system has no files without one. */
 #include "core.h"
+#include "verb.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,12 +332,12 @@ static bool whole_number(const char *text, uint64_t *value)
     return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
-int make_capture_main(int argc, char **argv)
+static int make_capture_main(int argc, char **argv)
 {
     static struct capture c = {.weight = 1, .fd = -1};
     uint64_t bytes;
-    if (argc < 3 || argc > 4 || !whole_number(argv[1], &bytes) || !whole_number(argv[2], &c.seed)) {
-        dprintf(2, "usage: make-capture PATH BYTES SEED [PART]\n");
+    if (!whole_number(argv[1], &bytes) || !whole_number(argv[2], &c.seed)) {
+        dprintf(2, "make-capture: BYTES and SEED are whole numbers\n");
         return 2;
     }
     c.path = argv[0];
@@ -367,3 +368,5 @@ int make_capture_main(int argc, char **argv)
     printf("%s %llu bytes %llu records digest %016llx\n", kept ? "kept" : "made", (unsigned long long)bytes, records, digest);
     return fflush(stdout) == 0 ? 0 : 3;
 }
+
+VERB("make-capture", "PATH BYTES SEED [PART]", make_capture_main);

@@ -1,6 +1,7 @@
 /* The gap probe: reads the clock over and over and counts the times it was not there to read it. It shows what takes the CPU
  * away from a busy process and in no counter: timer ticks, interrupts, the hypervisor, other processes. */
 #include "core.h"
+#include "verb.h"
 #include <ctype.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -35,8 +36,10 @@ static struct gaps spin(uint64_t duration_ns)
     return gaps;
 }
 
-int probe_gaps_main(const char *milliseconds)
+static int probe_gaps_main(int argc, char **argv)
 {
+    const char *milliseconds = argv[0];
+    (void)argc;
     char *end;
     unsigned long long duration = strtoull(milliseconds, &end, 10);
     if (!isdigit((unsigned char)milliseconds[0]) || *end || duration == 0 || duration > 600000) {
@@ -48,7 +51,7 @@ int probe_gaps_main(const char *milliseconds)
     int cpu = sched_getcpu();
     struct gaps gaps = spin(duration * 1000000);
     uint64_t busy_ns = gaps.elapsed_ns - gaps.lost_ns;
-    out("probe-gaps\t1\t%s\n", worker_name());
+    out("probe-gaps\t1\tpagewise-helper\n");
     out("cpu\t%d\n", cpu);
     out("elapsed_ns\t%llu\n", (unsigned long long)gaps.elapsed_ns);
     out("reads\t%llu\n", (unsigned long long)gaps.reads);
@@ -61,3 +64,5 @@ int probe_gaps_main(const char *milliseconds)
     out_flush();
     return 0;
 }
+
+VERB("probe-gaps", "MILLISECONDS", probe_gaps_main);

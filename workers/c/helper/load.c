@@ -1,6 +1,7 @@
-/* `WORKER load PERCENT`: takes that share of one CPU, in turns of about a millisecond, until standard input closes. It keeps
+/* `load PERCENT`: takes that share of one CPU, in turns of about a millisecond, until standard input closes. It keeps
  * to its share by its own CPU clock, so that it also holds where others want the CPU too. */
 #include "core.h"
+#include "verb.h"
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,10 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int load_main(const char *percent)
+static int load_main(int argc, char **argv)
 {
+    const char *percent = argv[0];
+    (void)argc;
     char *end;
     uint64_t share = strtoull(percent, &end, 10);
     if (share < 1 || share > 100 || (*end && strcmp(end, "%") != 0)) {
@@ -34,3 +37,5 @@ int load_main(const char *percent)
             return 0;
     }
 }
+
+VERB("load", "PERCENT", load_main);

@@ -1,6 +1,7 @@
-/* The worker's other verbs: set up a process and become another program; find a shared library; put things back. They exist
- * so that the laboratory itself needs no unsafe code. */
+/* Sets up a process and becomes another program; finds a shared library; puts things back: what the laboratory would need
+ * unsafe code for. */
 #include "core.h"
+#include "verb.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -38,7 +39,7 @@ static void die_with_parent(pid_t parent)
         stop("parent", "it has ended already");
 }
 
-void set_affinity(pid_t thread, const char *list)
+void set_affinity(int thread, const char *list)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -96,7 +97,7 @@ static void option(const char *name, char *value)
         stop(name, "unknown option");
 }
 
-int exec_main(int argc, char **argv)
+static int exec_main(int argc, char **argv)
 {
     die_with_parent(0);
     /* The worker, not the laboratory, is to go when memory runs out. Raising one's own score needs no privilege. */
@@ -109,20 +110,21 @@ int exec_main(int argc, char **argv)
     }
     if (i + 1 >= argc)
         stop("--", "no program");
-    /* What another language's worker cannot do itself it asks of this one. */
+    /* What another language's worker cannot do itself it asks of this program. */
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length > 0) {
         self[length] = 0;
-        setenv("PAGEWISE_NATIVE_WORKER", self, 1);
+        setenv("PAGEWISE_HELPER", self, 1);
     }
     execvp(argv[i + 1], argv + i + 1);
     stop(argv[i + 1], strerror(errno));
 }
 
-int pin_main(const char *thread, const char *list)
+static int pin_main(int argc, char **argv)
 {
-    set_affinity((pid_t)atoi(thread), list);
+    (void)argc;
+    set_affinity(atoi(argv[0]), argv[1]);
     return 0;
 }
 
@@ -139,7 +141,7 @@ static int print_if_named(struct dl_phdr_info *object, size_t size, void *name)
 
 /* Looks for the library in the way in which it will be used: preloaded into this very program. dlopen() would not do, as
  * libraries that need thread-local storage from the start (jemalloc) can only be loaded with the program. */
-int find_library_main(int argc, char **argv)
+static int find_library_main(int argc, char **argv)
 {
     (void)argc;
     static const char second_try[] = "PAGEWISE_FIND_LIBRARY";
@@ -152,7 +154,7 @@ int find_library_main(int argc, char **argv)
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0)
         dup2(nowhere, 2);
-    execl("/proc/self/exe", worker_name(), "find-library", argv[0], (char *)NULL);
+    execl("/proc/self/exe", "pagewise-helper", "find-library", argv[0], (char *)NULL);
     return 1;
 }
 
@@ -220,8 +222,10 @@ static void undo(char *line)
 }
 
 /* Outlives the laboratory: it leaves its process group, ignores what Ctrl-C sends, and acts when its input ends. */
-int guard_main(void)
+static int guard_main(int argc, char **argv)
 {
+    (void)argc;
+    (void)argv;
     setsid();
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
@@ -242,3 +246,10 @@ int guard_main(void)
         undo(undo_lines[--undo_count]);
     return 0;
 }
+
+VERB("exec",
+     "[--parent PID] [--cpus LIST] [--cgroup DIR]… [--address-space BYTES] [--preload LIB] [--set VAR=VALUE]… -- PROGRAM ARG…",
+     exec_main);
+VERB("pin", "THREAD CPUS", pin_main);
+VERB("find-library", "NAME", find_library_main);
+VERB("guard", "", guard_main);

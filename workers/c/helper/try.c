@@ -1,7 +1,8 @@
-/* `WORKER try OPTION VALUE … -- CMD …`: runs somebody's command once, waits for everything that it started, and prints what
+/* `try OPTION VALUE … -- CMD …`: runs somebody's command once, waits for everything that it started, and prints what
  * it cost as one line of JSON. It adopts what the command leaves behind (it is a subreaper), so nothing is left running. */
 #include "core.h"
 #include "proof.h"
+#include "verb.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -346,7 +347,7 @@ static void print_run(void)
         _exit(3);
 }
 
-int try_main(int argc, char **argv)
+static int try_main(int argc, char **argv)
 {
     int i = 0;
     for (; i < argc && strcmp(argv[i], "--") != 0; i += 2) {
@@ -376,3 +377,5 @@ int try_main(int argc, char **argv)
     print_run();
     return 0;
 }
+
+VERB("try", "[OPTION VALUE]… -- CMD…", try_main);

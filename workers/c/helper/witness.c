@@ -1,13 +1,16 @@
-/* `WORKER witness PATH BYTES`: a second process for workers that have no side of their own. It maps the file, says which
+/* `witness PATH BYTES`: a second process for workers that have no side of their own. It maps the file, says which
  * number it finds where side a of `share` leaves its own, and leaves another for it. */
 #include "core.h"
+#include "verb.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-int witness_main(const char *path, const char *bytes_text)
+static int witness_main(int argc, char **argv)
 {
-    size_t bytes = strtoull(bytes_text, NULL, 10), page = (size_t)sysconf(_SC_PAGESIZE);
+    const char *path = argv[0];
+    size_t bytes = strtoull(argv[1], NULL, 10), page = (size_t)sysconf(_SC_PAGESIZE);
+    (void)argc;
     int fd = open(path, O_RDWR | O_CLOEXEC);
     char *p = fd < 0 || bytes < page ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
@@ -19,3 +22,5 @@ int witness_main(const char *path, const char *bytes_text)
     number[1] = mine;
     return 0;
 }
+
+VERB("witness", "PATH BYTES", witness_main);

@@ -24,7 +24,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Reads what `WORKER probe-gaps` prints.
+    /// Reads what the helper's `probe-gaps` prints.
     pub fn parse(text: &str) -> Result<Gaps> {
         let mut gaps = Gaps::default();
         let mut done = false;
@@ -68,7 +68,7 @@ impl Gaps {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "probe-gaps\t1\tc-O3\ncpu\t1\nelapsed_ns\t1000000\nreads\t40000\nclock_read_ps\t24000\nlost_ns\t40000\n\
+    const TEXT: &str = "probe-gaps\t1\tpagewise-helper\ncpu\t1\nelapsed_ns\t1000000\nreads\t40000\nclock_read_ps\t24000\nlost_ns\t40000\n\
         largest_gap_ns\t30000\ngaps_over\t5000\t2\ngaps_over\t20000\t1\ndone\n";
 
     #[test]

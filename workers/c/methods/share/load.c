@@ -1,5 +1,5 @@
-/* `load=25%`: a second process that takes that share of one CPU while the slot runs. It is this program's `load` verb, so
- * it is the same in every language's worker; its real share is read from its CPU clock. */
+/* `load=25%`: a second process that takes that share of one CPU while the slot runs. It is the helper's `load` verb, so it
+ * is the same in every language's worker; its real share is read from its CPU clock. */
 #include "share.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -55,7 +55,7 @@ void load_start(struct slot *s)
     posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     posix_spawn_file_actions_adddup2(&actions, ready[1], 1);
     char *arguments[] = {"load", "load", (char *)percent, NULL};
-    errno = posix_spawn(&process, "/proc/self/exe", &actions, NULL, arguments, environ);
+    errno = posix_spawn(&process, helper_path(s), &actions, NULL, arguments, environ);
     if (errno) {
         process = 0;
         fail(s, "posix_spawn");

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 
 /**
  * `pin=`: where this side's measuring thread runs, by the same choice as the native worker's. Java cannot set a thread's
- * affinity, so the native worker does it. The virtual machine's other threads stay free.
+ * affinity, so the helper does it. The virtual machine's other threads stay free.
  */
 public final class Pin {
     private final Slot s;
@@ -53,10 +53,10 @@ public final class Pin {
         s.fact("nodes", here[1].equals(there[1]) ? 1 : 2);
     }
 
-    /** One line of the native worker's answer. */
+    /** One line of the helper's answer. */
     private String asked(String... words) throws IOException {
-        Process native_ = Native.start(s, "pin=" + s.word("pin"), words);
-        return new String(native_.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
+        Process helper = Helper.start(s, "pin=" + s.word("pin"), words);
+        return new String(helper.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
     }
 
     private static String allowed() throws IOException {
@@ -67,10 +67,10 @@ public final class Pin {
     }
 
     private void set(String cpus) throws IOException {
-        Process native_ = Native.start(s, "pin=" + s.word("pin"), "pin", s.threadNumber(), cpus);
+        Process helper = Helper.start(s, "pin=" + s.word("pin"), "pin", s.threadNumber(), cpus);
         try {
-            if (native_.waitFor() != 0)
-                throw new IOException("the native worker could not pin this thread to CPU " + cpus);
+            if (helper.waitFor() != 0)
+                throw new IOException("the helper could not pin this thread to CPU " + cpus);
         } catch (InterruptedException e) {
             throw new IOException(e);
         }

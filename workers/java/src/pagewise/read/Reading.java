@@ -12,7 +12,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import pagewise.Content;
-import pagewise.Native;
+import pagewise.Helper;
 import pagewise.Slot;
 
 /** What the Java methods of `read` have in common: the file and its cache before the clock, the steps, the consumer, proofs. */
@@ -58,11 +58,11 @@ public final class Reading {
         callBytes = counted("rchar: "); // last, and its own text comes after it
     }
 
-    /** Java can neither empty the page cache nor ask what is in it; the native worker does both, and looks at the file. */
+    /** Java can neither empty the page cache nor ask what is in it; the helper does both, and looks at the file. */
     private static Map<String, Long> prepared(Slot s) throws IOException {
         String file = s.word("file");
         boolean kept = madeHot.contains(file) && s.is("cache", "hot");
-        var process = Native.start(s, "the state of the page cache", "prepare-file", "file=" + file, "bytes=" + s.bytes,
+        var process = Helper.start(s, "the state of the page cache", "prepare-file", "file=" + file, "bytes=" + s.bytes,
             "place=" + s.word("place"), "consume=" + s.word("consume"), "order=" + s.word("order"), "cache=" + s.word("cache"),
             "memory=unbounded", kept ? "kept=yes" : "kept=no");
         Map<String, Long> found = new HashMap<>();
@@ -78,7 +78,7 @@ public final class Reading {
             }
         }
         if (found.isEmpty())
-            throw s.fail("prepare-file", new IOException("the native worker said nothing"));
+            throw s.fail("prepare-file", new IOException("the helper said nothing"));
         if (s.is("cache", "hot"))
             madeHot.add(file);
         else

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Random;
 import pagewise.Content;
-import pagewise.Native;
+import pagewise.Helper;
 import pagewise.Slot;
 import pagewise.Unmap;
 
@@ -89,7 +89,7 @@ final class Share {
         int at = bytes - s.pageBytes + 16;
         long number = number('a');
         p.putLong(at, number);
-        var process = Native.start(s, "to be seen by another process", "witness", descriptor(), Integer.toString(bytes));
+        var process = Helper.start(s, "to be seen by another process", "witness", descriptor(), Integer.toString(bytes));
         String[] words = new String(process.getInputStream().readAllBytes()).trim().split(" ");
         if (words.length != 2)
             throw new IOException("the second process could not map the file");
@@ -213,7 +213,7 @@ final class Share {
         letGo();
         if (s.is("load", "0"))
             return;
-        load = Native.start(s, "load=" + s.word("load"), "load", s.word("load"));
+        load = Helper.start(s, "load=" + s.word("load"), "load", s.word("load"));
         if (load.getInputStream().read() != 'r')
             throw s.fail("start load", new IOException("the load process did not start"));
         loadStartNs = System.nanoTime();

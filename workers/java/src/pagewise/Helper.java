@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What Java cannot do itself is asked of the native worker, whose path the laboratory gives in the environment. */
-public final class Native {
-    private Native() {
+/** What Java cannot do itself is asked of the helper program, whose path the laboratory gives in the environment. */
+public final class Helper {
+    private Helper() {
     }
 
-    /** Starts the native worker with these words; skips the cell where it is not known. */
+    /** Starts the helper with these words; skips the cell where it is not known. */
     public static Process start(Slot s, String purpose, String... words) {
-        String program = System.getenv("PAGEWISE_NATIVE_WORKER");
+        String program = System.getenv("PAGEWISE_HELPER");
         if (program == null)
-            throw s.skip(purpose + " needs the native worker's path in PAGEWISE_NATIVE_WORKER");
+            throw s.skip(purpose + " needs the helper's path in PAGEWISE_HELPER");
         List<String> command = new ArrayList<>(List.of(words));
         command.add(0, program);
         try {

@@ -1,8 +1,9 @@
-/* `WORKER prepare-file KEY=VALUE…`: for workers in languages that cannot do it themselves. Checks a file as the `read` methods
+/* `prepare-file KEY=VALUE…`: for workers in languages that cannot do it themselves. Checks a file as the `read` methods
  * do, puts its cached pages into the state that `cache=` asks for, and proves it. The keys are those of a `read` cell; with
  * kept=yes the file's pages were made hot before and nobody has touched them since. Standard output has one `NAME VALUE` line
  * for each thing found, or the `skip` or `fail` line that the cell has to end with (its slot and cell are 0). */
 #include "core.h"
+#include "helper/verb.h"
 #include "methods/read/read.h"
 #include <stdio.h>
 
@@ -11,11 +12,11 @@ static void tell_number(const char *name, uint64_t value)
     out("%s %llu\n", name, (unsigned long long)value);
 }
 
-int prepare_file_main(int argc, char **argv)
+static int prepare_file_main(int argc, char **argv)
 {
     static const struct method method = {.experiment = "read", .name = "prepare-file"};
     static struct cell cell = {.method = &method};
-    static struct slot slot = {.cell = &cell, .role = 'a'};
+    static struct slot slot = {.cell = &cell, .role = 'a', .proofs = true};
     struct input in;
     for (int i = 0; i < argc; i++) {
         char *value = strchr(argv[i], '=');
@@ -45,3 +46,5 @@ int prepare_file_main(int argc, char **argv)
     out_flush();
     return 0;
 }
+
+VERB("prepare-file", "KEY=VALUE…", prepare_file_main);

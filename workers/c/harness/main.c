@@ -1,0 +1,20 @@
+/* The native worker: lists what it can do, or reads a request and runs it. */
+#include "core.h"
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        transcript_about();
+        methods_list();
+        out_flush();
+        return 0;
+    }
+    if (argc > 1) {
+        dprintf(2, "usage: %s [--list], or a request on standard input\n", argv[0]);
+        return 2;
+    }
+    request_read();
+    worker_run();
+    return 0;
+}
