@@ -1,4 +1,4 @@
-/* A program that follows advice: it sums the bytes of a file by read or by a mapping, whichever the machine's advice says, and by
+/* A program that follows advice: it sums the bytes of a file by read or by a mapping, as the machine's advice says, and by
  * read where it says nothing. `example FILE` prints the way it took and the sum; `example FILE read|mmap|mmap-populate` takes
  * that way whatever is advised.
  *

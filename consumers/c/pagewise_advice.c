@@ -150,7 +150,9 @@ static void machine(struct json *j, const char *name, void *to)
     struct pagewise_advice *a = to;
     struct {
         const char *name, **to;
-    } words[] = {{"cpu", &a->cpu}, {"microcode", &a->microcode}, {"kernel", &a->kernel}, {"thp", &a->thp}, {"glibc", &a->glibc}};
+    } words[] = {
+        {"cpu", &a->cpu}, {"microcode", &a->microcode}, {"kernel", &a->kernel}, {"thp", &a->thp}, {"glibc", &a->glibc},
+    };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(name, words[i].name) == 0) {
             *words[i].to = string(j);

@@ -1,5 +1,5 @@
-//! This machine's kept runs: what they measured, and what their A/A checks said, which tells whether its intervals are as wide as
-//! they must be.
+//! This machine's kept runs: what they measured, and what their A/A checks said, which tells whether its intervals are as
+//! wide as they must be.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -63,7 +63,7 @@ pub fn asked(topic: Topic, terms: &Terms, all: &[Experiment], workers: &[Worker]
     settings.insert("bytes".to_owned(), bytes.to_string());
     let cell = |method: &str, worker: &str| one_cell(&topic, method, worker, &settings, (all, workers, wish));
     let family = topic.worker.split('-').next().unwrap_or(&topic.worker);
-    let plain = terms.languages.is_empty() || terms.languages.iter().any(|l| l.starts_with(family));
+    let plain = terms.languages.is_empty() || terms.languages.iter().any(|l| l == family);
     let Some(obvious) = cell(&topic.obvious, &topic.worker)? else {
         bail!("{}/{} cannot be measured in this case", topic.experiment, topic.obvious)
     };
@@ -71,7 +71,7 @@ pub fn asked(topic: Topic, terms: &Terms, all: &[Experiment], workers: &[Worker]
     for way in topic.ways.iter().filter(|w| !(terms.saved_only && w.only_asked)).filter(|_| plain) {
         ways.extend(cell(&way.method, &topic.worker)?.map(|cell| (way.method.clone(), cell)));
     }
-    for language in terms.languages.iter().filter(|l| !l.starts_with(family)) {
+    for language in terms.languages.iter().filter(|l| *l != family) {
         let mine: Vec<&Worker> = workers.iter().filter(|w| w.family() == language).collect();
         if mine.is_empty() {
             bail!("no worker here is in {language:?}{}", did_you_mean(language, workers.iter().map(Worker::family)));

@@ -1,4 +1,4 @@
-//! Measures what a question lacks: the size asked for, then the sizes where the answer changes, then other cases. Each step is an
+//! Measures what a question lacks: the size asked for, the sizes where the answer changes, other cases. Each step is an
 //! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Where the answer changes with the size: a coarse look at all sizes, then halving whatever lies between two answers until it is
-//! narrow enough. What is launched next depends on the answers' order only; how long a size is measured never does.
+//! Where the answer changes with the size: a coarse look at all sizes, then halving what lies between two answers until it
+//! is narrow enough. What is launched next depends on the answers' order only; how long a size is measured never does.
 
 use super::Ending;
 

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::{ANSWER_SCHEMA, Answer, Case, Question, Snippet};
+use record::advice::{ANSWER_SCHEMA, Answer, Case, Point, Question, Snippet};
 use record::claim::Of;
 use record::outcome::Status;
 use record::sizes::format_size;
 use record::summary::{CellSummary, Estimate, GroupSummary, Proof, Recommendation, Summary, Verdict};
+use stats::t::t_quantile;
 
 use super::asked::{Asked, by_size};
-use super::choice::{flips, segments};
+use super::choice::{choices, flips, segments};
+use super::merge::standard;
 use super::points::{points, ratio};
 use super::uses::repeated;
+use crate::estimate::LEVEL;
 
 /// The cells of one case at the size asked for, in the first summary that has them.
 struct Here<'a> {
@@ -28,6 +31,11 @@ fn here<'a>(asked: &'a Asked, settings: &BTreeMap<String, String>, summary: &'a 
 }
 
 impl<'a> Here<'a> {
+    /// How many ways were measured.
+    fn measured(&self) -> usize {
+        self.ways.iter().filter(|(_, cell)| cell.status == Status::Ok).count()
+    }
+
     fn index(&self, cell: &CellSummary) -> Option<usize> {
         self.summary.cells.iter().position(|c| std::ptr::eq(c, cell))
     }
@@ -56,7 +64,7 @@ fn case<'a>(
 ) -> (Case, Option<Here<'a>>) {
     let of_size = |s: &&'a Summary| here(asked, settings, s);
     // Of equals the last is taken, and the newest runs come first.
-    let most = summaries.iter().rev().filter_map(of_size).max_by_key(|h| (h.ways.len(), h.obvious.launches));
+    let most = summaries.iter().rev().filter_map(of_size).max_by_key(|h| (h.measured(), h.obvious.launches));
     let mut case = Case { settings: settings.clone(), obvious: asked.topic.obvious.clone(), ..blank() };
     let Some(here) = most else { return (case, None) };
     let lacks = |c: &CellSummary| c.status != Status::Ok;
@@ -96,8 +104,9 @@ fn of_group(case: &mut Case, asked: &Asked, here: &Here, group: &GroupSummary) {
             case.way = here.name_of(cell).map(str::to_owned);
             case.gain = Some(ratio);
         }
-        Recommendation::Keep { .. } => case.way = Some(asked.topic.obvious.clone()),
-        Recommendation::Nothing => {}
+        // Where no other way was measured, nothing is known of them.
+        Recommendation::Keep { .. } if here.measured() > 0 => case.way = Some(asked.topic.obvious.clone()),
+        Recommendation::Keep { .. } | Recommendation::Nothing => {}
     }
     let name = |cell: usize| match Some(cell) == group.baseline {
         true => Some(asked.topic.obvious.clone()),
@@ -118,10 +127,11 @@ fn of_measure(case: &mut Case, asked: &Asked, here: &Here, margin: f64) {
         Some(((*name).to_owned(), cost, Verdict::of(cost.low, cost.high, margin)))
     };
     let all: Vec<(String, Estimate, Verdict)> = here.ways.iter().filter_map(of).collect();
-    // As many may be faster by chance as were asked: the limits are those of all together (Bonferroni, by the interval's width).
+    // As many may be faster by chance as were asked: the limits are those of all together (Bonferroni).
+    let tail = (1.0 - LEVEL) / 2.0 / all.len().max(1) as f64;
     let faster = |one: &&(String, Estimate, Verdict)| {
-        let width = (one.1.high / one.1.ratio).powf((all.len() as f64).sqrt());
-        one.1.ratio * width < 1.0 / (1.0 + margin)
+        let (log, error, freedom) = standard(&one.1);
+        log + error * t_quantile(1.0 - tail, freedom) < -(1.0 + margin).ln()
     };
     let best = all.iter().filter(faster).min_by(|a, b| a.1.high.total_cmp(&b.1.high));
     case.way = best.map(|(name, ..)| name.clone()).or((!all.is_empty()).then(|| asked.topic.obvious.clone()));
@@ -155,6 +165,15 @@ fn costs(asked: &Asked, case: &Case, here: Option<&Here>) -> Vec<String> {
     told
 }
 
+/// What all runs of the size say together, where one of them alone does not settle it.
+fn together(case: &mut Case, asked: &Asked, points: &[Point], margin: f64) {
+    let all = choices(points, &asked.topic.obvious, margin);
+    let Some(way) = all.into_iter().find(|(bytes, _)| *bytes == asked.bytes).and_then(|(_, way)| way) else { return };
+    case.gain = points.iter().find(|p| p.bytes == asked.bytes && p.way == way).map(|p| p.cost);
+    case.missing.retain(|(name, _)| *name != way);
+    case.way = Some(way);
+}
+
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
 pub fn answer(
     asked: &Asked,
@@ -164,10 +183,13 @@ pub fn answer(
     margin: f64,
     snippets: impl Fn(&str) -> Vec<Snippet>,
 ) -> Answer {
-    let (first, here) = case(asked, &asked.settings, summaries, margin);
+    let (mut first, here) = case(asked, &asked.settings, summaries, margin);
     let also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(asked, s, summaries, margin)).collect();
     let (points, mut runs) = points(asked, summaries);
     let segments = segments(&points, &asked.topic.obvious, margin);
+    if first.gain.is_none() {
+        together(&mut first, asked, &points, margin);
+    }
     runs.extend([&here].into_iter().chain(also.iter().map(|(_, h)| h)).flatten().map(|h| h.summary.run.clone()));
     runs.sort();
     runs.dedup();

@@ -5,8 +5,8 @@ use record::summary::{CellSummary, ExperimentSummary, Summary};
 
 use super::figure;
 
-/// What one launch of a cell took in the first summary that has it, in seconds: its share of its experiment's launches, by the time
-/// of its phases. What proofs, starts and warm-up took is in it.
+/// What one launch of a cell took in the first summary that has it, in seconds: its share of its experiment's launches, by
+/// the time of its phases. What proofs, starts and warm-up took is in it.
 pub fn launch_s(wanted: &Cell, summaries: &[&Summary]) -> Option<f64> {
     let one = |summary: &&Summary| {
         let cell = figure::cell(summary, wanted).filter(|c| c.launches > 0)?;

@@ -1,5 +1,5 @@
-//! The JSON Schemas of the file of advice and of an answer are made from the types that are written, and committed: programs load
-//! the one, and a change of its shape shows.
+//! The JSON Schemas of the file of advice and of an answer are made from the types that are written, and committed:
+//! programs load the one, and a change of its shape shows.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};

@@ -10,7 +10,7 @@ use crate::numbers::ratio_words;
 /// A script of lines. Every line was checked here; what was not shown to gain stands as a comment with the reason.
 pub fn environment(lines: &[CheckedLine], advice: Option<&Advice>) -> String {
     let mut text = "# Environment for unchanged programs on this machine, each line after a paired check here.\n\
-                    # Wall time with the line relative to that without, 95 % limits. Two lines of one variable: join them by ':'.\n"
+                    # Wall time with the line relative to that without it. Join two lines of one variable by ':'.\n"
         .to_owned();
     for line in lines {
         let _ = writeln!(text, "\n# {}: for {}", line.name, line.helps);
@@ -50,8 +50,8 @@ fn gain(segment: &Segment) -> String {
     format!("{:.2} ({:.2}–{:.2}) of {}'s time", segment.ratio, segment.at_least, segment.at_most, segment.over)
 }
 
-/// What message passing libraries call the size from which one copy by the kernel beats two through shared memory. No program of
-/// theirs was run here, so they stay comments.
+/// What message passing libraries call the size from which one copy by the kernel beats two through shared memory. No
+/// program of theirs was run here, so they stay comments.
 fn thresholds(advice: &Advice) -> String {
     let Some(transfer) = question(advice, "transfer") else { return String::new() };
     let mut text = "\n# UCX and Open MPI: no program of theirs was run here, so nothing is set.\n".to_owned();
