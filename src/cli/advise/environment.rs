@@ -18,7 +18,7 @@ use crate::run::trial::{self, Kept, arms, settings};
 use crate::worker::{self, carried};
 
 /// Seconds for each check.
-const CHECK_S: f64 = 10.0;
+const CHECK_S: f64 = 15.0;
 /// The worker whose methods are the programs of checks.
 const WORKER: &str = "c-O3";
 
