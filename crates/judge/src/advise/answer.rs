@@ -11,8 +11,8 @@ use stats::t::t_quantile;
 
 use super::asked::{Asked, by_size};
 use super::choice::{choices, flips, segments};
-use super::merge::standard;
 use super::points::{points, ratio};
+use super::pool::standard;
 use super::uses::repeated;
 use crate::estimate::LEVEL;
 

@@ -6,7 +6,7 @@ use record::advice::{Flip, Point, Segment};
 use stats::quantile::median;
 use stats::t::t_quantile;
 
-use super::merge::standard;
+use super::pool::standard;
 
 /// All that is said of the sizes of one question is wrong with at most this probability.
 const FAMILY: f64 = 0.05;

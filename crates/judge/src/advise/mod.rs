@@ -6,13 +6,15 @@ mod asked;
 mod choice;
 mod merge;
 mod points;
+mod pool;
 mod uses;
 
 pub use answer::{answer, question};
 pub use asked::Asked;
 pub use choice::{choices, flips, segments};
-pub use merge::{merge, pooled};
+pub use merge::merge;
 pub use points::{has, points};
+pub use pool::pooled;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use record::summary::{CellSummary, Estimate, Summary, Verdict};
 use stats::interval::LEAST_LAUNCHES;
 
 use super::asked::{Asked, by_size};
-use super::merge::pooled;
+use super::pool::pooled;
 use crate::claims::figure::{Side, timed};
 
 /// One way's cost relative to another's in a summary.

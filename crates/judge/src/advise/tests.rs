@@ -7,7 +7,8 @@ use record::summary::Estimate;
 use stats::rng::Seeded;
 
 use super::choice::{choices, flips, segments};
-use super::merge::{merge, pooled};
+use super::merge::merge;
+use super::pool::pooled;
 
 const MARGIN: f64 = 0.02;
 
