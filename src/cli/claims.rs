@@ -11,7 +11,7 @@ use record::plan::LAUNCHES;
 use record::sizes;
 use record::summary::Summary;
 
-use super::{Laboratory, SelectArgs, print, run, runs_folder};
+use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
@@ -66,6 +66,8 @@ pub(super) struct ClaimsArgs {
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
+    #[command(flatten)]
+    page: run::PageArgs,
     /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with_all = ["about", "table", "file", "out"])]
     compare: Vec<String>,
@@ -82,7 +84,10 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     match listing {
         true if arguments.json => print(&(serde_json::to_string_pretty(&chosen)? + "\n")),
         true => print(&report::claims::list(&chosen)),
-        false => answer(&laboratory()?, arguments, &chosen),
+        false => {
+            arguments.page.check()?;
+            answer(&laboratory()?, arguments, &chosen)
+        }
     }
 }
 
@@ -155,7 +160,9 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     }
     if let Some(folder) = &folder {
         folder.write_sealed(ANSWERS, &answers)?;
+        page::keep(folder, &page::of_claims(&answers));
     }
+    arguments.page.write(|| page::of_claims(&answers))?;
     show(&answers, arguments.json, arguments.full, folder.as_ref())?;
     Ok(exit_code(&answers, stopped_by, arguments.strict))
 }
@@ -186,6 +193,9 @@ fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -
     }
     let mut text = report::claims::render(answers, full);
     if let Some(folder) = folder {
+        if let Some(page) = page::beside(folder) {
+            text += &format!("The page is {page}\n");
+        }
         text += &format!("The run is kept in {}\n", folder.path().display());
     }
     print(&text)
@@ -212,10 +222,11 @@ fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
 }
 
 /// Prints a kept run of claims again; `None` where it is another kind of run.
-pub(super) fn report_again(name: &str, json: bool) -> Result<Option<u8>> {
-    let folder = RunFolder::open(name, &runs_folder())?;
+pub(super) fn report_again(arguments: &run::ReportArgs) -> Result<Option<u8>> {
+    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let Some(answers) = answers_of(&folder)? else { return Ok(None) };
-    show(&answers, json, false, Some(&folder))?;
+    arguments.shown.page.write(|| page::of_claims(&answers))?;
+    show(&answers, arguments.json, false, Some(&folder))?;
     Ok(Some(exit_code(&answers, None, false)))
 }
 

@@ -24,9 +24,11 @@ use crate::worker::{self, Worker, carried};
 mod advise;
 mod claims;
 mod kept;
+mod page;
 mod run;
 mod screen;
 mod trial;
+mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -185,9 +187,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Report(arguments) => match (trial::report_try(&arguments.run, arguments.json)?, &arguments.published) {
             (Some(code), _) => Ok(code),
-            (None, None) => {
-                claims::report_again(&arguments.run, arguments.json)?.map_or_else(|| report_run(arguments), Ok)
-            }
+            (None, None) => claims::report_again(arguments)?.map_or_else(|| report_run(arguments), Ok),
             (None, Some(_)) => report_run(arguments),
         },
     }

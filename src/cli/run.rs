@@ -18,7 +18,7 @@ use record::sizes;
 use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
-use super::{Laboratory, SelectArgs, print, runs_folder};
+use super::{Laboratory, SelectArgs, page, print, runs_folder, write};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
@@ -100,13 +100,38 @@ pub(super) struct RunArgs {
 
 /// How the answers are shown.
 #[derive(Debug, Args)]
-struct ShownArgs {
+pub(super) struct ShownArgs {
     /// Also phases, resources, what each side paid, latency, best possible and floor.
     #[arg(long)]
     full: bool,
     /// Nothing but ASCII.
     #[arg(long)]
     ascii: bool,
+    #[command(flatten)]
+    pub(super) page: PageArgs,
+}
+
+/// Where a page is written to.
+#[derive(Debug, Args)]
+pub(super) struct PageArgs {
+    /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Let --html replace a file.
+    #[arg(long, requires = "html")]
+    force: bool,
+}
+
+impl PageArgs {
+    /// Refuses a file that may not be written, before time is spent on measuring.
+    pub(super) fn check(&self) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |path| write::may_write(path, self.force))
+    }
+
+    /// Writes the page where one is asked for; says whether one was.
+    pub(super) fn write(&self, text: impl FnOnce() -> String) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |path| page::export(path, self.force, &text()))
+    }
 }
 
 /// The words after `report`.
@@ -123,7 +148,7 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     warnings: bool,
     #[command(flatten)]
-    shown: ShownArgs,
+    pub(super) shown: ShownArgs,
     /// Put the published figures of one write-up (P1 … P5) beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
@@ -251,6 +276,7 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
 }
 
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+    arguments.shown.page.check()?;
     wait_for_quiet(arguments)?;
     let (plan, folder) = match &arguments.resume {
         Some(name) => {
@@ -290,6 +316,9 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
     let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
+    let page = page::of_run(&summary, folder);
+    page::keep(folder, &page);
+    arguments.shown.page.write(|| page)?;
     let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
     match arguments.json {
         true => print_json(&summary)?,
@@ -347,9 +376,8 @@ fn print_run(
     shown: &ShownArgs,
     published: Option<&str>,
 ) -> Result<u8> {
-    // A run outside the kept ones is found by its folder only.
-    let kept = folder.path().parent() == Some(&runs_folder());
-    wanted.run = (!kept).then(|| folder.path().display().to_string());
+    wanted.run = page::called(folder);
+    wanted.page = page::beside(folder);
     let mut text = report::terminal::render(summary, &super::screen::screen(shown.ascii), &wanted);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
@@ -385,8 +413,9 @@ pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
         experiments: arguments.experiments.clone(),
         full: arguments.shown.full,
         warnings: arguments.warnings,
-        run: None,
+        ..Wanted::default()
     };
+    arguments.shown.page.write(|| page::of_run(&summary, &folder))?;
     match arguments.json {
         true => print_json(&summary)?,
         false => print_run(&summary, &folder, wanted, &arguments.shown, arguments.published.as_deref())?,

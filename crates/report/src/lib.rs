@@ -6,6 +6,7 @@ mod answer;
 pub mod claims;
 pub mod doctor;
 pub mod explain;
+pub mod html;
 pub mod noise;
 mod numbers;
 pub mod published;

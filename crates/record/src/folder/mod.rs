@@ -78,7 +78,8 @@ impl RunFolder {
     pub fn discard(&self) {
         let ours = |name: &str| {
             SEALED.contains(&name)
-                || [LAUNCHES, DECISIONS, TRANSCRIPTS, "claims.json", "answers.json", "summary.json"].contains(&name)
+                || [LAUNCHES, DECISIONS, TRANSCRIPTS, "claims.json", "answers.json", "summary.json", "report.html"]
+                    .contains(&name)
         };
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(ours) {
