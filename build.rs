@@ -1,5 +1,5 @@
-//! Gathers the texts that the binary carries: experiments, published figures, claims, advice. A new one is a new file; nothing
-//! here names one.
+//! Gathers the texts that the binary carries: experiments, published figures, claims, advice. A new one is a new file;
+//! nothing here names one.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

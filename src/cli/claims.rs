@@ -180,7 +180,9 @@ fn measured(
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
     let folder = RunFolder::create(&path)?;
-    let made = folder.write_json(ASKED, &resolved.asked).and_then(|()| run::made(laboratory, false, plan, &folder));
+    let made = folder
+        .write_json(ASKED, &resolved.asked)
+        .and_then(|()| run::made(laboratory, false, plan, &folder, arguments.page.force));
     if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
@@ -214,7 +216,7 @@ fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
 }
 
 /// The answers of a kept run of claims; `None` where it is another kind of run.
-fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
+pub(super) fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
     if !folder.file(ANSWERS).is_file() {
         return Ok(None);
     }

@@ -43,7 +43,8 @@ struct Check {
     z: f64,
 }
 
-/// The scores of the A/A checks of runs that are kept below `runs` and were made on this host, in whichever boot. Runs that were
+/// The scores of the A/A checks of runs that are kept below `runs` and were made on this host, in whichever boot.
+/// Runs that were
 /// judged before there was a calibration have scores of another kind, and none that can be read has none.
 pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
     let mut kept: Vec<PathBuf> = fs::read_dir(runs).into_iter().flatten().flatten().map(|e| e.path()).collect();

@@ -18,12 +18,13 @@ use record::sizes;
 use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
+use super::export::known;
 use super::{Laboratory, SelectArgs, page, print, runs_folder, write};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
-use crate::run::{Runner, lock};
+use crate::run::{Alone, Runner, lock};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
@@ -48,7 +49,8 @@ pub(super) struct RunArgs {
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
-    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given, which is then
+    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given,
+    /// which is then
     /// used up].
     #[arg(long, value_name = "SHARE")]
     precision: Option<String>,
@@ -117,9 +119,9 @@ pub(super) struct PageArgs {
     /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Let --html replace a file.
-    #[arg(long, requires = "html")]
-    force: bool,
+    /// Let --html replace a file; and measure beside another run that is measuring on this machine, which marks both.
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 impl PageArgs {
@@ -140,6 +142,8 @@ pub(super) struct ReportArgs {
     /// An id, or a folder's path.
     pub(super) run: String,
     /// The tables of these experiments only.
+    // Its own id: the global option for further experiments has the field's name.
+    #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Print its summary as JSON instead.
     #[arg(long)]
@@ -315,7 +319,7 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 }
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
-    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
+    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder, arguments.shown.page.force)?;
     let page = page::of_run(&summary, folder);
     page::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
@@ -333,8 +337,10 @@ pub(super) fn made(
     resumed: bool,
     plan: Plan,
     folder: &RunFolder,
+    forced: bool,
 ) -> Result<(Summary, Option<i32>)> {
     let _lock = lock(folder)?;
+    let alone = Alone::on_this_machine(forced)?;
     let environment: Environment = match resumed {
         true => folder.read_sealed("environment.json")?,
         false => Environment { variables: foreign(), ..machine::capture(Path::new("/")) },
@@ -357,7 +363,7 @@ pub(super) fn made(
         }
     }
     let signals = Signals::watch()?;
-    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
+    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?.alone_by(&alone);
     let (state, evidence) = runner.run()?;
     let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = judge::summarise(&state, &evidence, around)?;
@@ -405,10 +411,7 @@ fn nothing_measured(summary: &Summary) -> u8 {
 pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
     let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let (_, summary) = judge::replay(&folder)?;
-    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
-    if let Some(unknown) = arguments.experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
-        bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names()));
-    }
+    known(&summary, &arguments.experiments)?;
     let wanted = Wanted {
         experiments: arguments.experiments.clone(),
         full: arguments.shown.full,

@@ -180,7 +180,8 @@ impl RunFolder {
         State::after(self.plan()?, &self.decisions()?).with_context(|| format!("{} is damaged", self.path.display()))
     }
 
-    /// Keeps a launch that has ended: its texts as a frame, then its line, which says where the frame lies. Where there is no room,
+    /// Keeps a launch that has ended: its texts as a frame, then its line, which says where the frame lies. Where
+    /// there is no room,
     /// neither stays.
     pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[Part]) -> Result<()> {
         let end = match self.end.get() {

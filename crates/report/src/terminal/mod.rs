@@ -1,6 +1,7 @@
 //! What a terminal shows of a run: the answer on one screen, the tables of experiments, the warnings. Everything comes from the
 //! view; here it is only put into lines that are no wider than the terminal.
 
+mod across;
 mod bars;
 mod layout;
 mod look;
@@ -11,6 +12,7 @@ mod warnings;
 use record::summary::Summary;
 
 use crate::view::View;
+pub use across::compared;
 pub use screen::Screen;
 
 /// What is asked for.

@@ -2,6 +2,7 @@
 //! every export take their rows from here; none of them computes a figure, ranks or sorts.
 
 mod axis;
+mod cells;
 mod curves;
 mod evidence;
 mod group;
@@ -16,6 +17,7 @@ use record::outcome::Status;
 use record::summary::{ExperimentSummary, Note, Summary};
 
 pub use axis::Axis;
+pub use cells::{CellView, LaunchView, PhaseView, Taken};
 pub use curves::{Crossover, Curves, Line, Point};
 pub use evidence::{LawRow, ProofRow};
 pub use group::{FOR_COMPARISON, GroupView, Kind, Numbers, Row};
