@@ -8,6 +8,9 @@
 //! proofs. `SHARED_TURNS` and `SHARED_LAUNCHES` replace 12 alternations and 5 launches of each in one alternation.
 
 #[allow(dead_code)]
+#[path = "../tests/it/support/cache.rs"]
+mod cache;
+#[allow(dead_code)]
 #[path = "../tests/it/support/native.rs"]
 mod native;
 #[allow(dead_code)]

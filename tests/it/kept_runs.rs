@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::support::place::{Place, Said, entries, said};
 use crate::support::skips::skip;
 
-/// A run that ends after two launches, and has time for these on a loaded machine.
-const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=1MiB", "--launches", "2", "--budget", "10s"];
+/// A run that ends after two launches, and has time for these on a machine that is loaded by the other tests.
+const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=1MiB", "--launches", "2", "--budget", "40s"];
 
 /// A place with some kept runs; their folders, the oldest first.
 fn with_runs(count: usize) -> (Place, Vec<PathBuf>) {

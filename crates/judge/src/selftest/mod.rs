@@ -28,7 +28,7 @@ pub struct Identical {
     pub runs: usize,
     /// Ratios judged.
     pub comparisons: usize,
-    /// Pairs that got no ratio, because the budget ended before six launches.
+    /// Pairs that got no ratio, because the budget ended before launches enough.
     pub withheld: usize,
     /// Ratios whose interval excludes one.
     pub false_alarms: usize,
