@@ -54,6 +54,7 @@ pub(super) struct Session<'a> {
     kept: Vec<Summary>,
     made: Vec<Summary>,
     seed: Option<u64>,
+    forced: bool,
     /// A gain below it is none.
     pub margin: f64,
     /// The signal that ended it.
@@ -67,8 +68,9 @@ impl<'a> Session<'a> {
         kept: Vec<Summary>,
         seed: Option<u64>,
         margin: f64,
+        forced: bool,
     ) -> Session<'a> {
-        Session { laboratory, wish, kept, made: Vec::new(), seed, margin, stopped_by: None }
+        Session { laboratory, wish, kept, made: Vec::new(), seed, forced, margin, stopped_by: None }
     }
 
     /// A question with its cells.
@@ -108,7 +110,7 @@ impl<'a> Session<'a> {
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
         let folder = RunFolder::create(&runs_folder().join(&plan.run))?;
-        let made = run::made(self.laboratory, false, plan, &folder);
+        let made = run::made(self.laboratory, false, plan, &folder, self.forced);
         if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
             folder.discard();
         }

@@ -51,6 +51,9 @@ pub(super) struct AdviseArgs {
     /// Measure everything, also what kept runs of this machine answer, and save nothing of older advice.
     #[arg(long)]
     fresh: bool,
+    /// Measure although another run is measuring on this machine; both are marked.
+    #[arg(long)]
+    force: bool,
     /// Print it as JSON (crates/record/schema/advice-answer.schema.json).
     #[arg(long)]
     json: bool,
@@ -135,7 +138,7 @@ fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs) -> Result<Ses
     let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory) };
-    Ok(Session::new(laboratory, wish, kept, arguments.seed, margin))
+    Ok(Session::new(laboratory, wish, kept, arguments.seed, margin, arguments.force))
 }
 
 /// What the user said of a question.
