@@ -21,6 +21,7 @@ mod kept_runs;
 mod machine;
 mod message;
 mod output;
+mod page;
 mod portability;
 mod read;
 mod read_dropped;
