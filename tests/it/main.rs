@@ -3,6 +3,7 @@
 //! and tests that would disturb each other take turns (`support::turns`).
 
 mod add_method;
+mod advise;
 mod allocate;
 mod bad_input;
 mod canary;
