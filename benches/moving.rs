@@ -7,6 +7,9 @@
 //! `MOVING_LAUNCHES` replace 1 GiB, 12 alternations and 2 launches of each in one.
 
 #[allow(dead_code)]
+#[path = "../tests/it/support/cache.rs"]
+mod cache;
+#[allow(dead_code)]
 #[path = "../tests/it/support/native.rs"]
 mod native;
 #[allow(dead_code)]

@@ -5,6 +5,9 @@
 //! does not. `PUBLISHED_BYTES` and `PUBLISHED_TURNS` replace 256 MiB and 7.
 
 #[allow(dead_code)]
+#[path = "../tests/it/support/cache.rs"]
+mod cache;
+#[allow(dead_code)]
 #[path = "../tests/it/support/native.rs"]
 mod native;
 #[allow(dead_code)]

@@ -1,10 +1,15 @@
 //! Whether shared memory and messages cost here what they must: `cargo bench --bench shared`.
 //!
-//! First `share/anon-private@c-O3`, random-write with index=xorshift in 64 KiB, and a plain program that brings its indices into
-//! range by a mask, the cheapest way where the size is a power of two, in turn. Then the round trip of `message/spin-ring` with 64 bytes and of `message/limit`, one cache line that goes to and
+//! First `share/anon-private@c-O3`, random-write with index=xorshift in 64 KiB, and a plain program that brings its
+//! indices into
+//! range by a mask, the cheapest way where the size is a power of two, in turn. Then the round trip of
+//! `message/spin-ring` with 64 bytes and of `message/limit`, one cache line that goes to and
 //! fro, in turn, with a CPU for each side and without. It reports medians of ratios and their range, and asserts nothing but
 //! proofs. `SHARED_TURNS` and `SHARED_LAUNCHES` replace 12 alternations and 5 launches of each in one alternation.
 
+#[allow(dead_code)]
+#[path = "../tests/it/support/cache.rs"]
+mod cache;
 #[allow(dead_code)]
 #[path = "../tests/it/support/native.rs"]
 mod native;

@@ -1,6 +1,5 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -12,11 +11,10 @@ use record::plan::LAUNCHES;
 use record::sizes;
 use record::summary::Summary;
 
-use super::{Laboratory, SelectArgs, print, run, runs_folder};
+use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
-use crate::worker;
 
 /// What a run of claims keeps beside its plan: the claims with their cells.
 const ASKED: &str = "claims.json";
@@ -24,10 +22,6 @@ const ASKED: &str = "claims.json";
 const ANSWERS: &str = "answers.json";
 /// Of the budget this part is planned with; pilots take the rest.
 const PLANNED: f64 = 0.8;
-/// What must be the same for a kept run to be one of this machine.
-const MACHINE: [&str; 10] =
-    ["cpu", "cpus", "kernel", "architecture", "hypervisor", "memory", "page", "thp", "governor", "clocksource"];
-
 /// The words after `claims`.
 #[derive(Debug, Args)]
 pub(super) struct ClaimsArgs {
@@ -72,6 +66,8 @@ pub(super) struct ClaimsArgs {
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
+    #[command(flatten)]
+    page: run::PageArgs,
     /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with_all = ["about", "table", "file", "out"])]
     compare: Vec<String>,
@@ -88,7 +84,10 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     match listing {
         true if arguments.json => print(&(serde_json::to_string_pretty(&chosen)? + "\n")),
         true => print(&report::claims::list(&chosen)),
-        false => answer(&laboratory()?, arguments, &chosen),
+        false => {
+            arguments.page.check()?;
+            answer(&laboratory()?, arguments, &chosen)
+        }
     }
 }
 
@@ -122,10 +121,14 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let precision = sizes::parse_share(&arguments.precision).context("--precision")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
-    let kept = if arguments.fresh { Vec::new() } else { kept_runs(laboratory) };
+    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory) };
     let answered =
         |asked: &Asked, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
-    let cells = claims::affordable(&mut resolved.asked, budget_s * PLANNED, answered);
+    let seen: Vec<&Summary> = kept.iter().collect();
+    let known =
+        resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
+    resolved.known_s = known.collect();
+    let cells = claims::affordable(&mut resolved.asked, &resolved.known_s, budget_s * PLANNED, answered);
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {
@@ -157,7 +160,9 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     }
     if let Some(folder) = &folder {
         folder.write_sealed(ANSWERS, &answers)?;
+        page::keep(folder, &page::of_claims(&answers));
     }
+    arguments.page.write(|| page::of_claims(&answers))?;
     show(&answers, arguments.json, arguments.full, folder.as_ref())?;
     Ok(exit_code(&answers, stopped_by, arguments.strict))
 }
@@ -175,37 +180,13 @@ fn measured(
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
     let folder = RunFolder::create(&path)?;
-    let made = folder.write_json(ASKED, &resolved.asked).and_then(|()| run::made(laboratory, false, plan, &folder));
+    let made = folder
+        .write_json(ASKED, &resolved.asked)
+        .and_then(|()| run::made(laboratory, false, plan, &folder, arguments.page.force));
     if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
     made.map(|(summary, stopped_by)| (summary, stopped_by, folder))
-}
-
-/// The summaries of kept runs that this machine made with the same workers, the newest first.
-fn kept_runs(laboratory: &Laboratory) -> Vec<Summary> {
-    let here = machine::capture(std::path::Path::new("/"));
-    let (facts, identity) = (here.headline(), here.identity.words());
-    let kept = runs_folder();
-    let mut names: Vec<_> = std::fs::read_dir(&kept).into_iter().flatten().flatten().map(|e| e.file_name()).collect();
-    names.sort();
-    let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
-    let mut same_worker = |name: &str, hash: &str| {
-        let now = hashes.entry(name.to_owned()).or_insert_with(|| {
-            worker::find(&laboratory.workers, name).ok().and_then(|w| Some(w.start().ok()?.hash.clone()))
-        });
-        now.as_deref() == Some(hash)
-    };
-    let one = |name: std::ffi::OsString| -> Option<Summary> {
-        let folder = RunFolder::open(name.to_str()?, &kept).ok()?;
-        let plan = folder.plan().ok()?;
-        let summary: Summary = folder.read_json("summary.json").ok()?;
-        let same = MACHINE.iter().all(|key| summary.environment.get(*key) == facts.get(*key))
-            && summary.host.get("machine") == identity.get("machine");
-        let workers = plan.workers.iter().all(|(name, hash)| same_worker(name, hash));
-        (same && workers && summary.version == env!("CARGO_PKG_VERSION")).then_some(summary)
-    };
-    names.into_iter().rev().filter_map(one).collect()
 }
 
 fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -> Result<u8> {
@@ -214,6 +195,9 @@ fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -
     }
     let mut text = report::claims::render(answers, full);
     if let Some(folder) = folder {
+        if let Some(page) = page::beside(folder) {
+            text += &format!("The page is {page}\n");
+        }
         text += &format!("The run is kept in {}\n", folder.path().display());
     }
     print(&text)
@@ -232,7 +216,7 @@ fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
 }
 
 /// The answers of a kept run of claims; `None` where it is another kind of run.
-fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
+pub(super) fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
     if !folder.file(ANSWERS).is_file() {
         return Ok(None);
     }
@@ -240,10 +224,11 @@ fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
 }
 
 /// Prints a kept run of claims again; `None` where it is another kind of run.
-pub(super) fn report_again(name: &str, json: bool) -> Result<Option<u8>> {
-    let folder = RunFolder::open(name, &runs_folder())?;
+pub(super) fn report_again(arguments: &run::ReportArgs) -> Result<Option<u8>> {
+    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let Some(answers) = answers_of(&folder)? else { return Ok(None) };
-    show(&answers, json, false, Some(&folder))?;
+    arguments.shown.page.write(|| page::of_claims(&answers))?;
+    show(&answers, arguments.json, false, Some(&folder))?;
     Ok(Some(exit_code(&answers, None, false)))
 }
 

@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use record::cell::{self, Selector};
 use record::experiment::{Experiment, ParameterList};
-use record::folder::RunFolder;
 use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
@@ -21,11 +20,18 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod advise;
 mod claims;
+mod compare;
+mod export;
 mod kept;
+mod manuals;
+mod page;
 mod run;
+mod runs;
 mod screen;
 mod trial;
+mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
@@ -47,27 +53,36 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Experiments, or the methods and parameters of one.
+    #[command(after_help = "Example: pagewise list fault")]
     List {
         /// Which.
         experiment: Option<String>,
     },
     /// The very source that is measured: EXPERIMENT/METHOD[@WORKER].
+    #[command(after_help = "Example: pagewise show fault/thp")]
     Show {
         /// Which.
         method: String,
     },
     /// What an experiment asks, and how to read the answer.
+    #[command(after_help = "Example: pagewise explain message")]
     Explain {
         /// Which.
         experiment: String,
     },
     /// What this machine is, what cannot be measured here, why, and what would change it.
+    #[command(after_help = "Example: pagewise doctor --noise")]
     Doctor(DoctorArgs),
     /// Measures. Without a name: a first look at every experiment.
+    #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
+    /// Which way to use here, what it gains, and from which size on: advise read --file F, or advise --save for programs.
+    Advise(Box<advise::AdviseArgs>),
     /// Other people's claims about the cost of memory, tested on this machine.
+    #[command(after_help = "Example: pagewise claims --about mmap --budget 5min")]
     Claims(Box<claims::ClaimsArgs>),
     /// Proves that every method does what it says, at tiny sizes.
+    #[command(after_help = "Example: pagewise check fault/touch")]
     Check {
         /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
         what: Vec<String>,
@@ -79,15 +94,32 @@ enum Verb {
         allow_system_changes: bool,
     },
     /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
+    #[command(after_help = "Example: pagewise selftest --budget 1min")]
     Selftest(SelftestArgs),
     /// Prints a request, to drive a worker by hand: pagewise request fault/touch | WORKER.
+    #[command(after_help = "Example: pagewise request fault/touch --set bytes=1MiB")]
     Request(SelectArgs),
     /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
+    #[command(after_help = "Example: pagewise try --with thp,tcmalloc -- ./my-program --input data")]
     Try(Box<trial::TryArgs>),
-    /// Kept runs.
-    Runs,
+    /// Kept runs: which there are, what one is, tags, removing.
+    #[command(after_help = "Example: pagewise runs --experiment fault --since 2026-11")]
+    Runs(runs::RunsArgs),
     /// Prints the answers and tables of a kept run again.
+    #[command(after_help = "Example: pagewise report 20261121T171805Z-1a2b3c4d fault --full")]
     Report(ReportArgs),
+    /// Writes a kept run in a format that other programs read.
+    #[command(after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv")]
+    Export(export::ExportArgs),
+    /// Holds two runs, or two sets of runs, against each other: kernels, machines, settings.
+    #[command(after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel")]
+    Compare(compare::CompareArgs),
+    /// Prints the completions of a shell.
+    #[command(after_help = "Example: pagewise completions bash > ~/.local/share/bash-completion/completions/pagewise")]
+    Completions(manuals::CompletionsArgs),
+    /// Writes the man pages.
+    #[command(after_help = "Example: pagewise man --out ~/.local/share/man/man1")]
+    Man(manuals::ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -103,7 +135,7 @@ struct DoctorArgs {
 #[derive(Debug, Args)]
 struct SelftestArgs {
     /// Time to spend; half of it gives half the comparisons.
-    #[arg(long, value_name = "TIME", default_value = "2min")]
+    #[arg(long, value_name = "TIME", default_value = "3min")]
     budget: String,
     /// Seed of all orders [default: from the clock; it is printed].
     #[arg(long, value_name = "N")]
@@ -167,6 +199,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
@@ -175,15 +208,17 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => trial::run(arguments),
-        Verb::Runs => runs(),
+        Verb::Runs(arguments) => runs::runs(arguments),
+        Verb::Export(arguments) => export::export(arguments),
+        Verb::Compare(arguments) => compare::run(arguments),
+        Verb::Completions(arguments) => manuals::completions(arguments),
+        Verb::Man(arguments) => manuals::man(arguments),
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
             explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
         }
         Verb::Report(arguments) => match (trial::report_try(&arguments.run, arguments.json)?, &arguments.published) {
             (Some(code), _) => Ok(code),
-            (None, None) => {
-                claims::report_again(&arguments.run, arguments.json)?.map_or_else(|| report_run(arguments), Ok)
-            }
+            (None, None) => claims::report_again(arguments)?.map_or_else(|| report_run(arguments), Ok),
             (None, Some(_)) => report_run(arguments),
         },
     }
@@ -295,30 +330,4 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     let told: Vec<&cell::Cell> = told.iter().collect();
     let text = request::request(&keys, &told, std::slice::from_ref(&order), std::slice::from_ref(&order));
     print(&(how_to_make + &text))
-}
-
-fn runs() -> Result<u8> {
-    let folder = runs_folder();
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        return print(&format!("no runs are kept yet below {}\n", folder.display()));
-    };
-    let mut names: Vec<_> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    let mut text = String::new();
-    for name in names {
-        if let Some(words) = trial::line_of_try(&name)? {
-            text += &format!("{name}  {words}\n");
-            continue;
-        }
-        let words = match RunFolder::open(&name, &folder).and_then(|f| f.state()) {
-            Ok(state) => {
-                let what: Vec<_> = state.plan.experiments.iter().map(|e| e.name.as_str()).collect();
-                let done = state.ended.is_some_and(|ended| ended.stopped_by.is_none());
-                format!("{}  {}{}", state.plan.created, what.join(" "), if done { "" } else { "  (interrupted)" })
-            }
-            Err(error) => format!("{error:#}"),
-        };
-        text += &format!("{name}  {words}\n");
-    }
-    print(&text)
 }

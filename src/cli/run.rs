@@ -18,12 +18,13 @@ use record::sizes;
 use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
-use super::{Laboratory, SelectArgs, print, runs_folder};
+use super::export::known;
+use super::{Laboratory, SelectArgs, page, print, runs_folder, write};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
-use crate::run::{Runner, lock};
+use crate::run::{Alone, Runner, lock};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
@@ -48,7 +49,8 @@ pub(super) struct RunArgs {
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
-    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given, which is then
+    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given,
+    /// which is then
     /// used up].
     #[arg(long, value_name = "SHARE")]
     precision: Option<String>,
@@ -100,13 +102,38 @@ pub(super) struct RunArgs {
 
 /// How the answers are shown.
 #[derive(Debug, Args)]
-struct ShownArgs {
+pub(super) struct ShownArgs {
     /// Also phases, resources, what each side paid, latency, best possible and floor.
     #[arg(long)]
     full: bool,
     /// Nothing but ASCII.
     #[arg(long)]
     ascii: bool,
+    #[command(flatten)]
+    pub(super) page: PageArgs,
+}
+
+/// Where a page is written to.
+#[derive(Debug, Args)]
+pub(super) struct PageArgs {
+    /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Let --html replace a file; and measure beside another run that is measuring on this machine, which marks both.
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+impl PageArgs {
+    /// Refuses a file that may not be written, before time is spent on measuring.
+    pub(super) fn check(&self) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |path| write::may_write(path, self.force))
+    }
+
+    /// Writes the page where one is asked for; says whether one was.
+    pub(super) fn write(&self, text: impl FnOnce() -> String) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |path| page::export(path, self.force, &text()))
+    }
 }
 
 /// The words after `report`.
@@ -115,6 +142,8 @@ pub(super) struct ReportArgs {
     /// An id, or a folder's path.
     pub(super) run: String,
     /// The tables of these experiments only.
+    // Its own id: the global option for further experiments has the field's name.
+    #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Print its summary as JSON instead.
     #[arg(long)]
@@ -123,7 +152,7 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     warnings: bool,
     #[command(flatten)]
-    shown: ShownArgs,
+    pub(super) shown: ShownArgs,
     /// Put the published figures of one write-up (P1 … P5) beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
@@ -251,6 +280,7 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
 }
 
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+    arguments.shown.page.check()?;
     wait_for_quiet(arguments)?;
     let (plan, folder) = match &arguments.resume {
         Some(name) => {
@@ -289,7 +319,10 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 }
 
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
-    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder)?;
+    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder, arguments.shown.page.force)?;
+    let page = page::of_run(&summary, folder);
+    page::keep(folder, &page);
+    arguments.shown.page.write(|| page)?;
     let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
     match arguments.json {
         true => print_json(&summary)?,
@@ -304,8 +337,10 @@ pub(super) fn made(
     resumed: bool,
     plan: Plan,
     folder: &RunFolder,
+    forced: bool,
 ) -> Result<(Summary, Option<i32>)> {
     let _lock = lock(folder)?;
+    let alone = Alone::on_this_machine(forced)?;
     let environment: Environment = match resumed {
         true => folder.read_sealed("environment.json")?,
         false => Environment { variables: foreign(), ..machine::capture(Path::new("/")) },
@@ -328,7 +363,7 @@ pub(super) fn made(
         }
     }
     let signals = Signals::watch()?;
-    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
+    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?.alone_by(&alone);
     let (state, evidence) = runner.run()?;
     let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = judge::summarise(&state, &evidence, around)?;
@@ -347,9 +382,8 @@ fn print_run(
     shown: &ShownArgs,
     published: Option<&str>,
 ) -> Result<u8> {
-    // A run outside the kept ones is found by its folder only.
-    let kept = folder.path().parent() == Some(&runs_folder());
-    wanted.run = (!kept).then(|| folder.path().display().to_string());
+    wanted.run = page::called(folder);
+    wanted.page = page::beside(folder);
     let mut text = report::terminal::render(summary, &super::screen::screen(shown.ascii), &wanted);
     if let Some(id) = published {
         text += &report::published::render(published::find(id)?, summary)?;
@@ -377,16 +411,14 @@ fn nothing_measured(summary: &Summary) -> u8 {
 pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
     let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let (_, summary) = judge::replay(&folder)?;
-    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str());
-    if let Some(unknown) = arguments.experiments.iter().find(|wanted| names().all(|name| name != *wanted)) {
-        bail!("the run has no experiment \"{unknown}\"{}", sizes::did_you_mean(unknown, names()));
-    }
+    known(&summary, &arguments.experiments)?;
     let wanted = Wanted {
         experiments: arguments.experiments.clone(),
         full: arguments.shown.full,
         warnings: arguments.warnings,
-        run: None,
+        ..Wanted::default()
     };
+    arguments.shown.page.write(|| page::of_run(&summary, &folder))?;
     match arguments.json {
         true => print_json(&summary)?,
         false => print_run(&summary, &folder, wanted, &arguments.shown, arguments.published.as_deref())?,

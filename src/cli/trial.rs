@@ -7,8 +7,10 @@ use clap::Args;
 use record::sizes;
 use record::trial::{ArmStatus, KIND, TRIAL_SCHEMA, TrialPlan, TrialSummary, TriedRun};
 
+use super::write::{may_write, write};
 use super::{print, runs_folder};
 use crate::machine;
+use crate::run::Alone;
 use crate::run::signals::Signals;
 use crate::run::trial::{self, Kept, arms, settings};
 
@@ -68,6 +70,9 @@ pub(super) struct TryArgs {
     /// Also write the measured runs as hyperfine's JSON.
     #[arg(long, value_name = "FILE")]
     export_hyperfine: Option<PathBuf>,
+    /// Try beside a run that is measuring on this machine, and replace the file of --export-hyperfine.
+    #[arg(long)]
+    force: bool,
     /// The command and its arguments; or, without --with, several commands to compare, each in quotes.
     #[arg(last = true, value_name = "CMD")]
     command: Vec<String>,
@@ -77,6 +82,10 @@ pub(super) fn run(arguments: &TryArgs) -> Result<u8> {
     if arguments.list {
         return print(&settings::list()?);
     }
+    if let Some(path) = &arguments.export_hyperfine {
+        may_write(path, arguments.force)?;
+    }
+    let _alone = Alone::on_this_machine(arguments.force)?;
     let (plan, kept) = match &arguments.resume {
         Some(name) => {
             let kept = Kept::open(name, &runs_folder()).with_context(|| format!("there is no try {name:?}"))?;
@@ -98,8 +107,11 @@ pub(super) fn run(arguments: &TryArgs) -> Result<u8> {
     let summary = judge::trial::judge(&plan, &runs);
     kept.finish(&summary)?;
     if let Some(path) = &arguments.export_hyperfine {
-        let text = serde_json::to_string_pretty(&report::trial::hyperfine(&plan, &runs))? + "\n";
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        let file = report::trial::hyperfine(&plan, &runs);
+        write(path, arguments.force, |out| {
+            serde_json::to_writer_pretty(&mut *out, &file)?;
+            Ok(out.write_all(b"\n")?)
+        })?;
     }
     show(&summary, &kept, arguments.json)?;
     Ok(match signals.arrived() {
@@ -169,15 +181,16 @@ pub(super) fn report_try(name: &str, json: bool) -> Result<Option<u8>> {
     Ok(Some(nothing_measured(&summary)))
 }
 
-/// A try's line in the list of runs; `None` where it is something else.
-pub(super) fn line_of_try(name: &str) -> Result<Option<String>> {
+/// When a try was made and what it is, for the list of runs; `None` where it is something else.
+pub(super) fn line_of_try(name: &str) -> Result<Option<(String, String)>> {
     let Some((_, plan, runs)) = open(name)? else { return Ok(None) };
     let names: Vec<&str> = plan.arms.iter().skip(1).rev().skip(1).rev().map(|a| a.name.as_str()).collect();
     let blocks = judge::trial::judge(&plan, &runs).blocks;
-    Ok(Some(format!("{}  try {} on {} ({blocks} blocks)", plan.created, names.join(" "), plan.arms[0].shown)))
+    let words = format!("try {} on {} ({blocks} blocks)", names.join(" "), plan.arms[0].shown);
+    Ok(Some((plan.created, words)))
 }
 
-fn open(name: &str) -> Result<Option<(Kept, TrialPlan, Vec<TriedRun>)>> {
+pub(super) fn open(name: &str) -> Result<Option<(Kept, TrialPlan, Vec<TriedRun>)>> {
     let Some(kept) = Kept::open(name, &runs_folder()) else { return Ok(None) };
     let (plan, runs) = (kept.plan()?, kept.runs()?);
     Ok(Some((kept, plan, runs)))

@@ -36,7 +36,8 @@ pub fn find(id: &str) -> Result<&'static Published> {
     })
 }
 
-/// What a figure's parameter is here: of `dropped|cold` the first where the user allowed changes of the system, otherwise the last.
+/// What a figure's parameter is here: of `dropped|cold` the first where the user allowed changes of the system,
+/// otherwise the last.
 fn permitted(value: &str, allow_system_changes: bool) -> &str {
     let first = value.split('|').next();
     if allow_system_changes { first.unwrap_or(value) } else { value.rsplit('|').next().unwrap_or(value) }

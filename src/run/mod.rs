@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use record::folder::RunFolder;
 use rustix::fs::FlockOperation;
 
+mod alone;
 pub mod bound;
 pub mod captures;
 pub mod guard;
@@ -19,6 +20,7 @@ pub mod strategy;
 pub mod system;
 pub mod trial;
 
+pub use alone::Alone;
 pub use runner::Runner;
 
 /// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.

@@ -55,7 +55,11 @@ fn facts(transcript: &Transcript, slot: u32) -> BTreeMap<&str, &str> {
 fn every_method_conforms() {
     let cache = tempfile::tempdir().unwrap();
     let mut command = assert_cmd::Command::cargo_bin("pagewise").unwrap();
-    let output = command.env("XDG_CACHE_HOME", cache.path()).args(["check", "allocate"]).output().unwrap();
+    let output = command
+        .env("XDG_CACHE_HOME", crate::support::cache::below(cache.path()))
+        .args(["check", "allocate"])
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && !text.contains("REJECTED"), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("allocate/malloc-zero@c-O0") && text.contains("allocate/aligned-thp@c-O3"), "{text}");
@@ -278,7 +282,7 @@ fn names_hold_under_every_setting_of_transparent_huge_pages() {
     let fault = ["touch", "thp", "populate", "thp-populate", "collapse"].map(|m| format!("fault/{m}@c-O3"));
     let allocate = ["malloc-zero", "mmap-zero", "aligned-thp"].map(|m| format!("allocate/{m}@c-O3"));
     let output = command
-        .env("XDG_CACHE_HOME", cache.path())
+        .env("XDG_CACHE_HOME", crate::support::cache::below(cache.path()))
         .args(["check", "--allow-system-changes"])
         .args(fault.iter().chain(&allocate))
         .output()

@@ -67,9 +67,9 @@ fn deny(place: &Path) -> Option<PathBuf> {
 fn cells_without(calls: &[&str], arguments: &[&str]) -> Option<Vec<Value>> {
     let place = tempfile::tempdir().unwrap();
     let mut command = Command::new(deny(place.path())?);
-    command.env("XDG_CACHE_HOME", place.path()).env("XDG_DATA_HOME", place.path());
+    command.env("XDG_CACHE_HOME", place.path()).env("XDG_DATA_HOME", place.path()).env("PAGEWISE_LOCK", place.path());
     command.args(calls).arg("--").arg(env!("CARGO_BIN_EXE_pagewise"));
-    command.args(["run", "--json", "--launches", "1", "--budget", "60s"]).args(arguments);
+    command.args(["run", "--json", "--launches", "1", "--budget", "20s"]).args(arguments);
     let output = command.output().unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {messages}"));

@@ -218,7 +218,12 @@ fn its_methods_conform() {
     let cache = tempfile::tempdir().unwrap();
     let methods = ["touch", "thp", "null", "touch-published", "thp-published"].map(|m| format!("fault/{m}@go"));
     let mut command = assert_cmd::Command::cargo_bin("pagewise").unwrap();
-    let output = command.env("XDG_CACHE_HOME", cache.path()).arg("check").args(methods).output().unwrap();
+    let output = command
+        .env("XDG_CACHE_HOME", crate::support::cache::below(cache.path()))
+        .arg("check")
+        .args(methods)
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("ok       fault/touch@go"), "{text}");

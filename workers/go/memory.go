@@ -173,7 +173,8 @@ func (s *slot) residentInProcess() resident {
 	if text == nil {
 		s.fail("open /proc/self/smaps_rollup", syscall.ENOENT)
 	}
-	return resident{numberIn(text, "\nRss:") * 1024, numberIn(text, "\nAnonHugePages:") * 1024, numberIn(text, "\nLazyFree:") * 1024}
+	kib := func(name string) uint64 { return numberIn(text, name) * 1024 }
+	return resident{kib("\nRss:"), kib("\nAnonHugePages:"), kib("\nLazyFree:")}
 }
 
 // numberIn is the number that follows a name in a text of /proc, 0 where it is not there.

@@ -1,4 +1,5 @@
-//! The hidden duplicates of a run's baselines: whether its intervals are as wide as they must be, and whether it can be believed.
+//! The hidden duplicates of a run's baselines: whether its intervals are as wide as they must be, and whether it can
+//! be believed.
 
 use record::summary::{AaCheck, Calibration};
 use stats::calibration::{calibrate, differing, score};

@@ -2,6 +2,8 @@
 //! environment, nothing is started.
 #![forbid(unsafe_code)]
 
+pub mod across;
+pub mod advise;
 pub mod agreement;
 mod best;
 mod calibration;

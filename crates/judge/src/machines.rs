@@ -12,13 +12,16 @@ const ABSENT: &str = "absent";
 
 /// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
 /// for one part of a field's name; a field below one of these is meant as well.
-const WITHOUT_COST: [&str; 19] = [
+const WITHOUT_COST: [&str; 21] = [
     "cgroups.memory.*.folder",
     "cgroups.memory.*.writable",
     "huge_pages.pools.*.free_pages",
     "huge_pages.pools.*.overcommit_pages",
     "huge_pages.pools.*.pages",
     "huge_pages.pools.*.reserved_pages",
+    // A machine that was started again, or is called otherwise, is the same machine.
+    "identity.boot",
+    "identity.name",
     "limits",
     "memory.dev_shm_bytes",
     // Kernels that initialise memory lazily count only what they have come to so far.

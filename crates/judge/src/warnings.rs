@@ -33,8 +33,9 @@ const SHORT_LAUNCH_S: f64 = 0.1;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 14] = [
+const TESTS: [Test; 15] = [
     damaged,
+    company,
     aa_differs,
     beaten,
     below_floor,
@@ -53,6 +54,13 @@ const TESTS: [Test; 14] = [
 /// Runs every test.
 pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
     TESTS.iter().flat_map(|test| test(state, evidence, summary)).collect()
+}
+
+/// Another run at the same time takes CPUs and bandwidth from both, in one round more than in the next.
+fn company(state: &State, _: &Evidence, _: &Summary) -> Vec<Warning> {
+    let seen = "another run was measuring on this machine at the same time".to_owned();
+    let hint = "measure again, one run at a time";
+    state.had_company.then(|| warning("another-run", "this machine", seen, hint)).into_iter().collect()
 }
 
 fn warning(code: &str, at: &str, seen: String, hint: &str) -> Warning {

@@ -68,6 +68,8 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_limit_s: Option<f64>,
     },
+    /// Another run was measuring on this machine at the same time.
+    Company,
     /// Nothing more is launched.
     Ended {
         /// The signal that stopped the run, if one did.

@@ -2,6 +2,8 @@
 //! out. Everything here is read and written; nothing is started, and no clock, environment or `/proc` is looked at.
 #![forbid(unsafe_code)]
 
+pub mod across;
+pub mod advice;
 pub mod cell;
 pub mod claim;
 pub mod decision;

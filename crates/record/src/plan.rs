@@ -12,7 +12,8 @@ use crate::outcome::Outcome;
 /// Version of everything in a run folder; a reader refuses any other.
 pub const SCHEMA: u32 = 2;
 
-/// The fewest and the most launches of a launch group unless the user says otherwise. The budget usually ends a run at about ten; the
+/// The fewest and the most launches of a launch group unless the user says otherwise. The budget usually ends a run
+/// at about ten; the
 /// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
 pub const LAUNCHES: (u32, u32) = (6, 40);
 

@@ -53,6 +53,8 @@ pub struct State {
     pub budget_s: f64,
     /// Longest time of one launch, in seconds; `None` where it follows from the pilot.
     pub time_limit_s: Option<f64>,
+    /// Whether another run was measuring at the same time.
+    pub had_company: bool,
     /// Decisions that made it so.
     pub decisions: usize,
     /// Set once nothing more is launched; a run that was killed never is.
@@ -81,6 +83,7 @@ impl State {
             cells: plan.cells.clone(),
             budget_s: plan.budget_s,
             time_limit_s: plan.time_limit_s,
+            had_company: false,
             decisions: 0,
             ended: None,
             plan,
@@ -118,6 +121,7 @@ impl State {
                     self.cell(cell)?.outcome.get_or_insert_with(|| outcome.clone());
                 }
             }
+            What::Company => self.had_company = true,
             What::Split { launch_group, cells } => self.split(*launch_group, cells)?,
             What::Resumed { budget_s, time_limit_s } => {
                 (self.budget_s, self.time_limit_s) = (*budget_s, *time_limit_s);

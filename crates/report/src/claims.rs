@@ -37,11 +37,16 @@ pub fn render(answers: &Answers, full: bool) -> String {
             let _ = writeln!(text, "  {run}");
         }
     }
-    text + &summing_up(answers, full)
+    let _ = writeln!(text, "\n{}", summing_up(answers));
+    if !full && answers.answers.len() > FEW {
+        text += "Ratios are the first way's cost divided by the other's, with 95 % limits;\n\
+                 below 1 it costs less. pagewise claims ID says everything about one.\n";
+    }
+    text
 }
 
 /// All words, the most surprising first.
-const WORDS: [Word; 7] = [
+pub(crate) const WORDS: [Word; 7] = [
     Word::Reversed,
     Word::NoDifferenceHere,
     Word::Weaker,
@@ -51,20 +56,16 @@ const WORDS: [Word; 7] = [
     Word::NotMeasurableHere,
 ];
 
-fn summing_up(answers: &Answers, full: bool) -> String {
+/// How many are decided, and what would decide more.
+pub(crate) fn summing_up(answers: &Answers) -> String {
     let decided = answers.answers.iter().filter(|a| a.word.is_decided()).count();
-    let mut text = format!("\n{decided} of {} claims are decided here", answers.answers.len());
+    let mut text = format!("{decided} of {} claims are decided here", answers.answers.len());
     let time = |a: &&Answer| a.jobs.iter().any(|j| j.why.starts_with("the budget did not reach it"));
     let waiting = answers.answers.iter().filter(|a| a.word == Word::Undecided).filter(time).count();
     if waiting > 0 {
         let _ = write!(text, "; {waiting} were not reached, and a longer --budget is");
     }
-    text += ".\n";
-    if !full && answers.answers.len() > FEW {
-        text += "Ratios are the first way's cost divided by the other's, with 95 % limits;\n\
-                 below 1 it costs less. pagewise claims ID says everything about one.\n";
-    }
-    text
+    text + "."
 }
 
 /// One line within the width: id, figure, statement.
@@ -94,7 +95,7 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// The figure of a comparison in a few characters.
-fn figure(job: &JobAnswer) -> String {
+pub(crate) fn figure(job: &JobAnswer) -> String {
     match (&job.band, &job.ratio) {
         (Some(band), _) => match (band.above, band.up_to) {
             (Some(above), Some(up_to)) => format!("{}–{}", format_size(above), format_size(up_to)),

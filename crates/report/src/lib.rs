@@ -1,10 +1,14 @@
 //! Tables and sentences: pure functions of what was recorded and judged. Nothing here measures, starts or looks anything up.
 #![forbid(unsafe_code)]
 
+pub mod advise;
 mod answer;
 pub mod claims;
 pub mod doctor;
 pub mod explain;
+pub mod export;
+pub mod html;
+pub mod inert;
 pub mod noise;
 mod numbers;
 pub mod published;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use judge::selftest::real::Real;
 use judge::selftest::{SURE, SelfTest};
 use record::sizes::{format_ns, three_digits};
 
@@ -39,6 +40,7 @@ pub fn render(found: &SelfTest) -> String {
     let mut text = String::new();
     identical(&mut text, found);
     effects(&mut text, found);
+    real(&mut text, found);
     naive(&mut text, found);
     verdict(&mut text, found);
     text
@@ -85,7 +87,10 @@ fn identical(text: &mut String, found: &SelfTest) {
     );
     for one in found.identical.iter().filter(|i| i.withheld > 0) {
         let (count, work) = (one.withheld, &one.work);
-        let _ = writeln!(text, "   {count} pairs of {work} got no ratio: the budget ended before six launches.");
+        let _ = writeln!(
+            text,
+            "   {count} pairs of {work} got no ratio: the budget ended before they had launches enough."
+        );
     }
 }
 
@@ -118,6 +123,59 @@ fn effects(text: &mut String, found: &SelfTest) {
     );
 }
 
+fn real(text: &mut String, found: &SelfTest) {
+    if found.real.is_empty() {
+        return;
+    }
+    text.push_str("\nReal cells, as an ordinary run measures them: each against itself, and against the same with 5 % more to do\n");
+    let mut rows = table(&[
+        "experiment",
+        "worker",
+        "pairs",
+        "false alarms",
+        "half-width",
+        "5 % more",
+        "seen",
+        "missed",
+        "estimate",
+        "wrong sentences",
+    ]);
+    for one in &found.real {
+        let of_more = |count: usize| if one.more == 0 { "–".to_owned() } else { count.to_string() };
+        rows.add_row([
+            one.experiment.clone(),
+            one.worker.clone(),
+            one.pairs.to_string(),
+            share(one.false_alarms, one.pairs),
+            if one.pairs == 0 { "–".to_owned() } else { percent(one.half_width) },
+            one.more.to_string(),
+            of_more(one.seen),
+            of_more(one.missed),
+            if one.more == 0 { "–".to_owned() } else { format!("{:.3}", one.estimate) },
+            one.wrong_sentences.to_string(),
+        ]);
+    }
+    indent(text, rows);
+    text.push_str(
+        "   5 % more work takes from 0 to 5 % longer, as part of a sample is fixed; `missed` says that the interval lies outside of\n   that. A sentence is wrong where it calls more work faster, the best, or more than 6 % slower.\n",
+    );
+    let withheld: usize = found.real.iter().map(|r| r.withheld).sum();
+    if withheld > 0 {
+        let _ = writeln!(
+            text,
+            "   {withheld} pairs got no ratio: the budget ended first, or a cell could not be measured here."
+        );
+    }
+    let moves = &found.moves;
+    if moves.moved > 0 {
+        let _ = writeln!(
+            text,
+            "   A ratio that moves (populate in the first half of the launches, 5 % more work in the second): said of {} of {}; said of {} of {} that did not move.",
+            moves.detected, moves.moved, moves.imagined, moves.still
+        );
+    }
+}
+
 fn naive(text: &mut String, found: &SelfTest) {
     if found.naive.is_empty() {
         return;
@@ -146,7 +204,9 @@ fn verdict(text: &mut String, found: &SelfTest) {
         (found.false_alarms(), found.covered(), found.announced());
     let _ = writeln!(text);
     if pairs == 0 {
-        text.push_str("Nothing could be judged: the budget ended before any pair had six launches. Raise --budget.\n");
+        text.push_str(
+            "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.\n",
+        );
         return;
     }
     let nominal = found.nominal * 100.0;
@@ -167,6 +227,21 @@ fn verdict(text: &mut String, found: &SelfTest) {
             found.coverage_chance
         );
     }
+    let real = |of: fn(&Real) -> usize| Real::sum(&found.real, of);
+    if real(|r| r.pairs) > 0 {
+        let _ = writeln!(
+            text,
+            "Real cells: {} of {} identical pairs told apart: {} (chance of this or more: {:.3}); {} wrong sentences and {} missed of {}: {}.",
+            real(|r| r.false_alarms),
+            real(|r| r.pairs),
+            words(found.real_chance >= SURE),
+            found.real_chance,
+            real(|r| r.wrong_sentences),
+            real(|r| r.missed),
+            real(|r| r.pairs + r.more),
+            words(found.sentence_chance >= SURE)
+        );
+    }
     if usual > 0 {
         let _ = writeln!(
             text,
@@ -175,7 +250,7 @@ fn verdict(text: &mut String, found: &SelfTest) {
         );
     }
     if pairs < 100 {
-        let _ = writeln!(text, "Note: fewer than 100 pairs say little; the default budget of two minutes makes 144.");
+        let _ = writeln!(text, "Note: fewer than 100 pairs say little; the default budget of three minutes makes 144.");
     }
     for (name, count) in found.warnings.iter().filter(|(name, _)| *name != "counter-absent" && *name != "below-floor") {
         let _ = writeln!(text, "Warning: {name}: {count} cells");

@@ -1,13 +1,16 @@
 //! A try on one screen: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{CellAlignment, Table, presets};
 use record::sizes::{about_size, format_ns};
 use record::summary::{Estimate, Verdict};
 use record::trial::{
     Against, ArmStatus, ArmSummary, Change, Ending, Measure, Measured, Role, TrialPlan, TrialSummary, TriedRun,
 };
-use serde::Serialize;
 use stats::quantile::median;
+
+use crate::export::hyperfine::{Hyperfine, Timed};
 
 /// Arms whose sentences fit on the screen.
 const SENTENCES: usize = 12;
@@ -205,27 +208,6 @@ fn again(summary: &TrialSummary) -> String {
     }
 }
 
-/// The file that hyperfine writes with `--export-json`.
-#[derive(Debug, Serialize)]
-pub struct Hyperfine {
-    results: Vec<HyperfineResult>,
-}
-
-#[derive(Debug, Serialize)]
-struct HyperfineResult {
-    command: String,
-    mean: f64,
-    stddev: Option<f64>,
-    median: f64,
-    user: f64,
-    system: f64,
-    min: f64,
-    max: f64,
-    times: Vec<f64>,
-    memory_usage_byte: Vec<u64>,
-    exit_codes: Vec<Option<i32>>,
-}
-
 /// The measured runs in hyperfine's shape, times in seconds; the A/A arm is left out.
 pub fn hyperfine(plan: &TrialPlan, runs: &[TriedRun]) -> Hyperfine {
     let result = |(index, arm): (usize, &record::trial::Arm)| {
@@ -236,7 +218,7 @@ pub fn hyperfine(plan: &TrialPlan, runs: &[TriedRun]) -> Hyperfine {
         let spread = times.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let sum = |of: fn(&TriedRun) -> u64| own.iter().map(|r| of(r)).sum::<u64>() as f64 * 1e-6 / n;
         let command = if arm.setting.is_some() { format!("{} [{}]", arm.shown, arm.name) } else { arm.shown.clone() };
-        Some(HyperfineResult {
+        Some(Timed {
             command,
             mean,
             stddev: (n > 1.0).then(|| spread.sqrt()),
@@ -247,6 +229,7 @@ pub fn hyperfine(plan: &TrialPlan, runs: &[TriedRun]) -> Hyperfine {
             max: times.iter().copied().fold(0.0, f64::max),
             memory_usage_byte: own.iter().map(|r| r.cost.max_rss_kib * 1024).collect(),
             exit_codes: own.iter().map(|r| (r.cost.end == Ending::Exit).then_some(r.cost.code)).collect(),
+            parameters: BTreeMap::new(),
             times,
         })
     };

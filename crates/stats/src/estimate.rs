@@ -105,7 +105,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn new(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<Estimate, Undefined> {
+    /// A ratio from its logarithm, the standard error of that and the error's degrees of freedom. `NotAProbability`.
+    pub(crate) fn of_log(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<Estimate, Undefined> {
         let mut new = Estimate {
             ratio: log.exp(),
             low: 0.0,
@@ -198,7 +199,7 @@ pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Esti
     let logs = logs_of(points);
     // Half its own and half the group's: one short series says little of its memory.
     let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
-    let plain = Estimate::new(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
+    let plain = Estimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
     match n >= LEAST_IN_ORDER {
         true => in_order(plain, points, neighbours_alike(&logs)?),
         false => Ok(plain),
@@ -224,7 +225,7 @@ fn in_order(plain: Estimate, points: &[Point], p: f64) -> Result<Estimate, Undef
     let (means, weights): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
     let (log, variance) = weighted_mean(&means, &weights)?;
     let error = (variance / count as f64).sqrt().max(plain.error);
-    let mut wider = Estimate::new(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
+    let mut wider = Estimate::of_log(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
     let least = means.iter().copied().fold(f64::INFINITY, f64::min).exp();
     let most = means.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp();
     wider.moved = (p <= MOVED_AT).then_some(Moved { low: least, high: most, blocks: count, p });

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod absolute;
+pub mod across;
 pub mod autocorrelation;
 pub mod best;
 pub mod calibration;

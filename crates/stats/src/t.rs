@@ -23,6 +23,14 @@ pub(crate) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     (mean, squares / (n - 1.0).max(1.0))
 }
 
+/// The mean and the standard deviation with divisor n − 1, in the values' own unit; the latter is zero for one value.
+/// `None` where there is no value or one is not finite.
+pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
+    check(values, 1).ok()?;
+    let (mean, variance) = mean_and_variance(values);
+    Some((mean, variance.sqrt()))
+}
+
 /// The difference of two means without the assumption of equal variances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Welch {

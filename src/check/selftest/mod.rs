@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use judge::selftest::SelfTest;
+use judge::selftest::real::RealRun;
 use judge::selftest::trial::{Done, EXTRAS, Work};
 use record::experiment::Experiment;
 use trials::{Laboratory, Trial};
@@ -12,6 +13,7 @@ use trials::{Laboratory, Trial};
 use crate::run::signals::Signals;
 use crate::worker::Worker;
 
+mod real;
 mod sequential;
 
 pub mod trials;
@@ -32,9 +34,15 @@ const PAIRS: usize = 12;
 const WORKS: [Work; 3] = [Work::Steps, Work::Pages, Work::Steps];
 
 /// The share of the budget that the runs take, and that of the naive comparisons after them.
-const RUNS_SHARE: f64 = 0.8;
+const RUNS_SHARE: f64 = 0.4;
 
-const NAIVE_SHARE: f64 = 0.15;
+/// The same of runs of real cells.
+const REAL_SHARE: f64 = 0.48;
+
+const NAIVE_SHARE: f64 = 0.1;
+
+/// Seconds of one run of real cells: what an ordinary run of them is given.
+const REAL_RUN_S: f64 = 9.0;
 
 /// No run is planned shorter than this; a small budget gives fewer runs instead.
 const LEAST_RUN_S: f64 = 2.5;
@@ -93,6 +101,7 @@ pub fn selftest(
             break;
         }
     }
+    let real = real_runs(place, (experiments, workers), budget_s * REAL_SHARE, seed, &signals)?;
     let mut naive = Vec::new();
     for work in [Work::Steps, Work::Pages] {
         let like: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
@@ -102,7 +111,29 @@ pub fn selftest(
             }
         }
     }
-    Ok(SelfTest::from_trials(&done, naive, seed, budget_s, started.elapsed().as_secs_f64()))
+    Ok(SelfTest::from_trials(&done, &real, naive, seed, (budget_s, started.elapsed().as_secs_f64())))
+}
+
+/// Runs of real cells until the time is used up: at least one.
+fn real_runs(
+    place: &Path,
+    what: (&[Experiment], &[Worker]),
+    budget_s: f64,
+    seed: u64,
+    signals: &Signals,
+) -> Result<Vec<RealRun>> {
+    let mut runs = Vec::new();
+    let number = ((budget_s / REAL_RUN_S) as usize).max(1);
+    for run in 0..number {
+        if signals.arrived().is_some() {
+            break;
+        }
+        let folder = place.join(format!("real-{run}"));
+        let terms = (budget_s / number as f64, seed.wrapping_add(1000 + run as u64));
+        runs.extend(real::run(&folder, what, run, terms, signals)?);
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    Ok(runs)
 }
 
 #[cfg(test)]
@@ -110,10 +141,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_minutes_make_more_than_a_hundred_comparisons() {
-        let (runs, run_s) = share_out(120.0);
+    fn three_minutes_make_more_than_a_hundred_comparisons() {
+        let (runs, run_s) = share_out(180.0);
         assert!(runs * PAIRS >= 100);
-        assert!(run_s * runs as f64 <= 96.0 + 1e-9);
+        assert!(run_s * runs as f64 <= 180.0 * RUNS_SHARE + 1e-9);
+        assert!(RUNS_SHARE + REAL_SHARE + NAIVE_SHARE <= 1.0);
         assert_eq!(share_out(3.0).0, 2);
     }
 

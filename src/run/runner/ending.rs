@@ -1,4 +1,5 @@
-//! What is said of how an experiment ended. Every end has a note: how wide what is ranked has become, which pair is widest, and what
+//! What is said of how an experiment ended. Every end has a note: how wide what is ranked has become, which pair is
+//! widest, and what
 //! that pair alone would need.
 
 use judge::Width;

@@ -89,6 +89,7 @@ impl Runner<'_> {
             noise: Some(noise),
         };
         self.folder.keep_launch(&mut record, &parts)?;
+        self.look_for_company()?;
         self.learn(&record, asked)
     }
 

@@ -23,6 +23,7 @@ use record::summary::Note;
 use stats::rng::Seeded;
 use stats::stopping::Goal;
 
+use crate::run::Alone;
 use crate::run::bound::Bounds;
 use crate::run::captures::Inputs;
 use crate::run::guard::Guard;
@@ -52,6 +53,8 @@ pub struct Runner<'a> {
     cleared: Vec<String>,
     /// What a sample took in the last launch that is not judged, in nanoseconds by cell.
     lengths_ns: BTreeMap<usize, f64>,
+    /// Tells whether another run measures at the same time; where left out, nobody asks.
+    alone: Option<&'a Alone>,
 }
 
 /// How much one launch holds.
@@ -112,8 +115,24 @@ impl<'a> Runner<'a> {
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
             lengths_ns: BTreeMap::new(),
+            alone: None,
             state,
         })
+    }
+
+    /// The same, and whether another run measures at the same time is asked at every launch.
+    pub fn alone_by(self, alone: &'a Alone) -> Runner<'a> {
+        Runner { alone: Some(alone), ..self }
+    }
+
+    /// Notes, once, that another run was measuring.
+    fn look_for_company(&mut self) -> Result<()> {
+        match self.alone {
+            Some(alone) if !self.state.had_company && alone.has_company() => {
+                self.decide("the machine's lock was not this run's alone", What::Company)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn spent_s(&self) -> f64 {
@@ -302,7 +321,8 @@ impl<'a> Runner<'a> {
         !measured || self.alive(launch_group).into_iter().any(|cell| turns::comes(role(cell), block))
     }
 
-    /// Whether a launch group holds cells that are ranked, or what they are held against: those of the baseline's worker that do
+    /// Whether a launch group holds cells that are ranked, or what they are held against: those of the baseline's
+    /// worker that do
     /// the ordinary job.
     fn ranked(&self, launch_group: usize) -> bool {
         let group = &self.state.launch_groups[launch_group];

@@ -1,4 +1,5 @@
-//! What comes before the launches that are judged: short ones that show how long things take, and from them, once and for all, how
+//! What comes before the launches that are judged: short ones that show how long things take, and from them, once and
+//! for all, how
 //! much a launch holds and what each experiment needs of the budget.
 
 use anyhow::Result;
@@ -70,7 +71,8 @@ impl Runner<'_> {
         Asked { rounds: 1, warmup_rounds }
     }
 
-    /// One launch of every group, two where rounds are short, that is kept but not judged: it shows what cannot run here and how
+    /// One launch of every group, two where rounds are short, that is kept but not judged: it shows what cannot run
+    /// here and how
     /// long a round takes. The groups that have been launched so are returned.
     pub(super) fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
         let mut launched = Vec::new();
@@ -114,7 +116,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Fixes how much every further launch holds: as many rounds as make it worth its start, so that at least about ten launches
+    /// Fixes how much every further launch holds: as many rounds as make it worth its start, so that at least about
+    /// ten launches
     /// of each group fit into the budget and as few as the run may have fill it.
     pub(super) fn fix_rounds(&mut self, name: &str, until_s: f64) -> Result<()> {
         let of_name = self.launch_groups_of(name);

@@ -1,4 +1,5 @@
-//! Who takes part in which round of a launch, in which order, and which rounds carry proofs. What is not judged takes little of the
+//! Who takes part in which round of a launch, in which order, and which rounds carry proofs. What is not judged takes
+//! little of the
 //! time: the floor comes in one launch of a run, the best possible in one round of four, proofs in one of eight.
 
 use record::method::Role;

@@ -1,7 +1,9 @@
 //! What the modules share.
 
+pub mod cache;
 pub mod native;
 pub mod place;
+pub mod readers;
 pub mod reading;
 pub mod runtimes;
 pub mod sides;

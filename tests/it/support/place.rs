@@ -54,6 +54,8 @@ impl Place {
     pub fn settle(&self, command: &mut Command) {
         command.env("XDG_DATA_HOME", self.file("data")).env("XDG_CACHE_HOME", cache());
         command.env("HOME", self.file("home")).env("TMPDIR", self.file("tmp"));
+        // Tests run at the same time, each in a machine of its own as far as runs are concerned.
+        command.env("PAGEWISE_LOCK", self.path());
     }
 
     /// `pagewise --worker CANARY` with these arguments; the canary does one thing wrong.

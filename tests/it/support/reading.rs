@@ -329,13 +329,14 @@ pub fn shrunk(reader: &Reader, method: &str, place: &Path) -> String {
 /// The laboratory in a home of its own, so that no test touches the user's runs or captures.
 pub fn laboratory(home: &Path, arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("pagewise"));
-    command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_DATA_HOME", home.join("data"));
+    command.env("XDG_CACHE_HOME", super::cache::below(&home.join("cache"))).env("XDG_DATA_HOME", home.join("data"));
+    command.env("PAGEWISE_LOCK", home);
     command.args(arguments).output().unwrap()
 }
 
 /// The summary of a run of one launch.
 pub fn run_json(home: &Path, arguments: &[&str]) -> serde_json::Value {
-    let usual = ["run", "--json", "--launches", "1", "--budget", "300s"];
+    let usual = ["run", "--json", "--launches", "1", "--budget", "15s"];
     let output = laboratory(home, &[&usual[..], arguments].concat());
     // 4 where nothing could be measured: each test says itself which outcome it wants.
     assert!([Some(0), Some(4)].contains(&output.status.code()), "{}", text(&output.stderr));

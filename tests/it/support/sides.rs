@@ -177,7 +177,11 @@ impl Ended {
 /// `pagewise` with a cache and run folders of its own.
 pub fn pagewise(place: &tempfile::TempDir, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
-    command.env("XDG_CACHE_HOME", place.path()).env("XDG_DATA_HOME", place.path()).args(arguments);
+    command
+        .env("XDG_CACHE_HOME", super::cache::below(place.path()))
+        .env("XDG_DATA_HOME", place.path())
+        .env("PAGEWISE_LOCK", place.path())
+        .args(arguments);
     command
 }
 

@@ -16,7 +16,10 @@ static bool read_setting(const char *path, enum setting *into)
         return false;
     bool known = read(fd, text, sizeof text - 1) > 0;
     close(fd);
-    *into = strstr(text, "[always]") ? ALWAYS : strstr(text, "[madvise]") ? MADVISE : strstr(text, "[inherit]") ? INHERIT : NEVER;
+    *into = strstr(text, "[always]")    ? ALWAYS
+            : strstr(text, "[madvise]") ? MADVISE
+            : strstr(text, "[inherit]") ? INHERIT
+                                        : NEVER;
     return known;
 }
 

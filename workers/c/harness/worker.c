@@ -45,8 +45,8 @@ static void run_slot(struct cell *cell, int number, int round)
 {
     struct slot *s = arena(sizeof *s);
     *s = (struct slot){.cell = cell, .number = number, .round = round, .page_bytes = (size_t)sysconf(_SC_PAGESIZE),
-                       .huge_page_bytes = huge_page_bytes(), .proofs = proves(round), .seed = request.seed, .ops = 1, .threads = 1,
-                       .role = request.role ? request.role : 'a'};
+                       .huge_page_bytes = huge_page_bytes(), .proofs = proves(round), .seed = request.seed, .ops = 1,
+                       .threads = 1, .role = request.role ? request.role : 'a'};
     s->bytes = s->phase_bytes = key_size(s, "bytes");
     size_t threads = key_size(s, "threads"), processes = key_size(s, "processes");
     s->threads = threads ? (unsigned)threads : 1;

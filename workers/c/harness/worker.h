@@ -81,9 +81,9 @@ struct part {
 void pool_wake(struct slot *s); /* before on_every_thread() outside of a parallel phase */
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark);
 
-/* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open() comes
- * before the fork; the child calls copy_enter() first and copy_leave() last. copy_close() waits for `pid` (0: that was done) and
- * adds what the child reported to the slot; where the child failed, the slot ends there with the child's words. */
+/* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open()
+ * comes before the fork; the child calls copy_enter() first and copy_leave() last. copy_close() waits for `pid` (0: that was
+ * done) and adds what the child reported to the slot; where the child failed, the slot ends there with the child's words. */
 void copy_open(struct slot *s);
 void copy_enter(void);
 __attribute__((noreturn)) void copy_leave(void);

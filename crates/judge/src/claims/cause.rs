@@ -1,5 +1,6 @@
 //! What a difference comes from, as far as what was counted tells. Each sentence rests on a share: the part of the difference
-//! in wall time that lies in the kernel, in the program or in waiting. Where no part carries half of it, the cause was not found.
+//! in wall time that lies in the kernel, in the program or in waiting. Where no part carries half of it, the cause
+//! was not found.
 
 use record::claim::{Job, Of, Word};
 use record::sizes::{about_size, three_digits};

@@ -8,8 +8,10 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use stats::quantile::median;
 use stats::verdict::MARGIN;
 
+use real::{Moves, Real, RealRun};
 use trial::{Done, EXTRAS, Effect, NaiveTrials, PRECISION, Work};
 
+pub mod real;
 pub mod trial;
 
 /// False alarms that are promised at most, and the share of intervals that may miss the truth.
@@ -26,7 +28,7 @@ pub struct Identical {
     pub runs: usize,
     /// Ratios judged.
     pub comparisons: usize,
-    /// Pairs that got no ratio, because the budget ended before six launches.
+    /// Pairs that got no ratio, because the budget ended before launches enough.
     pub withheld: usize,
     /// Ratios whose interval excludes one.
     pub false_alarms: usize,
@@ -119,13 +121,21 @@ pub struct SelfTest {
     pub identical: Vec<Identical>,
     /// By size.
     pub effects: Vec<KnownEffect>,
+    /// Cells of the real experiments, by worker and experiment.
+    pub real: Vec<Real>,
+    /// Whether a ratio that moves is said to move.
+    pub moves: Moves,
     /// By kind of work.
     pub naive: Vec<Usual>,
     /// The chance of as many false alarms or more, if they were as frequent as promised.
     pub false_alarm_chance: f64,
     /// The chance of as few covered effects or fewer, if intervals were as good as promised.
     pub coverage_chance: f64,
-    /// Whether neither is worse than chance explains.
+    /// The chance of as many false alarms among real cells or more.
+    pub real_chance: f64,
+    /// The chance of as many wrong sentences about real cells or more, if one in twenty were.
+    pub sentence_chance: f64,
+    /// Whether none is worse than chance explains.
     pub kept: bool,
     /// Warnings of the runs, by name: the cells they named.
     pub warnings: BTreeMap<String, usize>,
@@ -262,7 +272,18 @@ fn false_alarm_chance(identical: &[Identical]) -> f64 {
 
 impl SelfTest {
     /// Counts what the runs brought.
-    pub fn from_trials(done: &[Done], naive: Vec<NaiveTrials>, seed: u64, budget_s: f64, elapsed_s: f64) -> SelfTest {
+    pub fn from_trials(
+        done: &[Done],
+        runs: &[RealRun],
+        naive: Vec<NaiveTrials>,
+        seed: u64,
+        (budget_s, elapsed_s): (f64, f64),
+    ) -> SelfTest {
+        let (real, moves) = real::count(runs);
+        let sum = |of: fn(&Real) -> usize| Real::sum(&real, of);
+        let real_chance = at_least(sum(|r| r.false_alarms), sum(|r| r.pairs), NOMINAL);
+        let said = sum(|r| r.more) + sum(|r| r.pairs);
+        let sentence_chance = at_least(sum(|r| r.wrong_sentences) + sum(|r| r.missed), said, NOMINAL);
         let identical: Vec<Identical> = [Work::Steps, Work::Pages].iter().filter_map(|w| identical(*w, done)).collect();
         let effects: Vec<KnownEffect> = [Work::Steps, Work::Pages]
             .iter()
@@ -294,10 +315,14 @@ impl SelfTest {
             nominal: NOMINAL,
             identical,
             effects,
+            real,
+            moves,
             naive: naive.into_iter().map(usual).collect(),
             false_alarm_chance,
             coverage_chance,
-            kept: false_alarm_chance >= SURE && coverage_chance >= SURE,
+            real_chance,
+            sentence_chance,
+            kept: [false_alarm_chance, coverage_chance, real_chance, sentence_chance].iter().all(|p| *p >= SURE),
             warnings,
         }
     }
@@ -365,7 +390,7 @@ mod tests {
     }
 
     fn judged(alarms: usize, effect: Estimate) -> SelfTest {
-        SelfTest::from_trials(&[done(alarms, 100, effect)], Vec::new(), 1, 120.0, 60.0)
+        SelfTest::from_trials(&[done(alarms, 100, effect)], &[], Vec::new(), 1, (120.0, 60.0))
     }
 
     #[test]
@@ -394,7 +419,7 @@ mod tests {
 
     #[test]
     fn nothing_judged_is_nothing_proved() {
-        let nothing = SelfTest::from_trials(&[], Vec::new(), 1, 1.0, 1.0);
+        let nothing = SelfTest::from_trials(&[], &[], Vec::new(), 1, (1.0, 1.0));
         assert_eq!(nothing.exit_code(), 3);
     }
 

@@ -12,6 +12,7 @@ pub const ANSWERS_SCHEMA: u32 = 1;
 
 /// The verdict on a claim, the most surprising first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
     /// The opposite is so here.
@@ -116,7 +117,8 @@ pub struct JobAnswer {
     /// Unit of an absolute claim's figure.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Whether both sides are of the same blocks of launches; where not, what differs between their times is not in the interval.
+    /// Whether both sides are of the same blocks of launches; where not, what differs between their times is not in
+    /// the interval.
     pub paired: bool,
     /// Of a crossover: between which values it lies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,6 +157,7 @@ pub struct Point {
 
 /// A claim whose verdict is another in another run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// The claim.
     pub id: String,

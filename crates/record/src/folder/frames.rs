@@ -1,4 +1,5 @@
-//! `transcripts.zst`: one zstd frame a launch, with its requests, transcripts and messages one behind the other, so that `zstdcat` shows
+//! `transcripts.zst`: one zstd frame a launch, with its requests, transcripts and messages one behind the other, so
+//! that `zstdcat` shows
 //! them and a kill costs the last frame at most.
 
 use std::fs::{File, OpenOptions};

@@ -78,7 +78,8 @@ impl RunFolder {
     pub fn discard(&self) {
         let ours = |name: &str| {
             SEALED.contains(&name)
-                || [LAUNCHES, DECISIONS, TRANSCRIPTS, "claims.json", "answers.json", "summary.json"].contains(&name)
+                || [LAUNCHES, DECISIONS, TRANSCRIPTS, "claims.json", "answers.json", "summary.json", "report.html"]
+                    .contains(&name)
         };
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(ours) {
@@ -195,7 +196,8 @@ impl RunFolder {
         State::after(self.plan()?, &self.decisions()?).with_context(|| format!("{} is damaged", self.path.display()))
     }
 
-    /// Keeps a launch that has ended: its texts as a frame, then its line, which says where the frame lies. Where there is no room,
+    /// Keeps a launch that has ended: its texts as a frame, then its line, which says where the frame lies. Where
+    /// there is no room,
     /// neither stays.
     pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[Part]) -> Result<()> {
         let end = match self.end.get() {

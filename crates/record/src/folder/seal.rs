@@ -1,4 +1,5 @@
-//! Seals: a changed byte is noticed. A JSON file carries the SHA-256 of its other lines; a line of a journal that of itself and of the
+//! Seals: a changed byte is noticed. A JSON file carries the SHA-256 of its other lines; a line of a journal that of
+//! itself and of the
 //! line before it, so that lines that were swapped, doubled or taken out are noticed too.
 
 use sha2::{Digest, Sha256};

@@ -41,7 +41,8 @@ pub struct Environment {
     pub limits: Limits,
     /// What is installed.
     pub tools: Tools,
-    /// Variables that would change what a worker allocates, loads or compiles. Workers are not given them unless the plan says so.
+    /// Variables that would change what a worker allocates, loads or compiles. Workers are not given them unless the
+    /// plan says so.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
 }

@@ -275,7 +275,7 @@ fn value_names(masked: &[u8], language: Language, range: (usize, usize)) -> Vec<
 /// The bodies of phases within a range.
 fn phases(masked: &[u8], language: Language, range: (usize, usize)) -> Vec<(usize, usize)> {
     let openers: &[&str] = match language {
-        Language::C => &["PHASE", "PARALLEL_PHASE"],
+        Language::C => &["PHASE", "PARALLEL_PHASE", "SERIES_PHASE"],
         Language::Go => &["begin", "beginParallel"],
         Language::Java => &["phase"],
     };
@@ -285,8 +285,8 @@ fn phases(masked: &[u8], language: Language, range: (usize, usize)) -> Vec<(usiz
         let after = closed(masked, p + w.len());
         if language == Language::Go {
             // Only the stopwatch's braces are calls on a slot that an `end()` follows.
-            let call = [b".".as_slice(), b"end()"].concat();
-            let end = find(masked, after, &call);
+            let ends = [b".end()".as_slice(), b".endSeries()"].map(|call| find(masked, after, call));
+            let end = ends[0].min(ends[1]);
             let of_slot = p > 1 && masked[p - 1] == b'.' && end < range.1;
             return of_slot.then(|| (after, masked[..end].iter().rposition(|b| *b == b'\n').unwrap_or(end)));
         }

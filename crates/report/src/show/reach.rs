@@ -147,7 +147,7 @@ impl<'a> Index<'a> {
         let path = self.sources[self.items[item].file].path;
         let watch = ["/harness/phase.c", "/go/phase.go", "/pagewise/Phase.java"].iter().any(|end| path.ends_with(end));
         watch && !self.items[item].names.iter().any(|name| name == "now_ns" || name == "nowNs")
-            || self.items[item].names.iter().any(|name| name == "PHASE" || name == "PARALLEL_PHASE")
+            || self.items[item].names.iter().any(|name| name == "PHASE" || name.ends_with("_PHASE"))
     }
 
     /// Go and Java: a method is named by a call, anything else without a value before it. A class or a field stands for no

@@ -1,6 +1,7 @@
 //! What a terminal shows of a run: the answer on one screen, the tables of experiments, the warnings. Everything comes from the
 //! view; here it is only put into lines that are no wider than the terminal.
 
+mod across;
 mod bars;
 mod layout;
 mod look;
@@ -11,6 +12,7 @@ mod warnings;
 use record::summary::Summary;
 
 use crate::view::View;
+pub use across::compared;
 pub use screen::Screen;
 
 /// What is asked for.
@@ -24,6 +26,8 @@ pub struct Wanted {
     pub warnings: bool,
     /// How the run is called on the command line, where its name alone would not find it.
     pub run: Option<String>,
+    /// Where its page lies, if it has one.
+    pub page: Option<String>,
 }
 
 /// The report of a run: the warnings where they are asked for; one screen for a first look; else the tables.
@@ -31,6 +35,9 @@ pub fn render(summary: &Summary, screen: &Screen, wanted: &Wanted) -> String {
     let mut view = View::of(summary);
     if let Some(run) = &wanted.run {
         view.called(run);
+    }
+    if let Some(page) = &wanted.page {
+        view.look.next.push(format!("page: {page}"));
     }
     if wanted.warnings {
         warnings::render(&view, screen)

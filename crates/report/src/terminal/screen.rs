@@ -1,5 +1,7 @@
 //! What a terminal can show: how wide it is, and whether it has more than ASCII.
 
+use crate::inert::is_steering;
+
 /// The narrowest terminal that lines are made for.
 const NARROWEST: usize = 80;
 
@@ -32,10 +34,7 @@ impl Screen {
         let mut shown = String::with_capacity(text.len());
         for sign in text.chars() {
             match sign {
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-                    shown.push('?')
-                }
-                c if c.is_control() => shown.push('?'),
+                c if is_steering(c) => shown.push('?'),
                 c if !self.ascii || c.is_ascii() => shown.push(c),
                 'µ' => shown.push('u'),
                 '×' => shown.push('x'),

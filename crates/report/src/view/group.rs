@@ -5,8 +5,9 @@ use record::sizes::{format_ns, three_digits};
 use record::summary::{Comparison, Estimate, ExperimentSummary, GroupSummary, Summary};
 
 use super::labels::Labels;
+use super::launches::{self, Stack};
 use super::tables::{self, Grid};
-use super::{Axis, labels};
+use super::{Axis, Scale, labels};
 use crate::{answer, numbers, words};
 
 /// One group.
@@ -20,6 +21,10 @@ pub struct GroupView {
     pub against: Option<String>,
     /// The axis of all ratios to the baseline, where there is any.
     pub axis: Option<Axis>,
+    /// The scale of all launches' wall times.
+    pub times: Option<Scale>,
+    /// Phases laid end to end, where they follow each other.
+    pub stack: Option<Stack>,
     /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then best possible and
     /// floor.
     pub kinds: Vec<Kind>,
@@ -67,6 +72,27 @@ pub struct Row {
     pub cpu: String,
     /// Minor faults of one sample.
     pub faults: String,
+    /// The numbers behind time, time of one unit, CPU time and faults, where there are any; times in nanoseconds.
+    pub numbers: Option<Numbers>,
+    /// The best possible's time as a share of this one.
+    pub share: Option<Estimate>,
+    /// Each launch's wall time in nanoseconds, in the order of the launches.
+    pub launches: Vec<f64>,
+    /// Each launch's wall time over that of the baseline in the same block.
+    pub launch_ratios: Vec<f64>,
+}
+
+/// What a row's words say, as numbers: to sort by, and to be read by programs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Numbers {
+    /// Median wall time of one sample.
+    pub wall_ns: f64,
+    /// Median wall time of one unit.
+    pub per_unit_ns: f64,
+    /// Median CPU time of one sample.
+    pub cpu_ns: f64,
+    /// Minor faults of one sample.
+    pub minor_faults: f64,
 }
 
 /// What heads best possible and floor, which are shown with everything else only.
@@ -108,11 +134,17 @@ pub(crate) fn view(
     blocks.sort_by(|a, b| a.0.cmp(&b.0));
     let kinds: Vec<Kind> = blocks.into_iter().map(|((_, heading), rows)| Kind { heading, rows }).collect();
     let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
+    let every_launch = kinds.iter().flat_map(|k| &k.rows).flat_map(|r| r.launches.iter().copied());
     Some(GroupView {
+        times: Scale::times(every_launch),
+        stack: launches::stack(summary, &experiment.definition, &kinds),
         setting: labels.setting(&experiment.definition, group),
         headline: experiment.headline.clone(),
         against: group.baseline.map(name),
-        axis: Axis::over(kinds.iter().flat_map(|k| &k.rows).filter_map(|r| r.ratio.as_ref())),
+        // Floors lie so far off that they would squeeze all others.
+        axis: Axis::over(
+            kinds.iter().filter(|k| k.heading != FOR_COMPARISON).flat_map(|k| &k.rows).filter_map(|r| r.ratio.as_ref()),
+        ),
         kinds,
         answers: answer::sentences(summary, group, name),
         moved: moved(experiment, group, name),
@@ -152,6 +184,10 @@ fn row(
         of_best_possible: String::new(),
         cpu: String::new(),
         faults: String::new(),
+        numbers: None,
+        share: None,
+        launches: launches::walls(cell, &experiment.headline),
+        launch_ratios: Vec::new(),
     };
     let believed = cell.status == Status::Ok;
     let comparison = group.comparison(index, &experiment.headline);
@@ -159,15 +195,24 @@ fn row(
     row.ratio_words = row.ratio.as_ref().map_or_else(String::new, numbers::ratio_words);
     if group.baseline == Some(index) {
         row.ratio_words = "1".to_owned();
+    } else if let (Some(baseline), true) = (group.baseline, row.ratio.is_some()) {
+        row.launch_ratios = launches::ratios(cell, &summary.cells[baseline], &experiment.headline);
     }
     (row.verdict, row.sentence) = said(summary, group, index, comparison);
     let Some(phase) = cell.phases.get(&experiment.headline) else { return row };
+    row.numbers = Some(Numbers {
+        wall_ns: phase.wall_ns.median,
+        per_unit_ns: phase.per_unit_ns.median,
+        cpu_ns: phase.cpu_ns.median,
+        minor_faults: phase.minor_faults,
+    });
     row.time = numbers::interval(&phase.wall_ns);
     row.per_unit = format_ns(phase.per_unit_ns.median);
     row.cpu = format_ns(phase.cpu_ns.median);
     row.faults = three_digits(phase.minor_faults).trim_end_matches(".00").to_owned();
     if let Some(share) = phase.of_best_possible.filter(|_| cell.role != "null" && believed) {
         let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);
+        row.share = phase.of_best_possible;
         row.of_best_possible = format!("{share:.0} % ({low:.0}–{high:.0})");
     }
     if phase.below_floor && believed && cell.role == "method" {

@@ -47,7 +47,8 @@ impl<'a> Labels<'a> {
         labels
     }
 
-    fn varies(&self, experiment: &str, key: &str) -> bool {
+    /// Whether a parameter has several values within an experiment.
+    pub(crate) fn varies(&self, experiment: &str, key: &str) -> bool {
         self.values.get(experiment).and_then(|v| v.get(key)).is_some_and(|values| values.len() > 1)
     }
 

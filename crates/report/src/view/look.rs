@@ -164,7 +164,8 @@ fn next(summary: &Summary, most_surprising: Option<&str>) -> Vec<String> {
     vec![
         format!("pagewise report {} {name}", summary.run),
         format!("pagewise run {name}"),
-        format!("pagewise explain {name}"),
+        "pagewise claims".to_owned(),
+        format!("pagewise advise {name}"),
     ]
 }
 

@@ -2,20 +2,30 @@
 //! every export take their rows from here; none of them computes a figure, ranks or sorts.
 
 mod axis;
+mod cells;
+mod curves;
+mod evidence;
 mod group;
 mod labels;
+mod launches;
 mod look;
 mod missing;
+mod scale;
 mod tables;
 
 use record::outcome::Status;
 use record::summary::{ExperimentSummary, Note, Summary};
 
 pub use axis::Axis;
-pub use group::{FOR_COMPARISON, GroupView, Kind, Row};
+pub use cells::{CellView, LaunchView, PhaseView, Taken};
+pub use curves::{Crossover, Curves, Line, Point};
+pub use evidence::{LawRow, ProofRow};
+pub use group::{FOR_COMPARISON, GroupView, Kind, Numbers, Row};
 pub use labels::spaced;
+pub use launches::{Stack, StackRow};
 pub use look::{Figure, KeepRow, Look, WorthRow};
 pub use missing::Absent;
+pub use scale::Scale;
 pub use tables::{Grid, GridRow};
 
 use crate::words;
@@ -42,6 +52,10 @@ pub struct View {
     pub warned_cells: usize,
     /// How the run went, in sentences.
     pub notes: Vec<String>,
+    /// What is known of the machine and of what the run was asked for: name and words.
+    pub circumstances: Vec<(String, String)>,
+    /// Commands that ask the same again and show what was measured.
+    pub repeat: Vec<String>,
 }
 
 /// One experiment.
@@ -51,6 +65,10 @@ pub struct ExperimentView {
     pub name: String,
     /// Its title.
     pub title: String,
+    /// What it asks.
+    pub question: String,
+    /// How its figures are to be read.
+    pub reading: String,
     /// What is compared: `ready: from nothing to every page touched once (map + advise + first-touch)`.
     pub compared: String,
     /// What a unit is: page, byte …
@@ -59,6 +77,12 @@ pub struct ExperimentView {
     pub constant: Vec<String>,
     /// Its comparison groups.
     pub groups: Vec<GroupView>,
+    /// Costs against sizes, where several were measured.
+    pub curves: Vec<Curves>,
+    /// Laws that were held against its samples.
+    pub laws: Vec<LawRow>,
+    /// Facts that its cells recorded.
+    pub proofs: Vec<ProofRow>,
     /// Cells without figures, and figures that are not to be believed.
     pub absent: Vec<Absent>,
 }
@@ -75,7 +99,7 @@ pub struct WarningKind {
 impl View {
     /// Calls the run by other words than its name, in all that tells what to do next.
     pub fn called(&mut self, run: &str) {
-        for command in &mut self.look.next {
+        for command in self.look.next.iter_mut().chain(&mut self.repeat) {
             *command = command.replace(&self.run, run);
         }
         run.clone_into(&mut self.run);
@@ -99,6 +123,8 @@ impl View {
             warnings: warnings(summary),
             warned_cells: warned.len(),
             notes: summary.notes.iter().map(note).collect(),
+            circumstances: evidence::circumstances(summary),
+            repeat: evidence::repeat(summary),
         }
     }
 }
@@ -143,6 +169,8 @@ fn experiment_view(summary: &Summary, experiment: &ExperimentSummary, labels: &L
     Some(ExperimentView {
         name: definition.name.clone(),
         title: definition.title.clone(),
+        question: definition.question.clone(),
+        reading: definition.reading.clone(),
         compared,
         unit: definition.unit.clone(),
         constant: labels.constant(definition),
@@ -150,6 +178,9 @@ fn experiment_view(summary: &Summary, experiment: &ExperimentSummary, labels: &L
             .groups_of(&definition.name)
             .filter_map(|g| group::view(summary, experiment, g, labels))
             .collect(),
+        curves: curves::curves(summary, experiment, labels),
+        laws: evidence::laws(summary, &definition.name, labels),
+        proofs: evidence::proofs(summary, &definition.name, labels),
         absent: missing::absent(summary, &definition.name, labels),
     })
 }

@@ -79,7 +79,9 @@ proptest! {
         prop_assert!(from <= low * (1.0 + slack) && high <= to * (1.0 + slack), "{sentence} beside {low}–{high}");
         match least {
             // "At least" is a promise: the interval's nearer end is no nearer to one.
-            Some(least) if least < 1.0 => prop_assert!(high <= least * (1.0 + slack) && high < 1.0 / (1.0 + margin), "{sentence}"),
+            Some(least) if least < 1.0 => {
+                prop_assert!(high <= least * (1.0 + slack) && high < 1.0 / (1.0 + margin), "{sentence}");
+            }
             Some(least) => prop_assert!(least <= low * (1.0 + slack) && low > 1.0 + margin, "{sentence}"),
             None => {}
         }

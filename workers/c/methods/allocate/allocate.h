@@ -36,7 +36,7 @@
     phase ".minor_faults <= " PAGES_WITH_HEADER "; base_pages_only == 1 & bytes >= 262144: " phase                      \
     ".minor_faults == " PAGES_WITH_HEADER " - 1"
 #define MMAP_FAULT_LAWS(phase)                                                                                         \
-    MAPPED_LAWS "; " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; base_pages_only == 1: " phase                       \
+    MAPPED_LAWS "; " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; base_pages_only == 1: " phase \
     ".minor_faults == " PAGES "; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: " GIVEN_BACK
 
 /* Before the first phase: units, backing, and the proof that nobody has used the heap. */
@@ -54,7 +54,8 @@ void allocate_glibc(struct slot *s, const char *block);    /* after `fill`: wher
 void allocate_refilled(struct slot *s, const char *block); /* after `refill`: the digest */
 void allocate_end(struct slot *s);                         /* after `free` */
 
-/* Where and how a mapping is asked for: `align=huge` at a huge page's boundary with unmapped guards, else where the kernel likes. */
+/* Where and how a mapping is asked for: `align=huge` at a huge page's boundary with unmapped guards, else where the
+ * kernel likes. */
 struct place {
     void *at;
     int flags;

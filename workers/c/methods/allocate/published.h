@@ -1,5 +1,6 @@
-/* The published P4 program, flaws included: one process, in this order and once each: malloc and memset to 0, free, an anonymous
- * mapping and memset to 1. Either half is a method; the other half is done beside it, by the program's own clock only. */
+/* The published P4 program, flaws included: one process, in this order and once each: malloc and memset to 0, free, an
+ * anonymous mapping and memset to 1. Either half is a method; the other half is done beside it, by the program's own clock
+ * only. */
 #ifndef PAGEWISE_ALLOCATE_PUBLISHED_H
 #define PAGEWISE_ALLOCATE_PUBLISHED_H
 #include "allocate.h"
@@ -8,7 +9,7 @@
 #define PUBLISHED_PHASES "allocate-and-fill"
 /* The published clock and ours agree on the half that both of them time. */
 #define CLOCK_LAWS(half)                                                                                               \
-    "bytes >= 1048576: 100 * " half "_raw_ns >= 99 * allocate-and-fill.wall_ns; "                                                        \
+    "bytes >= 1048576: 100 * " half "_raw_ns >= 99 * allocate-and-fill.wall_ns; " \
     "bytes >= 1048576: 100 * " half "_raw_ns <= 101 * allocate-and-fill.wall_ns + 100 * 100000"
 /* Both blocks were whole, and the first was given back before the second was asked for. */
 #define SEQUENCE_LAWS                                                                                                  \

@@ -22,9 +22,9 @@ struct copy {
     uint64_t batch; /* copies in a sample: as many as make up at least batch_bytes */
 };
 
-/* Repeats `one`, the copy number i of `bytes` from `from` to `to + i * stride`. All copies of a warm sample go to the same place,
- * so each carries a byte of its own, which must come out there: a copy that was left out, or made once for all, is noticed.
- * The byte is another one each time and is put back at both ends. */
+/* Repeats `one`, the copy number i of `bytes` from `from` to `to + i * stride`. All copies of a warm sample go to the same
+ * place, so each carries a byte of its own, which must come out there: a copy that was left out, or made once for all, is
+ * noticed. The byte is another one each time and is put back at both ends. */
 #define EACH_COPY(one)                                                                                                 \
     unsigned char wrong = 0, flip = stride ? 0 : 0xff;                                                                 \
     size_t at = 0, step = bytes / 7 + 1, last = 0;                                                                     \

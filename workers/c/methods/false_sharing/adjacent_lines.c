@@ -13,5 +13,5 @@ static void run(struct slot *s)
 }
 
 METHOD(false_sharing_adjacent_lines, .experiment = "false-sharing", .name = "adjacent-lines",
-       .summary = "method",
+       .summary = "Two processes each add to a counter of its own, 64 bytes apart: two lines, one pair that is prefetched together.",
        .phases = "stores", .keys = LINES_KEYS, .memory = "4096", .laws = LINES_LAWS, .calls = "", .run = run, .run_b = run);

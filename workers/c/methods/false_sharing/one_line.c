@@ -13,5 +13,5 @@ static void run(struct slot *s)
 }
 
 METHOD(false_sharing_one_line, .experiment = "false-sharing", .name = "one-line",
-       .summary = "method",
+       .summary = "Two processes each add to a counter of its own, and both counters lie in one cache line.",
        .phases = "stores", .keys = LINES_KEYS, .memory = "4096", .laws = LINES_LAWS, .calls = "", .run = run, .run_b = run);

@@ -54,7 +54,8 @@ static inline int release_advice(const struct slot *s)
 }
 
 void fault_begin(struct slot *s);                          /* checks the cell, prepares backing, counts in pages */
-/* For methods that need huge pages: skips where the settings or the size let none come. `advised`: MADV_HUGEPAGE asks for them. */
+/* For methods that need huge pages: skips where the settings or the size let none come. `advised`: MADV_HUGEPAGE asks
+ * for them. */
 void fault_needs_huge(struct slot *s, bool advised);
 /* Between map and first-touch: what is there already, and the faults that the settings promise to advised memory. */
 void fault_before(struct slot *s, const char *p);

@@ -1,3 +1,4 @@
+/* What piles up where freed memory stays mapped, and how much may: read from this process's own files, outside any clock. */
 #include "pile.h"
 #include "core.h"
 #include <fcntl.h>
@@ -31,7 +32,8 @@ static uint64_t cgroup_limit(void)
         if (!own || !(strstr(line, ":memory:") || strncmp(line, "0::", 3) == 0))
             continue;
         bool first = strstr(line, ":memory:") != NULL;
-        snprintf(path, sizeof path, first ? "/sys/fs/cgroup/memory%s/memory.limit_in_bytes" : "/sys/fs/cgroup%s/memory.max", own + 1);
+        snprintf(path, sizeof path,
+                 first ? "/sys/fs/cgroup/memory%s/memory.limit_in_bytes" : "/sys/fs/cgroup%s/memory.max", own + 1);
         limit = number_in(path, "", UINT64_MAX);
         least = limit < least ? limit : least;
     }

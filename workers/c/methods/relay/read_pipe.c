@@ -31,7 +31,9 @@ static void run_b(struct slot *s)
 }
 
 METHOD(relay_read_pipe, .experiment = "relay", .name = "read-pipe",
-       .summary = "a reads the file into a buffer and writes it into a pipe, b reads the pipe, and writes a new file where it is to (`sink`).",
+       .summary = "a reads the file into a buffer and writes it into a pipe, b reads the pipe, and writes a new file "
+                  "where it is to (`sink`).",
        .phases = FILE_SINK_PHASES, .keys = BOTH_SINKS_KEYS " chunk:size pipe_bytes:size", .memory = "bytes + chunk",
-       .laws = BOTH_SINKS_LAWS "; granted_pipe_bytes == pipe_bytes", .calls = "send:pread64,write receive:read,write? write-back:fdatasync?", .run = run,
+       .laws = BOTH_SINKS_LAWS "; granted_pipe_bytes == pipe_bytes",
+       .calls = "send:pread64,write receive:read,write? write-back:fdatasync?", .run = run,
        .run_b = run_b);

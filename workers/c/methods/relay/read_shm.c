@@ -61,6 +61,10 @@ static void run_b(struct slot *s)
 }
 
 METHOD(relay_read_shm, .experiment = "relay", .name = "read-shm",
-       .summary = "a reads the file straight into a ring of shared memory, b copies it out, or writes it into a new file (`sink`).",
-       .phases = FILE_SINK_PHASES, .keys = BOTH_SINKS_KEYS " chunk:size ring_chunks:count", .memory = "bytes + chunk * ring_chunks",
-       .laws = BOTH_SINKS_LAWS, .calls = "send:pread64,sched_yield?,poll? receive:sched_yield?,poll?,pwrite64? write-back:fdatasync?", .run = run, .run_b = run_b);
+       .summary = "a reads the file straight into a ring of shared memory, b copies it out, or writes it into a "
+                  "new file (`sink`).",
+       .phases = FILE_SINK_PHASES, .keys = BOTH_SINKS_KEYS " chunk:size ring_chunks:count",
+       .memory = "bytes + chunk * ring_chunks",
+       .laws = BOTH_SINKS_LAWS,
+       .calls = "send:pread64,sched_yield?,poll? receive:sched_yield?,poll?,pwrite64? write-back:fdatasync?",
+       .run = run, .run_b = run_b);

@@ -1,0 +1,101 @@
+//! What keeping runs costs: a report of a million samples must take less than 3 s and 300 MiB, and the list of ten
+//! thousand kept runs less than 1 s.
+//!
+//! `cargo bench --bench keeping` makes one short real run, multiplies it, prints the figures and fails where a limit
+//! is exceeded.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use record::folder::RunFolder;
+use report::terminal::{Screen, Wanted, render};
+
+const SAMPLES: usize = 1_000_000;
+const REPORT: (Duration, f64) = (Duration::from_secs(3), 300.0);
+const RUNS: usize = 10_000;
+const LIST: Duration = Duration::from_secs(1);
+
+fn main() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let run = place.path().join("run");
+    let words = ["run", "fault/touch@c-O3", "fault/populate@c-O3", "--set", "bytes=64KiB", "--budget", "5s", "--out"];
+    assert!(pagewise(place.path()).args(words).arg(&run).stdout(Stdio::null()).status().expect("it starts").success());
+    list(place.path(), &run);
+    report(place.path(), &run);
+}
+
+fn pagewise(place: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
+    command.env("XDG_DATA_HOME", place.join("data")).env("XDG_CACHE_HOME", place.join("cache"));
+    command
+}
+
+/// A run of a million samples: the launches of the small one, again and again.
+fn report(place: &Path, run: &Path) {
+    let from = open(run);
+    let to = RunFolder::create(&place.join("large")).expect("a new folder");
+    for name in ["plan.json", "environment.json", "preflight.json"] {
+        let value: serde_json::Value = from.read_sealed(name).expect("as it was written");
+        to.write_sealed(name, &value).expect("there is room");
+    }
+    for decision in from.decisions().expect("as they were written") {
+        to.append_decision(&decision).expect("there is room");
+    }
+    let launches = from.launches().expect("as they were written").records;
+    let judged: Vec<_> = launches.into_iter().filter(|l| l.block >= 0).collect();
+    let parts: Vec<_> = judged.iter().map(|l| from.parts(l).expect("as it was written")).collect();
+    let (mut samples, mut launch) = (0, 0);
+    while samples < SAMPLES {
+        let (mut record, parts) = (judged[launch % judged.len()].clone(), &parts[launch % judged.len()]);
+        (record.launch, record.block) = (launch, launch as i32);
+        to.keep_launch(&mut record, parts).expect("there is room");
+        let of = |bytes: &[u8]| bytes.split(|b| *b == b'\n').filter(|l| l.starts_with(b"sample\t")).count();
+        samples += parts.iter().map(|p| of(&p.bytes)).sum::<usize>();
+        launch += 1;
+    }
+    let start = Instant::now();
+    let mut shown = pagewise(place);
+    shown.arg("report").arg(to.path()).stdout(Stdio::null());
+    assert!(shown.status().expect("it starts").success());
+    let took = start.elapsed();
+    // In this process once more, because only its own peak can be asked for.
+    let (_, summary) = judge::replay(&to).expect("it is as it was written");
+    assert!(!render(&summary, &Screen::new(100, false), &Wanted::default()).is_empty());
+    let peak = peak_mib();
+    println!("report of {samples} samples in {launch} launches: {:.2} s, {peak:.0} MiB", took.as_secs_f64());
+    assert!(took < REPORT.0 && peak < REPORT.1, "a limit is exceeded");
+}
+
+fn open(path: &Path) -> RunFolder {
+    RunFolder::open(path.to_str().expect("UTF-8"), path).expect("a run")
+}
+
+/// Ten thousand copies of a run in a store, listed for the first time and again.
+fn list(place: &Path, run: &Path) {
+    let store: PathBuf = place.join("data/pagewise/runs");
+    let files: Vec<PathBuf> = std::fs::read_dir(run).expect("a run").flatten().map(|e| e.path()).collect();
+    for n in 0..RUNS {
+        let folder = store.join(format!("20261121T000000Z-{n:08x}"));
+        std::fs::create_dir_all(&folder).expect("there is room");
+        for file in &files {
+            // Links take no room; to a reader they are files like any other.
+            std::fs::hard_link(file, folder.join(file.file_name().expect("a name"))).expect("links can be made");
+        }
+    }
+    for (what, limit) in [("the first time", None), ("again", Some(LIST))] {
+        let start = Instant::now();
+        let output = pagewise(place).arg("runs").output().expect("it starts");
+        let took = start.elapsed();
+        assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("{RUNS} of {RUNS} runs")));
+        println!("list of {RUNS} runs, {what}: {:.2} s", took.as_secs_f64());
+        assert!(limit.is_none_or(|limit| took < limit), "a limit is exceeded");
+    }
+}
+
+/// The most memory this process has held, from the kernel.
+fn peak_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak of resident memory");
+    line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
+}

@@ -1,0 +1,220 @@
+//! Real cells, judged as in any run, where the truth is known: a method against itself, and against 5 % more of the same work.
+
+use std::collections::BTreeMap;
+
+use record::summary::{CellSummary, Comparison, GroupSummary, Recommendation, Summary, Verdict};
+use serde::{Deserialize, Serialize};
+use stats::estimate::{Point, estimate};
+use stats::interval::CONFIDENCE;
+use stats::moderated::Prior;
+use stats::moved::LEAST_IN_ORDER;
+
+use super::{excludes, middle};
+
+/// How much more the third cell does, in percent.
+pub const MORE_PERCENT: u64 = 5;
+
+/// Beyond 5 % more work a sample may take this much longer, because it also leaves a cache or a page table's page sooner.
+const STEP: f64 = 0.01;
+
+/// The other way of doing the work of the first experiment: its ratio is another one.
+const OTHER_WAY: (&str, &str) = ("fault", "populate");
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct RealRun {
+    /// Whose cells.
+    pub worker: String,
+    /// By experiment: the parameter that says how much is done, and its lesser value.
+    pub amounts: BTreeMap<String, (String, u64)>,
+    /// As judged.
+    pub summary: Summary,
+}
+
+/// What the cells of an experiment showed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Real {
+    /// The experiment.
+    pub experiment: String,
+    /// The worker.
+    pub worker: String,
+    /// Identical pairs that got a ratio.
+    pub pairs: usize,
+    /// Those that did not, because the budget ended or a cell was not trusted.
+    pub withheld: usize,
+    /// Pairs whose interval excludes one.
+    pub false_alarms: usize,
+    /// Median half-width of all their intervals.
+    pub half_width: f64,
+    /// Comparisons with 5 % more work.
+    pub more: usize,
+    /// Those whose interval lies above one as a whole.
+    pub seen: usize,
+    /// Those whose interval shares nothing with what the truth may be: from 1, where all of it is fixed cost, to 1.06.
+    pub missed: usize,
+    /// Median estimate of them.
+    pub estimate: f64,
+    /// Sentences that the truth contradicts: a verdict, a best set or a recommendation.
+    pub wrong_sentences: usize,
+    /// ln of the ratio of each launch of each identical pair, in their order.
+    pub identical_logs: Vec<Vec<f64>>,
+    /// The same of each comparison with 5 % more work.
+    pub more_logs: Vec<Vec<f64>>,
+}
+
+/// Ratios made of launches of one pair and then of another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moves {
+    /// Series whose second half has another ratio.
+    pub moved: usize,
+    /// Those of which that was said.
+    pub detected: usize,
+    /// Series of one pair from beginning to end.
+    pub still: usize,
+    /// Those of which it was said all the same.
+    pub imagined: usize,
+}
+
+/// Counts over all runs.
+pub fn count(runs: &[RealRun]) -> (Vec<Real>, Moves) {
+    let mut found: BTreeMap<(String, String), Vec<(&RealRun, &GroupSummary)>> = BTreeMap::new();
+    for run in runs {
+        for group in &run.summary.groups {
+            found.entry((run.worker.clone(), group.experiment.clone())).or_default().push((run, group));
+        }
+    }
+    let real = found.into_iter().map(|((worker, experiment), groups)| one(experiment, worker, &groups)).collect();
+    let mut moves = Moves::default();
+    runs.iter().for_each(|run| follow(run, &mut moves));
+    (real, moves)
+}
+
+fn one(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)]) -> Real {
+    let mut real = Real { experiment, worker, ..Real::default() };
+    let (mut widths, mut estimates) = (Vec::new(), Vec::new());
+    for (run, group) in groups {
+        match &group.aa {
+            Some(aa) => {
+                real.pairs += 1;
+                real.false_alarms += usize::from(excludes(&aa.ratio, 1.0));
+                widths.push(aa.ratio.half_width());
+            }
+            None => real.withheld += 1,
+        }
+        real.identical_logs.extend(identical_logs(run, group));
+        for comparison in group.comparisons.iter().filter(|c| is_more(run, group, c)) {
+            let Some(ratio) = &comparison.ratio else { continue };
+            real.more += 1;
+            real.seen += usize::from(ratio.low > 1.0);
+            real.missed += usize::from(ratio.high < 1.0 || ratio.low > most());
+            real.wrong_sentences += usize::from(wrong(comparison.verdict));
+            estimates.push(ratio.ratio);
+            let base = group.baseline.map(|b| &run.summary.cells[b]);
+            real.more_logs.extend(base.and_then(|b| logs(b, &run.summary.cells[comparison.cell], &comparison.phase)));
+        }
+        real.wrong_sentences += wrong_choices(run, group);
+    }
+    real.half_width = middle(widths.into_iter());
+    real.estimate = middle(estimates.into_iter());
+    real
+}
+
+fn most() -> f64 {
+    (1.0 + MORE_PERCENT as f64 / 100.0) * (1.0 + STEP)
+}
+
+/// Whether a verdict on 5 % more work says what cannot be.
+fn wrong(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Faster { .. } => true,
+        Verdict::Slower { at_least } => at_least > most() - 1.0,
+        Verdict::Within { .. } | Verdict::NotSettled => false,
+    }
+}
+
+fn headline<'a>(run: &'a RealRun, group: &GroupSummary) -> Option<&'a str> {
+    let found = run.summary.experiments.iter().find(|e| e.definition.name == group.experiment);
+    found.map(|e| e.headline.as_str())
+}
+
+fn does_more(run: &RealRun, cell: &CellSummary) -> bool {
+    let Some((key, base)) = run.amounts.get(&cell.experiment) else { return false };
+    cell.parameters.get(key).and_then(|v| v.parse::<u64>().ok()).is_some_and(|v| v > *base)
+}
+
+/// The baseline's own method with more to do, by what it is compared by first.
+fn is_more(run: &RealRun, group: &GroupSummary, comparison: &Comparison) -> bool {
+    let cells = &run.summary.cells;
+    let same = group.baseline.is_some_and(|b| cells[b].method == cells[comparison.cell].method);
+    same && does_more(run, &cells[comparison.cell]) && headline(run, group) == Some(comparison.phase.as_str())
+}
+
+/// Best sets that leave out the lesser work while they hold the greater, and a recommendation to do more.
+fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
+    let Some(base) = group.baseline else { return 0 };
+    let cells = &run.summary.cells;
+    let more = |c: usize| cells[c].method == cells[base].method && does_more(run, &cells[c]);
+    let excluded = |best: &record::summary::BestClaim| {
+        more(best.leader) && !best.within.contains(&base) && !best.unsettled.iter().any(|u| u.cell == base)
+    };
+    let best = group.best.iter().filter(|b| excluded(b)).count();
+    best + usize::from(matches!(&group.recommendation, Recommendation::Use { cell, .. } if more(*cell)))
+}
+
+/// ln of the ratio of each launch or block in which both have a value.
+fn logs(base: &CellSummary, other: &CellSummary, phase: &str) -> Option<Vec<f64>> {
+    let own = base.per_launch.iter().all(|l| other.per_launch.iter().any(|o| o.launch == l.launch));
+    let mut found = Vec::new();
+    for mine in &base.per_launch {
+        let same =
+            |l: &&record::summary::LaunchValues| if own { l.launch == mine.launch } else { l.block == mine.block };
+        let theirs = other.per_launch.iter().find(same).and_then(|l| l.wall_ns.get(phase));
+        if let Some((a, b)) = mine.wall_ns.get(phase).zip(theirs).filter(|(a, b)| **a > 0.0 && **b > 0.0) {
+            found.push((b / a).ln());
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+fn identical_logs(run: &RealRun, group: &GroupSummary) -> Option<Vec<f64>> {
+    let base = &run.summary.cells[group.baseline?];
+    let same = |c: &&CellSummary| c.hidden && c.cell == base.cell;
+    logs(base, run.summary.cells.iter().find(same)?, headline(run, group)?)
+}
+
+/// Whether it is said of a series of launches that its ratio moved.
+fn said_to_move(logs: &[f64]) -> Option<bool> {
+    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
+    Some(estimate(&points, &Prior::NONE, CONFIDENCE).ok()?.moved.is_some())
+}
+
+/// The launches of one way and then those of another, as if the machine had changed its mind in the middle of the run.
+fn follow(run: &RealRun, moves: &mut Moves) {
+    for group in run.summary.groups.iter().filter(|g| g.experiment == OTHER_WAY.0) {
+        let (Some(base), Some(phase)) = (group.baseline, headline(run, group)) else { continue };
+        let cells = &run.summary.cells;
+        let pick = |method: &str, more: bool| {
+            let found = group.cells.iter().find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
+            logs(&cells[base], &cells[*found?], phase)
+        };
+        let (Some(first), Some(second)) = (pick(OTHER_WAY.1, false), pick(&cells[base].method, true)) else { continue };
+        let n = first.len().min(second.len());
+        if n < LEAST_IN_ORDER {
+            continue;
+        }
+        let mixed: Vec<f64> = first[..n / 2].iter().chain(&second[n / 2..n]).copied().collect();
+        if let (Some(mixed), Some(still)) = (said_to_move(&mixed), said_to_move(&first[..n])) {
+            moves.moved += 1;
+            moves.detected += usize::from(mixed);
+            moves.still += 1;
+            moves.imagined += usize::from(still);
+        }
+    }
+}
+
+impl Real {
+    /// All of some experiments together.
+    pub fn sum(all: &[Real], of: fn(&Real) -> usize) -> usize {
+        all.iter().map(of).sum()
+    }
+}

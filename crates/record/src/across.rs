@@ -1,0 +1,230 @@
+//! What two sets of runs say of each other: the shape of `compare --json`, which the committed JSON Schema describes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::claim::Change;
+use crate::outcome::Status;
+use crate::summary::{Estimate, Verdict};
+
+/// Version of this shape.
+pub const COMPARED_SCHEMA: u32 = 1;
+
+/// Two sets of runs held against each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Compared {
+    /// [`COMPARED_SCHEMA`].
+    pub schema: u32,
+    /// Differences below this share are called within the margin.
+    pub margin: f64,
+    /// The share by which nothing may be slower, where there is a gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<f64>,
+    /// The first side, with which the other is compared.
+    pub a: ComparedSide,
+    /// The second side.
+    pub b: ComparedSide,
+    /// In what the machines, workers and versions differ, those that can change a figure first.
+    pub differences: Vec<FactDifference>,
+    /// Cells that both sides measured, in the order of the first run.
+    pub cells: Vec<ComparedCell>,
+    /// Cells that could not be compared.
+    pub missing: Vec<MissingCell>,
+    /// Claims whose verdict is not the same, where both sides are runs of claims.
+    pub claims: Vec<Change>,
+    /// What a gate says of all this; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gated: Option<Gated>,
+}
+
+/// One side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparedSide {
+    /// Its runs.
+    pub runs: Vec<ComparedRun>,
+    /// What matters most of its first run's environment.
+    pub environment: BTreeMap<String, String>,
+    /// Facts that can change a figure and are not the same in all its runs.
+    pub unlike: Vec<String>,
+}
+
+/// A run of a side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparedRun {
+    /// Its name.
+    pub run: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+}
+
+/// A fact that differs between the sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FactDifference {
+    /// Its field in `environment.json`, `worker.NAME` for a worker's SHA-256, or `version`.
+    pub field: String,
+    /// What it is on the first side.
+    pub a: String,
+    /// What it is on the second side.
+    pub b: String,
+    /// Whether it can change what something costs.
+    pub matters: bool,
+    /// Whether it was named as what is compared.
+    pub expected: bool,
+}
+
+/// A cell that both sides measured, by its experiment's headline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparedCell {
+    /// `fault/touch@c-O3`.
+    pub cell: String,
+    /// The experiment.
+    pub experiment: String,
+    /// Sizes in plain bytes.
+    pub parameters: BTreeMap<String, String>,
+    /// The total or phase that is compared.
+    pub phase: String,
+    /// What a unit is: page, byte …
+    pub unit: String,
+    /// The first side.
+    pub a: SideCost,
+    /// The second side.
+    pub b: SideCost,
+    /// Cost on the second side relative to the first.
+    pub ratio: f64,
+    /// The same with its interval over runs; absent with fewer than three runs on a side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+    /// What the interval says.
+    pub verdict: Verdict,
+    /// Whether the verdict holds among all cells together (Holm at 5 %). Where it does not, it is not said.
+    pub holds_among_all: bool,
+    /// What a gate says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateWord>,
+}
+
+/// A cell on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SideCost {
+    /// Wall time of one unit in nanoseconds: the geometric mean over runs.
+    pub per_unit_ns: f64,
+    /// Runs that measured it.
+    pub runs: usize,
+    /// Launches in all these.
+    pub launches: usize,
+    /// How much it scatters from run to run, as a share; absent with one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_runs: Option<f64>,
+}
+
+/// A cell that could not be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MissingCell {
+    /// The cell with its parameters.
+    pub cell: String,
+    /// What became of it on the first side; absent where no run has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a: Option<Status>,
+    /// What became of it on the second side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b: Option<Status>,
+    /// Why, in the words of the first run that lacks it.
+    pub reason: String,
+}
+
+/// What a gate says of one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum GateWord {
+    /// Shown not to be slower by the gate's share.
+    Passes,
+    /// Shown to be slower by more than the gate's share, among all cells together.
+    Regression,
+    /// Neither is shown.
+    Undecided,
+}
+
+/// What a gate says of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Gated {
+    /// Every cell passes.
+    Passes,
+    /// At least one cell is slower.
+    Regression,
+    /// At least one cell is undecided, untrusted or damaged.
+    Undecided,
+    /// The environments differ in what was not named, or a cell of the first side could not be measured on the second.
+    NotComparable,
+}
+
+impl Gated {
+    /// The exit code that says so.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Gated::Passes => 0,
+            Gated::Regression => 2,
+            Gated::Undecided => 3,
+            Gated::NotComparable => 4,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const PATH: &str = "schema/compare.schema.json";
+
+    /// Nothing may stand in an object that the schema does not name.
+    fn tighten(value: &mut Value) {
+        match value {
+            Value::Object(object) => {
+                if object.contains_key("properties") {
+                    object.insert("additionalProperties".to_owned(), Value::Bool(false));
+                }
+                object.values_mut().for_each(tighten);
+            }
+            Value::Array(all) => all.iter_mut().for_each(tighten),
+            _ => {}
+        }
+    }
+
+    fn made() -> Value {
+        let mut schema = serde_json::to_value(schemars::schema_for!(Compared)).unwrap();
+        tighten(&mut schema);
+        schema["$id"] = json!(format!("urn:pagewise:compare:{COMPARED_SCHEMA}"));
+        schema["title"] = json!("Pagewise comparison");
+        schema["description"] =
+            json!("Two sets of runs held against each other: what `pagewise compare --json` prints.");
+        schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": COMPARED_SCHEMA });
+        schema
+    }
+
+    #[test]
+    #[ignore = "writes the schema: cargo test -p pagewise-record write_the_schema -- --ignored"]
+    fn write_the_schema() {
+        std::fs::write(PATH, serde_json::to_string_pretty(&made()).unwrap() + "\n").unwrap();
+    }
+
+    #[test]
+    fn the_committed_schema_is_that_of_the_types() {
+        let kept: Value = serde_json::from_str(&std::fs::read_to_string(PATH).unwrap()).unwrap();
+        let hint =
+            "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape has a new number";
+        assert!(kept == made(), "{hint}");
+        jsonschema::meta::validate(&kept).unwrap();
+    }
+}

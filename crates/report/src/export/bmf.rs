@@ -1,0 +1,38 @@
+//! Bencher Metric Format: by cell and measure a value with its limits. Bencher's own measure `latency` is in nanoseconds.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::Result;
+use record::summary::Distribution;
+use serde::Serialize;
+
+use crate::view::Taken;
+
+#[derive(Serialize)]
+struct Metric {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_value: Option<f64>,
+}
+
+pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut all: BTreeMap<&str, BTreeMap<String, Metric>> = BTreeMap::new();
+    for cell in taken.believed() {
+        let measures = all.entry(&cell.name).or_default();
+        for phase in &cell.phases {
+            let wall = if phase.headline { "latency".to_owned() } else { format!("{}-wall-ns", phase.name) };
+            measures.extend(metric(&phase.figures.wall_ns).map(|m| (wall, m)));
+            measures.extend(metric(&phase.figures.cpu_ns).map(|m| (format!("{}-cpu-ns", phase.name), m)));
+        }
+    }
+    serde_json::to_writer_pretty(&mut *out, &all)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+fn metric(d: &Distribution) -> Option<Metric> {
+    let limit = |limit: Option<f64>| limit.filter(|l| l.is_finite());
+    d.median.is_finite().then(|| Metric { value: d.median, lower_value: limit(d.low), upper_value: limit(d.high) })
+}

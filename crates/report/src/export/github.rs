@@ -1,0 +1,41 @@
+//! What github-action-benchmark takes as `customSmallerIsBetter`: an array of names with values.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::view::{CellView, Taken};
+
+#[derive(Serialize)]
+struct Entry {
+    name: String,
+    unit: &'static str,
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<String>,
+    extra: String,
+}
+
+pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+    let entries: Vec<Entry> = taken.believed().filter_map(|cell| entry(taken, cell)).collect();
+    serde_json::to_writer_pretty(&mut *out, &entries)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+fn entry(taken: &Taken<'_>, cell: &CellView<'_>) -> Option<Entry> {
+    let phase = cell.headline()?;
+    let wall = phase.figures.wall_ns;
+    let range = wall.low.zip(wall.high).map(|(low, high)| format!("{low:.1}–{high:.1} (95 %)"));
+    let verdict = match (&cell.against, phase.verdict.as_str()) {
+        (Some(against), words) if !words.is_empty() => format!("against {against}: {words}\n"),
+        _ => String::new(),
+    };
+    wall.median.is_finite().then(|| Entry {
+        name: cell.name.clone(),
+        unit: "ns",
+        value: wall.median,
+        range,
+        extra: format!("{verdict}{}, {} launches, run {}", phase.name, cell.summary.launches, taken.run),
+    })
+}

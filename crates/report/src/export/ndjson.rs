@@ -1,0 +1,29 @@
+//! A JSON object a line.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Map, Value};
+
+use super::flat::{self, Field};
+use crate::view::Taken;
+
+pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+    let columns = flat::columns(taken);
+    for row in flat::rows(taken) {
+        let fields = columns.iter().zip(flat::fields(&row)).map(|((name, _), field)| (name.clone(), value(field)));
+        serde_json::to_writer(&mut *out, &fields.collect::<Map<String, Value>>())?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn value(field: Field) -> Value {
+    match field {
+        Field::None => Value::Null,
+        Field::Text(text) => text.into(),
+        Field::Whole(value) => value.into(),
+        Field::Number(value) => value.into(),
+        Field::Flag(value) => value.into(),
+    }
+}

@@ -1,0 +1,53 @@
+//! Cost against size, both by factors, with the bands in which the cheaper way changes.
+
+use super::svg::{self, Svg};
+use super::{Drawing, MARKS};
+use crate::view::{Curves, Point};
+
+/// Height of the drawing, and of the part of it in which costs lie, in pixels.
+const HEIGHT: u32 = 300;
+const TOP: f64 = 18.0;
+const BOTTOM: f64 = 270.0;
+/// The part of the width in which values lie; before it stand the words of the costs.
+const LEFT: f64 = 0.14;
+const RIGHT: f64 = 0.96;
+
+/// The lines of one chart; what `label` says is read out for all of it.
+pub(in crate::html) fn curves(curves: &Curves, label: &str) -> Drawing {
+    let mut svg = Svg::new("curves", HEIGHT, label);
+    let x = |value: u64| LEFT + (RIGHT - LEFT) * curves.across.place(value as f64);
+    let y = |cost: f64| {
+        let place = curves.upward.place(cost);
+        let place = if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 };
+        BOTTOM - (BOTTOM - TOP) * place
+    };
+    for crossover in &curves.crossovers {
+        let (from, to) = crossover.between;
+        svg.area(&format!("band c{}", crossover.line), (x(from), x(to)), (TOP, BOTTOM), &crossover.words);
+    }
+    for (cost, words) in &curves.upward.ticks {
+        svg.line("grid", (0.0, y(*cost)), (1.0, y(*cost)));
+        svg.words((0.0, y(*cost) - 3.0), "start", words);
+    }
+    let across: Vec<(f64, &str)> =
+        curves.across.ticks.iter().map(|(value, words)| (x(*value as u64), words.as_str())).collect();
+    svg::ticks(&mut svg, across.into_iter(), BOTTOM + 20.0, 0.13);
+    for (at, line) in curves.lines.iter().enumerate() {
+        for pair in line.points.windows(2) {
+            let ends = [&pair[0], &pair[1]].map(|p| (x(p.value), y(p.cost.0)));
+            svg.line(&format!("course c{at}"), ends[0], ends[1]);
+        }
+        for point in &line.points {
+            self::point(&mut svg, at, (x(point.value), y(point.cost.0)), point, &line.label, &y);
+        }
+    }
+    svg.done()
+}
+
+fn point(svg: &mut Svg, line: usize, at: (f64, f64), point: &Point, label: &str, y: &impl Fn(f64) -> f64) {
+    if let Some((low, high)) = point.cost.1 {
+        svg.line(&format!("limits c{line}"), (at.0, y(low)), (at.0, y(high)));
+    }
+    let title = format!("{label}, {}: {}", point.value_words, point.cost_words);
+    svg.shape(&format!("mark c{line}"), at, MARKS[line % MARKS.len()], &title);
+}

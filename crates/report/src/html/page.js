@@ -1,0 +1,99 @@
+"use strict";
+// The page is whole without this: it adds sorting, toggles and tooltips, and computes no figure.
+(() => {
+  const make = (name, words, act) => {
+    const made = document.createElement(name);
+    made.textContent = words;
+    if (act) { made.type = "button"; made.addEventListener("click", act); }
+    return made;
+  };
+  const all = (what, within = document) => [...within.querySelectorAll(what)];
+  const root = document.documentElement;
+  const tools = document.getElementById("tools");
+
+  // Light and dark: as the system has it, until somebody chooses.
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";
+  const theme = make("button", "", () => { root.dataset.theme = isDark() ? "light" : "dark"; label(); });
+  const label = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
+  dark.addEventListener("change", label);
+  label();
+  tools.append(theme);
+
+  // Everything that is folded.
+  const folds = all("details");
+  if (folds.length) {
+    const unfold = make("button", "Unfold all", () => {
+      const open = folds.some((fold) => !fold.open);
+      folds.forEach((fold) => { fold.open = open; });
+      unfold.textContent = open ? "Fold all" : "Unfold all";
+    });
+    tools.append(unfold);
+    let opened = [];
+    addEventListener("beforeprint", () => { opened = folds.filter((fold) => !fold.open); opened.forEach((fold) => { fold.open = true; }); });
+    addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
+  }
+
+  // Floors and best possibles.
+  if (document.querySelector("tbody.aside")) {
+    const aside = make("button", "Hide floors and best possible", () => {
+      const hidden = root.classList.toggle("no-aside");
+      aside.setAttribute("aria-pressed", hidden);
+    });
+    aside.setAttribute("aria-pressed", "false");
+    tools.append(aside);
+  }
+
+  // Sorting: numbers by what they stand for; rows without one stay last. The third click brings the first order back.
+  const value = (row, at) => {
+    const found = row.cells[at].dataset.value;
+    return found === undefined ? null : Number(found);
+  };
+  const sort = (table, head, at) => {
+    const next = { none: "ascending", ascending: "descending", descending: "none" }[head.getAttribute("aria-sort") || "none"];
+    all("thead th", table).forEach((other) => other.removeAttribute("aria-sort"));
+    if (next !== "none") head.setAttribute("aria-sort", next);
+    const turn = next === "descending" ? -1 : 1;
+    for (const body of table.tBodies) {
+      const rows = all("tr:not(.kind)", body);
+      rows.forEach((row, order) => { row.dataset.order ??= order; });
+      const by = (a, b) => {
+        const [x, y] = [value(a, at), value(b, at)];
+        if (next === "none" || (x === null && y === null)) return a.dataset.order - b.dataset.order;
+        if (x === null || y === null) return x === null ? 1 : -1;
+        return turn * (x - y) || a.dataset.order - b.dataset.order;
+      };
+      rows.sort(by).forEach((row) => body.append(row));
+    }
+  };
+  for (const table of all("table")) {
+    all("thead th", table).forEach((head, at) => {
+      if (!("sorts" in head.dataset)) return;
+      const button = make("button", head.textContent, () => sort(table, head, at));
+      head.replaceChildren(button);
+    });
+  }
+
+  // Tooltips: the titles of drawings, at once, and on a touch.
+  const tip = document.getElementById("tip");
+  for (const title of all("svg title")) {
+    const owner = title.parentElement;
+    owner.dataset.tip = title.textContent;
+    title.remove();
+  }
+  const show = (event) => {
+    const owner = event.target.closest?.("[data-tip]");
+    tip.hidden = !owner;
+    if (!owner) return;
+    tip.textContent = owner.dataset.tip;
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.min(event.clientX + 12, innerWidth - width - 8);
+    const top = event.clientY + 16 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 16;
+    // Set one by one: the page forbids itself styles that are written as text.
+    tip.style.left = `${Math.max(left, 4)}px`;
+    tip.style.top = `${top}px`;
+  };
+  addEventListener("pointermove", show);
+  addEventListener("pointerdown", show);
+  addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
+})();

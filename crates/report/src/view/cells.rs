@@ -1,0 +1,218 @@
+//! Cells as other programs take them away: each with its phases and launches, in the order in which they are shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::cell::parameter_words;
+use record::outcome::Status;
+use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary};
+use stats::t::mean_and_deviation;
+
+use super::View;
+use super::labels::Labels;
+use crate::inert::inert;
+use crate::words;
+
+/// A run as it is taken away. No text in it steers what shows it, and no figure in it is anything but finite.
+#[derive(Debug)]
+pub struct Taken<'a> {
+    /// Name of the run.
+    pub run: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// Version of Pagewise that made it.
+    pub version: String,
+    /// By what the machine is known.
+    pub host: BTreeMap<String, String>,
+    /// What matters most of it.
+    pub environment: BTreeMap<String, String>,
+    /// Names of all parameters of all cells, in order.
+    pub parameters: Vec<String>,
+    /// Every cell but the A/A check's hidden duplicates.
+    pub cells: Vec<CellView<'a>>,
+    /// The same run as it is shown.
+    pub view: View,
+}
+
+/// One cell.
+#[derive(Debug)]
+pub struct CellView<'a> {
+    /// What was judged of it.
+    pub summary: &'a CellSummary,
+    /// `fault/touch@c-O3 bytes=4MiB release=dontneed`.
+    pub name: String,
+    /// The experiment.
+    pub experiment: String,
+    /// The method.
+    pub method: String,
+    /// The worker, `a+b` for two sides.
+    pub worker: String,
+    /// Its outcome.
+    pub status: Status,
+    /// Why, where that is not `ok`.
+    pub reason: String,
+    /// Sizes in plain bytes.
+    pub parameters: BTreeMap<String, String>,
+    /// Those that have several values within its experiment.
+    pub varying: BTreeMap<String, String>,
+    /// The name of the cell that it is compared with, where that is another.
+    pub against: Option<String>,
+    /// The headline first, then the experiment's other totals and phases in their order.
+    pub phases: Vec<PhaseView<'a>>,
+}
+
+/// One phase or total of a cell.
+#[derive(Debug)]
+pub struct PhaseView<'a> {
+    /// Its name.
+    pub name: String,
+    /// Whether it is what is compared first.
+    pub headline: bool,
+    /// What was judged of it.
+    pub figures: &'a PhaseSummary,
+    /// The ratio to the baseline, where it may be believed.
+    pub ratio: Option<Estimate>,
+    /// What that says; empty where there is nothing to say.
+    pub verdict: String,
+    /// Mean and standard deviation of its launches' wall times, in nanoseconds.
+    pub spread_ns: Option<(f64, f64)>,
+    /// What each launch brought, in order.
+    pub launches: Vec<LaunchView>,
+}
+
+/// One phase or total in one launch.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchView {
+    /// Number of the launch.
+    pub launch: usize,
+    /// Replicate; cells of the same block are paired.
+    pub block: i32,
+    /// Measured rounds.
+    pub rounds: usize,
+    /// Median wall time over its rounds, in nanoseconds.
+    pub wall_ns: Option<f64>,
+    /// Median CPU time over its rounds, in nanoseconds.
+    pub cpu_ns: Option<f64>,
+}
+
+impl CellView<'_> {
+    /// Its headline, where it has figures.
+    pub fn headline(&self) -> Option<&PhaseView<'_>> {
+        self.phases.iter().find(|p| p.headline)
+    }
+}
+
+impl<'a> Taken<'a> {
+    /// Arranges a summary; `experiments` are those that are wanted, none for all.
+    pub fn of(summary: &'a Summary, experiments: &[String]) -> Taken<'a> {
+        let labels = Labels::of(summary);
+        let wanted = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
+        let mut order: Vec<(usize, Option<&GroupSummary>)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for group in &summary.groups {
+            order.extend(group.cells.iter().filter(|&&c| seen.insert(c)).map(|&c| (c, Some(group))));
+        }
+        order.extend((0..summary.cells.len()).filter(|c| seen.insert(*c)).map(|c| (c, None)));
+        let shown = |(c, _): &(usize, _)| !summary.cells[*c].hidden && wanted(&summary.cells[*c].experiment);
+        // By a table: a run may have very many cells, and to look for each among all comparisons would take their square.
+        let compared: Comparisons = summary.comparisons().map(|(_, c)| ((c.cell, c.phase.as_str()), c)).collect();
+        let cells: Vec<CellView> =
+            order.into_iter().filter(shown).map(|(c, group)| cell(summary, c, group, &compared, &labels)).collect();
+        let parameters: BTreeSet<&String> = cells.iter().flat_map(|c| c.parameters.keys()).collect();
+        let parameters = parameters.into_iter().cloned().collect();
+        let mut view = View::of(summary);
+        view.experiments.retain(|e| wanted(&e.name));
+        Taken {
+            run: inert(&summary.run),
+            created: inert(&summary.created),
+            version: inert(&summary.version),
+            host: all_inert(&summary.host),
+            environment: all_inert(&summary.environment),
+            parameters,
+            cells,
+            view,
+        }
+    }
+
+    /// Cells whose figures may be believed.
+    pub fn believed(&self) -> impl Iterator<Item = &CellView<'a>> {
+        self.cells.iter().filter(|c| c.status == Status::Ok)
+    }
+}
+
+/// Comparisons by cell and phase.
+type Comparisons<'a> = BTreeMap<(usize, &'a str), &'a Comparison>;
+
+fn all_inert(words: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    words.iter().map(|(name, value)| (inert(name), inert(value))).collect()
+}
+
+fn name(cell: &CellSummary) -> String {
+    let words = parameter_words(&cell.parameters, None);
+    inert(&if words.is_empty() { cell.cell.clone() } else { format!("{} {words}", cell.cell) })
+}
+
+fn cell<'a>(
+    summary: &'a Summary,
+    index: usize,
+    group: Option<&GroupSummary>,
+    compared: &Comparisons,
+    labels: &Labels,
+) -> CellView<'a> {
+    let found = &summary.cells[index];
+    let experiment = summary.experiment(&found.experiment);
+    let varying = found.parameters.iter().filter(|(key, _)| labels.varies(&found.experiment, key));
+    CellView {
+        summary: found,
+        name: name(found),
+        experiment: inert(&found.experiment),
+        method: inert(&found.method),
+        worker: inert(&found.worker),
+        status: found.status,
+        reason: inert(&found.reason),
+        parameters: all_inert(&found.parameters),
+        varying: varying.map(|(key, value)| (inert(key), inert(value))).collect(),
+        against: group.and_then(|g| g.baseline).filter(|b| *b != index).and_then(|b| summary.cells.get(b)).map(name),
+        phases: phases(found, experiment, |phase| compared.get(&(index, phase)).copied()),
+    }
+}
+
+fn phases<'a, 'b>(
+    cell: &'a CellSummary,
+    experiment: Option<&ExperimentSummary>,
+    comparison: impl Fn(&str) -> Option<&'b Comparison>,
+) -> Vec<PhaseView<'a>> {
+    let headline = experiment.map_or("", |e| e.headline.as_str());
+    let totals = experiment.iter().flat_map(|e| e.definition.totals.iter().map(|t| t.name.as_str()));
+    let declared = experiment.iter().flat_map(|e| e.definition.phases.iter().map(String::as_str));
+    let order: Vec<&str> = totals.chain(declared).collect();
+    let place = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
+    let mut names: Vec<&String> = cell.phases.keys().collect();
+    names.sort_by_key(|name| (*name != headline, place(name)));
+    let phase = |name: &'a String| {
+        let found = comparison(name);
+        let launches = launches(cell, name);
+        let walls: Vec<f64> = launches.iter().filter_map(|l| l.wall_ns).collect();
+        PhaseView {
+            name: inert(name),
+            headline: name == headline,
+            figures: &cell.phases[name],
+            ratio: found.and_then(|c| c.ratio).filter(|_| cell.status == Status::Ok),
+            verdict: found.filter(|_| cell.status == Status::Ok).map_or_else(String::new, words::verdict),
+            spread_ns: mean_and_deviation(&walls),
+            launches,
+        }
+    };
+    names.into_iter().map(phase).collect()
+}
+
+fn launches(cell: &CellSummary, phase: &str) -> Vec<LaunchView> {
+    let finite = |value: Option<&f64>| value.copied().filter(|v| v.is_finite());
+    let one = |l: &record::summary::LaunchValues| LaunchView {
+        launch: l.launch,
+        block: l.block,
+        rounds: l.rounds,
+        wall_ns: finite(l.wall_ns.get(phase)),
+        cpu_ns: finite(l.cpu_ns.get(phase)),
+    };
+    cell.per_launch.iter().map(one).filter(|l| l.wall_ns.is_some() || l.cpu_ns.is_some()).collect()
+}

@@ -1,0 +1,234 @@
+//! Cost against size: groups of one experiment that differ in one number only, and where the cheaper way changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::experiment::ParameterKind;
+use record::outcome::Status;
+use record::summary::{ExperimentSummary, GroupSummary, Summary};
+
+use super::Scale;
+use super::labels::{Labels, spaced};
+use crate::numbers;
+
+/// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
+const MOST: usize = 7;
+
+/// Costs of several methods at several values of one parameter.
+#[derive(Clone, Debug)]
+pub struct Curves {
+    /// The parameter: `bytes`.
+    pub parameter: String,
+    /// What else the groups have in common by which they differ from others, as it is set on the command line.
+    pub setting: String,
+    /// The measure that is compared.
+    pub headline: String,
+    /// Values of the parameter.
+    pub across: Scale,
+    /// Wall time of one unit.
+    pub upward: Scale,
+    /// The baseline first, then by how cheap they are somewhere.
+    pub lines: Vec<Line>,
+    /// Methods that found no place.
+    pub left_out: usize,
+    /// Between which values the cheaper way changes.
+    pub crossovers: Vec<Crossover>,
+}
+
+/// One method.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its name.
+    pub label: String,
+    /// Ascending by value.
+    pub points: Vec<Point>,
+}
+
+/// One method at one value.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The cell, as an index into the summary's.
+    pub cell: usize,
+    /// The parameter's value.
+    pub value: u64,
+    /// The value in words: `4 MiB`.
+    pub value_words: String,
+    /// Wall time of one unit in nanoseconds: the median, and the limits of its interval where there are any.
+    pub cost: (f64, Option<(f64, f64)>),
+    /// The same in words.
+    pub cost_words: String,
+}
+
+/// Where one method begins to cost less, or more, than the baseline: between two measured values, never at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossover {
+    /// Which of the lines.
+    pub line: usize,
+    /// The last value at which the one is shown, and the first at which the other is.
+    pub between: (u64, u64),
+    /// In a sentence.
+    pub words: String,
+}
+
+/// The charts of one experiment, in the order of its groups.
+pub(crate) fn curves(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Curves> {
+    let groups: Vec<&GroupSummary> = summary.groups_of(&experiment.definition.name).collect();
+    let numbers = experiment
+        .definition
+        .parameters
+        .iter()
+        .filter(|(_, p)| matches!(p.kind, ParameterKind::Size | ParameterKind::Count));
+    numbers
+        .flat_map(|(key, parameter)| {
+            let mut families: Vec<(BTreeMap<&String, &String>, Vec<&GroupSummary>)> = Vec::new();
+            for group in groups.iter().filter(|g| g.parameters.get(key).is_some_and(|v| v.parse::<u64>().is_ok())) {
+                let rest: BTreeMap<_, _> = group.parameters.iter().filter(|(k, _)| *k != key).collect();
+                match families.iter_mut().find(|(known, _)| *known == rest) {
+                    Some((_, family)) => family.push(group),
+                    None => families.push((rest, vec![group])),
+                }
+            }
+            let bytes = parameter.kind == ParameterKind::Size;
+            families.retain(|(_, family)| family.len() > 1);
+            families
+                .into_iter()
+                .filter_map(|(_, family)| one(summary, experiment, &family, (key, bytes), labels))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn value(group: &GroupSummary, key: &str) -> u64 {
+    group.parameters.get(key).and_then(|v| v.parse().ok()).unwrap_or(0)
+}
+
+fn one(
+    summary: &Summary,
+    experiment: &ExperimentSummary,
+    family: &[&GroupSummary],
+    (key, bytes): (&str, bool),
+    labels: &Labels,
+) -> Option<Curves> {
+    let mut groups = family.to_vec();
+    groups.sort_by_key(|group| value(group, key));
+    let values: Vec<u64> =
+        groups.iter().map(|g| value(g, key)).collect::<BTreeSet<_>>().into_iter().filter(|v| *v > 0).collect();
+    let mut lines = lines(summary, experiment, &groups, (key, bytes), labels);
+    lines.retain(|line| line.points.len() > 1);
+    let baseline =
+        groups.iter().find_map(|g| g.baseline).map(|c| labels.cell(&experiment.definition, &summary.cells[c]));
+    rank(&mut lines, baseline.as_deref());
+    let left_out = lines.len().saturating_sub(MOST);
+    lines.truncate(MOST);
+    let costs = lines.iter().flat_map(|l| &l.points).flat_map(|p| {
+        let (low, high) = p.cost.1.unwrap_or((p.cost.0, p.cost.0));
+        [p.cost.0, low, high]
+    });
+    let upward = Scale::times(costs)?;
+    let setting = groups.first().map_or_else(String::new, |g| {
+        let all = labels.setting(&experiment.definition, g);
+        let own = |word: &&str| !word.starts_with(&format!("{key}="));
+        all.split(' ').filter(own).collect::<Vec<_>>().join(" ")
+    });
+    let crossovers = lines.iter().enumerate().skip(1).flat_map(|(at, line)| {
+        crossovers(experiment, &groups, key, bytes, at, line, baseline.as_deref().unwrap_or_default())
+    });
+    Some(Curves {
+        parameter: key.to_owned(),
+        setting,
+        headline: experiment.headline.clone(),
+        across: Scale::values(&values, bytes)?,
+        upward,
+        left_out,
+        crossovers: crossovers.collect(),
+        lines,
+    })
+}
+
+/// The baseline first; the others by where they come out best, as the smallest factor to the cheapest at the same value.
+fn rank(lines: &mut [Line], baseline: Option<&str>) {
+    let mut cheapest: BTreeMap<u64, f64> = BTreeMap::new();
+    for point in lines.iter().flat_map(|l| &l.points) {
+        let known = cheapest.entry(point.value).or_insert(f64::INFINITY);
+        *known = known.min(point.cost.0);
+    }
+    let ahead = |line: &Line| line.points.iter().map(|p| p.cost.0 / cheapest[&p.value]).fold(f64::INFINITY, f64::min);
+    let other = |line: &Line| baseline != Some(line.label.as_str());
+    lines.sort_by(|a, b| other(a).cmp(&other(b)).then(ahead(a).total_cmp(&ahead(b))));
+}
+
+/// Every ordinary method's cost at every value.
+fn lines(
+    summary: &Summary,
+    experiment: &ExperimentSummary,
+    groups: &[&GroupSummary],
+    (key, bytes): (&str, bool),
+    labels: &Labels,
+) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for group in groups {
+        for &cell in &group.cells {
+            let found = &summary.cells[cell];
+            let ranked = found.role == "method" && found.group.is_empty() && found.status == Status::Ok;
+            let Some(phase) = found.phases.get(&experiment.headline).filter(|_| ranked) else { continue };
+            let (cost, at) = (&phase.per_unit_ns, value(group, key));
+            if !(cost.median.is_finite() && cost.median > 0.0) || at == 0 {
+                continue;
+            }
+            let point = Point {
+                cell,
+                value: at,
+                value_words: words_of(at, bytes),
+                cost: (cost.median, cost.low.zip(cost.high)),
+                cost_words: format!("{} per {}", numbers::interval(cost), experiment.definition.unit),
+            };
+            let label = labels.cell(&experiment.definition, found);
+            match lines.iter_mut().find(|l| l.label == label) {
+                Some(line) => line.points.push(point),
+                None => lines.push(Line { label, points: vec![point] }),
+            }
+        }
+    }
+    lines
+}
+
+fn words_of(value: u64, bytes: bool) -> String {
+    if bytes { spaced(&record::sizes::format_size(value)) } else { value.to_string() }
+}
+
+/// The values between which a line's ratio to the baseline changes sides, where both sides are shown.
+fn crossovers(
+    experiment: &ExperimentSummary,
+    groups: &[&GroupSummary],
+    key: &str,
+    bytes: bool,
+    at: usize,
+    line: &Line,
+    baseline: &str,
+) -> Vec<Crossover> {
+    let mut found = Vec::new();
+    let mut last: Option<(u64, bool)> = None;
+    for point in &line.points {
+        let group = groups.iter().find(|g| value(g, key) == point.value && g.cells.contains(&point.cell));
+        let comparison = group.and_then(|g| g.comparison(point.cell, &experiment.headline));
+        let Some(ratio) = comparison.filter(|c| c.holds_among_all).and_then(|c| c.ratio) else { continue };
+        let cheaper = match (ratio.low > 1.0, ratio.high < 1.0) {
+            (true, _) => false,
+            (_, true) => true,
+            _ => continue,
+        };
+        if let Some((before, was)) = last.filter(|(_, was)| *was != cheaper) {
+            let word = |cheaper: bool| if cheaper { "less" } else { "more" };
+            let words = format!(
+                "{} costs {} than {baseline} at {} and {} at {}: the crossover lies between them",
+                line.label,
+                word(was),
+                words_of(before, bytes),
+                word(cheaper),
+                point.value_words,
+            );
+            found.push(Crossover { line: at, between: (before, point.value), words });
+        }
+        last = Some((point.value, cheaper));
+    }
+    found
+}

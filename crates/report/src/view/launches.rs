@@ -1,0 +1,80 @@
+//! Every launch a dot, and phases laid end to end: what lies behind a group's figures.
+
+use std::collections::BTreeMap;
+
+use record::experiment::Experiment;
+use record::outcome::Status;
+use record::summary::{CellSummary, Summary};
+
+use super::Scale;
+use super::group::Kind;
+use crate::numbers;
+
+/// The phases of a group's cells, laid end to end: what a way saves in one phase it may pay in another.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// In the order in which they pass.
+    pub phases: Vec<String>,
+    /// Times from zero to the longest.
+    pub scale: Scale,
+    /// In the order of the comparison.
+    pub rows: Vec<StackRow>,
+}
+
+/// One cell of a stack.
+#[derive(Clone, Debug)]
+pub struct StackRow {
+    /// The cell, as an index into the summary's.
+    pub cell: usize,
+    /// Its name.
+    pub label: String,
+    /// For each phase the median wall time of a sample in nanoseconds, where the cell has it, and in words with its interval.
+    pub parts: Vec<Option<(f64, String)>>,
+}
+
+/// Each launch's wall time by the measure that is compared, in nanoseconds, in the order of the launches.
+pub(crate) fn walls(cell: &CellSummary, headline: &str) -> Vec<f64> {
+    cell.per_launch.iter().filter_map(|l| l.wall_ns.get(headline).copied()).filter(|w| w.is_finite()).collect()
+}
+
+/// Each launch over the baseline's launch of the same block.
+pub(crate) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str) -> Vec<f64> {
+    let of = |cell: &CellSummary| -> BTreeMap<i32, f64> {
+        cell.per_launch.iter().filter_map(|l| Some((l.block, *l.wall_ns.get(headline)?))).collect()
+    };
+    let (mine, theirs) = (of(cell), of(baseline));
+    let both = mine.iter().filter_map(|(block, wall)| Some(wall / theirs.get(block)?));
+    both.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
+}
+
+/// The stack of a group; `None` where phases overlap, or where there are fewer than two of them or of the cells.
+pub(crate) fn stack(summary: &Summary, experiment: &Experiment, kinds: &[Kind]) -> Option<Stack> {
+    if experiment.totals.iter().any(|t| t.overlap) {
+        return None;
+    }
+    let rows: Vec<_> = kinds.iter().filter(|k| k.heading.is_empty()).flat_map(|k| &k.rows).collect();
+    let rows: Vec<_> = rows.into_iter().filter(|r| summary.cells[r.cell].status == Status::Ok).collect();
+    let has = |phase: &&String| {
+        let median = |r: &&super::Row| summary.cells[r.cell].phases.get(*phase).map_or(0.0, |p| p.wall_ns.median);
+        // The other side's phases pass at the same time.
+        !phase.ends_with(".b") && rows.iter().any(|r| median(r) > 0.0)
+    };
+    let phases: Vec<String> = experiment.phases.iter().filter(has).cloned().collect();
+    if phases.len() < 2 || rows.len() < 2 {
+        return None;
+    }
+    let part = |cell: usize, phase: &String| {
+        let wall = &summary.cells[cell].phases.get(phase)?.wall_ns;
+        (wall.median.is_finite() && wall.median >= 0.0).then(|| (wall.median, numbers::interval(wall)))
+    };
+    let rows: Vec<StackRow> = rows
+        .iter()
+        .map(|r| StackRow {
+            cell: r.cell,
+            label: r.label.clone(),
+            parts: phases.iter().map(|p| part(r.cell, p)).collect(),
+        })
+        .collect();
+    let scale = Scale::lengths(rows.iter().map(|r| r.parts.iter().flatten().map(|(wall, _)| wall).sum()))?;
+    Some(Stack { phases, scale, rows })
+}

@@ -1,0 +1,148 @@
+//! Runs of real cells as an ordinary run makes them: processes of their own, cold starts, Java. Each comparison holds a
+//! baseline, its hidden duplicate, and the same method with exactly 5 % more to do.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use judge::Circumstances;
+use judge::selftest::real::{MORE_PERCENT, RealRun};
+use record::cell::Selector;
+use record::experiment::{Experiment, ParameterList};
+use record::folder::RunFolder;
+use record::plan::LAUNCHES;
+use stats::verdict::MARGIN;
+
+use crate::plan::{self, Choice, Terms, Wish, catalog, input};
+use crate::run::Runner;
+use crate::run::progress::Progress;
+use crate::run::signals::Signals;
+use crate::worker::Worker;
+
+/// One comparison: a method at an amount of work and at 5 % more of it.
+struct Regime {
+    experiment: &'static str,
+    methods: &'static [&'static str],
+    /// The parameter that says how much is done.
+    amount: &'static str,
+    /// A multiple of twenty units, so that 5 % more is a whole number of them.
+    base: u64,
+    /// Values of other parameters, where the first default is not the one.
+    set: &'static [(&'static str, &'static str)],
+}
+
+/// The cells of a run of native methods. The first has one method more, which does it in another way.
+const FIRST: &[Regime] = &[
+    Regime { experiment: "fault", methods: &["touch", "populate"], amount: "bytes", base: 4_096_000, set: &[] },
+    Regime {
+        experiment: "message",
+        methods: &["unix-stream"],
+        amount: "ops",
+        base: 100,
+        set: &[("wait", "block"), ("pin", "l3")],
+    },
+    Regime { experiment: "share", methods: &["sysv-shm"], amount: "ops", base: 100_000, set: &[] },
+];
+
+/// Those of the next run: fewer at once, so that each gets its launches.
+const SECOND: &[Regime] = &[
+    Regime { experiment: "allocate", methods: &["malloc-zero"], amount: "bytes", base: 4_096_000, set: &[] },
+    Regime { experiment: "copy", methods: &["memcpy"], amount: "bytes", base: 20 * 81_920, set: &[] },
+    Regime { experiment: "transfer", methods: &["shm-ring"], amount: "bytes", base: 20 << 20, set: &[] },
+    Regime {
+        experiment: "read",
+        methods: &["read"],
+        amount: "bytes",
+        base: 20 << 20,
+        set: &[("cache", "hot"), ("place", "disk")],
+    },
+];
+
+/// The cells of a run of Java.
+const JAVA: &[Regime] = &[
+    Regime {
+        experiment: "message",
+        methods: &["unix-stream"],
+        amount: "ops",
+        base: 100,
+        set: &[("wait", "block"), ("pin", "l3")],
+    },
+    Regime {
+        experiment: "read",
+        methods: &["channel"],
+        amount: "bytes",
+        base: 20 << 20,
+        set: &[("cache", "hot"), ("place", "disk")],
+    },
+];
+
+/// The experiment with one value for each parameter, but two for the amount of work, which no longer tells groups apart.
+fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
+    let mut experiment = catalog::find(all, regime.experiment)?.clone();
+    for (name, parameter) in &mut experiment.parameters {
+        parameter.default.truncate(1);
+        if let Some((_, value)) = regime.set.iter().find(|(key, _)| key == name) {
+            parameter.default = vec![(*value).to_owned()];
+        }
+    }
+    let amount = experiment.parameters.get_mut(regime.amount);
+    let amount = amount.with_context(|| format!("{} has no parameter {}", regime.experiment, regime.amount))?;
+    let more = regime.base / 100 * (100 + MORE_PERCENT);
+    amount.default = vec![regime.base.to_string(), more.to_string()];
+    amount.option = true;
+    experiment.budget_s = None;
+    Ok(experiment)
+}
+
+/// What successive runs measure, and whose methods.
+const TURNS: [(&str, &[Regime]); 5] =
+    [("c-O3", FIRST), ("c-O3", SECOND), ("c-O3", FIRST), ("c-O3", SECOND), ("java", JAVA)];
+
+/// The run of this number; `None` where no such worker is there.
+pub fn run(
+    folder: &Path,
+    (experiments, workers): (&[Experiment], &[Worker]),
+    number: usize,
+    (budget_s, seed): (f64, u64),
+    signals: &Signals,
+) -> Result<Option<RealRun>> {
+    let (family, regimes) = TURNS[number % TURNS.len()];
+    let Some(worker) = workers.iter().find(|w| w.name.starts_with(family)) else { return Ok(None) };
+    if worker.start().is_err() {
+        return Ok(None);
+    }
+    let narrow: Vec<Experiment> = regimes.iter().map(|r| narrowed(experiments, r)).collect::<Result<_>>()?;
+    let words = regimes.iter().flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
+    let selectors = words.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
+    let mut wish = Wish {
+        selectors: selectors.collect::<Result<_>>()?,
+        settings: Vec::new(),
+        baseline: None,
+        sizes: ParameterList::Default,
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        page_bytes: rustix::param::page_size() as u64,
+    };
+    input::complete(&mut wish, &narrow)?;
+    let terms = Terms {
+        run: format!("selftest-real-{}-{seed:x}", std::process::id()),
+        created: String::new(),
+        seed,
+        budget_s,
+        // The budget is what ends an ordinary run that was given one.
+        precision: 0.0,
+        margin: MARGIN,
+        time_limit_s: None,
+        launches: LAUNCHES,
+        first_look: false,
+        short: false,
+        allow_system_changes: false,
+        keep_environment: false,
+    };
+    let folder = RunFolder::create(folder)?;
+    let plan = plan::build(&narrow, workers, Choice::Wished(&wish), terms)?;
+    folder.write_sealed("plan.json", &plan)?;
+    let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
+    let (state, evidence) = runner.run()?;
+    let amounts = regimes.iter().map(|r| (r.experiment.to_owned(), (r.amount.to_owned(), r.base))).collect();
+    let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
+    Ok(Some(RealRun { worker: worker.name.clone(), amounts, summary }))
+}

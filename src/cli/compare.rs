@@ -1,0 +1,100 @@
+//! `pagewise compare`: two runs, or two sets of runs, held against each other.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use judge::across::{Asked, Run, compare};
+use record::folder::RunFolder;
+use record::machine::environment::Environment;
+use record::sizes;
+use report::terminal;
+
+use super::{claims, print, runs, runs_folder, screen, trial};
+
+/// What a word begins with that stands for all runs of a tag.
+const TAG: &str = "tag:";
+
+/// The words after `compare`.
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    /// Two runs by id, path or tag:TAG; or, before --, the runs of the first side.
+    #[arg(required = true, value_name = "RUN")]
+    first: Vec<String>,
+    /// The runs of the second side.
+    #[arg(last = true, value_name = "RUN")]
+    second: Vec<String>,
+    /// Differences below this share are called "within the margin".
+    #[arg(long, value_name = "SHARE", default_value = "2%")]
+    margin: String,
+    /// Exit with 2 where anything is slower by more than this share, with 3 where that is undecided, and with 4 where
+    /// the sides cannot be compared.
+    #[arg(long, value_name = "SHARE")]
+    gate: Option<String>,
+    /// A fact that is meant to differ, such as kernel or huge_pages; a gate bears no others. May be repeated.
+    #[arg(long, value_name = "FIELD")]
+    expect: Vec<String>,
+    /// Print everything as JSON (crates/record/schema/compare.schema.json).
+    #[arg(long)]
+    json: bool,
+    /// Nothing but ASCII.
+    #[arg(long)]
+    ascii: bool,
+}
+
+pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
+    let (first, second) = match (&arguments.first[..], &arguments.second[..]) {
+        (first, [_, ..]) => (first, &arguments.second[..]),
+        ([_, _], []) => arguments.first.split_at(1),
+        (words, []) => bail!("compare takes two runs, or A1 A2 A3 -- B1 B2 B3; here is a side of {}", words.len()),
+    };
+    let asked = Asked {
+        margin: sizes::parse_share(&arguments.margin).context("--margin")?,
+        gate: arguments.gate.as_deref().map(sizes::parse_share).transpose().context("--gate")?,
+        expected: arguments.expect.clone(),
+    };
+    let (a, b) = (side(first)?, side(second)?);
+    let found = compare(&a, &b, &asked);
+    match arguments.json {
+        true => print(&(serde_json::to_string_pretty(&found)? + "\n"))?,
+        false => {
+            let mut text = terminal::compared(&found, &screen::screen(arguments.ascii));
+            if a[0].answers.is_some() && b[0].answers.is_some() {
+                text += "\n";
+                text += &report::claims::changes(&found.claims, &a[0].summary.run, &b[0].summary.run);
+            }
+            print(&text)?
+        }
+    };
+    Ok(found.gated.map_or(0, |gated| gated.exit_code()))
+}
+
+/// The runs that the words of one side stand for.
+fn side(words: &[String]) -> Result<Vec<Run>> {
+    let mut names = Vec::new();
+    for word in words {
+        match word.strip_prefix(TAG) {
+            Some(tag) => names.extend(runs::tagged(tag)?),
+            None => names.push(word.clone()),
+        }
+    }
+    let mut opened: Vec<(std::path::PathBuf, Run)> = Vec::new();
+    for name in &names {
+        let (path, run) = open(name)?;
+        if opened.iter().any(|(known, _)| *known == path) {
+            bail!("{name} stands on one side twice: a run is no repetition of itself");
+        }
+        opened.push((path, run));
+    }
+    Ok(opened.into_iter().map(|(_, run)| run).collect())
+}
+
+fn open(name: &str) -> Result<(std::path::PathBuf, Run)> {
+    if trial::open(name)?.is_some() {
+        bail!("{name} is a try, which compares commands itself; compare takes runs");
+    }
+    let folder = RunFolder::open(name, &runs_folder())?;
+    let (state, summary) = judge::replay(&folder)?;
+    let environment: Environment = folder.read_sealed("environment.json")?;
+    let answers = claims::answers_of(&folder)?;
+    let workers = state.plan.workers;
+    Ok((folder.path().to_owned(), Run { summary, environment, workers, answers }))
+}

@@ -1,0 +1,64 @@
+//! Tags of a kept run: words by which several runs are named at once. They stand in a file of their own, because what
+//! a run itself wrote is sealed.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use record::folder::RunFolder;
+use serde::{Deserialize, Serialize};
+
+const FILE: &str = "tags.json";
+/// Longest tag, and most tags of one run.
+const MOST: (usize, usize) = (40, 100);
+
+#[derive(Default, Serialize, Deserialize)]
+struct Tags {
+    tags: Vec<String>,
+}
+
+/// The tags of the run in a folder; none where there are none that can be read.
+pub(super) fn of(folder: &Path) -> Vec<String> {
+    let read = fs::read(folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice::<Tags>(&bytes).ok());
+    read.unwrap_or_default().tags.into_iter().filter(|tag| check(tag).is_ok()).collect()
+}
+
+fn check(tag: &str) -> Result<()> {
+    let good = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    match !tag.is_empty() && tag.len() <= MOST.0 && tag.chars().all(good) {
+        true => Ok(()),
+        false => bail!("{tag:?} is no tag: up to {} letters, digits, dots, hyphens and underscores are", MOST.0),
+    }
+}
+
+/// Gives a run tags, or takes them from it; what it has then.
+pub(super) fn change(folder: &RunFolder, tags: &[String], remove: bool) -> Result<Vec<String>> {
+    tags.iter().try_for_each(|tag| check(tag))?;
+    let mut kept = of(folder.path());
+    kept.retain(|tag| !tags.contains(tag));
+    if !remove {
+        kept.extend(tags.iter().cloned());
+    }
+    kept.sort();
+    kept.dedup();
+    if kept.len() > MOST.1 {
+        bail!("a run has at most {} tags", MOST.1);
+    }
+    folder.write_json(FILE, &Tags { tags: kept.clone() })?;
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_a_word() {
+        for good in ["before", "6.12-rc1", "a_b"] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+        for wrong in ["", "a b", "../x", "\u{1b}[2J", &"x".repeat(41)] {
+            assert!(check(wrong).is_err(), "{wrong}");
+        }
+    }
+}

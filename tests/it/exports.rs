@@ -1,0 +1,232 @@
+//! Every export is read by the program that it is made for, and holds what the summary holds.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use record::outcome::Status;
+use record::summary::Summary;
+use report::export::FORMATS;
+use report::view::Taken;
+use serde_json::Value;
+
+use crate::support::readers;
+
+fn fixture(name: &str) -> Summary {
+    // Recorded summaries of all kinds; that of `run.json` has every launch.
+    let folder = if name == "run.json" { "tests/fixtures/exports" } else { "crates/report/tests/fixtures" };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(name);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A summary in a format, as text.
+fn written(summary: &Summary, format: &str) -> Vec<u8> {
+    let format = FORMATS.iter().find(|f| f.name == format).unwrap();
+    let mut bytes = Vec::new();
+    (format.write)(&Taken::of(summary, &[]), &mut bytes).unwrap();
+    bytes
+}
+
+fn file(place: &Path, summary: &Summary, format: &str) -> PathBuf {
+    let path = place.join(format!("run.{format}"));
+    std::fs::write(&path, written(summary, format)).unwrap();
+    path
+}
+
+/// What a reader found in a file; `None` where there is no such reader here.
+fn read(format: &str, path: &Path, schema: Option<&str>) -> Option<Value> {
+    let python = readers::python()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(python);
+    command.arg(root.join("tests/it/support/readers.py")).arg(format).arg(path);
+    command.args(schema.map(|name| root.join("tests/fixtures/exports").join(name)));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{format}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+fn shown(summary: &Summary) -> impl Iterator<Item = &record::summary::CellSummary> {
+    summary.cells.iter().filter(|c| !c.hidden)
+}
+
+/// Rows of the flat formats, how many have a wall time, and the sum of these.
+fn flat(summary: &Summary) -> (u64, u64, f64) {
+    let (mut rows, mut walls, mut sum) = (0, 0, 0.0);
+    for cell in shown(summary) {
+        let values: Vec<f64> = cell.per_launch.iter().flat_map(|l| l.wall_ns.values().copied()).collect();
+        rows += values.len().max(1) as u64;
+        walls += values.len() as u64;
+        sum += values.iter().sum::<f64>();
+    }
+    (rows, walls, sum)
+}
+
+#[test]
+fn duckdb_reads_every_launch_of_csv_and_ndjson() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["run.json", "whole.json", "share-no-java.json"] {
+        let summary = fixture(name);
+        let (rows, walls, sum) = flat(&summary);
+        assert!(walls > 20, "{name}");
+        let formats = ["csv", "ndjson", "parquet"];
+        for format in &formats[..2 + usize::from(cfg!(feature = "parquet"))] {
+            let Some(found) = read(format, &file(place.path(), &summary, format), None) else { return };
+            assert_eq!((found["rows"].as_u64(), found["walls"].as_u64()), (Some(rows), Some(walls)), "{name} {format}");
+            assert!(close(found["sum"].as_f64().unwrap(), sum), "{name} {format}: {found} {sum}");
+        }
+    }
+}
+
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn parquet_is_a_feature_and_says_how_to_have_it() {
+    let format = FORMATS.iter().find(|f| f.name == "parquet").unwrap();
+    let summary = fixture("fault.json");
+    let error = (format.write)(&Taken::of(&summary, &[]), &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("--features parquet"), "{error}");
+}
+
+#[test]
+fn benchstat_finds_a_line_a_launch_and_the_same_median() {
+    let Some(benchstat) = readers::benchstat() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for name in ["run.json", "whole.json"] {
+        let summary = fixture(name);
+        let path = file(place.path(), &summary, "benchfmt");
+        let output = Command::new(&benchstat).args(["-format", "csv"]).arg(&path).output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && !err.contains("error") && !err.contains("parsing"), "{err}");
+        for cell in shown(&summary).filter(|c| c.status == Status::Ok) {
+            let headline = &summary.experiment(&cell.experiment).unwrap().headline;
+            let mut walls: Vec<f64> = cell.per_launch.iter().filter_map(|l| l.wall_ns.get(headline).copied()).collect();
+            let Some(median) = stats::quantile::median(&mut walls) else { continue };
+            let (capital, rest) = cell.experiment.split_at(1);
+            let start = format!("{}{rest}/method={}/worker={}/", capital.to_uppercase(), cell.method, cell.worker);
+            let ends: Vec<String> = cell.parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            let is_own = |line: &&str| line.starts_with(&start) && ends.iter().all(|e| has(line, e));
+            let table = out.split("\n\n").find(|t| t.contains(",sec/op,")).expect("the headline's table");
+            let line = table.lines().find(is_own).unwrap_or_else(|| panic!("{start} {ends:?} in {table}"));
+            let value: f64 = line.split(',').nth(1).unwrap().parse().unwrap();
+            assert!((value * 1e9 / median - 1.0).abs() < 1e-3, "{line} {median}");
+            seen += 1;
+        }
+        let beside = Command::new(&benchstat).args(["-col", "/method"]).arg(&path).output().unwrap();
+        assert!(beside.status.success() && String::from_utf8_lossy(&beside.stdout).contains("touch"));
+    }
+    assert!(seen > 4, "{seen} cells");
+}
+
+/// Whether a name has a part of this kind.
+fn has(line: &str, part: &str) -> bool {
+    line.split(',').next().unwrap_or_default().split('/').any(|own| own == part)
+}
+
+#[test]
+fn hyperfines_own_scripts_read_and_draw_it() {
+    let (Some(scripts), Some(python)) = (readers::hyperfine_scripts(), readers::python()) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let summary = fixture("run.json");
+    let path = file(place.path(), &summary, "hyperfine");
+    for script in ["plot_whisker", "plot_histogram", "plot_progression", "plot_benchmark_comparison"] {
+        let picture = place.path().join(format!("{script}.png"));
+        let mut command = Command::new(&python);
+        command.arg(scripts.join(format!("{script}.py"))).arg(&path).arg("-o").arg(&picture);
+        let output = command.env("MPLBACKEND", "Agg").env("MPLCONFIGDIR", place.path()).output().unwrap();
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"), "{script}");
+    }
+    let output = Command::new(&python).arg(scripts.join("advanced_statistics.py")).arg(&path).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let value: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let results = value["results"].as_array().unwrap();
+    assert!(results.len() > 3 && output.status.success(), "{text}");
+    for result in results {
+        assert!(text.contains(result["command"].as_str().unwrap()), "{result:#} in {text}");
+        assert_eq!(result["times"].as_array().unwrap().len(), result["exit_codes"].as_array().unwrap().len());
+    }
+}
+
+#[test]
+fn prometheus_and_openmetrics_parsers_agree_with_the_summary() {
+    let place = tempfile::tempdir().unwrap();
+    let summary = fixture("whole.json");
+    let Some(found) = read("openmetrics", &file(place.path(), &summary, "openmetrics"), None) else { return };
+    for parser in ["openmetrics", "prometheus"] {
+        let samples = |name: &str| found[parser][name].as_array().unwrap_or_else(|| panic!("{parser} {name}")).clone();
+        assert_eq!(samples("pagewise_cell_status").len(), shown(&summary).count());
+        let walls = samples("pagewise_wall_seconds");
+        let expected: usize = shown(&summary).filter(|c| c.status == Status::Ok).map(|c| c.phases.len()).sum();
+        assert_eq!(walls.len(), expected, "{parser}");
+        let sum: f64 = walls.iter().map(|s| s[1].as_f64().unwrap()).sum();
+        let own = shown(&summary).filter(|c| c.status == Status::Ok).flat_map(|c| c.phases.values());
+        let own: f64 = own.map(|p| p.wall_ns.median * 1e-9).sum();
+        assert!(close(sum, own), "{sum} {own}");
+        assert!(walls.iter().all(|s| s[0]["phase"].is_string() && s[0]["method"].is_string()));
+    }
+}
+
+#[test]
+fn junitparser_counts_the_outcomes() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["whole.json", "share-no-java.json", "interrupted.json"] {
+        let summary = fixture(name);
+        let Some(found) = read("junit", &file(place.path(), &summary, "junit"), None) else { return };
+        let count = |of: &[Status]| shown(&summary).filter(|c| of.contains(&c.status)).count() as u64;
+        assert_eq!(found["tests"].as_u64(), Some(shown(&summary).count() as u64));
+        assert_eq!(found["skipped"].as_u64(), Some(count(&[Status::Skipped, Status::Refused])), "{name}");
+        assert_eq!(found["failures"].as_u64(), Some(count(&[Status::Untrusted])), "{name}");
+        let cases = found["cases"].as_array().unwrap();
+        let skipped = cases.iter().filter(|c| c[2] == serde_json::json!(["skipped"])).count() as u64;
+        assert_eq!(skipped, count(&[Status::Skipped, Status::Refused]), "{name}");
+    }
+}
+
+#[test]
+fn bencher_and_github_action_benchmark_take_the_medians() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["whole.json", "fault.json", "one-launch.json"] {
+        let summary = fixture(name);
+        let ok = shown(&summary).filter(|c| c.status == Status::Ok && !c.phases.is_empty()).count();
+        let Some(bmf) = read("bmf", &file(place.path(), &summary, "bmf"), Some("bmf.schema.json")) else { return };
+        let bmf = bmf.as_object().unwrap();
+        assert_eq!(bmf.len(), ok, "{name}: names are unique");
+        let path = file(place.path(), &summary, "github");
+        let github = read("github", &path, Some("github.schema.json")).unwrap();
+        let github = github.as_array().unwrap();
+        for entry in github {
+            let own = &bmf[entry["name"].as_str().unwrap()]["latency"];
+            assert_eq!(own["value"], entry["value"]);
+        }
+        assert!(!github.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn markdown_has_every_row_that_is_shown() {
+    for name in ["whole.json", "fault.json", "look.json"] {
+        let summary = fixture(name);
+        let text = String::from_utf8(written(&summary, "markdown")).unwrap();
+        let taken = Taken::of(&summary, &[]);
+        for group in taken.view.experiments.iter().flat_map(|e| &e.groups) {
+            for row in group.kinds.iter().flat_map(|k| &k.rows) {
+                assert!(text.contains(&row.time), "{name}: {}", row.label);
+            }
+        }
+        let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+        let tables = text.lines().filter(|l| l.starts_with('|') && columns(l) != 4);
+        assert!(tables.clone().count() > 3 && tables.into_iter().all(|l| columns(l) == 9), "{name}");
+    }
+}
+
+#[test]
+fn experiments_that_are_not_wanted_are_left_out() {
+    let summary = fixture("look.json");
+    let all = Taken::of(&summary, &[]);
+    let one = Taken::of(&summary, &["fault".to_owned()]);
+    assert!(one.cells.len() < all.cells.len() && one.cells.iter().all(|c| c.experiment == "fault"));
+    assert_eq!(one.view.experiments.len(), 1);
+}

@@ -1,0 +1,245 @@
+//! Run folders that somebody made to do harm: every seal right, every text and number as bad as can be. What reads
+//! them says a sentence or shows them inert; it never dies, and nothing they hold steers a terminal, a page of
+//! Markdown or another program.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use judge::across::{Asked, Run, compare};
+use record::decision::Decision;
+use record::folder::{Part, RunFolder};
+use record::launches::LaunchRecord;
+use record::machine::environment::Environment;
+use record::summary::Summary;
+use report::export::FORMATS;
+use report::terminal::{Screen, Wanted, compared, render};
+use report::view::Taken;
+use serde_json::{Value, json};
+use stats::rng::Seeded;
+
+use crate::support::place::{Place, entries};
+
+/// Texts that would do something if anything took them for more than text.
+const EVIL: [&str; 14] = [
+    "\u{1b}[2J\u{1b}]0;gone\u{7}",
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "../../../../etc/passwd",
+    "\u{202e}txt.exe",
+    "=cmd|' /C calc'!A0",
+    "a\nb\r\nc\t\"d\",'e'",
+    "\u{0}\u{8}\u{9b}31m",
+    "]]><x a=\"&quot;'>",
+    "| `x` | [link](javascript:alert(1)) **b** @everyone",
+    "\\\"} 1\nevil_metric{a=\"b\"} 2\n# EOF\n",
+    "NaN",
+    "",
+    "%s%n{}{0}$(reboot)",
+    "\u{fffe}\u{feff}\u{2028}",
+];
+const NUMBERS: [f64; 9] = [0.0, -1.0, 1e308, -1e308, 5e-324, 1.8446744073709552e19, 4.5e15, -0.0, 0.3];
+
+fn pick<'a, T>(rng: &mut Seeded, all: &'a [T]) -> &'a T {
+    &all[(rng.bits() % all.len() as u64) as usize]
+}
+
+/// Changes one leaf of about `one_in` to something bad of its own kind.
+fn spoil(value: &mut Value, rng: &mut Seeded, one_in: u64) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(|v| spoil(v, rng, one_in)),
+        Value::Array(all) => all.iter_mut().for_each(|v| spoil(v, rng, one_in)),
+        _ if !rng.bits().is_multiple_of(one_in) => {}
+        Value::String(text) if rng.bits().is_multiple_of(2) => text.push_str(pick::<&str>(rng, &EVIL)),
+        Value::String(text) => {
+            *text =
+                if rng.bits().is_multiple_of(9) { "x".repeat(100_000) } else { (*pick::<&str>(rng, &EVIL)).to_owned() }
+        }
+        Value::Number(_) => {
+            let number = *pick(rng, &NUMBERS);
+            let whole = [json!(0), json!(1), json!(u64::MAX), json!(i64::MIN), json!(999_999_999)];
+            *value = if rng.bits().is_multiple_of(2) { json!(number) } else { pick(rng, &whole).clone() };
+        }
+        Value::Bool(flag) => *flag = !*flag,
+        Value::Null => {}
+    }
+}
+
+/// Changes words of a transcript.
+fn spoil_text(bytes: &mut Vec<u8>, rng: &mut Seeded, one_in: u64) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let word = |word: &str, rng: &mut Seeded| match rng.bits().is_multiple_of(one_in) {
+        true if word.parse::<i64>().is_ok() => {
+            (*pick(rng, &["0", "-1", "18446744073709551615", "NaN", "1e400", "9".repeat(40).as_str()])).to_owned()
+        }
+        true => pick::<&str>(rng, &EVIL).replace(['\n', '\t'], " "),
+        false => word.to_owned(),
+    };
+    let line = |line: &str, rng: &mut Seeded| line.split('\t').map(|w| word(w, rng)).collect::<Vec<_>>().join("\t");
+    let lines: Vec<String> = text.lines().map(|l| line(l, rng)).collect();
+    *bytes = (lines.join("\n") + "\n").into_bytes();
+}
+
+/// A copy of a run with bad content and right seals; `None` where its shape does not even allow that.
+fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<RunFolder> {
+    let folder = RunFolder::create(to).unwrap();
+    for name in ["plan.json", "environment.json", "preflight.json", "kept.json"] {
+        let Ok(mut value) = from.read_sealed::<Value>(name) else { continue };
+        spoil(&mut value, rng, one_in);
+        folder.write_sealed(name, &value).unwrap();
+    }
+    for decision in from.decisions().unwrap() {
+        let mut value = serde_json::to_value(&decision).unwrap();
+        spoil(&mut value, rng, one_in * 4);
+        folder.append_decision(&serde_json::from_value::<Decision>(value).ok()?).ok()?;
+    }
+    for record in from.launches().unwrap().records {
+        let mut parts: Vec<Part> = from.parts(&record).unwrap();
+        let mut value = serde_json::to_value(&record).unwrap();
+        spoil(&mut value, rng, one_in * 4);
+        let mut record: LaunchRecord = serde_json::from_value(value).ok()?;
+        parts.iter_mut().for_each(|part| spoil_text(&mut part.bytes, rng, one_in * 20));
+        folder.keep_launch(&mut record, &parts).ok()?;
+    }
+    Some(folder)
+}
+
+/// The first character that could steer what shows a text.
+fn steering(text: &str, allowed: &[char]) -> Option<char> {
+    text.chars().find(|c| !allowed.contains(c) && report::inert::is_steering(*c))
+}
+
+/// Everything that is made of a summary, none of which may steer anything.
+fn is_inert(summary: &Summary) {
+    for wanted in
+        [Wanted::default(), Wanted { full: true, ..Wanted::default() }, Wanted { warnings: true, ..Wanted::default() }]
+    {
+        let text = render(summary, &Screen::new(80, false), &wanted);
+        assert_eq!(steering(&text, &['\n']), None);
+        assert!(text.lines().all(|l| l.chars().count() <= 80));
+    }
+    let taken = Taken::of(summary, &[]);
+    for format in FORMATS.iter().filter(|f| f.name != "parquet" || cfg!(feature = "parquet")) {
+        let mut bytes = Vec::new();
+        (format.write)(&taken, &mut bytes).unwrap();
+        if format.name == "parquet" {
+            continue;
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(steering(&text, &['\n', '\r', '\t']), None, "{}", format.name);
+        match format.name {
+            "hyperfine" | "bmf" | "github" => drop(serde_json::from_str::<Value>(&text).unwrap()),
+            "ndjson" => text.lines().for_each(|l| drop(serde_json::from_str::<Value>(l).unwrap())),
+            "markdown" => assert!(!text.contains('<') && !text.contains("](") && !text.contains("@every")),
+            "openmetrics" => assert!(text.ends_with("# EOF\n") && !text.lines().any(|l| l.starts_with("evil"))),
+            "csv" => assert!(!text.split(['\n', ',']).any(|f| f.starts_with(['=', '@']))),
+            "junit" => assert!(!text.contains("<script") && !text.contains("]]>")),
+            _ => {}
+        }
+    }
+    let run = || Run {
+        summary: summary.clone(),
+        environment: Environment::default(),
+        workers: Default::default(),
+        answers: None,
+    };
+    let found = compare(
+        &[run(), run(), run()],
+        &[run(), run(), run()],
+        &Asked { margin: 0.02, gate: Some(0.03), expected: Vec::new() },
+    );
+    let text = compared(&found, &Screen::new(80, false));
+    assert_eq!(steering(&text, &['\n']), None);
+}
+
+#[test]
+fn a_hostile_folder_is_refused_in_a_sentence_or_shown_inert() {
+    let place = Place::new();
+    let made = place.file("home/run");
+    let words = ["run", "fault/touch@c-O3", "fault/populate@c-O3", "--set", "bytes=64KiB", "--budget", "2s", "--out"];
+    let result = place.run(&[&words[..], &[made.to_str().unwrap()]].concat());
+    assert_eq!(result.code, 0, "{}", result.err);
+    let from = RunFolder::open(made.to_str().unwrap(), &made).unwrap();
+    let (mut shown, mut refused) = (0, 0);
+    for seed in 0..60 {
+        let mut rng = Seeded::new(seed);
+        let to = place.file(&format!("home/spoilt-{seed}"));
+        let one_in = [30, 100, 400, 2000][seed as usize % 4];
+        let Some(folder) = copied(&from, &to, &mut rng, one_in) else { continue };
+        let judged = catch_unwind(AssertUnwindSafe(|| judge::replay(&folder)));
+        match judged.unwrap_or_else(|_| panic!("seed {seed} kills the judging")) {
+            Ok((_, summary)) => {
+                catch_unwind(AssertUnwindSafe(|| is_inert(&summary))).unwrap_or_else(|_| panic!("seed {seed}"));
+                shown += 1;
+            }
+            Err(_) => refused += 1,
+        }
+        if seed % 10 == 0 {
+            // The program itself says at most a line, and never one that steers.
+            let result = place.run(&["report", to.to_str().unwrap()]);
+            assert!([0, 1, 4].contains(&result.code), "seed {seed}: {} {}", result.code, result.err);
+            assert_eq!(steering(&(result.out + &result.err), &['\n']), None, "seed {seed}");
+        }
+    }
+    assert!(shown > 5 && refused > 5, "{shown} shown, {refused} refused");
+}
+
+#[test]
+fn hostile_summaries_are_inert_in_every_format() {
+    let text = include_str!("../fixtures/exports/run.json");
+    for seed in 0..40 {
+        let mut rng = Seeded::new(seed);
+        let mut value: Value = serde_json::from_str(text).unwrap();
+        // Indices are made by the judging itself; a summary is never judged from a file.
+        let groups = value["groups"].clone();
+        spoil(&mut value["cells"], &mut rng, 20);
+        spoil(&mut value["environment"], &mut rng, 2);
+        for field in ["run", "created", "version", "host", "notes"] {
+            spoil(&mut value[field], &mut rng, 2);
+        }
+        value["groups"] = groups;
+        let Ok(summary) = serde_json::from_value::<Summary>(value) else { continue };
+        catch_unwind(AssertUnwindSafe(|| is_inert(&summary))).unwrap_or_else(|_| panic!("seed {seed}"));
+    }
+}
+
+#[test]
+fn very_many_cells_are_all_written() {
+    const MANY: usize = 10_000;
+    let mut summary: Summary = serde_json::from_str(include_str!("../fixtures/exports/run.json")).unwrap();
+    let mut one = summary.cells.iter().find(|c| c.phases.is_empty()).unwrap().clone();
+    one.per_launch.clear();
+    summary.groups.clear();
+    summary.cells.clear();
+    for n in 0..MANY {
+        one.parameters.insert("bytes".to_owned(), n.to_string());
+        summary.cells.push(one.clone());
+    }
+    let taken = Taken::of(&summary, &[]);
+    for (format, rows) in [("csv", MANY + 1), ("ndjson", MANY), ("junit", 3 * MANY)] {
+        let mut bytes = Vec::new();
+        (FORMATS.iter().find(|f| f.name == format).unwrap().write)(&taken, &mut bytes).unwrap();
+        assert!(bytes.iter().filter(|b| **b == b'\n').count() >= rows, "{format}");
+    }
+    assert!(render(&summary, &Screen::new(80, false), &Wanted::default()).lines().count() < 60);
+}
+
+#[test]
+fn a_store_of_hostile_names_and_files_is_listed_without_harm() {
+    let place = Place::new();
+    let store = place.file("data/pagewise/runs");
+    for (name, plan) in
+        [("\u{1b}[2Jx", "{}"), ("a\nb", "not JSON"), ("deep", &"[".repeat(100_000)), ("tags", "{\"schema\": 2}")]
+    {
+        std::fs::create_dir_all(store.join(name)).unwrap();
+        std::fs::write(store.join(name).join("plan.json"), plan).unwrap();
+        std::fs::write(store.join(name).join("tags.json"), "{\"tags\": [\"\\u001b[2J\", \"fine\", \"../x\"]}").unwrap();
+    }
+    std::os::unix::fs::symlink("/etc", store.join("etc")).unwrap();
+    for words in [&["runs"][..], &["runs", "--tag", "fine"], &["runs", "--json"]] {
+        let result = place.run(words);
+        assert_eq!(result.code, 0, "{}", result.err);
+        assert_eq!(steering(&result.out, &['\n']), None, "{words:?}: {}", result.out);
+        assert!(!result.out.contains("etc"), "{}", result.out);
+    }
+    assert_eq!(place.run(&["runs"]).out.lines().count(), 5);
+    assert_eq!(entries(&store).len(), 5);
+}

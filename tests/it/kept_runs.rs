@@ -1,0 +1,246 @@
+//! Kept runs: listed, shown, tagged, removed, compared, written for others; and what keeps them from harm.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::CommandFactory;
+use serde_json::Value;
+
+use crate::support::place::{Place, Said, entries, said};
+use crate::support::skips::skip;
+
+/// A run that ends after two launches, and has time for these on a machine that is loaded by the other tests.
+const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=1MiB", "--launches", "2", "--budget", "40s"];
+
+/// A place with some kept runs; their folders, the oldest first.
+fn with_runs(count: usize) -> (Place, Vec<PathBuf>) {
+    let place = Place::new();
+    for _ in 0..count {
+        let result = place.run(&TINY);
+        assert_eq!(result.code, 0, "{}", result.err);
+    }
+    let kept = entries(&place.file("data/pagewise/runs"));
+    assert_eq!(kept.len(), count);
+    (place, kept)
+}
+
+fn id(folder: &Path) -> &str {
+    folder.file_name().unwrap().to_str().unwrap()
+}
+
+fn refused(result: &Said, part: &str) {
+    assert_eq!(result.code, 1, "{}{}", result.out, result.err);
+    assert!(result.err.lines().count() == 1 && result.err.contains(part), "{:?} does not say {part:?}", result.err);
+}
+
+#[test]
+fn runs_are_found_by_what_they_are_and_removed_only_within_the_store() {
+    let (place, kept) = with_runs(2);
+    let (one, other) = (id(&kept[0]), id(&kept[1]));
+    assert_eq!(place.run(&["runs", "tag", one, "before", "6.12"]).code, 0);
+    let listed = place.run(&["runs"]).out;
+    assert!(listed.contains(one) && listed.contains("#before") && listed.contains("2 of 2 runs"), "{listed}");
+    let tagged = place.run(&["runs", "--tag", "before", "--experiment", "fault", "--since", "2020"]).out;
+    assert!(tagged.contains(one) && !tagged.contains(other), "{tagged}");
+    assert!(place.run(&["runs", "--until", "2020"]).out.contains("0 of 2 runs"));
+    assert!(place.run(&["runs", "--experiment", "copy"]).out.contains("0 of 2 runs"));
+    let value: Value = serde_json::from_str(&place.run(&["runs", "--json"]).out).unwrap();
+    assert_eq!((value.as_array().unwrap().len(), &value[0]["tags"]), (2, &serde_json::json!(["6.12", "before"])));
+    let shown: Value = serde_json::from_str(&place.run(&["runs", "show", one, "--json"]).out).unwrap();
+    assert_eq!((&shown["run"], &shown["ended"]), (&Value::from(one), &Value::from("finished")), "{shown:#}");
+    assert!(place.run(&["runs", "show", one]).out.contains("experiments         fault"));
+    // A tag does not touch what the run wrote: it is still as it was sealed.
+    assert_eq!(place.run(&["report", one]).code, 0);
+    refused(&place.run(&["runs", "tag", one, "a b"]), "is no tag");
+
+    // Nothing outside the store goes, by whatever name.
+    let outside = place.file("home/run");
+    assert!(Command::new("cp").arg("-r").args([&kept[0], &outside]).status().unwrap().success());
+    let link = kept[0].with_file_name("link");
+    symlink(&outside, &link).unwrap();
+    for name in ["../../../home/run", outside.to_str().unwrap(), "link", "..", "", "."] {
+        refused(&place.run(&["runs", "rm", name, "--yes"]), "is no run");
+    }
+    refused(&place.run(&["runs", "rm", one]), "--yes");
+    assert!(outside.join("plan.json").is_file() && kept[0].join("plan.json").is_file());
+    assert_eq!(place.run(&["runs", "rm", one, "--yes"]).code, 0);
+    assert!(!kept[0].exists() && kept[1].exists() && outside.exists());
+    assert!(place.run(&["runs"]).out.contains("1 of 1 runs"));
+}
+
+#[test]
+fn a_second_run_is_refused_and_a_forced_one_marks_both() {
+    let place = Place::new();
+    let (first, second) = (place.file("home/first"), place.file("home/second"));
+    let long = ["run", "fault/touch@c-O3", "--set", "bytes=1MiB", "--budget", "12s", "--out"];
+    let mut child = place.command(&[&long[..], &[first.to_str().unwrap()]].concat());
+    let child = child.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    crate::support::waiting::wait_until("the first measures", || first.join("launches.jsonl").is_file());
+    refused(&place.run(&[&TINY[..], &["--out", second.to_str().unwrap()]].concat()), "another run is measuring");
+    assert!(!second.exists(), "nothing is left of the refused one");
+    let forced = place.run(&[&TINY[..], &["--force", "--out", second.to_str().unwrap()]].concat());
+    assert_eq!(forced.code, 0, "{}", forced.err);
+    let mut child = child;
+    assert!(child.wait().unwrap().success());
+    for folder in [&first, &second] {
+        let warnings = place.run(&["report", folder.to_str().unwrap(), "--warnings"]).out;
+        assert!(warnings.contains("another run was measuring on this machine"), "{}: {warnings}", folder.display());
+    }
+    // A killed run's lock goes with it.
+    let mut killed = place.command(&long[..6]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let store = place.file("data/pagewise/runs");
+    crate::support::waiting::wait_until("it holds the lock", || {
+        entries(&store).iter().any(|folder| folder.join("launches.jsonl").is_file())
+    });
+    let third = place.file("home/third");
+    refused(&place.run(&[&TINY[..], &["--out", third.to_str().unwrap()]].concat()), "another run is measuring");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let after = place.run(&[&TINY[..], &["--out", third.to_str().unwrap()]].concat());
+    assert_eq!(after.code, 0, "{}", after.err);
+}
+
+#[test]
+fn sets_of_runs_are_compared_and_have_the_shape_of_the_schema() {
+    let (place, kept) = with_runs(3);
+    let ids: Vec<&str> = kept.iter().map(|f| id(f)).collect();
+    let two = place.run(&["compare", ids[0], ids[1], "--gate", "900%"]);
+    assert!([3, 4].contains(&two.code), "{}{}", two.out, two.err);
+    let few = place.run(&["compare", ids[0], ids[1]]);
+    assert!(few.code == 0 && few.out.contains("too few runs for a verdict"), "{}{}", few.out, few.err);
+    assert!(few.out.lines().all(|l| l.chars().count() <= 100), "{}", few.out);
+    // Copies under other names stand for other runs: what is tested here is words and codes, not noise.
+    let mut sides: [Vec<String>; 2] = Default::default();
+    for (side, name) in sides.iter_mut().zip(["a", "b"]) {
+        for folder in &kept {
+            let copy = folder.with_file_name(format!("{name}-{}", id(folder)));
+            assert!(Command::new("cp").arg("-r").args([folder, &copy]).status().unwrap().success());
+            assert_eq!(place.run(&["runs", "tag", copy.to_str().unwrap(), name]).code, 0);
+            side.push(copy.display().to_string());
+        }
+    }
+    let mut words = vec!["compare", "--json", "--gate", "90%"];
+    words.extend(sides[0].iter().map(String::as_str));
+    words.push("--");
+    words.extend(sides[1].iter().map(String::as_str));
+    let listed = place.run(&words);
+    let value: Value = serde_json::from_str(&listed.out).unwrap_or_else(|_| panic!("{}", listed.err));
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/compare.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let errors: Vec<String> =
+        jsonschema::validator_for(&schema).unwrap().iter_errors(&value).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert_eq!(value["differences"], serde_json::json!([]), "copies differ in nothing");
+    let code = match value["gated"].as_str().unwrap() {
+        "passes" => 0,
+        "regression" => 2,
+        "undecided" => 3,
+        _ => 4,
+    };
+    assert_eq!(listed.code, code);
+    for cell in value["cells"].as_array().unwrap() {
+        assert_eq!((cell["ratio"].as_f64(), &cell["a"]), (Some(1.0), &cell["b"]));
+    }
+    let tagged = place.run(&["compare", "tag:a", "tag:b", "--json", "--gate", "90%"]);
+    assert_eq!(tagged.out, listed.out, "a tag stands for its runs");
+    refused(&place.run(&["compare", "tag:none", "tag:b"]), "no kept run has the tag");
+    refused(&place.run(&["compare", ids[0]]), "two runs");
+    refused(&place.run(&["compare", ids[0], ids[0], "--", ids[1]]), "twice");
+}
+
+#[test]
+fn an_export_replaces_nothing_unasked_and_appears_whole() {
+    let (place, kept) = with_runs(1);
+    let out = place.file("home/metrics.prom");
+    let words = ["export", id(&kept[0]), "--format", "openmetrics", "--out", out.to_str().unwrap()];
+    assert_eq!(place.run(&words).code, 0);
+    let first = std::fs::read_to_string(&out).unwrap();
+    assert!(first.ends_with("# EOF\n"));
+    refused(&place.run(&words), "exists; --force replaces it");
+    assert_eq!(place.run(&[&words[..], &["--force"]].concat()).code, 0);
+    assert_eq!(entries(&place.file("home")).len(), 1, "no part is left beside it");
+    refused(&place.run(&["export", id(&kept[0]), "--format", "xlsx"]), "xlsx");
+    refused(&place.run(&["export", id(&kept[0]), "falt", "--format", "csv"]), "did you mean \"fault\"?");
+    for format in report::export::FORMATS.iter().filter(|f| f.name != "parquet") {
+        let result = place.run(&["export", id(&kept[0]), "--format", format.name]);
+        assert!(result.code == 0 && !result.out.is_empty(), "{}: {}", format.name, result.err);
+    }
+    let mut head = Command::new("sh");
+    place.settle(&mut head);
+    let pipe = format!("\"$0\" export {} --format csv | head -n 1; exit ${{PIPESTATUS:-0}}", id(&kept[0]));
+    let result = said(head.args(["-c", &pipe, env!("CARGO_BIN_EXE_pagewise")]));
+    assert!(result.out.starts_with("run,created,") && result.err.is_empty(), "{}", result.err);
+}
+
+#[test]
+fn a_full_disk_and_a_read_only_place_are_one_sentence() {
+    let (place, kept) = with_runs(1);
+    let disk = place.file("home/disk");
+    std::fs::create_dir(&disk).unwrap();
+    for (options, part) in [("size=4k", "No space left on device"), ("ro,size=4k", "Read-only file system")] {
+        let script = "mount -t tmpfs -o $1 none \"$2\" || exit 99; \"$3\" export \"$4\" --format csv --out \"$2/run.csv\"; \
+            status=$?; ls -A \"$2\" >&1; exit $status";
+        let mut command = Command::new("unshare");
+        place.settle(&mut command);
+        command.args(["--mount", "sh", "-c", script, "sh", options]).arg(&disk);
+        let result = said(command.arg(env!("CARGO_BIN_EXE_pagewise")).arg(&kept[0]));
+        if result.code == 99 || result.err.starts_with("unshare:") {
+            return skip(&format!("no file system can be mounted here: {}", result.err.trim()));
+        }
+        refused(&result, part);
+        assert_eq!(result.out, "", "nothing is left there");
+    }
+}
+
+/// Every verb with those below it, as they are typed.
+fn verbs(command: &clap::Command, before: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for verb in command.get_subcommands().filter(|c| c.get_name() != "help") {
+        let name = format!("{before} {}", verb.get_name());
+        found.extend(verbs(verb, &name));
+        found.push(name);
+    }
+    found
+}
+
+#[test]
+fn the_help_of_every_verb_ends_with_an_example_of_it() {
+    let place = Place::new();
+    let all = verbs(&pagewise::cli::Cli::command(), "");
+    assert!(all.len() > 18, "{all:?}");
+    for verb in all {
+        let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
+        let help = place.run(&words).out;
+        let last = help.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        assert!(last.starts_with("Example: pagewise") && last.contains(verb.trim()), "{verb}: {last}");
+    }
+}
+
+#[test]
+fn completions_and_man_pages_are_taken_by_what_reads_them() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = place.run(&["completions", shell]);
+        assert!(script.code == 0 && script.out.contains("compare") && script.out.contains("export"), "{}", script.err);
+        let path = place.file(shell);
+        std::fs::write(&path, script.out).unwrap();
+        match Command::new(shell).arg("-n").arg(&path).output() {
+            Ok(output) => assert!(output.status.success(), "{shell}: {}", String::from_utf8_lossy(&output.stderr)),
+            Err(_) => skip(&format!("there is no {shell} here to read its completions")),
+        }
+    }
+    let folder = place.file("home/man1");
+    let words = ["man", "--out", folder.to_str().unwrap()];
+    assert_eq!(place.run(&words).code, 0);
+    let pages = entries(&folder);
+    assert_eq!(pages.len(), verbs(&pagewise::cli::Cli::command(), "").len() + 1);
+    refused(&place.run(&words), "exists; --force replaces it");
+    assert!(std::fs::read_to_string(folder.join("pagewise-run.1")).unwrap().contains("Example"));
+    for page in pages {
+        match Command::new("groff").args(["-K", "utf8", "-man", "-Tutf8", "-z", "-ww"]).arg(&page).output() {
+            Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{}", page.display()),
+            Err(_) => return skip("there is no groff here to read the man pages"),
+        }
+    }
+}
