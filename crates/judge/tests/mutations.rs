@@ -200,7 +200,7 @@ fn hold(run: &str) {
         copy.put_back(&name);
     }
     assert!(failures.is_empty(), "{} of {CHANGES}:\n{}", failures.len(), failures.join("\n"));
-    assert!(errors > 50 && named > 50 && nothing > 25, "{errors} errors, {named} named, {nothing} changed nothing");
+    assert!(errors > 50 && named > 50 && nothing > 5, "{errors} errors, {named} named, {nothing} changed nothing");
 }
 
 #[test]
