@@ -20,6 +20,7 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod advise;
 mod claims;
 mod compare;
 mod export;
@@ -75,6 +76,8 @@ enum Verb {
     /// Measures. Without a name: a first look at every experiment.
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
+    /// Which way to use here, what it gains, and from which size on: advise read --file F, or advise --save for programs.
+    Advise(Box<advise::AdviseArgs>),
     /// Other people's claims about the cost of memory, tested on this machine.
     #[command(after_help = "Example: pagewise claims --about mmap --budget 5min")]
     Claims(Box<claims::ClaimsArgs>),
@@ -196,6 +199,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };

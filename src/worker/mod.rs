@@ -172,6 +172,14 @@ pub fn cache_folder() -> PathBuf {
     own.or_else(home).unwrap_or_else(std::env::temp_dir).join("pagewise")
 }
 
+/// The version of glibc that the native workers are run with; `None` where it is another C library.
+pub fn glibc() -> Result<Option<String>> {
+    let (name, bytes) = carried::NATIVE_WORKERS.last().expect("at least one native worker is carried");
+    let output = std::process::Command::new(&native::place(name, bytes)?.command[0]).arg("--list").output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(text.lines().find_map(|line| line.strip_prefix("about\tlibc\tglibc ")).map(str::to_owned))
+}
+
 /// The path by which the loader finds a shared library, if it does.
 pub fn find_library(name: &str) -> Result<Option<String>> {
     use std::sync::Mutex;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod across;
+pub mod advise;
 pub mod agreement;
 mod best;
 mod calibration;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod across;
+pub mod advice;
 pub mod cell;
 pub mod claim;
 pub mod decision;

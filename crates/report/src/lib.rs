@@ -1,6 +1,7 @@
 //! Tables and sentences: pure functions of what was recorded and judged. Nothing here measures, starts or looks anything up.
 #![forbid(unsafe_code)]
 
+pub mod advise;
 mod answer;
 pub mod claims;
 pub mod doctor;

@@ -16,6 +16,10 @@ pub(super) fn of(summary: &Summary) -> Value {
         cell.laws.clear();
         cell.proofs.clear();
     }
+    for group in &mut small.groups {
+        let headline = summary.experiment(&group.experiment).map(|e| e.headline.as_str());
+        group.comparisons.retain(|comparison| Some(comparison.phase.as_str()) == headline);
+    }
     // What is no number becomes null; nothing else of a summary can fail to be written.
     rounded(serde_json::to_value(&small).unwrap_or(Value::Null))
 }
