@@ -18,6 +18,12 @@ use record::sizes;
 
 pub use native::helper;
 
+/// The optimised native worker, without asking any worker what it can do.
+pub fn optimised() -> Result<Started> {
+    let (name, bytes) = carried::NATIVE_WORKERS.last().expect("at least one native worker is carried");
+    native::place(name, bytes)
+}
+
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
 pub struct Worker {

@@ -24,6 +24,7 @@ pub mod machines;
 mod notes;
 mod pairs;
 mod precision;
+pub mod profile;
 pub mod selftest;
 mod summarise;
 pub mod trial;
