@@ -68,7 +68,8 @@ pub(super) fn counted(plan: &ProfilePlan, runs: &[ProfileRun]) -> Option<Counted
         max_rss_bytes: of_clean(|c| c.max_rss_kib) * 1024.0,
         ..Counts::default()
     };
-    let calls: [(Kind, fn(&Cost) -> u64); 4] = [
+    type Total = (Kind, fn(&Cost) -> u64);
+    let calls: [Total; 4] = [
         (Kind::ReadCalls, |c| c.read_calls),
         (Kind::ReadBytes, |c| c.read_bytes),
         (Kind::WriteCalls, |c| c.write_calls),
