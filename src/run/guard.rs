@@ -13,6 +13,7 @@ pub struct Guard {
     child: Child,
     input: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
+    noted: Vec<String>,
 }
 
 impl Guard {
@@ -26,7 +27,7 @@ impl Guard {
             .context("cannot start the guard")?;
         let input = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().context("the guard has no output")?);
-        let mut guard = Guard { child, input, answers };
+        let mut guard = Guard { child, input, answers, noted: Vec::new() };
         guard.expect("ready")?;
         Ok(guard)
     }
@@ -44,13 +45,28 @@ impl Guard {
     pub fn undo(&mut self, action: &str) -> Result<()> {
         let input = self.input.as_mut().context("the guard has been dismissed")?;
         writeln!(input, "undo {action}").and_then(|()| input.flush()).context("the guard has ended")?;
-        self.expect("noted")
+        self.expect("noted")?;
+        self.noted.push(action.to_owned());
+        Ok(())
+    }
+
+    /// Ends the guard, which then undoes what it noted; whether it did.
+    fn dismiss(&mut self) -> bool {
+        drop(self.input.take());
+        self.child.wait().is_ok_and(|status| status.success())
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        drop(self.input.take());
-        let _ = self.child.wait();
+        if self.dismiss() {
+            return;
+        }
+        // Somebody killed it (the kernel for want of memory, say). Undoing twice does no harm: another does it instead.
+        let Ok(mut other) = Guard::start() else { return };
+        for action in std::mem::take(&mut self.noted) {
+            let _ = other.undo(&action);
+        }
+        other.dismiss();
     }
 }

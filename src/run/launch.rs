@@ -59,10 +59,17 @@ impl Watched {
         command.stdin(open(side.request)?).stdout(create(side.transcript)?).stderr(create(side.messages)?);
         // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which then ends the whole group.
         command.process_group(0);
-        let child = command.spawn().context("cannot start a worker")?;
+        let mut child = command.spawn().context("cannot start a worker")?;
         let pid = Pid::from_child(&child);
-        let pidfd = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open (Linux 5.3 or newer is needed)")?;
-        Ok(Watched { child, pid, pidfd, ended: None, cause: None })
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(pidfd) => Ok(Watched { child, pid, pidfd, ended: None, cause: None }),
+            Err(error) => {
+                // Nobody would watch it: it must not make anything after the guard has removed what is left.
+                let _ = kill_process_group(pid, Signal::KILL);
+                let _ = child.wait();
+                Err(error).context("pidfd_open (Linux 5.3 or newer is needed)")
+            }
+        }
     }
 
     /// Ends it for a reason; the first reason stays.

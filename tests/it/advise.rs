@@ -159,13 +159,13 @@ fn which(program: &str) -> bool {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(program).is_file())
 }
 
-fn here() -> Fingerprint {
+pub fn here() -> Fingerprint {
     let environment = pagewise::machine::capture(Path::new("/"));
     pagewise::machine::fingerprint::fingerprint(&environment, worker::glibc().unwrap())
 }
 
 /// Advice for this machine: below 64 KiB read, from 128 KiB to 1 MiB mmap.
-fn advice_here(machine: Fingerprint) -> Advice {
+pub fn advice_here(machine: Fingerprint) -> Advice {
     let segment = |from, to, way: &str, over: &str| Segment {
         from,
         to,

@@ -11,10 +11,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// A run in the background whose launches take a good part of a second each.
-struct Run {
-    place: Place,
-    out: PathBuf,
-    child: Child,
+pub struct Run {
+    pub place: Place,
+    pub out: PathBuf,
+    pub child: Child,
 }
 
 const CELLS: [&str; 4] =
@@ -23,18 +23,23 @@ const SETTINGS: [&str; 6] = ["--set", "bytes=4MiB", "--set", "index=xorshift", "
 
 impl Run {
     fn start() -> Run {
+        Run::of(&[&CELLS[..], &SETTINGS, &["--budget", "60s", "--launches", "6"]].concat())
+    }
+
+    /// `pagewise run` with these words.
+    pub fn of(words: &[&str]) -> Run {
         let place = Place::new();
         // A name with a space: what undoes things must cope with it.
         let out = place.file("home/my run");
         let mut command = place.command(&["run"]);
-        command.args(CELLS).args(SETTINGS).args(["--budget", "60s", "--launches", "6", "--out"]).arg(&out);
+        command.args(words).arg("--out").arg(&out);
         command.stdout(File::create(place.file("stdout")).unwrap()).stderr(File::create(place.file("stderr")).unwrap());
         let child = command.spawn().unwrap();
         Run { place, out, child }
     }
 
     /// Whether a launch is under way: what it asks for lies in the scratch folder until it has ended.
-    fn in_a_launch(&self) -> bool {
+    pub fn in_a_launch(&self) -> bool {
         let begins = |path: &Path, word: &str| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(word));
         let scratch = entries(&self.out).into_iter().filter(|p| begins(p, "scratch-"));
         scratch.flat_map(|folder| entries(&folder)).any(|p| begins(&p, "request"))
@@ -61,6 +66,11 @@ impl Run {
 
     /// Processes of this run: all have this place in their environment.
     fn processes(&self) -> Vec<String> {
+        self.numbered().into_iter().map(|(_, words)| words).collect()
+    }
+
+    /// The same, with their numbers.
+    pub fn numbered(&self) -> Vec<(i32, String)> {
         let place = self.place.path().to_str().unwrap();
         let numbered = entries(Path::new("/proc")).into_iter();
         let numbered = numbered.filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().parse::<u32>().is_ok()));
@@ -68,11 +78,13 @@ impl Run {
             |p: &PathBuf| std::fs::read(p.join("environ")).is_ok_and(|e| String::from_utf8_lossy(&e).contains(place));
         let name =
             |p: PathBuf| std::fs::read(p.join("cmdline")).map(|c| String::from_utf8_lossy(&c).replace('\0', " "));
-        numbered.filter(ours).filter_map(|p| name(p).ok()).filter(|c| !c.is_empty()).collect()
+        let number = |p: &Path| p.file_name()?.to_string_lossy().parse().ok();
+        let found = numbered.filter(ours).filter_map(|p| Some((number(&p)?, name(p).ok()?)));
+        found.filter(|(_, words)| !words.is_empty()).collect()
     }
 
     /// Nothing of the run is left but its folder: no process, no scratch, no temporary file, no named object.
-    fn leaves_nothing(&self) {
+    pub fn leaves_nothing(&self) {
         wait_until(&format!("all processes are gone: {:?}", self.processes()), || self.processes().is_empty());
         wait_until("all names are gone", || self.place.leftovers(&self.out).is_empty());
     }

@@ -1,6 +1,7 @@
 //! What the modules share.
 
 pub mod cache;
+pub mod errors;
 pub mod native;
 pub mod place;
 pub mod readers;
@@ -8,5 +9,6 @@ pub mod reading;
 pub mod runtimes;
 pub mod sides;
 pub mod skips;
+pub mod traced;
 pub mod turns;
 pub mod waiting;

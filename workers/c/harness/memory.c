@@ -16,7 +16,7 @@ void *free_range(struct slot *s, size_t bytes)
     char *area = mmap(NULL, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (area == MAP_FAILED)
         fail(s, "mmap");
-    munmap(area, reserve);
+    check_done(s, munmap(area, reserve), "munmap");
     /* At least one huge page of unmapped guard on both sides: a neighbour would be merged into one mapping. */
     return (void *)(((uintptr_t)area + align + align - 1) / align * align);
 }
@@ -25,6 +25,12 @@ void check_map(struct slot *s, const void *mapped)
 {
     if (mapped == MAP_FAILED)
         fail(s, "mmap");
+}
+
+void check_done(struct slot *s, int left, const char *calls)
+{
+    if (left != 0)
+        fail(s, calls);
 }
 
 /* Calls `line` for each line of a small file of /proc; lines longer than the buffer are cut. */
@@ -36,7 +42,16 @@ static bool each_line(const char *path, void (*line)(char *, void *), void *cont
         return false;
     size_t held = 0;
     ssize_t got;
-    while ((got = read(fd, text + held, sizeof text - 1 - held)) > 0 || held) {
+    while ((got = read(fd, text + held, sizeof text - 1 - held)) != 0 || held) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        /* A part of what the kernel says would count too little, and prove what is not so. */
+        if (got < 0) {
+            int error = errno;
+            close(fd);
+            errno = error;
+            return false;
+        }
         held += got > 0 ? (size_t)got : 0;
         text[held] = 0;
         char *p = text, *end;
@@ -90,7 +105,7 @@ struct resident resident_now(struct slot *s, const void *start, size_t bytes)
 {
     struct smaps_search search = {.from = (uintptr_t)start, .to = (uintptr_t)start + bytes};
     if (!each_line("/proc/self/smaps", smaps_line, &search))
-        fail(s, "open /proc/self/smaps");
+        fail(s, "read /proc/self/smaps");
     return search.found;
 }
 
@@ -98,7 +113,7 @@ struct resident resident_in_process(struct slot *s)
 {
     struct smaps_search search = {.from = 0, .to = UINTPTR_MAX};
     if (!each_line("/proc/self/smaps_rollup", smaps_line, &search))
-        fail(s, "open /proc/self/smaps_rollup");
+        fail(s, "read /proc/self/smaps_rollup");
     return search.found;
 }
 
@@ -129,7 +144,7 @@ uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes)
         return 0;
     struct smaps_search search = {.from = (uintptr_t)start, .to = (uintptr_t)start + bytes, .overlapping = true};
     if (!each_line("/proc/self/smaps", smaps_line, &search))
-        fail(s, "open /proc/self/smaps");
+        fail(s, "read /proc/self/smaps");
     return search.found.huge_bytes;
 }
 

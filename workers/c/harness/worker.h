@@ -114,6 +114,8 @@ size_t pattern_first_wrong(const void *start, size_t bytes, uint64_t seed);
  * both sides; map it with MAP_FIXED_NOREPLACE so that every method gets the same alignment. */
 void *free_range(struct slot *s, size_t bytes);
 void check_map(struct slot *s, const void *mapped);
+/* What a phase took away must be gone: fails where one of its calls did not return 0. */
+void check_done(struct slot *s, int left, const char *calls);
 struct resident {
     uint64_t rss_bytes, huge_bytes, lazyfree_bytes;
     uint64_t pss_bytes; /* resident, each page divided by the number of processes that have it */

@@ -160,9 +160,25 @@ static int find_library_main(int argc, char **argv)
 
 /* ---- guard ---- */
 
-enum { MAX_UNDO = 256 };
-static char *undo_lines[MAX_UNDO];
-static int undo_count;
+static char **undo_lines;
+static size_t undo_count, undo_room;
+
+/* Only what is kept is said to be noted. */
+static bool note(const char *line)
+{
+    if (undo_count == undo_room) {
+        size_t room = undo_room ? 2 * undo_room : 64;
+        char **more = realloc(undo_lines, room * sizeof *more);
+        if (!more)
+            return false;
+        undo_lines = more;
+        undo_room = room;
+    }
+    char *kept = strdup(line);
+    if (kept)
+        undo_lines[undo_count++] = kept;
+    return kept != NULL;
+}
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
@@ -230,6 +246,8 @@ static int guard_main(int argc, char **argv)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
+    /* A laboratory that is killed between a line and its answer must not take the guard with it. */
+    signal(SIGPIPE, SIG_IGN);
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length;
@@ -237,9 +255,8 @@ static int guard_main(int argc, char **argv)
     fflush(stdout);
     while ((length = getline(&line, &capacity, stdin)) > 0) {
         line[strcspn(line, "\n")] = 0;
-        if (strncmp(line, "undo ", 5) == 0 && undo_count < MAX_UNDO)
-            undo_lines[undo_count++] = strdup(line + 5);
-        printf("noted\n");
+        bool noted = strncmp(line, "undo ", 5) != 0 || note(line + 5);
+        printf(noted ? "noted\n" : "full\n");
         fflush(stdout);
     }
     while (undo_count)

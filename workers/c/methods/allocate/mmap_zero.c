@@ -15,7 +15,9 @@ static void run(struct slot *s)
     allocate_filled(s, p, 0, false);
     PHASE(s, "refill") { memset(p, mark, bytes); }
     allocate_refilled(s, p);
-    PHASE(s, "free") { munmap(p, mapped); }
+    int left;
+    PHASE(s, "free") { left = munmap(p, mapped); }
+    check_done(s, left, "munmap");
     allocate_end(s);
 }
 

@@ -74,6 +74,8 @@ void fault_rest(struct slot *s, char *p)
     fact(s, "refault.rss_bytes", now.rss_bytes);
     fact(s, "refault.huge_bytes", now.huge_bytes);
     fact_digest(s, p, bytes);
-    PHASE(s, "unmap") { munmap(p, bytes); }
+    int left;
+    PHASE(s, "unmap") { left = munmap(p, bytes); }
+    check_done(s, left, "munmap");
     backing_after(s, bytes);
 }

@@ -19,7 +19,9 @@ static void run(struct slot *s)
     PHASE(s, "read") { readers_pass(&readers, fd); }
     readers_end(s, &readers);
     check_pass(s, &in, "pread");
-    PHASE(s, "close") { close(fd); }
+    int left;
+    PHASE(s, "close") { left = close(fd); }
+    check_done(s, left, "close");
     read_end(s, &in, 0);
 }
 

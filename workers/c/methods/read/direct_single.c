@@ -18,7 +18,9 @@ static void run(struct slot *s)
         }
     }
     check_pass(s, &in, "pread");
-    PHASE(s, "close") { close(fd); }
+    int left;
+    PHASE(s, "close") { left = close(fd); }
+    check_done(s, left, "close");
     read_end(s, &in, 0);
 }
 

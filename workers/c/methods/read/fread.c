@@ -23,7 +23,9 @@ static void run(struct slot *s)
             sum_stream(&in, file, block);
     }
     check_pass(s, &in, "fread");
-    PHASE(s, "close") { fclose(file); }
+    int left;
+    PHASE(s, "close") { left = fclose(file); }
+    check_done(s, left, "fclose");
     read_end(s, &in, in.blocks ? in.steps : 0);
 }
 

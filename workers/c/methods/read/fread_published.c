@@ -21,7 +21,9 @@ static void run(struct slot *s)
     }
     check_pass(s, &in, "fread");
     fact(s, "stdio_bytes", __fbufsize(file));
-    PHASE(s, "close") { fclose(file); }
+    int left;
+    PHASE(s, "close") { left = fclose(file); }
+    check_done(s, left, "fclose");
     read_end(s, &in, in.blocks ? in.steps : 0);
 }
 

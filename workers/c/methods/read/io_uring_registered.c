@@ -18,10 +18,12 @@ static void run(struct slot *s)
     PHASE(s, "read") { ring_pass(&ring, &in, fd, false); }
     check_pass(s, &in, "io_uring_enter");
     ring_proofs(s, &ring);
+    int left;
     PHASE(s, "close") {
-        uring_close(&ring);
-        close(fd);
+        left = uring_close(&ring);
+        left |= close(fd);
     }
+    check_done(s, left, "munmap, close");
     ring_end(s, &ring);
     read_end(s, &in, ring.enters);
 }

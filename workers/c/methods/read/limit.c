@@ -54,10 +54,12 @@ static void run_cold(struct slot *s)
     ring_check(s, &ring, error);
     PHASE(s, "read") { ring_pass(&ring, &in, fd, true); }
     check_pass(s, &in, "io_uring_enter");
+    int left;
     PHASE(s, "close") {
-        uring_close(&ring);
-        close(fd);
+        left = uring_close(&ring);
+        left |= close(fd);
     }
+    check_done(s, left, "munmap, close");
     fact(s, "best_queue_depth", best.depth);
     fact(s, "best_chunk_bytes", best.chunk);
     fact(s, "best_ring_kind", best.kind);

@@ -18,10 +18,12 @@ static void run(struct slot *s)
     map_check(s, &in, fd, p, advised);
     PHASE(s, "read") { map_pass(&in, p); }
     map_proofs(s, &in, p);
+    int left;
     PHASE(s, "close") {
-        munmap(p, bytes);
-        close(fd);
+        left = munmap(p, bytes);
+        left |= close(fd);
     }
+    check_done(s, left, "munmap, close");
     read_end(s, &in, 0);
 }
 

@@ -8,6 +8,8 @@
 #define READ_STEP(in, want, have, call)                                                                                \
     while ((have) < (want)) {                                                                                          \
         ssize_t got_ = (call);                                                                                         \
+        if (got_ < 0 && errno == EINTR)                                                                                \
+            continue;                                                                                                  \
         if (got_ <= 0) {                                                                                               \
             (in)->error = got_ < 0 ? errno : ENODATA;                                                                  \
             break;                                                                                                     \

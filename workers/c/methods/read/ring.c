@@ -92,11 +92,11 @@ int uring_register(struct ring *ring, const struct input *in, int descriptor)
     return 0;
 }
 
-void uring_close(struct ring *ring)
+int uring_close(struct ring *ring)
 {
-    munmap(ring->rings, ring->rings_bytes);
-    munmap(ring->sqes, ring->sqes_bytes);
-    close(ring->descriptor);
+    int left = munmap(ring->rings, ring->rings_bytes);
+    left |= munmap(ring->sqes, ring->sqes_bytes);
+    return left | close(ring->descriptor);
 }
 
 void ring_proofs(struct slot *s, const struct ring *ring)

@@ -50,7 +50,7 @@ int uring_open(struct ring *ring);
 int uring_register(struct ring *ring, const struct input *in, int descriptor);
 /* After uring_open(): stops the slot with the reason, if there is one. */
 void ring_check(struct slot *s, const struct ring *ring, int error);
-void uring_close(struct ring *ring);
+int uring_close(struct ring *ring); /* 0, or -1 where something is left */
 /* Measured (ring_pass.c): reads every step of the input from `descriptor` and consumes it; leaves an errno in `in->error`. */
 void ring_pass(struct ring *ring, struct input *in, int descriptor, bool direct);
 /* Before the phase that closes: what the kernel says of the ring (/proc/self/fdinfo): facts `ring_buffers`, `ring_files` and

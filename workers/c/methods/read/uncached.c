@@ -26,7 +26,9 @@ static void run(struct slot *s)
     if (in.error == EOPNOTSUPP)
         skip(s, "this kernel or file system has no uncached reads (RWF_DONTCACHE: Linux 6.14 with ext4, XFS or btrfs)");
     check_pass(s, &in, "preadv2");
-    PHASE(s, "close") { close(fd); }
+    int left;
+    PHASE(s, "close") { left = close(fd); }
+    check_done(s, left, "close");
     read_end(s, &in, 0);
 }
 

@@ -6,15 +6,17 @@ static void run(struct slot *s)
     size_t bytes = s->bytes, chunk = key_size(s, "chunk");
     char *p = MAP_FAILED, *at = free_range(s, bytes);
     struct moved moved = {0, 0};
+    int left = 0;
     relay_ready(s, file);
     PHASE(s, "send") {
         p = mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
         if (p != MAP_FAILED) {
             moved = vmsplice_all(fd, p, bytes, chunk, 0);
-            munmap(p, bytes); /* the pipe keeps the pages that it still holds */
+            left = munmap(p, bytes); /* the pipe keeps the pages that it still holds */
         }
     }
     check_map(s, p);
+    check_done(s, left, "munmap");
     transfer_check(s, "vmsplice", moved);
     relay_sent(s, moved.calls + 2);
     close(fd);

@@ -36,7 +36,9 @@ static void run(struct slot *s)
     fact(s, "private_pages", private_pages(s, p, bytes));
     share_write(s, p);
     share_check_clear_read(s, p);
-    PHASE(s, "unmap") { munmap(p, bytes); }
+    int left;
+    PHASE(s, "unmap") { left = munmap(p, bytes); }
+    check_done(s, left, "munmap");
 }
 
 METHOD(share_anon_private, .experiment = "share", .name = "anon-private", .role = "limit",

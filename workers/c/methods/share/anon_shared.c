@@ -7,6 +7,7 @@ static void reads(struct slot *s, void *seat)
     struct seat *b = seat;
     second_read(s, b);
     PHASE(s, "detach") { seat_unmap(b); }
+    check_done(s, b->left, "munmap");
 }
 
 static void writes(struct slot *s, void *seat)
@@ -38,7 +39,9 @@ static void run(struct slot *s)
     first_finds(s, p);
     share_write(s, p);
     share_check_clear_read(s, p);
-    PHASE(s, "unmap") { munmap(p, bytes); }
+    int left;
+    PHASE(s, "unmap") { left = munmap(p, bytes); }
+    check_done(s, left, "munmap");
 }
 
 /* In a process of its own, because fork() leaves all its pages write-protected. */

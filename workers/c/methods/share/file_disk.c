@@ -56,10 +56,12 @@ static void run(struct slot *s)
     share_write(s, p);
     fact(s, "redirtied_bytes", writeback_stop(s, fd)); /* first-touch had left all pages dirty */
     share_check_clear_read(s, p);
+    int left;
     PHASE(s, "unmap") {
-        munmap(p, bytes);
-        close(fd);
+        left = munmap(p, bytes);
+        left |= close(fd);
     }
+    check_done(s, left, "munmap, close");
 }
 
 /* File systems with large folios map many pages by one fault, so only the most is a law. The kernel may write dirty pages

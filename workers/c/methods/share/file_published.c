@@ -26,10 +26,12 @@ static void run(struct slot *s)
     share_check_room(s, fd);
     share_proof(s, p, path);
     published_write(s, p, fd);
+    int left;
     PHASE(s, "unmap") {
-        munmap(p, bytes);
-        close(fd);
+        left = munmap(p, bytes);
+        left |= close(fd);
     }
+    check_done(s, left, "munmap, close");
 }
 
 /* With large folios one fault may map several pages, so no law counts them. */

@@ -21,10 +21,12 @@ static void run(struct slot *s)
     tell_descriptor(s, fd);
     share_proof(s, p, "/memfd:pagewise-share");
     share_use(s, p, NULL);
+    int left;
     PHASE(s, "unmap") {
-        munmap(p, bytes);
-        close(fd);
+        left = munmap(p, bytes);
+        left |= close(fd);
     }
+    check_done(s, left, "munmap, close");
 }
 
 static void run_b(struct slot *s)

@@ -51,10 +51,12 @@ static void run(struct slot *s)
     share_check_room(s, fd);
     share_proof(s, p, "/dev/shm/");
     share_use(s, p, path);
+    int left;
     PHASE(s, "unmap") {
-        munmap(p, bytes);
-        close(fd);
+        left = munmap(p, bytes);
+        left |= close(fd);
     }
+    check_done(s, left, "munmap, close");
 }
 
 METHOD(share_posix_shm, .experiment = "share", .name = "posix-shm",

@@ -46,7 +46,7 @@ void seat_map(struct seat *b)
 
 void seat_unmap(struct seat *b)
 {
-    munmap(b->p, b->bytes);
+    b->left = munmap(b->p, b->bytes);
 }
 
 static uint64_t faults(void)
@@ -100,11 +100,11 @@ void second_populate(struct slot *s, struct seat *b)
     s->ops = bytes / page;
     PHASE(s, "populate") {
         result = madvise(p, bytes, MADV_POPULATE_WRITE);
-        if (result != 0) /* before Linux 5.14: locking populates as well */
+        if (result != 0 && errno == EINVAL) /* before Linux 5.14: locking populates as well */
             result = mlock(p, bytes);
     }
     if (result != 0)
-        fail(s, "mlock");
+        fail(s, "madvise, mlock");
     s->ops = 1;
     uint64_t before = faults();
     for (size_t i = 0; i < bytes; i += page)
@@ -134,6 +134,7 @@ void share_second(struct slot *s, struct seat *b, seat_work *attach, seat_work *
         fail(s, b->call);
     second_read(s, b);
     PHASE(s, "detach") { detach(b); }
+    check_done(s, b->left, "munmap, shmdt");
     again(s, b, attach);
     second_write(s, b);
     detach(b);

@@ -23,7 +23,9 @@ static void run(struct slot *s)
         fail(s, "shmat");
     share_proof(s, p, "/SYSV");
     published_write(s, p, -1);
-    PHASE(s, "unmap") { shmdt(p); }
+    int left;
+    PHASE(s, "unmap") { left = shmdt(p); }
+    check_done(s, left, "shmdt");
 }
 
 /* Nothing writes a segment back, so its faults are first touches and no more. */

@@ -24,7 +24,9 @@ static void run(struct slot *s)
     tell(s, &id, sizeof id);
     share_proof(s, p, "/SYSV");
     share_use(s, p, NULL);
-    PHASE(s, "unmap") { shmdt(p); }
+    int left;
+    PHASE(s, "unmap") { left = shmdt(p); }
+    check_done(s, left, "shmdt");
 }
 
 /* Linux lets a removed segment be attached for as long as somebody else still is. */
@@ -36,7 +38,7 @@ static void attach(struct seat *b)
 
 static void detach(struct seat *b)
 {
-    shmdt(b->p);
+    b->left = shmdt(b->p);
 }
 
 static void run_b(struct slot *s)

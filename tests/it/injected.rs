@@ -1,0 +1,285 @@
+//! Every call that a method makes, within its phases and in its set-up, fails once with each error that it can plausibly give,
+//! is interrupted, or answers short. The cases are made from what the methods' own launches call; strace does it to them.
+//! Each case must end in words; no figure of a disturbed call may be believed; nothing is left behind.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use record::method::Method;
+use record::transcript::Ending;
+use stats::rng::Seeded;
+
+use crate::support::errors;
+use crate::support::sides::Worker;
+use crate::support::skips::skip;
+use crate::support::traced::{Call, Ended, Slot, Watched, small, watch};
+
+/// One method with small parameters, and how its undisturbed launch came out.
+struct Subject<'a> {
+    method: &'a Method,
+    parameters: Vec<(String, String)>,
+    digests: BTreeSet<String>,
+    /// By side.
+    calls: BTreeMap<char, Vec<Call>>,
+}
+
+/// One disturbance.
+struct Case {
+    subject: usize,
+    side: char,
+    call: String,
+    nth: usize,
+    fault: &'static str,
+    /// Where the undisturbed launch made this call.
+    phase: Option<String>,
+    /// Whether the sides had not met yet: then the other one waits for half a minute, unless the laboratory ends it.
+    before_meeting: bool,
+}
+
+/// What a case came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// The call was not made this time.
+    NotReached,
+    /// The cell failed or was skipped, or the worker gave up, in words.
+    Named,
+    /// A law, a digest or a missing sample keeps its figures from being believed.
+    Caught,
+    /// The same call was made again.
+    Retried,
+    /// Outside a phase or allowed to fail, and all that the laboratory checks holds.
+    Harmless,
+}
+
+struct Laboratory {
+    worker: Worker,
+    _place: tempfile::TempDir,
+    capture: PathBuf,
+}
+
+impl Laboratory {
+    fn new() -> Option<Laboratory> {
+        if Command::new("strace").arg("-V").output().is_err() {
+            skip("strace is not installed");
+            return None;
+        }
+        let (worker, place) = (Worker::native("c-O3"), tempfile::tempdir().unwrap());
+        let capture = place.path().join("capture");
+        let made = Command::new(worker.helper()).arg("make-capture").arg(&capture).args(["262144", "9"]).output();
+        assert!(made.unwrap().status.success());
+        Some(Laboratory { worker, _place: place, capture })
+    }
+
+    /// Traces a method undisturbed; none, with the reason, where it cannot run here.
+    fn subject<'a>(&'a self, method: &'a Method) -> Result<Subject<'a>, String> {
+        let parameters = small(method, &self.capture);
+        let mut subject = Subject { method, parameters, digests: BTreeSet::new(), calls: BTreeMap::new() };
+        for side in if method.two_sided { "ab" } else { "a" }.chars() {
+            let watched = subject.watch(&self.worker, side, None, false);
+            if let Some(end) = watched.sides.iter().find(|s| !s.is_done() || !endings(s).is_empty()) {
+                return Err(format!("{} {:?} {}", said(end), end.status, end.messages));
+            }
+            let slot = Slot::of(&watched.sides, &subject.parameters).unwrap();
+            if let Some(wrong) = slot.wrong(method, &slot.digests()) {
+                return Err(wrong);
+            }
+            let digests = slot.digests().into_iter().map(str::to_owned).collect();
+            subject.digests = digests;
+            subject.calls.insert(side, watched.calls);
+        }
+        Ok(subject)
+    }
+}
+
+fn endings(side: &Ended) -> &[Ending] {
+    side.transcript.as_ref().map_or(&[], |t| &t.endings)
+}
+
+/// The side's words on why it did not run through.
+fn said(side: &Ended) -> String {
+    let words = endings(side).iter().map(|ending| match ending {
+        Ending::Skip { reason, .. } | Ending::Fail { reason, .. } => reason.clone(),
+        Ending::Crash { signal, phase, .. } => format!("{signal} in {phase}"),
+    });
+    words.chain(Some(side.messages.clone())).filter(|w| !w.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+impl Subject<'_> {
+    fn watch(&self, worker: &Worker, side: char, inject: Option<(&str, &str)>, ends_the_other: bool) -> Watched {
+        let parameters: Vec<(&str, &str)> = self.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        watch(worker, self.method, &parameters, side, inject, ends_the_other)
+    }
+
+    /// The first and the last call of each name in each phase, and between them, by each process; each with all its faults.
+    fn cases(&self, number: usize) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for (&side, calls) in &self.calls {
+            // The loader's calls come before the request, which is the first thing that is read from standard input.
+            let first = calls.iter().position(|c| c.text.starts_with("read(0,")).unwrap_or(0);
+            let met = calls.iter().position(|c| c.name == "recvfrom").unwrap_or(calls.len());
+            let mut seen: BTreeMap<(Option<&str>, &str), Vec<usize>> = BTreeMap::new();
+            for (at, call) in calls.iter().enumerate().skip(first).filter(|(_, c)| !c.text.starts_with("write(-1,")) {
+                seen.entry((call.phase.as_deref(), &call.name)).or_default().push(at);
+            }
+            for ((phase, name), all) in seen {
+                let ends: BTreeSet<usize> = [all[0], all[all.len() / 2], all[all.len() - 1]].into();
+                for (at, &fault) in ends.into_iter().flat_map(|at| errors::of(name).iter().map(move |f| (at, f))) {
+                    // A request is a plain file, whose bytes the kernel does not invent.
+                    if calls[at].text.starts_with("read(0,") && fault.starts_with("retval") {
+                        continue;
+                    }
+                    let (call, nth, phase) = (name.to_owned(), calls[at].nth, phase.map(str::to_owned));
+                    let before_meeting = self.method.two_sided && at <= met;
+                    cases.push(Case { subject: number, side, call, nth, fault, phase, before_meeting });
+                }
+            }
+        }
+        cases
+    }
+
+    fn has_another_way(&self, phase: &str) -> bool {
+        self.method.calls.get(phase).is_some_and(|calls| calls.iter().any(|c| c.ends_with('?')))
+    }
+
+    fn declares(&self, phase: &str, call: &str) -> bool {
+        self.method.calls.get(phase).is_some_and(|calls| calls.iter().any(|c| c == call))
+    }
+
+    /// What became of a disturbed launch; an error is a finding.
+    fn judge(&self, case: &Case, watched: &Watched) -> Result<Outcome, String> {
+        let side = &watched.sides[if case.side == 'b' { 1 } else { 0 }];
+        let may_wait = |s: &&Ended| case.before_meeting && !std::ptr::eq(*s, side);
+        if watched.sides.iter().filter(|s| !may_wait(s)).any(|s| s.status.is_none()) {
+            return Err("it hangs".to_owned());
+        }
+        if !watched.segments.is_empty() {
+            return Err(format!("it leaves {:?}", watched.segments));
+        }
+        let Some(at) = watched.calls.iter().position(Call::is_injected) else { return Ok(Outcome::NotReached) };
+        if endings(side).iter().any(|e| matches!(e, Ending::Crash { .. })) || side.signal().is_some() {
+            return Err(format!("it crashes: {:?} {}", side.status, said(side)));
+        }
+        let words = said(side);
+        if !words.is_empty() || !side.is_done() {
+            let named =
+                errors::names(&words, &case.call) || endings(side).iter().any(|e| matches!(e, Ending::Skip { .. }));
+            return if named { Ok(Outcome::Named) } else { Err(format!("its words do not name the call: {words:?}")) };
+        }
+        // What a dying worker leaves is removed by the guard; one that comes to its end clears up shared memory by itself.
+        if !watched.names.is_empty() && !case.call.starts_with("unlink") {
+            return Err(format!("it leaves {:?}", watched.names));
+        }
+        if let Some(other) = watched.sides.iter().find(|s| !s.is_done()) {
+            return Err(format!("only the other side says: {}", said(other)));
+        }
+        let digests = self.digests.iter().map(String::as_str).collect();
+        if Slot::of(&watched.sides, &self.parameters).is_none_or(|slot| slot.wrong(self.method, &digests).is_some()) {
+            return Ok(Outcome::Caught);
+        }
+        let disturbed = &watched.calls[at];
+        let its_own = |c: &&Call| c.thread == disturbed.thread && !c.text.starts_with("write(-1,");
+        let again = |c: &Call| c.name == disturbed.name && c.phase == disturbed.phase;
+        if watched.calls[at + 1..].iter().find(its_own).is_some_and(again) {
+            return Ok(Outcome::Retried);
+        }
+        match &disturbed.phase {
+            // An old kernel's answer, for which the method declares another call.
+            Some(phase) if case.fault == "error=EINVAL" && self.has_another_way(phase) => Ok(Outcome::Retried),
+            Some(phase) if self.declares(phase, &disturbed.name) => Err(format!("its figure of {phase} is believed")),
+            _ => Ok(Outcome::Harmless),
+        }
+    }
+}
+
+/// A case as the words that repeat it.
+struct Named<'a>(&'a Subject<'a>, &'a Case);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (method, case) = (self.0.method, self.1);
+        let phase = case.phase.as_deref().unwrap_or("-");
+        let (call, fault, nth) = (&case.call, case.fault, case.nth);
+        write!(f, "{}/{} side {} {phase} {call}:{fault}:when={nth}", method.experiment, method.name, case.side)
+    }
+}
+
+/// Tries all cases, several at a time; what was found, and how often each outcome came.
+fn try_all(worker: &Worker, subjects: &[Subject], cases: &[Case]) -> (Vec<String>, BTreeMap<Outcome, usize>) {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new((Vec::new(), BTreeMap::new())));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let subject = &subjects[case.subject];
+                    let how = format!("{}:when={}", case.fault, case.nth);
+                    let result = subject.watch(worker, case.side, Some((&case.call, &how)), case.before_meeting);
+                    let result = subject.judge(case, &result);
+                    let mut found = found.lock().unwrap();
+                    match result {
+                        Ok(outcome) => *found.1.entry(outcome).or_default() += 1,
+                        Err(why) => found.0.push(format!("{}: {why}", Named(subject, case))),
+                    }
+                }
+            });
+        }
+    });
+    let (mut found, counts) = found.into_inner().unwrap();
+    found.sort();
+    (found, counts)
+}
+
+/// Methods whose launches are not disturbed: they need what a test does not give them.
+fn is_left_alone(method: &Method) -> bool {
+    method.preload.is_some() || method.needs.is_some() || ["selftest", "price"].contains(&method.experiment.as_str())
+}
+
+fn subjects<'a>(laboratory: &'a Laboratory, methods: &[&'a Method]) -> Vec<Subject<'a>> {
+    let tried = methods.iter().map(|method| (method, laboratory.subject(method)));
+    let kept = tried.filter_map(|(method, subject)| match subject {
+        Ok(subject) => Some(subject),
+        Err(why) => {
+            skip(&format!("{}/{} does not run here: {why}", method.experiment, method.name));
+            None
+        }
+    });
+    kept.collect()
+}
+
+#[test]
+fn a_call_that_fails_ends_in_words_and_in_no_figure() {
+    let Some(laboratory) = Laboratory::new() else { return };
+    let mut rng = Seeded::new(17);
+    let mut methods: Vec<&Method> = laboratory.worker.methods.iter().filter(|m| !is_left_alone(m)).collect();
+    rng.shuffle(&mut methods);
+    let subjects = subjects(&laboratory, &methods[..15]);
+    let mut cases = Vec::new();
+    for (number, subject) in subjects.iter().enumerate() {
+        let mut own = subject.cases(number);
+        rng.shuffle(&mut own);
+        cases.extend(own.into_iter().take(5));
+    }
+    assert!(cases.len() >= 50, "{}", cases.len());
+    let (found, counts) = try_all(&laboratory.worker, &subjects, &cases);
+    assert!(found.is_empty(), "{counts:?}\n{}", found.join("\n"));
+    assert!(counts.get(&Outcome::Named).is_some_and(|n| *n > 10), "{counts:?}");
+}
+
+/// `cargo test --test it injected:: -- --ignored --nocapture`; `PAGEWISE_INJECT=share/` takes one experiment or method.
+#[test]
+#[ignore = "thousands of launches: minutes"]
+fn every_call_that_fails_ends_in_words_and_in_no_figure() {
+    let Some(laboratory) = Laboratory::new() else { return };
+    let wanted = std::env::var("PAGEWISE_INJECT").unwrap_or_default();
+    let is_wanted = |m: &&Method| !is_left_alone(m) && format!("{}/{}", m.experiment, m.name).starts_with(&wanted);
+    let methods: Vec<&Method> = laboratory.worker.methods.iter().filter(is_wanted).collect();
+    let subjects = subjects(&laboratory, &methods);
+    let cases: Vec<Case> = subjects.iter().enumerate().flat_map(|(number, s)| s.cases(number)).collect();
+    let (found, counts) = try_all(&laboratory.worker, &subjects, &cases);
+    println!("{} methods, {} cases: {counts:?}, {} found", subjects.len(), cases.len(), found.len());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(!wanted.is_empty() || cases.len() >= 1000, "{}", cases.len());
+}
