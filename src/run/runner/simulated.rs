@@ -69,7 +69,7 @@ impl Launcher for Simulated {
 
 impl Simulated {
     fn answer(&mut self, request: &str) -> (String, End) {
-        let value = |key: &str| request.lines().filter_map(move |l| l.strip_prefix(key)?.strip_prefix('='));
+        let value = |key: &'static str| values(request, key);
         let methods: Vec<String> = value("method").map(str::to_owned).collect();
         let mut text = format!("pagewise\t1\tc-O3\ncolumns\tslot\tround\tcell\tphase\t{}\n", COLUMNS.join("\t"));
         // What differs from process to process is drawn once for each cell of a launch.
@@ -108,6 +108,11 @@ impl Simulated {
         let _ = writeln!(text, "done\t{samples}");
         (text, End::Exit(0))
     }
+}
+
+/// What a request says of a key, line by line.
+fn values<'a>(request: &'a str, key: &'static str) -> impl Iterator<Item = &'a str> {
+    request.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix('='))
 }
 
 /// The plan of a recorded run, whose methods only have to take time.
@@ -166,13 +171,16 @@ fn what_is_precise_at_once_has_the_least_launches() {
 }
 
 #[test]
-fn what_varies_is_launched_until_the_budget_ends_and_never_beyond() {
+fn what_varies_is_launched_until_the_budget_ends_and_nothing_is_begun_that_it_has_no_time_for() {
     let wild = [("touch", Manner::Takes(1e6, 0.4)), ("populate-write", Manner::Takes(5e5, 0.4))];
     let (state, evidence, folder, _place) = run(plan(|p| (p.budget_s, p.max_launches) = (2.0, 400)), &wild);
     assert_eq!(ending(&state), "budget-ended");
     assert!(launches_of(&state, &evidence, "touch") > 6);
-    let spent: f64 = folder.launches().unwrap().records.iter().map(|r| r.wall_s).sum();
-    assert!(spent <= 2.0, "{spent} s of a budget of 2 s");
+    // A launch may take longer than its like did, but each was begun with time left for the shortest of them.
+    let took: Vec<f64> = folder.launches().unwrap().records.iter().map(|r| r.wall_s).collect();
+    let shortest = took.iter().copied().fold(f64::MAX, f64::min);
+    let before_last: f64 = took[..took.len() - 1].iter().sum();
+    assert!(before_last + shortest <= 2.0, "the last launch was begun {before_last} s into a budget of 2 s");
 }
 
 #[test]
