@@ -64,6 +64,8 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("pwrite64", &["pwrite"]),
     ("newfstatat", &["stat"]),
     ("fstatfs", &["statfs"]),
+    ("execve", &["spawn", "exec"]),
+    ("mmap", &["posix_spawn"]),
     ("clone", &["fork", "thread"]),
     ("clone3", &["fork", "thread", "spawn"]),
     ("wait4", &["wait"]),

@@ -146,7 +146,8 @@ impl Running {
 }
 
 /// Starts a method once, every side, with one of them under strace; `inject` is what `-e inject=` is given, after its call.
-/// `ends_the_other`: the other side is killed a moment after the watched one's end, as the laboratory does.
+/// Where the watched side fails, the other one is killed after two seconds, as the laboratory does; at once where they had
+/// not met yet (`ends_the_other`).
 pub fn watch(
     worker: &Worker,
     method: &Method,
@@ -177,7 +178,11 @@ pub fn watch(
     // The watched one first.
     let (mut first, others): (Vec<_>, Vec<_>) = roles.iter().zip(running).partition(|(role, _)| **role == watched);
     let ended = first.remove(0).1.end(until);
-    let patience = if ends_the_other { Instant::now() + Duration::from_millis(300) } else { until };
+    let failed = ended.status.is_some_and(|status| !status.success());
+    let patience = match failed {
+        true => Instant::now() + Duration::from_millis(if ends_the_other { 300 } else { 2000 }),
+        false => until,
+    };
     let mut sides: Vec<Ended> = others.into_iter().map(|(_, side)| side.end(patience)).collect();
     sides.insert(if watched == 'b' { sides.len() } else { 0 }, ended);
     let text = std::fs::read(trace.path()).unwrap_or_default();

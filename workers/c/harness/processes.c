@@ -67,12 +67,21 @@ static void add_facts(struct slot *s)
     }
 }
 
+/* Waits for a process that there is, however often it is interrupted. */
+static pid_t reap(pid_t pid, int *status)
+{
+    pid_t got;
+    while ((got = waitpid(pid, status, 0)) < 0 && errno == EINTR)
+        continue;
+    return got;
+}
+
 static void forget(pid_t *pids, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         kill(pids[i], SIGKILL);
     for (unsigned i = 0; i < count; i++)
-        waitpid(pids[i], NULL, 0);
+        reap(pids[i], NULL);
 }
 
 static size_t gathering_bytes(unsigned processes)
@@ -127,7 +136,7 @@ static void gather(struct slot *s, unsigned processes, const struct work *work)
     int status, worst = 0;
     const char *ending = NULL;
     for (unsigned i = 0; i < processes; i++) {
-        waitpid(pids[i], &status, 0);
+        reap(pids[i], &status);
         if (status) {
             worst = status;
             atomic_store(&gathering->broken, true);
@@ -179,7 +188,7 @@ void copy_leave(void)
 void copy_close(struct slot *s, pid_t pid)
 {
     int status = 0;
-    if (pid > 0 && waitpid(pid, &status, 0) != pid)
+    if (pid > 0 && reap(pid, &status) != pid)
         fail(s, "waitpid");
     const char *said = gathering->children[0].ending;
     if (!gathering_close(s, status, said[0] ? arena_text("%s", said) : NULL))

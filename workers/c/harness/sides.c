@@ -44,12 +44,22 @@ static void connect_to(const struct sockaddr_un *address)
 static void accept_from(const struct sockaddr_un *address)
 {
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener < 0 || bind(listener, (const struct sockaddr *)address, sizeof *address) != 0 || listen(listener, 1) != 0)
+    if (listener < 0)
+        lost("socket", strerror(errno));
+    if (bind(listener, (const struct sockaddr *)address, sizeof *address) != 0)
         lost("bind", strerror(errno));
+    if (listen(listener, 1) != 0)
+        lost("listen", strerror(errno));
     struct pollfd waiting = {listener, POLLIN, 0};
-    if (poll(&waiting, 1, 30000) != 1)
+    int ready;
+    while ((ready = poll(&waiting, 1, 30000)) < 0 && errno == EINTR)
+        continue;
+    if (ready < 0)
+        lost("poll", strerror(errno));
+    if (ready == 0)
         lost("accept", "the other side did not connect within 30 s");
-    peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    while ((peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) < 0 && errno == EINTR)
+        continue;
     if (peer < 0)
         lost("accept", strerror(errno));
     close(listener);

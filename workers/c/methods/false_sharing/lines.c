@@ -10,7 +10,7 @@ struct lines lines_begin(struct slot *s, size_t apart)
     if (s->role == 'b')
         fd = hear_descriptor(s);
     else if (fd < 0 || ftruncate(fd, (off_t)s->page_bytes) != 0)
-        fail(s, "memfd_create");
+        fail(s, "memfd_create, ftruncate");
     else
         tell_descriptor(s, fd);
     l.page = mmap(NULL, s->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);

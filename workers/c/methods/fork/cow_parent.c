@@ -20,10 +20,12 @@ static void run(struct slot *s)
     fact(s, "copied_bytes", 2 * (resident_in(s, parent.p, parent.bytes).pss_bytes - shared));
     live_check(s, &live);
     s->ops = 1;
+    int left;
     PHASE(s, "reap") {
-        close(live.ours);
-        waitpid(live.pid, NULL, 0);
+        left = close(live.ours);
+        left |= waitpid(live.pid, NULL, 0) != live.pid;
     }
+    check_done(s, left, "close, waitpid");
     copy_close(s, 0);
     parent_end(s, &parent, mark);
 }

@@ -15,7 +15,7 @@ void live_child(struct slot *s, const struct parent *parent, struct live *live)
 {
     char word = 'r';
     copy_enter();
-    close(live->ours);
+    check_done(s, close(live->ours), "close"); /* else it would never see its parent go */
     fact(s, "child_table_bytes", table_bytes(s));
     while (write(live->theirs, &word, 1) == 1 && read(live->theirs, &word, 1) == 1)
         fact(s, "child_wrong_pages", wrong_pages(s, parent, parent->mark));
@@ -25,7 +25,10 @@ void live_child(struct slot *s, const struct parent *parent, struct live *live)
 static void hear_child(struct slot *s, struct live *live)
 {
     char word;
-    if (read(live->ours, &word, 1) != 1)
+    ssize_t got;
+    while ((got = read(live->ours, &word, 1)) < 0 && errno == EINTR)
+        continue;
+    if (got != 1)
         copy_close(s, live->pid); /* it says why, and does not return then */
 }
 

@@ -17,7 +17,7 @@ static void run(struct slot *s)
     if (obstacle)
         skip(s, obstacle);
     int error = errno;
-    shmctl(id, IPC_RMID, NULL); /* it lives until the last detach, also if this process is killed */
+    check_done(s, shmctl(id, IPC_RMID, NULL), "shmctl"); /* it lives until the last detach, also if this process is killed */
     errno = error;
     if (p == MAP_FAILED)
         fail(s, "shmat");

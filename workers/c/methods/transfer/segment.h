@@ -13,7 +13,7 @@ static inline char *segment(struct slot *s)
     char *p = (void *)-1;
     if (s->role == 'a' && (id = shmget(IPC_PRIVATE, s->bytes, IPC_CREAT | 0600)) >= 0) {
         p = shmat(id, NULL, 0);
-        shmctl(id, IPC_RMID, NULL);
+        check_done(s, shmctl(id, IPC_RMID, NULL), "shmctl");
     }
     agree(s, s->role == 'a' && p == (void *)-1 ? "no System V segment of that size (kernel.shmmax, kernel.shmall)" : NULL);
     if (s->role == 'a') {
