@@ -25,6 +25,7 @@ mod notes;
 mod pairs;
 mod precision;
 pub mod profile;
+mod rounding;
 pub mod selftest;
 mod summarise;
 pub mod trial;
