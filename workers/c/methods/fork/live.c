@@ -11,13 +11,21 @@ void live_open(struct slot *s, struct live *live)
     copy_open(s);
 }
 
+static bool hear_word(int end, char *word)
+{
+    ssize_t got;
+    while ((got = read(end, word, 1)) < 0 && errno == EINTR)
+        continue;
+    return got == 1;
+}
+
 void live_child(struct slot *s, const struct parent *parent, struct live *live)
 {
     char word = 'r';
     copy_enter();
     check_done(s, close(live->ours), "close"); /* else it would never see its parent go */
     fact(s, "child_table_bytes", table_bytes(s));
-    while (write(live->theirs, &word, 1) == 1 && read(live->theirs, &word, 1) == 1)
+    while (write(live->theirs, &word, 1) == 1 && hear_word(live->theirs, &word))
         fact(s, "child_wrong_pages", wrong_pages(s, parent, parent->mark));
     copy_leave();
 }
@@ -25,10 +33,7 @@ void live_child(struct slot *s, const struct parent *parent, struct live *live)
 static void hear_child(struct slot *s, struct live *live)
 {
     char word;
-    ssize_t got;
-    while ((got = read(live->ours, &word, 1)) < 0 && errno == EINTR)
-        continue;
-    if (got != 1)
+    if (!hear_word(live->ours, &word))
         copy_close(s, live->pid); /* it says why, and does not return then */
 }
 

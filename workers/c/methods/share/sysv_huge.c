@@ -21,7 +21,7 @@ static void run(struct slot *s)
                                     : share_no_segment(s);
     int error = errno;
     if (id >= 0)
-        check_done(s, shmctl(id, IPC_RMID, NULL), "shmctl"); /* it lives until the last detach, also if this process is killed */
+        check_done(s, shmctl(id, IPC_RMID, NULL), "shmctl"); /* it lives until the last detach */
     share_mapped(s, obstacle);
     errno = error;
     if (p == MAP_FAILED)

@@ -16,7 +16,7 @@ static void run(struct slot *s)
     const char *obstacle = id < 0 ? share_no_segment(s) : NULL;
     int error = errno;
     if (id >= 0)
-        check_done(s, shmctl(id, IPC_RMID, NULL), "shmctl"); /* it lives until the last detach, also if this process is killed */
+        check_done(s, shmctl(id, IPC_RMID, NULL), "shmctl"); /* it lives until the last detach */
     share_mapped(s, obstacle);
     errno = error;
     if (p == MAP_FAILED)
