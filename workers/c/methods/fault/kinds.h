@@ -7,6 +7,7 @@
 #define READ_GROUP "read"             /* fresh memory is read, not written */
 #define WHOLE_GROUP "whole-page"      /* every byte of fresh memory is written */
 #define THERE_GROUP "there-already"   /* the pages exist, only this mapping of them is new, or was write-protected */
+#define LOCKED_GROUP "locked"         /* the memory may not be taken back */
 #define GUARD_GROUP "guard"
 #define USERFAULTFD_GROUP "userfaultfd"
 #define FAULT_A_PAGE(phase) phase ".minor_faults == bytes / page_bytes"

@@ -24,7 +24,7 @@ static void run(struct slot *s)
     lock_rest(s, p);
 }
 
-METHOD(fault_mlock_onfault, .experiment = "fault", .name = "mlock-onfault",
+METHOD(fault_mlock_onfault, .experiment = "fault", .name = "mlock-onfault", .group = LOCKED_GROUP,
        .summary = "Map, then mlock2(MLOCK_ONFAULT): nothing is there yet, each page is locked as it is touched; no huge pages.",
        .phases = "map advise first-touch re-touch release unmap", .keys = KIND_KEYS, .memory = "bytes",
        .laws = "advise.minor_faults == 0; " FAULT_A_PAGE("first-touch") "; " LOCK_LAWS "; " BACKING_LAWS("first-touch"),
