@@ -18,6 +18,12 @@ use record::sizes;
 
 pub use native::helper;
 
+/// The optimised native worker, without asking any worker what it can do.
+pub fn optimised() -> Result<Started> {
+    let (name, bytes) = carried::NATIVE_WORKERS.last().expect("at least one native worker is carried");
+    native::place(name, bytes)
+}
+
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
 pub struct Worker {
@@ -95,6 +101,12 @@ impl Worker {
             made.map_err(|error| format!("{error:#}"))
         });
         ready.as_ref().map_err(String::as_str)
+    }
+
+    /// One that is never started.
+    #[cfg(test)]
+    pub fn simulated(name: &str) -> Worker {
+        Worker::new(name, "", Maker::External(PathBuf::from("simulated"))).expect("an empty list")
     }
 
     /// Whether it was given by its path.

@@ -23,6 +23,7 @@ mod message;
 mod output;
 mod page;
 mod portability;
+mod profile;
 mod read;
 mod read_dropped;
 mod read_runs;

@@ -24,6 +24,8 @@ pub mod machines;
 mod notes;
 mod pairs;
 mod precision;
+pub mod profile;
+mod rounding;
 pub mod selftest;
 mod summarise;
 pub mod trial;

@@ -16,6 +16,7 @@ pub mod machine;
 pub mod method;
 pub mod outcome;
 pub mod plan;
+pub mod profile;
 pub mod published;
 pub mod request;
 pub mod setting;

@@ -11,6 +11,7 @@ pub mod html;
 pub mod inert;
 pub mod noise;
 mod numbers;
+pub mod profile;
 pub mod published;
 mod seconds;
 pub mod selftest;

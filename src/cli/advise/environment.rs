@@ -163,6 +163,8 @@ fn compare(line: &mut CheckedLine, command: Vec<String>, input: Option<PathBuf>,
         time_limit_s: 60.0,
         ignore_failure: false,
         discard_output: true,
+        profile: None,
+        predicted: Default::default(),
         environment: machine::capture(Path::new("/")).headline(),
     };
     let kept = Kept::create(&runs_folder().join(&plan.run), &plan)?;

@@ -1,5 +1,5 @@
-//! The summary as a page carries it: what is compared, with six digits. What every launch brought, laws and facts stand on the page
-//! in words and in `summary.json` in full; samples stand in neither.
+//! The summary as a page carries it: what is compared, with six digits. What every launch brought, laws and facts stand on the
+//! page in words and in `summary.json` in full; samples stand in neither.
 
 use record::summary::Summary;
 use serde_json::{Number, Value};

@@ -1,0 +1,105 @@
+//! Recorded runs, judged again from their plan, decisions and transcripts alone.
+
+mod recorded;
+
+use pagewise_judge::{self as judge, replay};
+use record::outcome::Status;
+use record::state::State;
+use record::summary::{Summary, Verdict};
+use recorded::{open, path};
+
+fn judged(name: &str) -> (State, Summary) {
+    replay(&open(&path(name)).unwrap()).unwrap()
+}
+
+fn text(summary: &Summary) -> String {
+    serde_json::to_string_pretty(summary).unwrap() + "\n"
+}
+
+/// Runs that came to their end, whose folders hold the summary that they ended with.
+const WHOLE: [&str; 3] = ["ordinary", "one-launch", "failed-cell"];
+
+/// Byte for byte, whatever machine and level of optimisation: fractions leave the judging with ten digits.
+#[test]
+fn a_replay_gives_the_same_summary() {
+    for name in WHOLE {
+        let kept = std::fs::read_to_string(path(name).join("summary.json")).unwrap();
+        let again = text(&judged(name).1);
+        let differs = kept.lines().zip(again.lines()).find(|(a, b)| a != b);
+        assert!(kept == again, "{name}: {differs:?}");
+    }
+}
+
+#[test]
+fn a_replay_is_the_same_every_time() {
+    for name in ["ordinary", "one-launch", "failed-cell", "interrupted", "damaged"] {
+        assert!(text(&judged(name).1) == text(&judged(name).1), "{name}");
+    }
+}
+
+/// To be run after the judging was changed on purpose: `cargo test -p pagewise-judge --test runs -- --ignored`.
+#[test]
+#[ignore = "writes the expected summaries anew"]
+fn summaries_are_written_anew() {
+    for name in WHOLE {
+        std::fs::write(path(name).join("summary.json"), text(&judged(name).1)).unwrap();
+    }
+}
+
+#[test]
+fn a_damaged_launch_is_named_and_the_others_are_as_they_were() {
+    let (whole, damaged) = (judged("ordinary").1, judged("damaged").1);
+    let warning = damaged.warnings.iter().find(|w| w.code == "damaged").unwrap();
+    assert!(warning.seen.contains("launch 4: its frame in transcripts.zst is not as it was written"), "{warning:?}");
+    assert!(!damaged.trusted && whole.warnings.iter().all(|w| w.code != "damaged"));
+    for (before, after) in whole.cells.iter().zip(&damaged.cells) {
+        let mut others = before.per_launch.clone();
+        others.retain(|values| values.launch != 4);
+        assert_eq!(others, after.per_launch, "{}", before.cell);
+    }
+}
+
+#[test]
+fn a_killed_run_is_judged_as_far_as_it_came() {
+    let (state, summary) = judged("interrupted");
+    assert!(state.ended.is_none());
+    assert!(summary.notes.iter().any(|n| n.code == "interrupted"), "{:?}", summary.notes);
+    let touch = summary.cells.iter().find(|c| c.method == "touch" && !c.hidden).unwrap();
+    assert!(touch.status == Status::Ok && touch.launches >= 3, "{touch:?}");
+}
+
+#[test]
+fn a_call_that_failed_fails_its_cell_and_no_other() {
+    let summary = judged("failed-cell").1;
+    let touch = |large: bool| {
+        let of = |c: &&record::summary::CellSummary| {
+            c.method == "touch" && !c.hidden && (c.parameters["bytes"].len() > 8) == large
+        };
+        summary.cells.iter().find(of).unwrap()
+    };
+    assert_eq!(touch(false).status, Status::Ok, "{}", touch(false).reason);
+    assert_eq!(touch(true).status, Status::Failed);
+    assert!(touch(true).reason.contains("mmap") && touch(true).reason.contains("Cannot allocate memory"));
+    assert!(touch(true).per_launch.is_empty(), "no figure of a cell that failed");
+}
+
+#[test]
+fn one_launch_settles_nothing() {
+    let summary = judged("one-launch").1;
+    let ranked: Vec<_> = summary.comparisons().map(|(_, comparison)| comparison).collect();
+    assert!(!ranked.is_empty());
+    for comparison in ranked {
+        assert!(comparison.ratio.is_none() && comparison.verdict == Verdict::NotSettled, "{comparison:?}");
+    }
+}
+
+#[test]
+fn a_verdict_is_explained_from_the_same_launches() {
+    let folder = open(&path("ordinary")).unwrap();
+    let all = judge::explained::explain(&folder, "fault/populate-write").unwrap();
+    let summary = judged("ordinary").1;
+    let cell = summary.cells.iter().find(|c| c.method == "populate-write").unwrap();
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].launches.len(), cell.launches);
+    assert!(judge::explained::explain(&folder, "fault/no-such").is_err());
+}
