@@ -3,7 +3,7 @@
 #define PAGEWISE_HEAP_H
 #include "worker.h"
 
-#define HEAP_PHASES "build churn grow hand-over free-most free-rest"
+#define HEAP_PHASES "build churn hand-over free-most free-rest grow"
 #define HEAP_KEYS "bytes:size turnover:count"
 /* What was written was found again wherever it was looked for, everything alive was resident, each object was freed once, and those
  * that were handed over by the thread that got them. 32768 is the largest object. */

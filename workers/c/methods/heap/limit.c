@@ -10,6 +10,7 @@ static void run(struct slot *s)
     objects_open(s, &h);
     char *p = mmap(NULL, bytes + LARGEST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, p);
+    memset(p, 1, bytes + LARGEST); /* also binds the symbol, whose first call would fault */
     struct heap rehearsal = h;
     for (uint64_t sum = 0; sum < bytes; h.count++)
         sum += rehearsal.sizes[draw(&rehearsal, QUANTILES)];

@@ -4,10 +4,10 @@ static void run(struct slot *s)
 {
     PHASE(s, "build") { }
     PHASE(s, "churn") { }
-    PHASE(s, "grow") { }
     PHASE(s, "hand-over") { }
     PHASE(s, "free-most") { }
     PHASE(s, "free-rest") { }
+    PHASE(s, "grow") { }
 }
 
 METHOD(heap_null, .experiment = "heap", .name = "null", .role = "null",
