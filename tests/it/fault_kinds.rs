@@ -49,7 +49,7 @@ fn guards_refuse_writes_until_they_are_taken_away() {
 #[test]
 fn what_is_not_granted_is_skipped_with_what_would_grant_it() {
     let worker = Worker::native("c-O3");
-    let mthp = ended(&worker, "mthp", &[&[("folio", "65536"), ("release", "dontneed")], &PLAIN[..]].concat());
+    let mthp = ended(&worker, "mthp", &[&[("folio", "65536"), ("release", "dontneed")][..], &PLAIN[..]].concat());
     if let [Ending::Skip { reason, .. }] = mthp.transcript.endings.as_slice() {
         assert!(reason.contains("/sys/kernel/mm/transparent_hugepage/hugepages-"), "{reason}");
     } else {
