@@ -126,7 +126,8 @@ pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
     (place == DISK && path.is_file()).then(|| with_path(experiment, cell, &path))
 }
 
-/// Cells of an experiment as a worker is to be told by hand, and comments that say how to make the captures that are not in the cache yet.
+/// Cells of an experiment as a worker is to be told by hand, and comments that say how to make the captures that are not in the
+/// cache yet.
 pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, String)> {
     let mut missing = BTreeSet::new();
     let mut told = Vec::new();
@@ -135,8 +136,9 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
         if let Some((_, bytes)) = wanted(Some(experiment), cell) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
-                let (helper, to) = (worker::helper()?, path.display());
-                missing.insert(format!("# first: {} make-capture {to} {bytes} {CAPTURE_SEED}\n", helper.display()));
+                let (helper, path) = (worker::helper()?, path.display());
+                let words = format!("{} make-capture {path} {bytes} {CAPTURE_SEED}", helper.display());
+                missing.insert(format!("# first: {words}\n"));
             }
             one = with_path(Some(experiment), cell, &path);
         }

@@ -1,5 +1,5 @@
-//! Which keys concern files, memory bounds and huge pages stands in `experiments/*.toml` alone: the code that deals with these names
-//! none of them.
+//! Which keys concern files, memory bounds and huge pages stands in `experiments/*.toml` alone: the code that deals with these
+//! names none of them.
 
 use crate::source::{Source, below, none, root};
 
@@ -62,7 +62,7 @@ fn no_code_names_a_key_that_concerns_a_file_or_huge_pages() {
 
 #[test]
 fn a_named_key_is_found() {
-    let text = "huge_pages = \"huge_bytes\"\n[parameters.file]\nkind = \"text\"\nconcerns = \"file\"\n[parameters.ops]\nkind = \"count\"\n";
+    let text = "huge_pages = \"huge_bytes\"\n[parameters.file]\nkind = \"text\"\nconcerns = \"file\"\n[parameters.ops]\n";
     let keys = concerned(text);
     assert_eq!(keys, ["huge_bytes", "file"]);
     let wrong = |line: &str| named(&("x.rs".to_owned(), format!("{line}\n")), &keys).len();

@@ -2,8 +2,10 @@
 //! marked, and so is each function of ours that a body calls by its name.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use pagewise::worker::{self, carried};
+use record::method::Method;
 
 use crate::support::compiled::{Compiled, Function};
 
@@ -15,25 +17,32 @@ fn has_named_phases(text: &str, phase: &str) -> bool {
         || text.contains(".begin(unit.phase)")
 }
 
+/// What is shown of every method of every worker, made once for all tests. Both levels of the native worker have one source.
+fn shown() -> &'static [(String, Method, String)] {
+    static SHOWN: OnceLock<Vec<(String, Method, String)>> = OnceLock::new();
+    SHOWN.get_or_init(|| {
+        let workers = worker::all(&[]).unwrap();
+        let workers = workers.iter().filter(|worker| worker.name != "c-O0");
+        let methods = workers.flat_map(|worker| worker.methods.iter().map(move |method| (worker, method)));
+        let one = |(worker, method): (&worker::Worker, &Method)| {
+            (worker.name.clone(), method.clone(), report::explain::show(method, &worker.name, carried::SOURCES))
+        };
+        methods.map(one).collect()
+    })
+}
+
 #[test]
 fn every_phase_of_every_method_is_shown() {
-    let workers = worker::all(&[]).unwrap();
     let mut wrong = Vec::new();
-    let mut count = 0;
-    // Both levels of the native worker have one source.
-    for worker in workers.iter().filter(|worker| worker.name != "c-O0") {
-        for method in &worker.methods {
-            count += 1;
-            let text = report::explain::show(method, &worker.name, carried::SOURCES);
-            let name = format!("{}/{}@{}", method.experiment, method.name, worker.name);
-            for phase in &method.phases {
-                wrong.extend((!has_named_phases(&text, phase)).then(|| format!("{name}: no phase {phase}")));
-            }
-            let marked = text.lines().filter(|line| line.starts_with("> ")).count();
-            wrong.extend((marked == 0 && method.name != "null").then(|| format!("{name}: nothing is marked")));
+    for (worker, method, text) in shown() {
+        let name = format!("{}/{}@{worker}", method.experiment, method.name);
+        for phase in &method.phases {
+            wrong.extend((!has_named_phases(text, phase)).then(|| format!("{name}: no phase {phase}")));
         }
+        let marked = text.lines().filter(|line| line.starts_with("> ")).count();
+        wrong.extend((marked == 0 && method.name != "null").then(|| format!("{name}: nothing is marked")));
     }
-    assert!(count > 100, "only {count} methods");
+    assert!(shown().len() > 100, "only {} methods", shown().len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -75,15 +84,12 @@ fn what_the_compiler_puts_into_a_phase_is_shown() {
     let sources = carried::SOURCES.iter().map(|(path, _)| (*path).to_owned());
     let sources: Vec<String> = sources.filter(|path| ours(path) && path.ends_with(".c")).collect();
     let compiled = Compiled::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")), &sources);
-    let workers = worker::all(&[]).unwrap();
-    let worker = worker::find(&workers, "c-O3").unwrap();
     let (mut wrong, mut count) = (Vec::new(), 0);
-    for method in &worker.methods {
-        let shown = report::explain::show(method, &worker.name, carried::SOURCES);
+    for (_, method, shown) in shown().iter().filter(|(worker, ..)| worker == "c-O3") {
         let functions = compiled.in_phases(&method.source, &method.name);
         count += functions.len();
         let name = format!("{}/{}", method.experiment, method.name);
-        wrong.extend(missing(&shown, &functions).into_iter().map(|function| format!("{name}: no {function}")));
+        wrong.extend(missing(shown, &functions).into_iter().map(|function| format!("{name}: no {function}")));
         // The law of this test: each function that is taken out of what is shown is missed.
         if let Some(first) = functions.iter().find(|f| !f.has_phases) {
             let without: Vec<&str> = shown.lines().filter(|l| !l.contains(&format!("{}(", first.name))).collect();

@@ -60,6 +60,19 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
+/// A path without its `..`.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        if part == ".." && !parts.is_empty() {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
+}
+
 /// The tokens of a preprocessed text that are ours.
 fn tokens(text: &str, files: &mut Vec<String>) -> Vec<Token> {
     let (mut found, mut file, mut line) = (Vec::new(), None, 0);
@@ -67,10 +80,10 @@ fn tokens(text: &str, files: &mut Vec<String>) -> Vec<Token> {
         if let Some(marker) = row.strip_prefix("# ") {
             let mut words = marker.split('"');
             line = words.next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
-            let path = words.next().unwrap_or_default();
+            let path = plain(words.next().unwrap_or_default());
             file = path.starts_with("workers/c/").then(|| {
-                files.iter().position(|known| known == path).unwrap_or_else(|| {
-                    files.push(path.to_owned());
+                files.iter().position(|known| *known == path).unwrap_or_else(|| {
+                    files.push(path);
                     files.len() - 1
                 })
             });
