@@ -62,7 +62,8 @@ fn no_code_names_a_key_that_concerns_a_file_or_huge_pages() {
 
 #[test]
 fn a_named_key_is_found() {
-    let text = "huge_pages = \"huge_bytes\"\n[parameters.file]\nkind = \"text\"\nconcerns = \"file\"\n[parameters.ops]\n";
+    let text =
+        "huge_pages = \"huge_bytes\"\n[parameters.file]\nkind = \"text\"\nconcerns = \"file\"\n[parameters.ops]\n";
     let keys = concerned(text);
     assert_eq!(keys, ["huge_bytes", "file"]);
     let wrong = |line: &str| named(&("x.rs".to_owned(), format!("{line}\n")), &keys).len();
