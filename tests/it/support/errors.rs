@@ -57,13 +57,13 @@ pub fn of(call: &str) -> &'static [&'static str] {
 
 /// The C library's names for what the kernel calls something else.
 const ALIASES: &[(&str, &[&str])] = &[
-    ("openat", &["open", "fopen", "smaps", "/proc", "shm_open"]),
+    ("openat", &["open", "-records", "fopen", "smaps", "/proc", "shm_open"]),
     ("read", &["standard input", "/proc", "/sys"]),
     ("write", &["written"]),
     ("pread64", &["pread", "/proc"]),
     ("pwrite64", &["pwrite"]),
     ("newfstatat", &["stat"]),
-    ("fstatfs", &["statfs"]),
+    ("fstatfs", &["statfs", "-records"]),
     ("execve", &["spawn", "exec"]),
     ("mmap", &["posix_spawn"]),
     ("clone", &["fork", "thread"]),

@@ -1,7 +1,11 @@
 //! What the modules share.
 
 pub mod cache;
+<<<<<<< HEAD
 pub mod errors;
+=======
+pub mod compiled;
+>>>>>>> main
 pub mod native;
 pub mod place;
 pub mod readers;
