@@ -1,11 +1,8 @@
 //! What the modules share.
 
 pub mod cache;
-<<<<<<< HEAD
-pub mod errors;
-=======
 pub mod compiled;
->>>>>>> main
+pub mod errors;
 pub mod native;
 pub mod place;
 pub mod readers;
