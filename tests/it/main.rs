@@ -10,6 +10,7 @@ mod claims;
 mod copy;
 mod denied;
 mod exports;
+mod fleet;
 mod fork;
 mod go_worker;
 mod hostile;
