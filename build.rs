@@ -1,6 +1,5 @@
-//! Gathers the texts that the binary carries: the experiments, the published figures and the claims. A new one is a
-//! new file; nothing
-//! here names one.
+//! Gathers the texts that the binary carries: experiments, published figures, claims, advice. A new one is a new file;
+//! nothing here names one.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -20,6 +19,23 @@ fn table(code: &mut String, name: &str, doc: &str, folder: &str) {
     code.push_str("];\n");
 }
 
+/// The table of the snippets, which lie in a folder for each experiment.
+fn snippets(code: &mut String) {
+    println!("cargo::rerun-if-changed=snippets");
+    code.push_str("/// The calls of a way, by path below snippets/.\npub const SNIPPETS: &[(&str, &str)] = &[");
+    let entries = |path: PathBuf| {
+        let all = fs::read_dir(path).expect("a folder of snippets").map(|entry| entry.expect("an entry").path());
+        let mut all: Vec<PathBuf> = all.collect();
+        all.sort();
+        all
+    };
+    for path in entries(PathBuf::from("snippets")).into_iter().filter(|p| p.is_dir()).flat_map(entries) {
+        let whole = fs::canonicalize(&path).expect("a carried file");
+        writeln!(code, "    ({:?}, include_str!({:?})),", path.to_str().unwrap(), whole.to_str().unwrap()).unwrap();
+    }
+    code.push_str("];\n");
+}
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let mut code = String::new();
@@ -27,6 +43,9 @@ fn main() {
     table(&mut code, "PUBLISHED", "Published figures, by path.", "published");
     table(&mut code, "SETTINGS", "Settings that can be tried on a program, by path.", "settings");
     table(&mut code, "CLAIMS", "Other people's claims, by path.", "claims");
+    table(&mut code, "TOPICS", "Questions that advice answers, by path.", "advice");
+    table(&mut code, "LINES", "Lines for the environment with their checks, by path.", "advice/environment");
+    snippets(&mut code);
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");
 }

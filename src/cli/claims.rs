@@ -1,6 +1,5 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -16,7 +15,6 @@ use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
-use crate::worker;
 
 /// What a run of claims keeps beside its plan: the claims with their cells.
 const ASKED: &str = "claims.json";
@@ -24,10 +22,6 @@ const ASKED: &str = "claims.json";
 const ANSWERS: &str = "answers.json";
 /// Of the budget this part is planned with; pilots take the rest.
 const PLANNED: f64 = 0.8;
-/// What must be the same for a kept run to be one of this machine.
-const MACHINE: [&str; 10] =
-    ["cpu", "cpus", "kernel", "architecture", "hypervisor", "memory", "page", "thp", "governor", "clocksource"];
-
 /// The words after `claims`.
 #[derive(Debug, Args)]
 pub(super) struct ClaimsArgs {
@@ -127,10 +121,14 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let precision = sizes::parse_share(&arguments.precision).context("--precision")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
-    let kept = if arguments.fresh { Vec::new() } else { kept_runs(laboratory) };
+    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory) };
     let answered =
         |asked: &Asked, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
-    let cells = claims::affordable(&mut resolved.asked, budget_s * PLANNED, answered);
+    let seen: Vec<&Summary> = kept.iter().collect();
+    let known =
+        resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
+    resolved.known_s = known.collect();
+    let cells = claims::affordable(&mut resolved.asked, &resolved.known_s, budget_s * PLANNED, answered);
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {
@@ -189,32 +187,6 @@ fn measured(
         folder.discard();
     }
     made.map(|(summary, stopped_by)| (summary, stopped_by, folder))
-}
-
-/// The summaries of kept runs that this machine made with the same workers, the newest first.
-fn kept_runs(laboratory: &Laboratory) -> Vec<Summary> {
-    let here = machine::capture(std::path::Path::new("/"));
-    let (facts, identity) = (here.headline(), here.identity.words());
-    let kept = runs_folder();
-    let mut names: Vec<_> = std::fs::read_dir(&kept).into_iter().flatten().flatten().map(|e| e.file_name()).collect();
-    names.sort();
-    let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
-    let mut same_worker = |name: &str, hash: &str| {
-        let now = hashes.entry(name.to_owned()).or_insert_with(|| {
-            worker::find(&laboratory.workers, name).ok().and_then(|w| Some(w.start().ok()?.hash.clone()))
-        });
-        now.as_deref() == Some(hash)
-    };
-    let one = |name: std::ffi::OsString| -> Option<Summary> {
-        let folder = RunFolder::open(name.to_str()?, &kept).ok()?;
-        let plan = folder.plan().ok()?;
-        let summary: Summary = folder.read_json("summary.json").ok()?;
-        let same = MACHINE.iter().all(|key| summary.environment.get(*key) == facts.get(*key))
-            && summary.host.get("machine") == identity.get("machine");
-        let workers = plan.workers.iter().all(|(name, hash)| same_worker(name, hash));
-        (same && workers && summary.version == env!("CARGO_PKG_VERSION")).then_some(summary)
-    };
-    names.into_iter().rev().filter_map(one).collect()
 }
 
 fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -> Result<u8> {

@@ -1,14 +1,23 @@
-//! What the A/A checks of this machine's kept runs said: they tell whether its intervals are as wide as they must be.
+//! This machine's kept runs: what they measured, and what their A/A checks said, which tells whether its intervals are as
+//! wide as they must be.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use record::summary::SUMMARY_SCHEMA;
+use record::folder::RunFolder;
+use record::summary::{SUMMARY_SCHEMA, Summary};
 use serde::Deserialize;
+
+use super::{Laboratory, runs_folder};
+use crate::{machine, worker};
 
 /// No more runs than this are read, the newest first.
 const MOST_RUNS: usize = 50;
+
+/// What must be the same for a kept run to be one of this machine.
+const MACHINE: [&str; 10] =
+    ["cpu", "cpus", "kernel", "architecture", "hypervisor", "memory", "page", "thp", "governor", "clocksource"];
 
 /// What of a summary is needed; the rest of it is passed over.
 #[derive(Deserialize)]
@@ -53,6 +62,32 @@ fn same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
         host.iter().filter(|(name, _)| *name != "boot").map(|(n, w)| (n.clone(), w.clone())).collect()
     };
     !words(a).is_empty() && words(a) == words(b)
+}
+
+/// The summaries of kept runs that this machine made with the same workers, the newest first.
+pub(super) fn summaries(laboratory: &Laboratory) -> Vec<Summary> {
+    let here = machine::capture(std::path::Path::new("/"));
+    let (facts, identity) = (here.headline(), here.identity.words());
+    let kept = runs_folder();
+    let mut names: Vec<_> = std::fs::read_dir(&kept).into_iter().flatten().flatten().map(|e| e.file_name()).collect();
+    names.sort();
+    let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut same_worker = |name: &str, hash: &str| {
+        let now = hashes.entry(name.to_owned()).or_insert_with(|| {
+            worker::find(&laboratory.workers, name).ok().and_then(|w| Some(w.start().ok()?.hash.clone()))
+        });
+        now.as_deref() == Some(hash)
+    };
+    let one = |name: std::ffi::OsString| -> Option<Summary> {
+        let folder = RunFolder::open(name.to_str()?, &kept).ok()?;
+        let plan = folder.plan().ok()?;
+        let summary: Summary = folder.read_json("summary.json").ok()?;
+        let same = MACHINE.iter().all(|key| summary.environment.get(*key) == facts.get(*key))
+            && summary.host.get("machine") == identity.get("machine");
+        let workers = plan.workers.iter().all(|(name, hash)| same_worker(name, hash));
+        (same && workers && summary.version == env!("CARGO_PKG_VERSION")).then_some(summary)
+    };
+    names.into_iter().rev().filter_map(one).collect()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::run::captures;
 use crate::run::signals::survive_file_size_limit;
 use crate::worker::{self, Worker, carried};
 
+mod advise;
 mod claims;
 mod compare;
 mod export;
@@ -27,6 +28,7 @@ mod fleet;
 mod kept;
 mod manuals;
 mod page;
+mod profile;
 mod run;
 mod runs;
 mod screen;
@@ -76,6 +78,8 @@ enum Verb {
     /// Measures. Without a name: a first look at every experiment.
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
+    /// Which way to use here, what it gains, and from which size on: advise read --file F, or advise --save for programs.
+    Advise(Box<advise::AdviseArgs>),
     /// Other people's claims about the cost of memory, tested on this machine.
     #[command(after_help = "Example: pagewise claims --about mmap --budget 5min")]
     Claims(Box<claims::ClaimsArgs>),
@@ -100,6 +104,9 @@ enum Verb {
     /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
     #[command(after_help = "Example: pagewise try --with thp,tcmalloc -- ./my-program --input data")]
     Try(Box<trial::TryArgs>),
+    /// What page faults, reads and copies cost your own program, and what might be worth a try.
+    #[command(after_help = "Example: pagewise profile -- ./my-program --input data")]
+    Profile(Box<profile::ProfileArgs>),
     /// Kept runs: which there are, what one is, tags, removing.
     #[command(after_help = "Example: pagewise runs --experiment fault --since 2026-11")]
     Runs(runs::RunsArgs),
@@ -203,6 +210,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
             let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
@@ -211,6 +219,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => trial::run(arguments),
+        Verb::Profile(arguments) => profile::run(arguments),
         Verb::Runs(arguments) => runs::runs(arguments),
         Verb::Export(arguments) => export::export(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
@@ -221,11 +230,21 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
             explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
         }
-        Verb::Report(arguments) => match (trial::report_try(&arguments.run, arguments.json)?, &arguments.published) {
-            (Some(code), _) => Ok(code),
-            (None, None) => claims::report_again(arguments)?.map_or_else(|| report_run(arguments), Ok),
-            (None, Some(_)) => report_run(arguments),
-        },
+        Verb::Report(arguments) => report_of(arguments),
+    }
+}
+
+/// Whatever kind of work was kept under this name, printed again.
+fn report_of(arguments: &ReportArgs) -> Result<u8> {
+    if let Some(code) = trial::report_try(&arguments.run, arguments.json)? {
+        return Ok(code);
+    }
+    if let Some(code) = profile::report_profile(&arguments.run, arguments.json)? {
+        return Ok(code);
+    }
+    match &arguments.published {
+        None => claims::report_again(arguments)?.map_or_else(|| report_run(arguments), Ok),
+        Some(_) => report_run(arguments),
     }
 }
 

@@ -12,6 +12,8 @@ use super::{runs_folder, write};
 
 /// A run's page in its folder.
 const PAGE: &str = "report.html";
+/// Characters of a path that fit a line of the first screen.
+const LONGEST: usize = 62;
 
 /// How a run is called on the command line, where its id alone would not find it: one that is not among the kept runs.
 pub(super) fn called(folder: &RunFolder) -> Option<String> {
@@ -40,10 +42,11 @@ pub(super) fn keep(folder: &RunFolder, text: &str) {
     }
 }
 
-/// Where the page of a run lies, if it has one.
+/// Where the page of a run lies, if it has one; a path that fits no screen is told by the folder, which is printed anyway.
 pub(super) fn beside(folder: &RunFolder) -> Option<String> {
     let path = folder.file(PAGE);
-    path.is_file().then(|| path.display().to_string())
+    let full = path.display().to_string();
+    path.is_file().then(|| if full.chars().count() <= LONGEST { full } else { format!("{PAGE} in the run's folder") })
 }
 
 /// Writes a page where somebody asked for it.

@@ -147,6 +147,12 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
             false => bail!("{option} {} is not a file", path.display()),
         }
     };
+    let arms = arms::arms(&arguments.command, &settings)?;
+    let directory = std::env::current_dir().context("the current folder")?;
+    let input = arguments.input.as_ref().map(|p| file(p, "--input")).transpose()?;
+    let known =
+        super::profile::predictions(&arms[0].command, &directory, input.as_ref()).filter(|_| !settings.is_empty());
+    let (profile, predicted) = known.map_or_else(Default::default, |(profile, predicted)| (Some(profile), predicted));
     let now = jiff::Timestamp::now();
     let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
     Ok(TrialPlan {
@@ -156,11 +162,11 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
         created: now.to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,
-        arms: arms::arms(&arguments.command, &settings)?,
-        directory: std::env::current_dir().context("the current folder")?,
+        arms,
+        directory,
         prepare: arguments.prepare.clone(),
         evict: arguments.evict.iter().map(|p| file(p, "--evict")).collect::<Result<_>>()?,
-        input: arguments.input.as_ref().map(|p| file(p, "--input")).transpose()?,
+        input,
         precision: sizes::parse_share(&arguments.precision).context("--precision")?,
         margin: sizes::parse_share(&arguments.margin).context("--margin")?,
         budget_s: arguments.budget.as_deref().map(sizes::parse_seconds).transpose().context("--budget")?,
@@ -170,6 +176,8 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
         ignore_failure: arguments.ignore_failure,
         discard_output: arguments.discard_output,
         environment: machine::capture(Path::new("/")).headline(),
+        profile,
+        predicted,
     })
 }
 

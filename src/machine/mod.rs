@@ -8,6 +8,7 @@ pub mod busy;
 mod cgroup;
 mod cpu;
 mod files;
+pub mod fingerprint;
 #[cfg(test)]
 pub mod fixture;
 pub mod gaps;

@@ -1,6 +1,6 @@
 //! Claims as cells: which cells test them here, and which of them a budget is enough for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -60,6 +60,8 @@ pub struct Resolved {
     pub asked: Vec<Asked>,
     /// Their cells as a plan has them.
     pub planned: Vec<PlannedCell>,
+    /// What one launch of a cell took in a kept run, in seconds.
+    pub known_s: BTreeMap<Cell, f64>,
 }
 
 /// Finds the cells of claims. What needs a worker that is not here has the reason instead.
@@ -154,8 +156,11 @@ fn settle(asked: &mut AskedJob, job: &Job) {
     }
 }
 
-/// About how long it takes to measure a cell, in seconds.
-fn cost_s(cell: &Cell) -> f64 {
+/// About how long it takes to measure a cell, in seconds: what it took before, or what cells of its size take.
+fn cost_s(cell: &Cell, known_s: &BTreeMap<Cell, f64>) -> f64 {
+    if let Some(launch_s) = known_s.get(cell) {
+        return LAUNCHES * launch_s;
+    }
     let compiles = cell.worker.contains("java");
     let start_s = if compiles { COMPILING_START_S } else { START_S } * cell.sides().count() as f64;
     let bytes: f64 = cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0.0);
@@ -164,7 +169,12 @@ fn cost_s(cell: &Cell) -> f64 {
 
 /// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
 /// which comparisons need not be measured. The cells to measure are returned.
-pub fn affordable(asked: &mut [Asked], budget_s: f64, is_answered: impl Fn(&Asked, usize) -> bool) -> BTreeSet<Cell> {
+pub fn affordable(
+    asked: &mut [Asked],
+    known_s: &BTreeMap<Cell, f64>,
+    budget_s: f64,
+    is_answered: impl Fn(&Asked, usize) -> bool,
+) -> BTreeSet<Cell> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (i, one) in asked.iter().enumerate() {
         let wanted = |j: &usize| one.jobs[*j].left_out.is_empty() && !is_answered(one, *j);
@@ -175,7 +185,7 @@ pub fn affordable(asked: &mut [Asked], budget_s: f64, is_answered: impl Fn(&Aske
     while !open.is_empty() {
         let more_s = |&(i, j): &(usize, usize)| -> f64 {
             let new: BTreeSet<&Cell> = asked[i].jobs[j].cells().filter(|c| !chosen.contains(*c)).collect();
-            new.into_iter().map(cost_s).sum()
+            new.into_iter().map(|cell| cost_s(cell, known_s)).sum()
         };
         let costs: Vec<f64> = open.iter().map(more_s).collect();
         // Of two that cost the same the corrected one comes first: it is the word on the claim.
@@ -202,7 +212,8 @@ pub(super) fn cells(
     experiments: &[Experiment],
 ) -> (Vec<PlannedCell>, Vec<Experiment>) {
     let planned: Vec<PlannedCell> = resolved.planned.iter().filter(|p| chosen.contains(&p.cell)).cloned().collect();
-    let time_s = |name: &str| chosen.iter().filter(|c| c.experiment == name).map(cost_s).sum::<f64>();
+    let time_s =
+        |name: &str| chosen.iter().filter(|c| c.experiment == name).map(|c| cost_s(c, &resolved.known_s)).sum::<f64>();
     let jobs = || resolved.asked.iter().flat_map(|a| &a.jobs);
     let answers = |name: &str| {
         let here =
@@ -221,8 +232,6 @@ pub(super) fn cells(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn cell(method: &str, bytes: &str) -> Cell {
@@ -250,11 +259,23 @@ mod tests {
             asked("cheap", [small.clone(), other.clone()]),
             asked("shares", [other, small]),
         ];
-        let chosen = affordable(&mut all, 4.0, |_, _| false);
+        let chosen = affordable(&mut all, &BTreeMap::new(), 4.0, |_, _| false);
         assert_eq!(chosen.len(), 2);
         let why = |i: usize| all[i].jobs[0].left_out.as_str();
         assert!(why(0).starts_with("the budget did not reach it") && why(1).is_empty() && why(2).is_empty());
-        assert!(affordable(&mut all, 4.0, |_, _| true).is_empty(), "what kept runs answer is not measured again");
+        assert!(
+            affordable(&mut all, &BTreeMap::new(), 4.0, |_, _| true).is_empty(),
+            "what kept runs answer is not measured again"
+        );
+    }
+
+    #[test]
+    fn what_a_cell_took_before_decides_whether_it_is_affordable() {
+        let pair = [cell("a", "1073741824"), cell("b", "1073741824")];
+        let mut all = [asked("dear", pair.clone())];
+        let known = pair.into_iter().map(|cell| (cell, 0.1)).collect();
+        assert_eq!(affordable(&mut all, &known, 4.0, |_, _| false).len(), 2);
+        assert_eq!(affordable(&mut all, &known, 1.5, |_, _| false).len(), 0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From what is asked to a plan: which cells, which of them share a process, what must be there for them.
 
+pub mod advice;
 mod build;
 pub mod catalog;
 pub mod claims;

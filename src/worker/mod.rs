@@ -18,6 +18,12 @@ use record::sizes;
 
 pub use native::helper;
 
+/// The optimised native worker, without asking any worker what it can do.
+pub fn optimised() -> Result<Started> {
+    let (name, bytes) = carried::NATIVE_WORKERS.last().expect("at least one native worker is carried");
+    native::place(name, bytes)
+}
+
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
 pub struct Worker {
@@ -170,6 +176,14 @@ pub fn cache_folder() -> PathBuf {
     let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache"));
     own.or_else(home).unwrap_or_else(std::env::temp_dir).join("pagewise")
+}
+
+/// The version of glibc that the native workers are run with; `None` where it is another C library.
+pub fn glibc() -> Result<Option<String>> {
+    let (name, bytes) = carried::NATIVE_WORKERS.last().expect("at least one native worker is carried");
+    let output = std::process::Command::new(&native::place(name, bytes)?.command[0]).arg("--list").output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(text.lines().find_map(|line| line.strip_prefix("about\tlibc\tglibc ")).map(str::to_owned))
 }
 
 /// The path by which the loader finds a shared library, if it does.

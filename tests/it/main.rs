@@ -3,6 +3,7 @@
 //! and tests that would disturb each other take turns (`support::turns`).
 
 mod add_method;
+mod advise;
 mod allocate;
 mod bad_input;
 mod canary;
@@ -21,7 +22,9 @@ mod kept_runs;
 mod machine;
 mod message;
 mod output;
+mod page;
 mod portability;
+mod profile;
 mod read;
 mod read_dropped;
 mod read_runs;

@@ -76,6 +76,8 @@ pub struct Evidence {
     pub first_pass_ns: BTreeMap<usize, f64>,
     /// A sentence for each part of the record that is not as it was written and is left out.
     pub damage: Vec<String>,
+    /// The launch that was being kept when the run was killed, which is left out until it is made again.
+    pub lost: Option<usize>,
     /// Cells of launches that are left out for it.
     pub damaged_cells: BTreeSet<usize>,
     /// What disturbed the machine before the run.
@@ -103,7 +105,17 @@ impl Evidence {
     pub fn read(state: &State, folder: &RunFolder) -> Result<Evidence> {
         let mut evidence = Evidence { preflight: folder.read_sealed(PREFLIGHT).ok(), ..Evidence::default() };
         let launches = folder.launches()?;
+        let unlisted = folder.unlisted(&launches);
         evidence.damage = launches.damage;
+        match unlisted[..] {
+            // Where a line is damaged, its launch is told already; the end of a run tells how many there were.
+            _ if !evidence.damage.is_empty() || state.ended.is_some() => {}
+            [] => {}
+            [only] => evidence.lost = Some(only),
+            [first, .., last] => evidence.damage.push(format!(
+                "launches.jsonl: the lines of launch {first} to {last} in transcripts.zst are not there"
+            )),
+        }
         let (kept, said) = (launches.records.len() + evidence.damage.len(), state.ended.as_ref().map(|e| e.launches));
         if let Some(said) = said.filter(|said| *said > kept) {
             evidence.damage.push(format!("launches.jsonl: {said} launches were kept and {kept} lines are there"));
@@ -134,6 +146,7 @@ impl Evidence {
 
     /// Adds one launch. What is wrong with a transcript is noted against its cells, unless they have been tried one by one.
     pub fn add(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+        self.lost = self.lost.filter(|lost| *lost != record.launch);
         let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|unit| unit.cells.is_empty());
         for (side, transcript) in record.sides.iter().zip(transcripts) {
             if let Some(reason) = broken(transcript)

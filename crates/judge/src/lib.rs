@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod across;
+pub mod advise;
 pub mod agreement;
 mod best;
 mod calibration;
@@ -24,6 +25,7 @@ pub mod machines;
 mod notes;
 mod pairs;
 mod precision;
+pub mod profile;
 pub mod selftest;
 mod summarise;
 pub mod trial;

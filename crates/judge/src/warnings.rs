@@ -75,7 +75,13 @@ fn of_cell(state: &State, cell: usize, code: &str, seen: String, hint: &str) -> 
 /// What of the record is not as it was written; its launches are left out.
 fn damaged(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let hint = "these launches are left out; restore the folder from a copy, or measure again";
-    evidence.damage.iter().map(|seen| warning("damaged", "the record", seen.clone(), hint)).collect()
+    let mut found: Vec<Warning> =
+        evidence.damage.iter().map(|seen| warning("damaged", "the record", seen.clone(), hint)).collect();
+    found.extend(evidence.lost.map(|launch| {
+        let seen = format!("launch {launch} was being written down when the run was killed, and is left out");
+        warning("last-launch-lost", "the record", seen, "pagewise run --resume makes it again")
+    }));
+    found
 }
 
 fn aa_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod across;
+pub mod advice;
 pub mod cell;
 pub mod claim;
 pub mod decision;
@@ -16,6 +17,7 @@ pub mod machine;
 pub mod method;
 pub mod outcome;
 pub mod plan;
+pub mod profile;
 pub mod published;
 pub mod request;
 pub mod setting;

@@ -1,6 +1,7 @@
 //! Tables and sentences: pure functions of what was recorded and judged. Nothing here measures, starts or looks anything up.
 #![forbid(unsafe_code)]
 
+pub mod advise;
 mod answer;
 pub mod claims;
 pub mod doctor;
@@ -10,6 +11,7 @@ pub mod html;
 pub mod inert;
 pub mod noise;
 mod numbers;
+pub mod profile;
 pub mod published;
 mod seconds;
 pub mod selftest;

@@ -87,7 +87,10 @@ fn identical(text: &mut String, found: &SelfTest) {
     );
     for one in found.identical.iter().filter(|i| i.withheld > 0) {
         let (count, work) = (one.withheld, &one.work);
-        let _ = writeln!(text, "   {count} pairs of {work} got no ratio: the budget ended before they had launches enough.");
+        let _ = writeln!(
+            text,
+            "   {count} pairs of {work} got no ratio: the budget ended before they had launches enough."
+        );
     }
 }
 
@@ -201,7 +204,9 @@ fn verdict(text: &mut String, found: &SelfTest) {
         (found.false_alarms(), found.covered(), found.announced());
     let _ = writeln!(text);
     if pairs == 0 {
-        text.push_str("Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.\n");
+        text.push_str(
+            "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.\n",
+        );
         return;
     }
     let nominal = found.nominal * 100.0;

@@ -25,7 +25,7 @@ pub fn render(summary: &TrialSummary) -> String {
     }
     text += &table(summary);
     for arm in summary.arms.iter().filter(|a| matches!(a.role, Role::Setting | Role::Command)).take(SENTENCES) {
-        text += &format!("{}\n", sentence(arm));
+        text += &format!("{}\n", sentence(arm, plan.predicted.get(&arm.name)));
     }
     text += &again(summary);
     for note in &summary.notes {
@@ -123,14 +123,15 @@ fn signed_quantity(measure: Measure, value: f64) -> String {
 }
 
 /// What may be said of an arm.
-fn sentence(arm: &ArmSummary) -> String {
+fn sentence(arm: &ArmSummary, predicted: Option<&Change>) -> String {
     let words = match arm.status {
         ArmStatus::Skipped => format!("skipped: {}", arm.reason),
         ArmStatus::Failed => format!("failed: {}", arm.reason),
         ArmStatus::NoEffect => format!("no effect seen, so no figures: {}", arm.reason),
         ArmStatus::Ok => {
             let mut parts = vec![verdict(arm, Measure::Cpu, "CPU time")];
-            parts.extend(split(arm));
+            parts.extend(split(arm, predicted.is_some()));
+            parts.extend(predicted.map(prediction));
             let others = [(Measure::Wall, "wall time"), (Measure::MaxRss, "resident memory")];
             parts.extend(others.iter().filter(|(m, _)| is_settled(arm, *m)).map(|(m, what)| verdict(arm, *m, what)));
             if !arm.proof.seen.is_empty() {
@@ -140,6 +141,12 @@ fn sentence(arm: &ArmSummary) -> String {
         }
     };
     format!("{}: {words}.", cut(&arm.name, 40))
+}
+
+/// What a profile had said of the kernel's part.
+fn prediction(change: &Change) -> String {
+    let [at, low, high] = [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
+    format!("the profile had predicted {at} of kernel ({low} to {high})")
 }
 
 fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
@@ -176,11 +183,11 @@ fn interval(ratio: &Estimate) -> String {
     format!("({} to {} %)", signed(outward(ratio.low, f64::floor)), signed(outward(ratio.high, f64::ceil)))
 }
 
-/// Where the CPU time that a setting saves or costs lies, where that is settled.
-fn split(arm: &ArmSummary) -> Option<String> {
+/// Where the CPU time that a setting saves or costs lies, where that is settled or something was predicted of it.
+fn split(arm: &ArmSummary, always: bool) -> Option<String> {
     let of = |measure: Measure| arm.against.get(&measure).and_then(|a| a.change);
     let (user, kernel) = (of(Measure::User)?, of(Measure::Kernel)?);
-    if !is_settled(arm, Measure::Cpu) {
+    if !always && !is_settled(arm, Measure::Cpu) {
         return None;
     }
     let words = |change: &Change, what: &str| {

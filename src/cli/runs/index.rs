@@ -11,7 +11,7 @@ use record::machine::environment::Environment;
 use serde::{Deserialize, Serialize};
 
 use super::tags;
-use crate::cli::trial;
+use crate::cli::{profile, trial};
 use crate::worker::cache_folder;
 
 /// Changes where what is remembered has another shape.
@@ -107,7 +107,10 @@ fn remember(store: &Path, index: &Index) {
 
 fn read(name: &str, store: &Path) -> Entry {
     let entry = Entry { run: name.to_owned(), tags: tags::of(&store.join(name)), ..Entry::default() };
-    match trial::line_of_try(&store.join(name).display().to_string()) {
+    let path = store.join(name).display().to_string();
+    match trial::line_of_try(&path)
+        .and_then(|line| line.map_or_else(|| profile::line_of_profile(&path), |l| Ok(Some(l))))
+    {
         Ok(Some((created, words))) => return Entry { created, words, ..entry },
         Ok(None) => {}
         Err(error) => return Entry { words: format!("{error:#}"), ..entry },

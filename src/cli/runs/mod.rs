@@ -14,7 +14,7 @@ use record::folder::RunFolder;
 use record::sizes::about_size;
 use record::summary::Summary;
 
-use super::{print, runs_folder, trial};
+use super::{print, profile, runs_folder, trial};
 use crate::run;
 use index::Entry;
 
@@ -144,6 +144,9 @@ fn is_wanted(entry: &Entry, asked: &RunsArgs) -> bool {
 fn show(name: &str, json: bool) -> Result<u8> {
     if trial::open(name)?.is_some() {
         return Ok(trial::report_try(name, json)?.unwrap_or(0));
+    }
+    if let Some(code) = profile::report_profile(name, json)? {
+        return Ok(code);
     }
     let folder = RunFolder::open(name, &runs_folder())?;
     let state = folder.state()?;

@@ -1,6 +1,7 @@
 //! What to launch next is a value with one method. It sees how far things have come and how wide ratios are, never
 //! where they lie.
 
+pub mod crossover;
 mod precision;
 
 pub use precision::Precision;

@@ -27,11 +27,7 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
             arms.push(plain(line, role, line, command));
         }
     } else {
-        // One word with spaces is a whole command, as it is without settings.
-        let whole = commands.len() == 1 && commands[0].contains(char::is_whitespace);
-        let (shown, command) =
-            if whole { (commands[0].clone(), words(&commands[0])?) } else { (commands.join(" "), commands.to_vec()) };
-        runnable(&command[0])?;
+        let (shown, command) = subject(commands)?;
         arms.push(plain("as it is", Role::Baseline, &shown, command));
         for setting in settings {
             let arm = with(&arms[0], setting)?;
@@ -40,6 +36,15 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
     }
     arms.push(Arm { name: "once more (A/A)".to_owned(), role: Role::Again, ..arms[0].clone() });
     Ok(arms)
+}
+
+/// One command as it is shown and as it is run. One word with spaces is a whole command.
+pub fn subject(commands: &[String]) -> Result<(String, Vec<String>)> {
+    let Some(first) = commands.first() else { bail!("nothing to run; write the command behind --") };
+    let whole = commands.len() == 1 && first.contains(char::is_whitespace);
+    let (shown, command) = if whole { (first.clone(), words(first)?) } else { (commands.join(" "), commands.to_vec()) };
+    runnable(&command[0])?;
+    Ok((shown, command))
 }
 
 fn plain(name: &str, role: Role, shown: &str, command: Vec<String>) -> Arm {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -25,7 +26,7 @@ pub fn launch(plan: &TrialPlan, arm: usize, block: i64, proof: bool, signals: &S
         options.extend(["--evict".into(), path.clone().into_os_string()]);
     }
     let thp = thp_rule();
-    let (cost, messages) = start(plan, &options, &subject.command, signals)?;
+    let (cost, messages) = start(&plan.directory, &options, &subject.command, signals)?;
     Ok(TriedRun { arm, block, thp, cost, messages })
 }
 
@@ -34,7 +35,7 @@ pub fn prepare(plan: &TrialPlan, signals: &Signals) -> Result<()> {
     let Some(line) = &plan.prepare else { return Ok(()) };
     let command = ["/bin/sh", "-c", line].map(str::to_owned);
     let limit = (plan.time_limit_s * 1e3).ceil().to_string();
-    let (cost, messages) = start(plan, &["--limit-ms".into(), limit.into()], &command, signals)?;
+    let (cost, messages) = start(&plan.directory, &["--limit-ms".into(), limit.into()], &command, signals)?;
     let ended = (cost.end, cost.code);
     if ended != (record::trial::Ending::Exit, 0) && signals.arrived().is_none() {
         bail!("--prepare {line:?} ended by {:?} {}: {}", cost.end, cost.code, messages.trim());
@@ -43,7 +44,7 @@ pub fn prepare(plan: &TrialPlan, signals: &Signals) -> Result<()> {
 }
 
 /// The word in brackets of the kernel's rule for transparent huge pages; empty where there is none.
-fn thp_rule() -> String {
+pub fn thp_rule() -> String {
     let text = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     text.split(['[', ']']).nth(1).unwrap_or_default().to_owned()
 }
@@ -74,10 +75,11 @@ fn options(plan: &TrialPlan, arm: &Arm) -> Vec<OsString> {
     options
 }
 
-fn start(plan: &TrialPlan, options: &[OsString], words: &[String], signals: &Signals) -> Result<(Cost, String)> {
+/// Runs a command once in a folder and returns its cost and the end of its messages.
+pub fn start(folder: &Path, options: &[OsString], words: &[String], signals: &Signals) -> Result<(Cost, String)> {
     let mut command = Command::new(worker::helper()?);
     command.arg("try").arg("--parent").arg(std::process::id().to_string()).args(options).arg("--").args(words);
-    command.current_dir(&plan.directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which asks the helper to end it all.
     let mut child = command.process_group(0).spawn().context("cannot start the helper program")?;
     let pid = Pid::from_child(&child);

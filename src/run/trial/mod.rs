@@ -1,7 +1,7 @@
 //! Trying settings on somebody's own program: runs in balanced random blocks until the interval is narrow enough.
 
 pub mod arms;
-mod launch;
+pub mod launch;
 pub mod settings;
 mod store;
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum { MAX_WATCHED = 8, MAX_FOLLOWED = 64 };
@@ -22,6 +23,8 @@ static struct {
     uint64_t mapped[MAX_WATCHED], expected[MAX_WATCHED], thp_disabled;
     bool seen[MAX_WATCHED];         /* mapped at any look */
     uint64_t huge_bytes;            /* the most that one process had */
+    uint64_t end_rss, end_anonymous, end_huge; /* of the process that ended with the most memory, in bytes */
+    uint64_t setuid;                /* processes whose program is to run with its owner's rights */
     char cpus[256];
 } proof;
 
@@ -77,6 +80,12 @@ static void look_at_memory(pid_t pid, bool at_end)
     uint64_t huge = field(text, "AnonHugePages:");
     if (huge != UINT64_MAX && huge * 1024 > proof.huge_bytes)
         proof.huge_bytes = huge * 1024;
+    uint64_t rss = field(text, "Rss:");
+    if (at_end && rss != UINT64_MAX && rss * 1024 > proof.end_rss) {
+        proof.end_rss = rss * 1024;
+        proof.end_anonymous = field(text, "Anonymous:") * 1024;
+        proof.end_huge = huge == UINT64_MAX ? 0 : huge * 1024;
+    }
     free(text);
     if (!proof.paths)
         return;
@@ -103,6 +112,10 @@ static void look_at_end(pid_t pid)
     if (cpus && pid == proof.first)
         sscanf(cpus, "Cpus_allowed_list: %255[0-9,-]", proof.cpus);
     free(status);
+    char path[64];
+    struct stat program;
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    proof.setuid += stat(path, &program) == 0 && (program.st_mode & (S_ISUID | S_ISGID));
     look_at_memory(pid, true);
     size_t bytes = 0;
     char *environment = proof.variables ? read_of(pid, "environ", &bytes) : NULL;
@@ -175,6 +188,9 @@ void proof_print(void)
     printf(",\"proof\":{\"traced\":%s,\"processes\":%llu,\"huge_bytes\":%llu,\"thp_disabled\":%llu,\"cpus\":\"%s\"",
            proof.traced ? "true" : "false", (unsigned long long)proof.processes, (unsigned long long)proof.huge_bytes,
            (unsigned long long)proof.thp_disabled, proof.cpus);
+    printf(",\"end_rss_bytes\":%llu,\"end_anonymous_bytes\":%llu,\"end_huge_bytes\":%llu,\"setuid\":%llu",
+           (unsigned long long)proof.end_rss, (unsigned long long)proof.end_anonymous, (unsigned long long)proof.end_huge,
+           (unsigned long long)proof.setuid);
     print_counts("mapped", proof.mapped, proof.paths);
     print_counts("expected", proof.expected, proof.variables);
     printf("}");

@@ -1,6 +1,7 @@
 /* `try OPTION VALUE … -- CMD …`: runs somebody's command once, waits for everything that it started, and prints what
  * it cost as one line of JSON. It adopts what the command leaves behind (it is a subreaper), so nothing is left running. */
 #include "core.h"
+#include "faults.h"
 #include "proof.h"
 #include "verb.h"
 #include <fcntl.h>
@@ -20,6 +21,7 @@ enum {
     TERM_MS = 1000,    /* between SIGTERM and SIGKILL at the time limit */
     END_MS = 10000,    /* for killed processes to go */
     LOOK_MS = 5,       /* between two looks at a command whose proof is wanted */
+    RINGS_MS = 10,     /* between two readings of the records of its page faults */
     MAX_EVICT = 16,
 };
 
@@ -27,7 +29,7 @@ static struct {
     const char *input, *cpus, *evict[MAX_EVICT];
     int evicts;
     uint64_t limit_ms;
-    bool proof, no_thp, discard;
+    bool proof, faults, no_thp, discard;
     char **command;
 } asked;
 
@@ -73,6 +75,8 @@ static void try_option(const char *name, char *value)
         asked.evict[asked.evicts++] = value;
     else if (strcmp(name, "--proof") == 0)
         asked.proof = true;
+    else if (strcmp(name, "--faults") == 0)
+        asked.faults = true;
     else if (strcmp(name, "--no-thp") == 0)
         asked.no_thp = true;
     else if (strcmp(name, "--discard") == 0)
@@ -182,7 +186,7 @@ __attribute__((noreturn)) static void become(const struct pipes *p, char **comma
     dup2(p->out[1], 1);
     dup2(p->err[1], 2);
     char word;
-    if (asked.proof && read(p->go[0], &word, 1) < 0)
+    if ((asked.proof || asked.faults) && read(p->go[0], &word, 1) < 0)
         _exit(127);
     execvp(command[0], command);
     int error = errno;
@@ -212,7 +216,7 @@ static void start(void)
         give_up("prctl(PR_SET_THP_DISABLE)", strerror(errno));
     run.start_ns = now_ns();
     /* Its first process shares this one's memory until it is another program, so that this one's size costs it nothing. */
-    run.pid = asked.proof ? fork() : vfork();
+    run.pid = asked.proof || asked.faults ? fork() : vfork();
     if (run.pid == 0)
         become(&p, asked.command);
     if (run.pid < 0)
@@ -221,8 +225,11 @@ static void start(void)
     close(p.out[1]);
     close(p.err[1]);
     close(p.failed[1]);
-    if (asked.proof) {
-        proof_begin(run.pid);
+    if (asked.proof || asked.faults) {
+        if (asked.proof)
+            proof_begin(run.pid);
+        if (asked.faults)
+            faults_begin(run.pid);
         if (write(p.go[1], "", 1) != 1)
             give_up("pipe", strerror(errno));
     }
@@ -260,8 +267,13 @@ static void sleep_ms(uint64_t ms)
 {
     if (asked.proof && ms > LOOK_MS)
         ms = LOOK_MS;
-    struct pollfd watched[3] = {{run.signals, POLLIN, 0}, {run.out, POLLIN, 0}, {run.err, POLLIN, 0}};
-    poll(watched, 3, (int)(ms > 60000 ? 60000 : ms));
+    int rings = asked.faults ? faults_descriptor() : -1;
+    if (asked.faults && ms > RINGS_MS)
+        ms = RINGS_MS;
+    struct pollfd watched[4] = {{run.signals, POLLIN, 0}, {run.out, POLLIN, 0}, {run.err, POLLIN, 0}, {rings, POLLIN, 0}};
+    poll(watched, 4, (int)(ms > 60000 ? 60000 : ms));
+    if (asked.faults)
+        faults_read();
     if (watched[0].revents) {
         struct signalfd_siginfo seen;
         while (read(run.signals, &seen, sizeof seen) == sizeof seen)
@@ -323,6 +335,38 @@ static void end_all(void)
         run.left += for_each_child(0);
 }
 
+/* The numbers of a file such as /proc/self/io: bytes and calls of reading and writing. */
+static void read_io(const char *path, uint64_t io[4])
+{
+    static const char *const names[4] = {"rchar:", "wchar:", "syscr:", "syscw:"};
+    char text[512];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    for (int i = 0; i < 4; i++) {
+        const char *at = strstr(text, names[i]);
+        io[i] = at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
+    }
+}
+
+/* What the command's processes read and wrote: that of all children that were waited for, which the kernel adds to this process's
+ * own, without the one thread of this process. */
+static void print_calls(void)
+{
+    uint64_t all[4], own[4];
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/io", getpid());
+    read_io(path, own);
+    read_io("/proc/self/io", all);
+    /* The first reading was itself a call, which the second has and the first has not. */
+    for (int i = 0; i < 4; i++)
+        all[i] = all[i] > own[i] ? all[i] - own[i] : 0;
+    all[2] -= all[2] > 0;
+    printf(",\"read_bytes\":%llu,\"write_bytes\":%llu,\"read_calls\":%llu,\"write_calls\":%llu", (unsigned long long)all[0],
+           (unsigned long long)all[1], (unsigned long long)all[2], (unsigned long long)all[3]);
+}
+
 static void print_run(void)
 {
     struct rusage used;
@@ -339,8 +383,11 @@ static void print_run(void)
     printf("\"output_bytes\":%llu,\"output_hash\":\"%016llx\",\"error_bytes\":%llu,\"left\":%d,\"not_evicted\":%llu",
            (unsigned long long)run.out_bytes, (unsigned long long)run.hash, (unsigned long long)run.err_bytes, run.left,
            (unsigned long long)run.not_evicted);
+    print_calls();
     if (asked.proof)
         proof_print();
+    if (asked.faults)
+        faults_print();
     printf("}\n");
     fflush(stdout);
     if (write(2, run.tail, run.err_bytes < TAIL ? (size_t)run.err_bytes : TAIL) < 0)

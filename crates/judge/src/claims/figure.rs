@@ -16,7 +16,7 @@ const NORMAL: f64 = 1.959_964;
 
 /// A figure with what tests need of it.
 #[derive(Clone, Debug)]
-pub(super) struct Figure {
+pub(crate) struct Figure {
     pub estimate: Estimate,
     /// Standard error of the logarithm; absent where the limits are the extremes that were seen.
     pub error: Option<f64>,
@@ -28,7 +28,7 @@ pub(super) struct Figure {
 
 /// One side of a comparison.
 #[derive(Clone, Copy)]
-pub(super) struct Side<'a> {
+pub(crate) struct Side<'a> {
     pub cell: &'a CellSummary,
     pub phase: &'a str,
 }
@@ -99,7 +99,7 @@ fn ratio(job: &Job, summary: &Summary, way: Side, other: Side) -> Option<Figure>
 }
 
 /// Launches of both, paired where they are of the same blocks: a comparison group launches its cells together.
-fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
     let together = summary.groups.iter().any(|g| {
         let has = |cell: &CellSummary| g.cells.iter().any(|&c| std::ptr::eq(&summary.cells[c], cell));
         has(way.cell) && has(other.cell)

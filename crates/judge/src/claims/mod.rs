@@ -4,8 +4,9 @@
 mod cause;
 mod changes;
 mod crossover;
-mod figure;
+pub(crate) mod figure;
 mod regions;
+mod time;
 
 use record::claim::{Answer, Answers, Asked, AskedJob, Claim, Job, JobAnswer, Kind, Word};
 use record::outcome::Status;
@@ -15,6 +16,7 @@ use stats::multiplicity::holm;
 pub use changes::changes;
 use figure::Side;
 use regions::Regions;
+pub use time::launch_s;
 
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
 const FAMILY: f64 = 0.025;

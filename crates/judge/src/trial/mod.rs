@@ -1,7 +1,7 @@
 //! A try judged: costs of runs that were interleaved in blocks, the change against the baseline with its interval, the A/A
 //! check, and whether each setting was seen to take effect. Pure.
 
-mod outcome;
+pub(crate) mod outcome;
 mod proof;
 
 use std::collections::BTreeMap;

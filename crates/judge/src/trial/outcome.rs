@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::trial::{Ending, Role, TrialNote, TrialPlan, TriedRun};
+use record::trial::{Cost, Ending, Role, TrialNote, TrialPlan, TriedRun};
 
 /// Processes of a command from which on their start is worth a remark.
 const MANY: u64 = 10;
@@ -35,28 +35,37 @@ pub(super) fn failure(plan: &TrialPlan, runs: &[TriedRun], arm: usize) -> Option
 
 /// What no run may do.
 fn broken(plan: &TrialPlan, run: &TriedRun) -> Option<String> {
-    let words = match run.cost.end {
-        Ending::NotStarted if run.cost.code == 2 => format!("there is no program {:?}", plan.arms[run.arm].command[0]),
+    bad_end(&run.cost, &plan.arms[run.arm].command[0], plan.time_limit_s).map(|words| with_messages(words, run))
+}
+
+/// How a run of somebody's command ended that says nothing of its cost.
+pub(crate) fn bad_end(cost: &Cost, program: &str, time_limit_s: f64) -> Option<String> {
+    Some(match cost.end {
+        Ending::NotStarted if cost.code == 2 => format!("there is no program {program:?}"),
         Ending::NotStarted => {
-            format!("it could not be started: {}", std::io::Error::from_raw_os_error(run.cost.code))
+            format!("it could not be started: {}", std::io::Error::from_raw_os_error(cost.code))
         }
-        Ending::Signal => ended(run),
-        Ending::TimeLimit => format!("it still ran after {} s and was ended (--time-limit)", plan.time_limit_s),
-        Ending::Exit if run.cost.left > 0 => format!(
+        Ending::Signal => end_of(cost),
+        Ending::TimeLimit => format!("it still ran after {time_limit_s} s and was ended (--time-limit)"),
+        Ending::Exit if cost.left > 0 => format!(
             "it left {} process{} running when it had ended, so its cost is not known (does it have an option to stay in the foreground?); what it left was ended",
-            run.cost.left,
-            if run.cost.left == 1 { "" } else { "es" }
+            cost.left,
+            if cost.left == 1 { "" } else { "es" }
         ),
         Ending::Exit | Ending::Stopped => return None,
-    };
-    Some(with_messages(words, run))
+    })
 }
 
 fn ended(run: &TriedRun) -> String {
-    match run.cost.end {
-        Ending::Signal => format!("it was ended by signal {}{}", run.cost.code, signal_name(run.cost.code)),
+    end_of(&run.cost)
+}
+
+/// A run's end in words, with a signal's name.
+pub(crate) fn end_of(cost: &Cost) -> String {
+    match cost.end {
+        Ending::Signal => format!("it was ended by signal {}{}", cost.code, signal_name(cost.code)),
         // A shell tells of a signal by its number above 128.
-        _ => format!("it ended with exit code {}{}", run.cost.code, signal_name(run.cost.code - 128)),
+        _ => format!("it ended with exit code {}{}", cost.code, signal_name(cost.code - 128)),
     }
 }
 
@@ -74,9 +83,13 @@ fn signal_name(number: i32) -> &'static str {
     }
 }
 
-/// The last line of what it said, if it said anything.
 fn with_messages(words: String, run: &TriedRun) -> String {
-    match run.messages.trim().lines().last() {
+    with_last_line(words, &run.messages)
+}
+
+/// The words and the last line of what was said besides.
+pub(crate) fn with_last_line(words: String, messages: &str) -> String {
+    match messages.trim().lines().last() {
         Some(line) => format!("{words}: {}", line.trim()),
         None => words,
     }

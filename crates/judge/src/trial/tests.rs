@@ -52,6 +52,8 @@ fn plan(pairs: Option<usize>) -> TrialPlan {
         ignore_failure: false,
         discard_output: false,
         environment: BTreeMap::new(),
+        profile: None,
+        predicted: BTreeMap::new(),
     }
 }
 
@@ -72,6 +74,12 @@ fn run(arm: usize, block: i64, cpu_s: f64, faults: u64) -> TriedRun {
         error_bytes: 0,
         left: 0,
         not_evicted: 0,
+        read_bytes: 0,
+        write_bytes: 0,
+        read_calls: 0,
+        write_calls: 0,
+        faults: None,
+        faults_unseen: None,
         proof: (block < 0).then(Seen::default),
     };
     TriedRun { arm, block, thp: "madvise".to_owned(), cost, messages: String::new() }

@@ -3,7 +3,7 @@
 //! them and a kill costs the last frame at most.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::seal::sha256_hex;
@@ -62,6 +62,27 @@ pub(super) fn read(path: &Path, frame: &Frame) -> Result<Vec<Part>> {
     parts(&text)
 }
 
+/// The numbers of the launches whose whole frames lie behind this byte; what is no frame ends them.
+pub(super) fn behind(path: &Path, end: u64) -> Vec<usize> {
+    let mut found = Vec::new();
+    let Ok(mut file) = File::open(path) else { return found };
+    if file.seek(SeekFrom::Start(end)).is_err() {
+        return found;
+    }
+    let mut input = BufReader::new(file);
+    while input.fill_buf().is_ok_and(|left| !left.is_empty()) {
+        let Ok(decoder) = zstd::stream::read::Decoder::with_buffer(&mut input) else { break };
+        let mut text = Vec::new();
+        if decoder.single_frame().take(MOST_BYTES).read_to_end(&mut text).is_err() {
+            break;
+        }
+        let head = after_line(&text).and_then(|(head, _)| std::str::from_utf8(head).ok());
+        let Some(number) = head.and_then(|h| h.strip_prefix("pagewise launch ")?.parse().ok()) else { break };
+        found.push(number);
+    }
+    found
+}
+
 fn parts(text: &[u8]) -> Result<Vec<Part>> {
     let mut found = Vec::new();
     let mut rest = after_line(text).map(|(_, rest)| rest).context("its frame is empty")?;
@@ -97,6 +118,7 @@ mod tests {
         let second = append(&path, first.length, 1, &texts(2)).unwrap();
         assert_eq!(read(&path, &first).unwrap(), texts(1));
         assert_eq!(read(&path, &second).unwrap(), texts(2));
+        assert_eq!((behind(&path, 0), behind(&path, first.length), behind(&path, 1)), (vec![0, 1], vec![1], vec![]));
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[second.offset as usize + 9] ^= 4;
         std::fs::write(&path, bytes).unwrap();

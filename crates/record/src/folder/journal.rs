@@ -43,6 +43,14 @@ pub(super) fn append(path: &Path, start: impl Fn() -> String, value: &impl Seria
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Whether the first line of a journal was written behind this start; one without a whole line tells nothing against it.
+pub(super) fn begins_sound(path: &Path, start: &str) -> bool {
+    let bytes = fs::read(path).unwrap_or_default();
+    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return true };
+    let line = std::str::from_utf8(&bytes[..end]).ok().and_then(split_line);
+    line.is_some_and(|(seal, json)| seal == line_seal(start, &json))
+}
+
 /// Reads a journal. A last line without an end was cut short by a killed run and is left out without a word.
 pub(super) fn read<T: DeserializeOwned>(path: &Path, start: &str) -> Result<Lines<T>> {
     let bytes = match fs::read(path) {

@@ -158,6 +158,22 @@ impl RunFolder {
         sha256_hex(&parts)
     }
 
+    /// Which of the sealed files is not as it was written. The journals' first lines are sealed with what these hold, so that a
+    /// change of one shows there first.
+    fn altered(&self) -> Option<String> {
+        let is_altered = |name: &&&str| {
+            let bytes = fs::read(self.file(name));
+            bytes.is_ok_and(|b| String::from_utf8(b).ok().and_then(|text| seal::opened_json(&text)).is_none())
+        };
+        let altered = SEALED.iter().find(is_altered).map(|name| format!("{name} is not as it was written"));
+        altered.or_else(|| {
+            let sound = |journal: &str| journal::begins_sound(&self.file(journal), &self.start(journal));
+            let missing: Vec<&str> = SEALED.into_iter().filter(|name| !self.file(name).exists()).collect();
+            let taken = !missing.is_empty() && !sound(DECISIONS) && !sound(LAUNCHES);
+            taken.then(|| format!("{} was taken away after the first launch", missing.join(" or ")))
+        })
+    }
+
     /// The plan, if it is of this schema.
     pub fn plan(&self) -> Result<Plan> {
         #[derive(Deserialize)]
@@ -231,11 +247,19 @@ impl RunFolder {
         Ok(Launches { records: lines.values.into_iter().map(|(_, record)| record).collect(), damage: lines.damage })
     }
 
+    /// The launches whose frames lie behind the last one that has a line, by their numbers. A run that is killed leaves one at most.
+    pub fn unlisted(&self, launches: &Launches) -> Vec<usize> {
+        let end = launches.records.iter().map(|r| r.frame.offset.saturating_add(r.frame.length)).max().unwrap_or(0);
+        let mut found = frames::behind(&self.file(TRANSCRIPTS), end);
+        found.retain(|number| launches.records.iter().all(|r| r.launch != *number));
+        found
+    }
+
     /// All decisions so far. What a run has become cannot be told without one of them, so damage is an error.
     pub fn decisions(&self) -> Result<Vec<Decision>> {
         let lines = journal::read(&self.file(DECISIONS), &self.start(DECISIONS))?;
-        if let Some(first) = lines.damage.first() {
-            bail!("{} is damaged: {first}", self.path.display());
+        if let Some(first) = lines.damage.into_iter().next() {
+            bail!("{} is damaged: {}", self.path.display(), self.altered().unwrap_or(first));
         }
         Ok(lines.values.into_iter().map(|(_, decision)| decision).collect())
     }

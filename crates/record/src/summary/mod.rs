@@ -4,7 +4,7 @@
 mod cell;
 mod group;
 #[cfg(test)]
-mod schema;
+pub(crate) mod schema;
 
 use std::collections::BTreeMap;
 

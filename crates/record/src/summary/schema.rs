@@ -28,7 +28,7 @@ fn path() -> PathBuf {
 }
 
 /// Nothing may stand in an object that the schema does not name, and each name says what it is.
-fn tighten(value: &mut Value) {
+pub(crate) fn tighten(value: &mut Value) {
     if let Value::Object(object) = value {
         if object.contains_key("properties") {
             object.insert("additionalProperties".to_owned(), Value::Bool(false));
@@ -73,7 +73,7 @@ fn the_committed_schema_is_that_of_the_types() {
 }
 
 /// Where two values first differ.
-fn difference(at: &str, one: &Value, other: &Value) -> Option<String> {
+pub(crate) fn difference(at: &str, one: &Value, other: &Value) -> Option<String> {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
             let keys = a.keys().chain(b.keys());

@@ -1,5 +1,6 @@
 //! A try of somebody's own program: what was planned, what each run cost, and what came out.
 
+mod faults;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::Setting;
+pub use faults::Faults;
 pub use summary::{
     Again, Against, ArmStatus, ArmSummary, Change, Measure, Measured, ProofSummary, TrialNote, TrialSummary,
 };
@@ -60,6 +62,12 @@ pub struct TrialPlan {
     pub discard_output: bool,
     /// What matters most of the machine.
     pub environment: BTreeMap<String, String>,
+    /// The kept profile of the same command that predicted something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The change of kernel time that it predicted for each setting, in seconds: written before anything was measured.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub predicted: BTreeMap<String, Change>,
 }
 
 /// Why an arm takes part.
@@ -153,6 +161,24 @@ pub struct Cost {
     pub left: u64,
     /// Bytes of files that stayed in the page cache although they were to leave it.
     pub not_evicted: u64,
+    /// Bytes that its processes read by calls, from files, pipes and all else.
+    #[serde(default)]
+    pub read_bytes: u64,
+    /// Bytes that they wrote.
+    #[serde(default)]
+    pub write_bytes: u64,
+    /// Calls that read.
+    #[serde(default)]
+    pub read_calls: u64,
+    /// Calls that wrote.
+    #[serde(default)]
+    pub write_calls: u64,
+    /// Its page faults by kind, where they were followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Faults>,
+    /// Why they could not be followed although this was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults_unseen: Option<String>,
     /// What was seen of its processes, where this was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Seen>,
@@ -169,6 +195,18 @@ pub struct Seen {
     pub huge_bytes: u64,
     /// Processes for which transparent huge pages were off.
     pub thp_disabled: u64,
+    /// Resident memory of the process that ended with the most, in bytes.
+    #[serde(default)]
+    pub end_rss_bytes: u64,
+    /// How much of it was memory without a file.
+    #[serde(default)]
+    pub end_anonymous_bytes: u64,
+    /// How much of it was in transparent huge pages.
+    #[serde(default)]
+    pub end_huge_bytes: u64,
+    /// Processes whose program is to run with the rights of its owner.
+    #[serde(default)]
+    pub setuid: u64,
     /// The processors that the first process kept to.
     pub cpus: String,
     /// Processes that had the preloaded library mapped; one number, or none where nothing was preloaded.

@@ -1,5 +1,5 @@
-//! The summary as a page carries it: what is compared, with six digits. What every launch brought, laws and facts stand on the page
-//! in words and in `summary.json` in full; samples stand in neither.
+//! The summary as a page carries it: what is compared, with six digits. What every launch brought, laws and facts stand on the
+//! page in words and in `summary.json` in full; samples stand in neither.
 
 use record::summary::Summary;
 use serde_json::{Number, Value};
@@ -15,6 +15,10 @@ pub(super) fn of(summary: &Summary) -> Value {
         cell.per_launch.clear();
         cell.laws.clear();
         cell.proofs.clear();
+    }
+    for group in &mut small.groups {
+        let headline = summary.experiment(&group.experiment).map(|e| e.headline.as_str());
+        group.comparisons.retain(|comparison| Some(comparison.phase.as_str()) == headline);
     }
     // What is no number becomes null; nothing else of a summary can fail to be written.
     rounded(serde_json::to_value(&small).unwrap_or(Value::Null))

@@ -1,15 +1,17 @@
 //! Nothing that a record holds may steer a browser, or a reader's eyes.
 
+/// Whether a character steers what shows it, or cannot be seen.
+fn steers(sign: char) -> bool {
+    let unseen = matches!(
+        sign,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+    );
+    unseen || sign.is_control()
+}
+
 /// A text whose control characters, and those that turn the direction of writing or cannot be seen, are question marks.
 /// Ends of lines are spaces. It is not yet escaped.
 pub(super) fn text(text: &str) -> String {
-    let steers = |c: char| {
-        let unseen = matches!(
-            c,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        );
-        unseen || c.is_control()
-    };
     let plain = |c: char| match c {
         '\n' | '\t' => ' ',
         c if steers(c) => '?',
@@ -34,15 +36,13 @@ pub(super) fn escaped(raw: &str) -> String {
     shown
 }
 
-/// JSON for the inside of a `script` element: the same value, without a character that could end the element, begin a comment
-/// or be taken for the end of a line.
+/// JSON on one line for the inside of a `script` element: the same value, without a character that could end the element, begin a
+/// comment, steer what shows it or be taken for the end of a line.
 pub(super) fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for sign in text.chars() {
         match sign {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\u{7f}'..='\u{9f}' => {
-                shown.push_str(&format!("\\u{:04x}", u32::from(sign)));
-            }
+            c if steers(c) || ['<', '>', '&'].contains(&c) => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => shown.push(c),
         }
     }

@@ -22,6 +22,3 @@ pub use template::html;
 pub fn page(view: &View, summary: &Summary) -> String {
     html(&run::document(view), Some(&data::of(summary)))
 }
-
-#[cfg(test)]
-mod tests;

@@ -134,10 +134,12 @@ pub(crate) fn view(
     blocks.sort_by(|a, b| a.0.cmp(&b.0));
     let kinds: Vec<Kind> = blocks.into_iter().map(|((_, heading), rows)| Kind { heading, rows }).collect();
     let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
+    let ordinary = kinds.iter().filter(|k| k.heading.is_empty()).flat_map(|k| &k.rows);
+    let ordinary: Vec<(usize, &str)> = ordinary.map(|r| (r.cell, r.label.as_str())).collect();
     let every_launch = kinds.iter().flat_map(|k| &k.rows).flat_map(|r| r.launches.iter().copied());
     Some(GroupView {
         times: Scale::times(every_launch),
-        stack: launches::stack(summary, &experiment.definition, &kinds),
+        stack: launches::stack(summary, &experiment.definition, &ordinary),
         setting: labels.setting(&experiment.definition, group),
         headline: experiment.headline.clone(),
         against: group.baseline.map(name),

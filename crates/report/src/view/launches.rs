@@ -7,7 +7,6 @@ use record::outcome::Status;
 use record::summary::{CellSummary, Summary};
 
 use super::Scale;
-use super::group::Kind;
 use crate::numbers;
 
 /// The phases of a group's cells, laid end to end: what a way saves in one phase it may pay in another.
@@ -47,17 +46,16 @@ pub(crate) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str)
     both.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
 }
 
-/// The stack of a group; `None` where phases overlap, or where there are fewer than two of them or of the cells.
-pub(crate) fn stack(summary: &Summary, experiment: &Experiment, kinds: &[Kind]) -> Option<Stack> {
+/// The stack of a group's ordinary methods, each a cell and its label; `None` where phases overlap, or where there are fewer than two of them or of the cells.
+pub(crate) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usize, &str)]) -> Option<Stack> {
     if experiment.totals.iter().any(|t| t.overlap) {
         return None;
     }
-    let rows: Vec<_> = kinds.iter().filter(|k| k.heading.is_empty()).flat_map(|k| &k.rows).collect();
-    let rows: Vec<_> = rows.into_iter().filter(|r| summary.cells[r.cell].status == Status::Ok).collect();
+    let rows: Vec<_> = ordinary.iter().filter(|(cell, _)| summary.cells[*cell].status == Status::Ok).collect();
     let has = |phase: &&String| {
-        let median = |r: &&super::Row| summary.cells[r.cell].phases.get(*phase).map_or(0.0, |p| p.wall_ns.median);
+        let median = |cell: usize| summary.cells[cell].phases.get(*phase).map_or(0.0, |p| p.wall_ns.median);
         // The other side's phases pass at the same time.
-        !phase.ends_with(".b") && rows.iter().any(|r| median(r) > 0.0)
+        !phase.ends_with(".b") && rows.iter().any(|(cell, _)| median(*cell) > 0.0)
     };
     let phases: Vec<String> = experiment.phases.iter().filter(has).cloned().collect();
     if phases.len() < 2 || rows.len() < 2 {
@@ -69,10 +67,10 @@ pub(crate) fn stack(summary: &Summary, experiment: &Experiment, kinds: &[Kind]) 
     };
     let rows: Vec<StackRow> = rows
         .iter()
-        .map(|r| StackRow {
-            cell: r.cell,
-            label: r.label.clone(),
-            parts: phases.iter().map(|p| part(r.cell, p)).collect(),
+        .map(|&&(cell, label)| StackRow {
+            cell,
+            label: label.to_owned(),
+            parts: phases.iter().map(|p| part(cell, p)).collect(),
         })
         .collect();
     let scale = Scale::lengths(rows.iter().map(|r| r.parts.iter().flatten().map(|(wall, _)| wall).sum()))?;

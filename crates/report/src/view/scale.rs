@@ -75,8 +75,8 @@ fn nice(value: f64) -> f64 {
 fn between(low: f64, high: f64) -> Vec<f64> {
     if high / low < 5.0 {
         let step = nice((high - low) / 4.0);
-        let first = (low / step).ceil() as i64;
-        return (first..first + 8).map(|n| n as f64 * step).filter(|t| *t <= high).collect();
+        let first = (low / step).ceil();
+        return (0..8).map(|n| (first + f64::from(n)) * step).filter(|t| *t <= high).collect();
     }
     let (from, to) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let digits: &[f64] = if high / low < 150.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };

@@ -21,9 +21,12 @@ fn number(ratio: f64) -> String {
 
 /// The words of an axis of ratios.
 pub fn head(axis: &Axis) -> Drawing {
-    let words: Vec<(f64, String)> = axis.ticks.iter().map(|&t| (axis.place(t), number(t))).collect();
+    // The baseline's own place comes first, then the ends, then what there is room for.
+    let mut ticks = axis.ticks.clone();
+    ticks.sort_by_key(|&t| (t != 1.0, t != axis.low && t != axis.high));
+    let words: Vec<(f64, String)> = ticks.iter().map(|&t| (axis.place(t), number(t))).collect();
     let mut svg = Svg::new("axis", 16, "");
-    svg::ticks(&mut svg, words.iter().map(|(place, words)| (*place, words.as_str())), 12.0, 0.1);
+    svg::ticks(&mut svg, words.iter().map(|(place, words)| (*place, words.as_str())), 12.0, 0.15);
     svg.done()
 }
 

@@ -93,14 +93,15 @@ impl Svg {
     }
 }
 
-/// Words below a scale at their places, so that they do not run over its ends; of ticks that stand close only some get words.
+/// Words below a scale at their places, so that they do not run over its ends; where two stand too close, the later one of the
+/// list is left out.
 pub(super) fn ticks<'a>(svg: &mut Svg, ticks: impl Iterator<Item = (f64, &'a str)>, y: f64, apart: f64) {
-    let mut last = f64::NEG_INFINITY;
+    let mut taken: Vec<f64> = Vec::new();
     for (place, words) in ticks.filter(|(place, _)| (-1e-6..=1.0 + 1e-6).contains(place)) {
-        if place - last < apart {
+        if taken.iter().any(|other| (place - other).abs() < apart) {
             continue;
         }
-        last = place;
+        taken.push(place);
         let anchor = match place {
             p if p < 0.04 => "start",
             p if p > 0.96 => "end",

@@ -1,0 +1,229 @@
+//! What is said to somebody who asks one question, and what stands in the file of advice.
+
+use std::collections::BTreeMap;
+
+use record::advice::{ANSWER_SCHEMA, Answer, Case, Point, Question, Snippet};
+use record::claim::Of;
+use record::outcome::Status;
+use record::sizes::format_size;
+use record::summary::{CellSummary, Estimate, GroupSummary, Proof, Recommendation, Summary, Verdict};
+use stats::t::t_quantile;
+
+use super::asked::{Asked, by_size};
+use super::choice::{choices, flips, segments};
+use super::points::{points, ratio};
+use super::pool::standard;
+use super::uses::repeated;
+use crate::estimate::LEVEL;
+
+/// The cells of one case at the size asked for, in the first summary that has them.
+struct Here<'a> {
+    summary: &'a Summary,
+    obvious: &'a CellSummary,
+    ways: Vec<(&'a str, &'a CellSummary)>,
+}
+
+fn here<'a>(asked: &'a Asked, settings: &BTreeMap<String, String>, summary: &'a Summary) -> Option<Here<'a>> {
+    let cell = |wanted| by_size(summary, wanted, settings).get(&asked.bytes).copied();
+    let obvious = cell(&asked.obvious)?;
+    let ways = asked.ways.iter().filter_map(|(name, wanted)| Some((name.as_str(), cell(wanted)?))).collect();
+    Some(Here { summary, obvious, ways })
+}
+
+impl<'a> Here<'a> {
+    /// How many ways were measured.
+    fn measured(&self) -> usize {
+        self.ways.iter().filter(|(_, cell)| cell.status == Status::Ok).count()
+    }
+
+    fn index(&self, cell: &CellSummary) -> Option<usize> {
+        self.summary.cells.iter().position(|c| std::ptr::eq(c, cell))
+    }
+
+    fn group(&self) -> Option<&'a GroupSummary> {
+        let obvious = self.index(self.obvious)?;
+        self.summary.groups.iter().find(|g| g.baseline == Some(obvious))
+    }
+
+    fn name_of(&self, index: usize) -> Option<&'a str> {
+        self.ways.iter().find(|(_, cell)| self.index(cell) == Some(index)).map(|(name, _)| *name)
+    }
+
+    fn way(&self, name: &str) -> Option<&'a CellSummary> {
+        self.ways.iter().find(|(own, _)| *own == name).map(|(_, cell)| *cell)
+    }
+}
+
+/// What is advised in one case, with the summary that says it. A way is advised only where the run's own judging does: its gain
+/// lies beyond the margin, and the word holds among all words of the run.
+fn case<'a>(
+    asked: &'a Asked,
+    settings: &BTreeMap<String, String>,
+    summaries: &[&'a Summary],
+    margin: f64,
+) -> (Case, Option<Here<'a>>) {
+    let of_size = |s: &&'a Summary| here(asked, settings, s);
+    // Of equals the last is taken, and the newest runs come first.
+    let most = summaries.iter().rev().filter_map(of_size).max_by_key(|h| (h.measured(), h.obvious.launches));
+    let mut case = Case { settings: settings.clone(), obvious: asked.topic.obvious.clone(), ..blank() };
+    let Some(here) = most else { return (case, None) };
+    let lacks = |c: &CellSummary| c.status != Status::Ok;
+    let missing = here.ways.iter().filter(|(_, c)| lacks(c));
+    case.missing = missing.map(|(name, c)| ((*name).to_owned(), c.reason.clone())).collect();
+    if lacks(here.obvious) {
+        case.missing.push((asked.topic.obvious.clone(), here.obvious.reason.clone()));
+    }
+    let headline = here.summary.experiment(&asked.topic.experiment).is_some_and(|e| e.headline == asked.measure);
+    match here.group().filter(|_| headline) {
+        Some(group) => of_group(&mut case, asked, &here, group),
+        None => of_measure(&mut case, asked, &here, margin),
+    }
+    if let Some(way) = case.way.as_deref().and_then(|name| here.way(name)) {
+        case.cpu = ratio(here.summary, (way, here.obvious), &asked.measure, Of::Cpu);
+    }
+    (case, Some(here))
+}
+
+fn blank() -> Case {
+    Case {
+        settings: BTreeMap::new(),
+        obvious: String::new(),
+        way: None,
+        gain: None,
+        cpu: None,
+        within: Vec::new(),
+        unsettled: Vec::new(),
+        missing: Vec::new(),
+    }
+}
+
+/// What the run's own judging of the group says.
+fn of_group(case: &mut Case, asked: &Asked, here: &Here, group: &GroupSummary) {
+    match group.recommendation {
+        Recommendation::Use { cell, ratio } => {
+            case.way = here.name_of(cell).map(str::to_owned);
+            case.gain = Some(ratio);
+        }
+        // Where no other way was measured, nothing is known of them.
+        Recommendation::Keep { .. } if here.measured() > 0 => case.way = Some(asked.topic.obvious.clone()),
+        Recommendation::Keep { .. } | Recommendation::Nothing => {}
+    }
+    let name = |cell: usize| match Some(cell) == group.baseline {
+        true => Some(asked.topic.obvious.clone()),
+        false => here.name_of(cell).map(str::to_owned),
+    };
+    if let Some(best) = group.best.iter().find(|b| b.group.is_empty()) {
+        let near = best.within.iter().copied().chain([best.leader]).filter_map(name);
+        case.within = near.filter(|n| Some(n) != case.way.as_ref()).collect();
+        case.unsettled = best.unsettled.iter().filter_map(|u| Some((name(u.cell)?, u.more_s))).collect();
+        case.unsettled.retain(|(n, _)| Some(n) != case.way.as_ref());
+    }
+}
+
+/// The same where another phase than the headline is asked about, such as using memory that is there.
+fn of_measure(case: &mut Case, asked: &Asked, here: &Here, margin: f64) {
+    let of = |(name, way): &(&str, &CellSummary)| {
+        let cost = ratio(here.summary, (way, here.obvious), &asked.measure, Of::Wall)?;
+        Some(((*name).to_owned(), cost, Verdict::of(cost.low, cost.high, margin)))
+    };
+    let all: Vec<(String, Estimate, Verdict)> = here.ways.iter().filter_map(of).collect();
+    // As many may be faster by chance as were asked: the limits are those of all together (Bonferroni).
+    let tail = (1.0 - LEVEL) / 2.0 / all.len().max(1) as f64;
+    let faster = |one: &&(String, Estimate, Verdict)| {
+        let (log, error, freedom) = standard(&one.1);
+        log + error * t_quantile(1.0 - tail, freedom) < -(1.0 + margin).ln()
+    };
+    let best = all.iter().filter(faster).min_by(|a, b| a.1.high.total_cmp(&b.1.high));
+    case.way = best.map(|(name, ..)| name.clone()).or((!all.is_empty()).then(|| asked.topic.obvious.clone()));
+    case.gain = best.map(|(_, cost, _)| *cost);
+    let others = || all.iter().filter(|(name, ..)| Some(name) != case.way.as_ref());
+    let unsettled = others().filter(|(.., v)| *v == Verdict::NotSettled).map(|(name, ..)| (name.clone(), None));
+    let within = others().filter(|(.., v)| matches!(v, Verdict::Within { .. })).map(|(name, ..)| name.clone());
+    (case.unsettled, case.within) = (unsettled.collect(), within.collect());
+}
+
+/// What the advised way costs elsewhere: facts that differ, the sentence of its topic, and the first use.
+fn costs(asked: &Asked, case: &Case, here: Option<&Here>) -> Vec<String> {
+    let Some((here, way)) = here.zip(case.way.as_deref()).filter(|(_, way)| *way != asked.topic.obvious) else {
+        return Vec::new();
+    };
+    let mut told = Vec::new();
+    let Some(cell) = here.way(way) else { return told };
+    for (fact, words) in &asked.topic.facts {
+        let most = |c: &CellSummary| match c.proofs.get(fact)? {
+            Proof::Number { max, .. } => Some(*max),
+            Proof::Words(_) => None,
+        };
+        if let (Some(mine), Some(theirs)) = (most(cell), most(here.obvious))
+            && mine.max(theirs) as f64 > 1.05 * mine.min(theirs) as f64
+        {
+            told.push(format!("{words}: {} instead of {}", format_size(mine), format_size(theirs)));
+        }
+    }
+    let own = way.split('@').next().unwrap_or(way);
+    told.extend(asked.topic.way(own).map(|w| w.costs.clone()).filter(|c| !c.is_empty()));
+    told
+}
+
+/// What all runs of the size say together, where one of them alone does not settle it.
+fn together(case: &mut Case, asked: &Asked, points: &[Point], margin: f64) {
+    let all = choices(points, &asked.topic.obvious, margin);
+    let Some(way) = all.into_iter().find(|(bytes, _)| *bytes == asked.bytes).and_then(|(_, way)| way) else { return };
+    case.gain = points.iter().find(|p| p.bytes == asked.bytes && p.way == way).map(|p| p.cost);
+    case.missing.retain(|(name, _)| *name != way);
+    case.way = Some(way);
+}
+
+/// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
+pub fn answer(
+    asked: &Asked,
+    cases: &[BTreeMap<String, String>],
+    summaries: &[&Summary],
+    made: &[String],
+    margin: f64,
+    snippets: impl Fn(&str) -> Vec<Snippet>,
+) -> Answer {
+    let (mut first, here) = case(asked, &asked.settings, summaries, margin);
+    let also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(asked, s, summaries, margin)).collect();
+    let (points, mut runs) = points(asked, summaries);
+    let segments = segments(&points, &asked.topic.obvious, margin);
+    if first.gain.is_none() {
+        together(&mut first, asked, &points, margin);
+    }
+    runs.extend([&here].into_iter().chain(also.iter().map(|(_, h)| h)).flatten().map(|h| h.summary.run.clone()));
+    runs.sort();
+    runs.dedup();
+    let measured = points.first().zip(points.last()).map(|(a, b)| (a.bytes, b.bytes));
+    Answer {
+        schema: ANSWER_SCHEMA,
+        question: asked.topic.id.clone(),
+        does: asked.topic.does.clone(),
+        bytes: asked.bytes,
+        costs: costs(asked, &first, here.as_ref()),
+        flips: flips(&segments),
+        segments,
+        measured: measured.filter(|(a, b)| a < b && asked.topic.by_size),
+        uses: here.as_ref().map_or_else(Vec::new, |h| repeated(asked, h.summary)),
+        also: also.into_iter().map(|(case, _)| case).collect(),
+        snippets: first.way.as_deref().map(&snippets).unwrap_or_default(),
+        points,
+        reused: runs.iter().filter(|r| !made.contains(r)).cloned().collect(),
+        runs: made.to_vec(),
+        margin,
+        case: first,
+    }
+}
+
+/// What the file of advice says of a question.
+pub fn question(asked: &Asked, summaries: &[&Summary], margin: f64) -> Question {
+    let (points, runs) = points(asked, summaries);
+    Question {
+        does: asked.topic.does.clone(),
+        experiment: asked.topic.experiment.clone(),
+        settings: asked.settings.clone(),
+        obvious: asked.topic.obvious.clone(),
+        segments: segments(&points, &asked.topic.obvious, margin),
+        points,
+        runs,
+    }
+}

@@ -1,0 +1,48 @@
+//! A question with the cells that answer it here.
+
+use std::collections::BTreeMap;
+
+use record::advice::Topic;
+use record::cell::Cell;
+use record::plan::BATCH;
+use record::summary::{CellSummary, Summary};
+
+/// A topic as a user asked it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The topic.
+    pub topic: Topic,
+    /// What else is the case, as the experiment writes it.
+    pub settings: BTreeMap<String, String>,
+    /// The phase or total that counts.
+    pub measure: String,
+    /// The obvious way's cell, at any size.
+    pub obvious: Cell,
+    /// The other ways' cells with their names: the method, and its worker where that is another than the obvious way's.
+    pub ways: Vec<(String, Cell)>,
+    /// The size asked for, in bytes.
+    pub bytes: u64,
+}
+
+/// The parameter that is the size.
+pub(super) const BYTES: &str = "bytes";
+
+/// Whether a cell of a summary is this one at whatever size, and in the case that these settings say.
+fn is(found: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) -> bool {
+    let of = |key: &String| settings.get(key).or_else(|| wanted.parameters.get(key));
+    let plain = |key: &&String| *key != BATCH && *key != BYTES;
+    !found.hidden
+        && found.cell == wanted.name()
+        && found.parameters.len() == wanted.parameters.len()
+        && found.parameters.keys().filter(plain).all(|key| of(key) == found.parameters.get(key))
+}
+
+/// The cells of a summary that are this one, by size.
+pub(super) fn by_size<'a>(
+    summary: &'a Summary,
+    wanted: &Cell,
+    settings: &BTreeMap<String, String>,
+) -> BTreeMap<u64, &'a CellSummary> {
+    let mine = summary.cells.iter().filter(|c| is(c, wanted, settings));
+    mine.filter_map(|c| Some((c.parameters.get(BYTES)?.parse().ok()?, c))).collect()
+}

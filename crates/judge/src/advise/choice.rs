@@ -1,0 +1,124 @@
+//! From the ratios at sizes to the way to use at each, to segments, and to what lies between them.
+
+use std::collections::BTreeMap;
+
+use record::advice::{Flip, Point, Segment};
+use stats::quantile::median;
+use stats::t::t_quantile;
+
+use super::pool::standard;
+
+/// All that is said of the sizes of one question is wrong with at most this probability.
+const FAMILY: f64 = 0.05;
+/// The sizes that it is shared among; a question is hardly asked at more.
+const SIZES: f64 = 16.0;
+
+/// The limits of a ratio's logarithm which hold at all sizes of a question together: at each size only one of them can mislead.
+fn limits(point: &Point) -> (f64, f64) {
+    let (log, error, freedom) = standard(&point.cost);
+    let half = error * t_quantile(1.0 - FAMILY / SIZES, freedom);
+    // Never narrower than what is shown of it.
+    ((log - half).min(point.cost.low.ln()), (log + half).max(point.cost.high.ln()))
+}
+
+/// What is known of one way at one size.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    way: &'a str,
+    low: f64,
+    high: f64,
+}
+
+/// What is known at each size.
+fn known(points: &[Point]) -> BTreeMap<u64, Vec<Known<'_>>> {
+    let mut all: BTreeMap<u64, Vec<Known>> = BTreeMap::new();
+    for point in points {
+        let (low, high) = limits(point);
+        all.entry(point.bytes).or_default().push(Known { way: &point.way, low, high });
+    }
+    all
+}
+
+/// The way that is shown to cost less at the most sizes: where it does, others take its place only where they are shown to be
+/// better than it.
+fn usual<'a>(all: &BTreeMap<u64, Vec<Known<'a>>>, edge: f64) -> Option<&'a str> {
+    let mut scores: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
+    for one in all.values().flatten() {
+        let score = scores.entry(one.way).or_default();
+        if one.high < -edge {
+            *score = (score.0 + 1, score.1 - one.high);
+        }
+    }
+    scores.into_iter().max_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal)).map(|(way, _)| way)
+}
+
+/// The way to use at one size; `None` where nothing is shown beyond the margin.
+fn choice<'a>(here: &[Known<'a>], usual: Option<&str>, obvious: &'a str, edge: f64) -> Option<&'a str> {
+    let faster = || here.iter().filter(|k| k.high < -edge);
+    let least = faster().min_by(|a, b| a.high.total_cmp(&b.high));
+    match (least, faster().find(|k| Some(k.way) == usual)) {
+        (Some(least), Some(usual)) if least.high + edge < usual.low => Some(least.way),
+        (_, Some(usual)) => Some(usual.way),
+        (Some(least), None) => Some(least.way),
+        (None, None) => {
+            let none_faster = here.iter().all(|k| k.low > -edge);
+            let some_slower = here.iter().any(|k| k.low > edge);
+            (none_faster && some_slower).then_some(obvious)
+        }
+    }
+}
+
+/// The way to use at every size measured, ascending; `None` where nothing is shown beyond the margin: keep the default.
+pub fn choices(points: &[Point], obvious: &str, margin: f64) -> Vec<(u64, Option<String>)> {
+    let edge = (1.0 + margin).ln();
+    let all = known(points);
+    let usual = usual(&all, edge);
+    all.iter().map(|(bytes, here)| (*bytes, choice(here, usual, obvious, edge).map(str::to_owned))).collect()
+}
+
+/// From which size to which one way is shown to cost less. Between two segments nothing is shown, and so is it below the first
+/// and beyond the last.
+pub fn segments(points: &[Point], obvious: &str, margin: f64) -> Vec<Segment> {
+    let mut found: Vec<(String, Vec<u64>)> = Vec::new();
+    let mut before: Option<String> = None;
+    for (bytes, way) in choices(points, obvious, margin) {
+        match (&way, found.last_mut()) {
+            (Some(way), Some((last, sizes))) if before.as_ref() == Some(way) && last == way => sizes.push(bytes),
+            (Some(way), _) => found.push((way.clone(), vec![bytes])),
+            (None, _) => {}
+        }
+        before = way;
+    }
+    let edge = (1.0 + margin).ln();
+    let usual = usual(&known(points), edge).unwrap_or_default().to_owned();
+    found.into_iter().filter_map(|(way, sizes)| segment(points, obvious, &usual, way, &sizes)).collect()
+}
+
+fn segment(points: &[Point], obvious: &str, usual: &str, way: String, sizes: &[u64]) -> Option<Segment> {
+    let turned = way == obvious;
+    // Where the obvious way is best, it is held against the way that is best elsewhere, or against the best of the others.
+    let other = match turned {
+        false => way.clone(),
+        true => {
+            let here = |p: &&Point| sizes.contains(&p.bytes);
+            let has = points.iter().filter(here).any(|p| p.way == usual);
+            let least = points.iter().filter(here).min_by(|a, b| a.cost.ratio.total_cmp(&b.cost.ratio))?;
+            if has { usual.to_owned() } else { least.way.clone() }
+        }
+    };
+    let mine = || points.iter().filter(|p| sizes.contains(&p.bytes) && p.way == other);
+    let mut ratios: Vec<f64> = mine().map(|p| p.cost.ratio).collect();
+    let (low, high) = mine().fold((f64::INFINITY, 0.0_f64), |(l, h), p| (l.min(p.cost.low), h.max(p.cost.high)));
+    let ratio = median(&mut ratios)?;
+    let (ratio, at_least, at_most) = if turned { (1.0 / ratio, 1.0 / high, 1.0 / low) } else { (ratio, low, high) };
+    let over = if turned { other } else { obvious.to_owned() };
+    Some(Segment { from: *sizes.first()?, to: *sizes.last()?, way, over, at_most, ratio, at_least })
+}
+
+/// Between which sizes the answer changes from one way to another.
+pub fn flips(segments: &[Segment]) -> Vec<Flip> {
+    let changes = segments.windows(2).filter(|two| two[0].way != two[1].way);
+    changes
+        .map(|two| Flip { above: two[0].to, up_to: two[1].from, below: two[0].way.clone(), beyond: two[1].way.clone() })
+        .collect()
+}

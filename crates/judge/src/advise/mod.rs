@@ -1,0 +1,20 @@
+//! Advice from summaries: which way costs less at which size, between which sizes that changes, and what is not settled.
+//! Pure: the same summaries give the same advice.
+
+mod answer;
+mod asked;
+mod choice;
+mod merge;
+mod points;
+mod pool;
+mod uses;
+
+pub use answer::{answer, question};
+pub use asked::Asked;
+pub use choice::{choices, flips, segments};
+pub use merge::merge;
+pub use points::{has, points};
+pub use pool::pooled;
+
+#[cfg(test)]
+mod tests;

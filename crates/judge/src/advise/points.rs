@@ -1,0 +1,73 @@
+//! The ratios of the ways to the obvious one, from whichever summaries have them.
+
+use std::collections::BTreeMap;
+
+use record::advice::Point;
+use record::claim::Of;
+use record::outcome::Status;
+use record::summary::{CellSummary, Estimate, Summary, Verdict};
+use stats::interval::LEAST_LAUNCHES;
+
+use super::asked::{Asked, by_size};
+use super::pool::pooled;
+use crate::claims::figure::{Side, timed};
+
+/// One way's cost relative to another's in a summary.
+pub(super) fn ratio(
+    summary: &Summary,
+    (way, other): (&CellSummary, &CellSummary),
+    measure: &str,
+    of: Of,
+) -> Option<Estimate> {
+    let measured = |c: &CellSummary| c.status == Status::Ok && c.launches >= LEAST_LAUNCHES;
+    if !measured(way) || !measured(other) {
+        return None;
+    }
+    let side = |cell| Side { cell, phase: measure };
+    let found = timed(of, summary, side(way), side(other))?;
+    let sound = |e: &Estimate| [e.low, e.ratio, e.high].iter().all(|v| v.is_finite() && *v > 0.0);
+    Some(found.estimate).filter(|e| found.paired && sound(e))
+}
+
+/// What one summary says, by size and way.
+fn of_one(asked: &Asked, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<Point> {
+    let obvious = by_size(summary, &asked.obvious, settings);
+    let mut found = Vec::new();
+    for (name, cell) in &asked.ways {
+        for (bytes, way) in by_size(summary, cell, settings) {
+            let Some(base) = obvious.get(&bytes) else { continue };
+            if let Some(cost) = ratio(summary, (way, base), &asked.measure, Of::Wall) {
+                found.push(Point { bytes, way: name.clone(), cost });
+            }
+        }
+    }
+    found
+}
+
+/// What all summaries say together, ascending by size, with the runs that said anything. Several runs of one size are pooled.
+pub fn points(asked: &Asked, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>) {
+    let mut all = Vec::new();
+    let mut runs = Vec::new();
+    for summary in summaries {
+        let mine = of_one(asked, &asked.settings, summary);
+        if !mine.is_empty() && !runs.contains(&summary.run) {
+            runs.push(summary.run.clone());
+        }
+        all.extend(mine);
+    }
+    (pooled(all), runs)
+}
+
+/// Whether a summary already answers the question at this size: every way that can be measured is shown to be better, worse or
+/// the same as the obvious one.
+pub fn has(asked: &Asked, settings: &BTreeMap<String, String>, bytes: u64, summary: &Summary, margin: f64) -> bool {
+    let cell = |wanted| by_size(summary, wanted, settings).get(&bytes).copied();
+    let Some(base) = cell(&asked.obvious) else { return false };
+    asked.ways.iter().all(|(_, wanted)| {
+        cell(wanted).is_some_and(|way| {
+            let settled = |e: Estimate| Verdict::of(e.low, e.high, margin) != Verdict::NotSettled;
+            let found = || ratio(summary, (way, base), &asked.measure, Of::Wall);
+            way.status == Status::Skipped || found().is_some_and(settled)
+        })
+    })
+}

@@ -1,0 +1,143 @@
+//! Advice from synthetic figures, on both sides of every threshold.
+
+use std::collections::BTreeMap;
+
+use record::advice::{Advice, Fingerprint, Point, Question};
+use record::summary::Estimate;
+use stats::rng::Seeded;
+
+use super::choice::{choices, flips, segments};
+use super::merge::merge;
+use super::pool::pooled;
+
+const MARGIN: f64 = 0.02;
+
+/// A ratio whose 95 % limits are `width` to either side, of many launches.
+fn cost(ratio: f64, width: f64) -> Estimate {
+    Estimate { ratio, low: ratio / (1.0 + width), high: ratio * (1.0 + width), level: 0.95, launches: 400, moved: None }
+}
+
+fn point(bytes: u64, way: &str, ratio: f64, width: f64) -> Point {
+    Point { bytes, way: way.to_owned(), cost: cost(ratio, width) }
+}
+
+fn one(points: &[Point]) -> Option<String> {
+    let all = choices(points, "old", MARGIN);
+    assert_eq!(all.len(), 1);
+    all[0].1.clone()
+}
+
+#[test]
+fn a_way_is_advised_only_beyond_the_margin_at_all_sizes_together() {
+    let at = |ratio, width| one(&[point(1, "new", ratio, width)]);
+    assert_eq!(at(0.8, 0.01).as_deref(), Some("new"));
+    assert_eq!(at(1.2, 0.01).as_deref(), Some("old"));
+    for (ratio, width) in [(0.985, 0.001), (1.015, 0.001), (1.0, 0.3), (0.9, 0.2), (1.1, 0.2)] {
+        assert_eq!(at(ratio, width), None, "{ratio} ±{width}");
+    }
+    // The 95 % limit lies beyond the margin by a hair; among sixteen sizes that is not enough.
+    assert_eq!(at(0.98 / 1.02, 0.015), None);
+    assert!(cost(0.98 / 1.02, 0.015).high < 1.0 / (1.0 + MARGIN));
+}
+
+#[test]
+fn no_advice_is_ever_given_inside_the_margin() {
+    let mut random = Seeded::new(7);
+    for _ in 0..1500 {
+        let mut all = Vec::new();
+        for bytes in 1..=6 {
+            for way in ["a", "b", "c"] {
+                all.push(point(bytes, way, (random.unit() - 0.5).exp(), 0.3 * random.unit()));
+            }
+        }
+        let edge = 1.0 + MARGIN;
+        for segment in segments(&all, "old", MARGIN) {
+            for bytes in segment.from..=segment.to {
+                let here = all.iter().filter(|p| p.bytes == bytes);
+                let shown = match segment.way == "old" {
+                    true => here.clone().any(|p| p.cost.low > edge) && here.clone().all(|p| p.cost.low > 1.0 / edge),
+                    false => here.clone().any(|p| p.way == segment.way && p.cost.high < 1.0 / edge),
+                };
+                assert!(shown, "{segment:?} at {bytes}");
+            }
+            assert!(segment.at_least <= segment.ratio && segment.ratio <= segment.at_most, "{segment:?}");
+        }
+    }
+}
+
+#[test]
+fn segments_end_at_measured_sizes_and_leave_a_band_between() {
+    let all = [
+        point(10, "new", 1.5, 0.01),
+        point(20, "new", 1.2, 0.01),
+        point(30, "new", 1.0, 0.05),
+        point(40, "new", 0.8, 0.01),
+        point(80, "new", 0.5, 0.01),
+    ];
+    let found = segments(&all, "old", MARGIN);
+    let short: Vec<(u64, u64, &str, &str)> =
+        found.iter().map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str())).collect();
+    assert_eq!(short, [(10, 20, "old", "new"), (40, 80, "new", "old")]);
+    let flip = &flips(&found)[0];
+    assert_eq!((flip.above, flip.up_to, flip.below.as_str(), flip.beyond.as_str()), (20, 40, "old", "new"));
+    assert!((found[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && found[0].at_most < 1.0);
+}
+
+#[test]
+fn a_third_way_takes_over_only_where_it_is_shown_to_be_better() {
+    let all = [
+        point(1, "a", 0.8, 0.01),
+        point(1, "b", 0.79, 0.01),
+        point(2, "a", 0.8, 0.01),
+        point(2, "b", 0.5, 0.01),
+        point(3, "a", 0.8, 0.01),
+    ];
+    let ways: Vec<Option<String>> = choices(&all, "old", MARGIN).into_iter().map(|(_, way)| way).collect();
+    assert_eq!(ways, [Some("a".to_owned()), Some("b".to_owned()), Some("a".to_owned())]);
+}
+
+#[test]
+fn runs_that_agree_narrow_and_runs_that_disagree_widen() {
+    let both = |a: f64, b: f64| pooled(vec![point(1, "new", a, 0.05), point(1, "new", b, 0.05)])[0].cost;
+    let (alone, agree, disagree) = (cost(0.8, 0.05), both(0.8, 0.801), both(0.6, 1.1));
+    assert!(agree.half_width() < alone.half_width());
+    assert!(disagree.half_width() > 3.0 * alone.half_width());
+    assert!(disagree.low < 0.6 && disagree.high > 1.1, "{disagree:?}");
+    assert_eq!(one(&[Point { bytes: 1, way: "new".into(), cost: disagree }]), None);
+}
+
+fn advice(run: &str, points: Vec<Point>) -> Advice {
+    let question = Question {
+        does: "do it".into(),
+        experiment: "copy".into(),
+        settings: BTreeMap::new(),
+        obvious: "old".into(),
+        segments: segments(&points, "old", MARGIN),
+        points,
+        runs: vec![run.into()],
+    };
+    Advice {
+        schema: 1,
+        created: run.into(),
+        version: "1".into(),
+        machine: Fingerprint::default(),
+        margin: MARGIN,
+        questions: BTreeMap::from([("copy".to_owned(), question)]),
+    }
+}
+
+#[test]
+fn files_of_equal_machines_are_merged_and_disagreement_widens_the_band() {
+    let curve = |at: [f64; 4]| (1..).zip(at).map(|(bytes, ratio)| point(bytes, "new", ratio, 0.02)).collect::<Vec<_>>();
+    let (first, second) = (advice("1", curve([1.5, 1.3, 0.7, 0.5])), advice("2", curve([1.5, 0.7, 0.7, 0.5])));
+    let merged = merge(&[first.clone(), second.clone()]).unwrap();
+    let flip = |a: &Advice| flips(&a.questions["copy"].segments).first().map(|f| (f.above, f.up_to));
+    assert_eq!((flip(&first), flip(&second), flip(&merged)), (Some((2, 3)), Some((1, 2)), Some((1, 3))));
+    assert_eq!(merged.questions["copy"].runs, ["1", "2"]);
+    assert_eq!(merge(&[second, first.clone()]).unwrap().questions, merged.questions, "the order does not matter");
+    assert_eq!(merge(&[first.clone(), first.clone()]).unwrap(), first, "a run counts once");
+    let mut other = first.clone();
+    other.machine.kernel = "7.0".into();
+    let error = merge(&[first, other]).unwrap_err().to_string();
+    assert!(error.contains("kernel (7.0 here"), "{error}");
+}

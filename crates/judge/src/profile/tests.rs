@@ -1,0 +1,253 @@
+//! Profiles made up of known numbers.
+
+use std::collections::BTreeMap;
+
+use record::profile::{Kind, Outcome, Phase, ProfilePlan, ProfileRun, ProfileSummary, What};
+use record::trial::{Cost, Ending, Faults, Seen};
+
+use super::{footprint_bytes, given_up, judge, predictions};
+
+const BLOCKS: i64 = 8;
+
+fn plan() -> ProfilePlan {
+    ProfilePlan {
+        schema: 1,
+        kind: "profile".to_owned(),
+        run: "a".to_owned(),
+        created: String::new(),
+        version: String::new(),
+        seed: 1,
+        shown: "program".to_owned(),
+        command: vec!["program".to_owned()],
+        directory: "/".into(),
+        input: None,
+        budget_s: 1.0,
+        blocks: None,
+        time_limit_s: 60.0,
+        ignore_failure: false,
+        discard_output: false,
+        totals_only: false,
+        page_bytes: 4096,
+        huge_page_bytes: 2 << 20,
+        thp: "madvise".to_owned(),
+        environment: BTreeMap::new(),
+    }
+}
+
+/// A run of one second, a tenth of it in the kernel, with 20 000 faults.
+fn cost() -> Cost {
+    Cost {
+        end: Ending::Exit,
+        code: 0,
+        wall_ns: 1_000_000_000,
+        user_us: 900_000,
+        system_us: 100_000,
+        max_rss_kib: 80 << 10,
+        minor_faults: 20_000,
+        major_faults: 0,
+        voluntary_switches: 1,
+        involuntary_switches: 2,
+        output_bytes: 0,
+        output_hash: String::new(),
+        error_bytes: 0,
+        left: 0,
+        not_evicted: 0,
+        read_bytes: 1 << 20,
+        write_bytes: 0,
+        read_calls: 8,
+        write_calls: 0,
+        faults: None,
+        faults_unseen: None,
+        proof: None,
+    }
+}
+
+/// 18 000 of the faults in user mode: 17 920 first writes to the heap, which are 35 whole blocks, and 80 of files.
+fn faults() -> Faults {
+    Faults {
+        counted: 18_000,
+        samples: 18_000,
+        heap: 17_920,
+        file: 80,
+        malloc_blocks: 35,
+        malloc_faults: 17_920,
+        processes: 1,
+        ..Faults::default()
+    }
+}
+
+fn command(block: i64, what: What) -> ProfileRun {
+    let mut cost = cost();
+    if what == What::Followed {
+        cost.faults = Some(faults());
+    }
+    ProfileRun {
+        block,
+        what,
+        cost: Some(cost),
+        messages: String::new(),
+        phases: BTreeMap::new(),
+        failed: String::new(),
+    }
+}
+
+/// A worker over 80 MiB; each phase's CPU time is given in nanoseconds a fault or page.
+fn priced(block: i64, what: What, phases: &[(&str, u64, u64)]) -> ProfileRun {
+    let phase = |(name, each, faults): &(&str, u64, u64)| {
+        let phase = Phase { cpu_ns: each * faults, ops: 20_480, bytes: 80 << 20, minor_faults: *faults };
+        ((*name).to_owned(), phase)
+    };
+    ProfileRun { phases: phases.iter().map(phase).collect(), cost: None, ..command(block, what) }
+}
+
+/// A fault costs 2 µs and its page 0.25 µs when it goes; a huge page 500 µs and 5 µs.
+fn runs(fault_ns: impl Fn(i64) -> u64) -> Vec<ProfileRun> {
+    let mut runs = vec![command(-1, What::Clean), command(-1, What::Looked)];
+    for block in 0..BLOCKS {
+        runs.push(command(block, What::Clean));
+        runs.push(command(block, What::Followed));
+        let base = [("first-touch", fault_ns(block), 20_480), ("re-touch", 0, 0), ("unmap", 250, 20_480)];
+        runs.push(priced(block, What::PriceBase, &base));
+        let huge = [("first-touch", 500_000, 40), ("re-touch", 0, 0), ("unmap", 5_000, 40)];
+        runs.push(priced(block, What::PriceHuge, &huge));
+    }
+    runs
+}
+
+fn near(value: f64, wanted: f64) {
+    assert!((value / wanted - 1.0).abs() < 1e-9, "{value} is not {wanted}");
+}
+
+fn usual() -> ProfileSummary {
+    judge(&plan(), &runs(|_| 2_000))
+}
+
+#[test]
+fn counts_times_prices_are_what_faults_cost() {
+    let of = usual();
+    assert_eq!((of.outcome, of.blocks, of.by_kind), (Outcome::Ok, 8, true));
+    let faults = of.faults.unwrap();
+    // All 20 000 at 2 µs: those that are priced by themselves and those inside calls.
+    near(faults.seconds.value, 0.04);
+    near(faults.share.value, 0.04);
+    near(of.freeing.unwrap().seconds.value, (17_920.0 + 2_000.0) * 250e-9);
+    let in_calls = of.prices.iter().find(|p| p.kind == Kind::InCalls).unwrap();
+    assert!((in_calls.count - 2_000.0).abs() < 1e-9 && !in_calls.unsteady);
+    let explained = of.consistency.unwrap();
+    near(explained.explained.value, (0.04 + 19_920.0 * 250e-9) / 0.1);
+    assert!(explained.holds);
+}
+
+#[test]
+fn what_would_be_huge_is_saved_and_its_huge_pages_paid() {
+    let of = usual();
+    let thp = of.candidates.iter().find(|c| c.setting == "thp").unwrap();
+    // Faults inside calls have no addresses: they go in proportion.
+    let faults = 17_920.0 + 2_000.0;
+    near(thp.faults_saved, faults);
+    near(thp.kernel_s.value, faults * 2.25e-6 - 35.0 * 505e-6);
+    let predicted = predictions(&of);
+    near(predicted["thp"].value, -thp.kernel_s.value);
+    assert!(!predicted.contains_key("keep") && !predicted.contains_key(""));
+}
+
+#[test]
+fn what_malloc_had_beyond_the_peak_was_given_back() {
+    let mut all = runs(|_| 2_000);
+    for run in all.iter_mut().filter(|r| r.cost.is_some()) {
+        let cost = run.cost.as_mut().unwrap();
+        // 8000 pages at most, 1000 of them files'; 17 920 of malloc's and 2 000 others were given in all.
+        cost.max_rss_kib = 32_000;
+        if let Some(faults) = &mut cost.faults {
+            faults.malloc_writes = 17_920;
+        }
+        cost.proof = Some(Seen { end_rss_bytes: 5_000 << 12, end_anonymous_bytes: 4_000 << 12, ..Seen::default() });
+    }
+    let of = judge(&plan(), &all);
+    let keep = of.candidates.iter().find(|c| c.setting == "keep").unwrap();
+    near(keep.faults_saved, 17_920.0 - (8_000.0 - 1_000.0 - 2_000.0));
+}
+
+#[test]
+fn without_a_price_of_a_huge_page_nothing_is_said_of_it() {
+    let mut broken = runs(|_| 2_000);
+    for run in broken.iter_mut().filter(|r| r.what == What::PriceHuge) {
+        // Fewer huge pages than there is memory: some of it was base pages.
+        run.phases.get_mut("first-touch").unwrap().minor_faults = 552;
+    }
+    assert!(judge(&plan(), &broken).candidates.is_empty());
+    let mut always = plan();
+    always.thp = "always".to_owned();
+    assert!(judge(&always, &runs(|_| 2_000)).candidates.is_empty(), "what is huge anyway is no candidate");
+}
+
+#[test]
+fn prices_that_explain_more_than_there_is_predict_nothing() {
+    let of = judge(&plan(), &runs(|_| 10_000));
+    assert!(!of.consistency.unwrap().holds && of.candidates.is_empty());
+}
+
+#[test]
+fn prices_that_spread_are_unsteady() {
+    let of = judge(&plan(), &runs(|block| if block % 2 == 0 { 1_500 } else { 2_500 }));
+    let heap = of.prices.iter().find(|p| p.kind == Kind::Heap).unwrap();
+    assert!(heap.unsteady && heap.spread > 1.6, "{heap:?}");
+    assert!(of.faults.unwrap().seconds.low < 0.04);
+}
+
+#[test]
+fn lost_records_and_another_program_are_not_trusted() {
+    let with = |change: fn(&mut Cost)| {
+        let mut all = runs(|_| 2_000);
+        all.iter_mut().filter(|r| r.what == What::Followed).for_each(|r| change(r.cost.as_mut().unwrap()));
+        judge(&plan(), &all)
+    };
+    let lost = with(|cost| cost.faults.as_mut().unwrap().lost = 1);
+    assert!(lost.outcome == Outcome::Untrusted && lost.reason.contains("8 records"), "{}", lost.reason);
+    assert!(lost.faults.is_none() && lost.candidates.is_empty());
+    let fewer = with(|cost| cost.faults.as_mut().unwrap().counted += 1);
+    assert_eq!(fewer.outcome, Outcome::Untrusted);
+    let other = with(|cost| cost.minor_faults = 30_000);
+    assert!(other.reason.contains("not the same"), "{}", other.reason);
+}
+
+#[test]
+fn totals_alone_have_no_kinds_and_no_candidates() {
+    let mut all = runs(|_| 2_000);
+    all.retain(|r| r.what != What::Followed);
+    let of = judge(&plan(), &all);
+    assert!(!of.by_kind && of.candidates.is_empty());
+    near(of.faults.unwrap().seconds.value, 0.04);
+    assert_eq!(of.counts.unwrap().events[&Kind::Unknown], 20_000.0);
+}
+
+#[test]
+fn few_blocks_have_no_interval() {
+    let few: Vec<ProfileRun> = runs(|_| 2_000).into_iter().filter(|r| r.block < 5).collect();
+    let of = judge(&plan(), &few);
+    assert!(of.faults.is_none() && of.notes.iter().any(|n| n.code == "too-few"));
+}
+
+#[test]
+fn a_command_that_does_not_run_as_it_must_ends_the_profile() {
+    let why = |what: What, change: fn(&mut Cost)| {
+        let mut all = vec![command(-1, What::Clean), command(-1, What::Looked), command(0, what)];
+        change(all[2].cost.as_mut().unwrap());
+        given_up(&plan(), &all)
+    };
+    assert_eq!(why(What::Clean, |_| {}), None);
+    assert!(why(What::Clean, |c| c.left = 3).unwrap().contains("3 processes running"));
+    assert!(why(What::Clean, |c| (c.end, c.code) = (Ending::Signal, 11)).unwrap().contains("SIGSEGV"));
+    assert!(why(What::Followed, |c| c.code = 3).unwrap().contains("while its faults were followed"));
+    // What ptrace is refused says nothing of the command.
+    assert_eq!(why(What::Looked, |c| c.code = 1), None);
+    let mut setuid = runs(|_| 2_000);
+    setuid[1].cost.as_mut().unwrap().proof = Some(Seen { setuid: 1, ..Seen::default() });
+    assert!(judge(&plan(), &setuid).notes.iter().any(|n| n.code == "setuid"));
+}
+
+#[test]
+fn prices_are_of_the_programs_footprint() {
+    assert_eq!(footprint_bytes(&plan(), &runs(|_| 1)), Some(80 << 20));
+    assert_eq!(footprint_bytes(&plan(), &[]), None);
+}

@@ -1,0 +1,113 @@
+//! The answer to one question of a user: the shape of `advise QUESTION --json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Point, Segment};
+use crate::summary::Estimate;
+
+/// Version of this shape.
+pub const ANSWER_SCHEMA: u32 = 1;
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Answer {
+    /// [`ANSWER_SCHEMA`].
+    pub schema: u32,
+    /// The question.
+    pub question: String,
+    /// What the program does, in words that follow `to`.
+    pub does: String,
+    /// The size asked for, in bytes.
+    pub bytes: u64,
+    /// The case asked for.
+    pub case: Case,
+    /// What the advised way costs or needs that no ratio shows, in sentences.
+    pub costs: Vec<String>,
+    /// Between which sizes the answer changes.
+    pub flips: Vec<Flip>,
+    /// From which size to which one way is shown to cost less.
+    pub segments: Vec<Segment>,
+    /// The smallest and largest size measured; absent where the size decides nothing.
+    pub measured: Option<(u64, u64)>,
+    /// From which number of uses on another way costs less.
+    pub uses: Vec<Repeated>,
+    /// Other cases with their answers.
+    pub also: Vec<Case>,
+    /// The very calls, by language.
+    pub snippets: Vec<Snippet>,
+    /// What the ratios at all sizes were.
+    pub points: Vec<Point>,
+    /// The runs made for it.
+    pub runs: Vec<String>,
+    /// The kept runs of this machine that it rests on as well.
+    pub reused: Vec<String>,
+    /// Below this share two costs are called the same.
+    pub margin: f64,
+}
+
+/// What is advised in one case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Case {
+    /// What else is the case.
+    pub settings: BTreeMap<String, String>,
+    /// The obvious way.
+    pub obvious: String,
+    /// The way that is shown to cost less than the obvious one, or the obvious one where no way does; absent where nothing is
+    /// settled.
+    #[serde(rename = "use")]
+    pub way: Option<String>,
+    /// Its cost relative to the obvious way's.
+    pub gain: Option<Estimate>,
+    /// CPU time of all sides and threads likewise.
+    pub cpu: Option<Estimate>,
+    /// Ways within the margin of the advised one.
+    pub within: Vec<String>,
+    /// Ways that may be better or worse, with the seconds of measuring that should settle each.
+    pub unsettled: Vec<(String, Option<f64>)>,
+    /// Ways that could not be measured here, with the reason.
+    pub missing: Vec<(String, String)>,
+}
+
+/// The sizes between which the answer changes; the change itself lies somewhere in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Flip {
+    /// The largest size of the smaller ones' way.
+    pub above: u64,
+    /// The smallest size of the larger ones' way.
+    pub up_to: u64,
+    /// What is used below it.
+    pub below: String,
+    /// What is used beyond it.
+    pub beyond: String,
+}
+
+/// The number of uses from which another way costs less.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Repeated {
+    /// The way that costs less with many uses.
+    pub way: String,
+    /// The way that costs less with few.
+    pub than: String,
+    /// What is counted: `passes`.
+    pub words: String,
+    /// The number at which both cost the same, with its limits; a count, not a ratio.
+    pub count: Estimate,
+}
+
+/// The calls of a way in one language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Snippet {
+    /// `c`, `go` or `java`.
+    pub language: String,
+    /// Its path in the sources.
+    pub path: String,
+    /// The code.
+    pub code: String,
+}

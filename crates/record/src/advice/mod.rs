@@ -1,0 +1,177 @@
+//! Advice: which way to use at which size, as programs load it. The committed JSON Schema describes the file
+//! (crates/record/schema/advice.schema.json); `consumers/c` reads it.
+
+mod answer;
+mod environment;
+#[cfg(test)]
+mod schema;
+mod topic;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::summary::Estimate;
+
+pub use answer::{ANSWER_SCHEMA, Answer, Case, Flip, Repeated, Snippet};
+pub use environment::{CheckedLine, FromAdvice, LineCheck};
+pub use topic::{Topic, Uses, Way};
+
+/// Version of the file; a reader refuses any other.
+pub const ADVICE_SCHEMA: u32 = 1;
+
+/// A machine's advice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    /// [`ADVICE_SCHEMA`].
+    pub schema: u32,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// Version of Pagewise.
+    pub version: String,
+    /// The machine it is for; on any other a program keeps its default.
+    pub machine: Fingerprint,
+    /// Gains below this share are no advice.
+    pub margin: f64,
+    /// Answers by question.
+    pub questions: BTreeMap<String, Question>,
+}
+
+/// What must be the same for advice to hold. A word that is not known is `unknown`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Fingerprint {
+    /// The processor: `model name` or `CPU part` in /proc/cpuinfo.
+    pub cpu: String,
+    /// Its microcode: `microcode` there.
+    pub microcode: String,
+    /// The kernel: /proc/sys/kernel/osrelease.
+    pub kernel: String,
+    /// The word in brackets of /sys/kernel/mm/transparent_hugepage/enabled.
+    pub thp: String,
+    /// The C library's version by its own word, as `2.36`.
+    pub glibc: String,
+    /// The size of a base page, in bytes.
+    pub page_bytes: u64,
+}
+
+impl Fingerprint {
+    /// In what another machine differs, as `kernel (6.1 here, 6.12 there)`; empty where it is one kind of machine.
+    pub fn differences(&self, other: &Fingerprint) -> Vec<String> {
+        let page = |f: &Fingerprint| f.page_bytes.to_string();
+        let all = [
+            ("processor", self.cpu.clone(), other.cpu.clone()),
+            ("microcode", self.microcode.clone(), other.microcode.clone()),
+            ("kernel", self.kernel.clone(), other.kernel.clone()),
+            ("transparent huge pages", self.thp.clone(), other.thp.clone()),
+            ("glibc", self.glibc.clone(), other.glibc.clone()),
+            ("page size", page(self), page(other)),
+        ];
+        let differs = all.into_iter().filter(|(_, here, there)| here != there);
+        differs.map(|(name, here, there)| format!("{name} ({here} here, {there} there)")).collect()
+    }
+}
+
+/// The answer to one question. Where no segment holds a size, nothing is advised: a program keeps its default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// What the program does, in words that follow `to`.
+    pub does: String,
+    /// The experiment that measured it.
+    pub experiment: String,
+    /// What else was the case.
+    pub settings: BTreeMap<String, String>,
+    /// The way that most programs use, which all others are compared with.
+    pub obvious: String,
+    /// From which size to which one way is shown to cost less, ascending; between them nothing is shown.
+    pub segments: Vec<Segment>,
+    /// What was measured, by size and way.
+    pub points: Vec<Point>,
+    /// The runs it rests on.
+    pub runs: Vec<String>,
+}
+
+/// One way from one size to another, both measured and included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Segment {
+    /// The smallest size at which it was shown, in bytes.
+    pub from: u64,
+    /// The largest.
+    pub to: u64,
+    /// The way.
+    #[serde(rename = "use")]
+    pub way: String,
+    /// The way that it was held against.
+    pub over: String,
+    /// The most that it costs relative to that, anywhere in the segment: the highest upper limit.
+    pub at_most: f64,
+    /// Its cost relative to that, at the sizes measured: the median of the ratios.
+    pub ratio: f64,
+    /// The least: the lowest lower limit.
+    pub at_least: f64,
+}
+
+/// One way's cost relative to the obvious way's at one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// The size, in bytes.
+    pub bytes: u64,
+    /// The way.
+    pub way: String,
+    /// The ratio with its interval.
+    pub cost: Estimate,
+}
+
+impl Advice {
+    /// Reads a file of advice.
+    pub fn parse(text: &str) -> Result<Advice> {
+        let version: serde_json::Value = serde_json::from_str(text).context("it is no JSON")?;
+        match version.get("schema").and_then(serde_json::Value::as_u64) {
+            Some(schema) if schema == u64::from(ADVICE_SCHEMA) => {}
+            Some(other) => bail!("it is advice of version {other}; this program reads version {ADVICE_SCHEMA}"),
+            None => bail!("it is no file of advice: it has no \"schema\""),
+        }
+        let advice: Advice = serde_json::from_value(version).context("it is no file of advice")?;
+        for (name, question) in &advice.questions {
+            let ascending = question.segments.windows(2).all(|two| two[0].to < two[1].from);
+            if !ascending || question.segments.iter().any(|s| s.from > s.to) {
+                bail!("the segments of {name} overlap or are not ascending");
+            }
+        }
+        Ok(advice)
+    }
+
+    /// The way that is advised, or `None` where nothing is: keep your default.
+    pub fn way(&self, question: &str, bytes: u64) -> Option<&str> {
+        let segments = &self.questions.get(question)?.segments;
+        let holds = |s: &&Segment| s.from <= bytes && bytes <= s.to;
+        segments.iter().find(holds).map(|s| s.way.as_str())
+    }
+
+    /// Its canonical text: one line, keys in the order of their bytes, the shortest form of every number.
+    pub fn canonical(&self) -> Result<String> {
+        Ok(serde_json::to_string(&sorted(serde_json::to_value(self)?))? + "\n")
+    }
+}
+
+fn sorted(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Object(object) => {
+            let ordered: BTreeMap<String, Value> = object.into_iter().map(|(k, v)| (k, sorted(v))).collect();
+            Value::Object(ordered.into_iter().collect())
+        }
+        Value::Array(all) => Value::Array(all.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}

@@ -1,0 +1,108 @@
+//! What advice can be asked for: a question with its obvious way and the others. One file a topic, `advice/*.toml`.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::sizes;
+
+/// A question that advice answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topic {
+    /// The word by which it is asked for, and by which programs know it.
+    pub id: String,
+    /// What the program does, in a few words that follow `to`: "read a file that the page cache holds".
+    pub does: String,
+    /// The experiment that measures it.
+    pub experiment: String,
+    /// The method that most programs use.
+    pub obvious: String,
+    /// The worker that is asked unless languages are named.
+    pub worker: String,
+    /// The smallest size that the file of advice speaks of, such as `16KiB`.
+    pub from: String,
+    /// The largest.
+    pub to: String,
+    /// The size that is taken where none is named.
+    pub bytes: String,
+    /// Whether its answer depends on the size at all.
+    #[serde(default = "yes")]
+    pub by_size: bool,
+    /// Whether it stands in the file of advice.
+    #[serde(default = "yes")]
+    pub saved: bool,
+    /// What else is the case.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, String>,
+    /// Other cases that may have another answer, one after the other: `cache = ["cold"]`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub also: BTreeMap<String, Vec<String>>,
+    /// How often it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<Uses>,
+    /// Facts whose values tell what a way costs elsewhere, with the words for them: `peak_rss_bytes = "resident memory"`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, String>,
+    /// The ways besides the obvious one.
+    pub ways: Vec<Way>,
+}
+
+/// The cost of using what is there already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uses {
+    /// The phases of the first use, with everything that is done once.
+    pub first: Vec<String>,
+    /// The phase that each further use costs.
+    pub again: String,
+    /// What a further use is called, after a number: `passes`.
+    pub words: String,
+}
+
+/// One way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// The method.
+    pub method: String,
+    /// What it costs or needs that no figure here shows, in a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub costs: String,
+    /// The method whose further uses cost what this one's do: a mapping that was touched once is like a populated one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_as: Option<String>,
+    /// Whether it takes part only where its case is asked for at one size, and not in the file of advice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_asked: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Topic {
+    /// Reads one file. An error names it.
+    pub fn parse(path: &str, text: &str) -> Result<Topic> {
+        let topic: Topic = toml::from_str(text).with_context(|| path.to_owned())?;
+        let (from, to) = topic.range().with_context(|| path.to_owned())?;
+        if from >= to && topic.by_size {
+            bail!("{path}: from is not below to");
+        }
+        if topic.ways.is_empty() || topic.ways.iter().any(|w| w.method == topic.obvious) {
+            bail!("{path}: ways are those besides the obvious one");
+        }
+        Ok(topic)
+    }
+
+    /// The smallest and the largest size of the file of advice, in bytes.
+    pub fn range(&self) -> Result<(u64, u64)> {
+        Ok((sizes::parse_size(&self.from)?, sizes::parse_size(&self.to)?))
+    }
+
+    /// The way of a method.
+    pub fn way(&self, method: &str) -> Option<&Way> {
+        self.ways.iter().find(|way| way.method == method)
+    }
+}

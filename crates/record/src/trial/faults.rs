@@ -1,0 +1,73 @@
+//! Page faults of a command by kind, as the helper program counted them.
+
+use serde::{Deserialize, Serialize};
+
+/// Page faults of one run, over all processes and threads; `heap` to `elsewhere` are those in user mode, each in one of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// Whether faults in kernel mode, inside system calls, have addresses too.
+    pub in_kernel_seen: bool,
+    /// Faults by the kernel's own count.
+    pub counted: u64,
+    /// Records that were read.
+    pub samples: u64,
+    /// Records that were lost, because they came faster than they were read.
+    pub lost: u64,
+    /// First writes to the heap.
+    pub heap: u64,
+    /// First writes to other memory without a file.
+    pub anonymous: u64,
+    /// First writes to stacks of first threads.
+    pub stack: u64,
+    /// First writes to memory shared without a file.
+    pub shared: u64,
+    /// Writes to pages that were given back after an earlier touch.
+    pub again: u64,
+    /// How many of these were likely malloc's.
+    pub again_malloc: u64,
+    /// Of all first writes and those again, how many were likely malloc's.
+    pub malloc_writes: u64,
+    /// Reads of fresh memory, which get the zero page.
+    pub zero_read: u64,
+    /// Writes after them.
+    pub zero_write: u64,
+    /// Writes to pages that a fork had shared.
+    pub cow: u64,
+    /// Pages of files mapped.
+    pub file: u64,
+    /// Writes to private copies of files' pages.
+    pub file_write: u64,
+    /// Faults that gave a huge page.
+    pub huge: u64,
+    /// Faults in mappings that the kernel did not tell of: moved ones (mremap), for the most part.
+    pub elsewhere: u64,
+    /// Faults in kernel mode, where they are seen.
+    pub in_calls: u64,
+    /// Blocks of 2 MiB of malloc's memory that would be huge if malloc asked for huge pages.
+    pub malloc_blocks: u64,
+    /// Faults that there would not be in them.
+    pub malloc_faults: u64,
+    /// The same blocks in other mappings.
+    pub other_blocks: u64,
+    /// Faults that there would not be in these.
+    pub other_faults: u64,
+    /// Processes.
+    pub processes: u64,
+    /// Faults of which it is not known whether they read or wrote; they are taken for writes.
+    pub unknown_direction: u64,
+    /// Whether a Java virtual machine was among the processes.
+    pub java: bool,
+}
+
+impl Faults {
+    /// Faults in user mode.
+    pub fn in_user(&self) -> u64 {
+        self.samples - self.in_calls.min(self.samples)
+    }
+
+    /// First writes of every sort, those after giving back included.
+    pub fn first_writes(&self) -> u64 {
+        self.heap + self.anonymous + self.stack + self.shared + self.again + self.elsewhere
+    }
+}

@@ -1,0 +1,91 @@
+//! Recorded runs (`tests/fixtures/runs`) from the folder to the words: judged again, then told.
+
+use std::path::{Path, PathBuf};
+
+use pagewise_report::terminal::{Screen, Wanted, render};
+use pagewise_report::{published, verdict};
+use record::folder::RunFolder;
+use record::published::Published;
+use record::summary::Summary;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn open(name: &str) -> RunFolder {
+    RunFolder::open(root().join("tests/fixtures/runs").join(name).to_str().unwrap(), Path::new("/nowhere")).unwrap()
+}
+
+fn judged(name: &str) -> Summary {
+    judge::replay(&open(name)).unwrap().1
+}
+
+fn told(name: &str, wanted: &Wanted) -> String {
+    render(&judged(name), &Screen::new(100, false), wanted)
+}
+
+fn full() -> Wanted {
+    Wanted { full: true, ..Wanted::default() }
+}
+
+fn warnings() -> Wanted {
+    Wanted { warnings: true, ..Wanted::default() }
+}
+
+#[test]
+fn an_ordinary_run_has_its_table_and_its_check() {
+    let text = told("ordinary", &full());
+    for word in ["touch", "populate-write", "A/A check", "baseline"] {
+        assert!(text.contains(word), "no {word:?} in\n{text}");
+    }
+    assert!(!told("ordinary", &warnings()).contains("not as it was written"));
+}
+
+#[test]
+fn damage_is_told_with_its_launch() {
+    assert!(told("damaged", &warnings()).contains("launch 4: its frame"), "{}", told("damaged", &warnings()));
+    assert!(told("damaged", &Wanted::default()).contains("damaged"), "{}", told("damaged", &Wanted::default()));
+}
+
+#[test]
+fn an_interrupted_run_says_how_it_is_completed() {
+    let text = told("interrupted", &Wanted::default());
+    assert!(text.contains("--resume"), "{text}");
+}
+
+#[test]
+fn a_failed_cell_is_told_with_its_call_and_has_no_figure() {
+    let text = told("failed-cell", &full());
+    assert!(text.contains("failed") && text.contains("Cannot allocate memory"), "{text}");
+}
+
+#[test]
+fn one_launch_recommends_nothing() {
+    let text = told("one-launch", &Wanted::default());
+    assert!(!text.contains("→ use") && !text.contains("faster by"), "{text}");
+}
+
+#[test]
+fn a_verdict_is_told_step_by_step() {
+    let all = judge::explained::explain(&open("ordinary"), "fault/populate-write").unwrap();
+    let text = verdict::render(&all);
+    assert!(text.starts_with("fault/populate-write@c-O3 : fault/touch@c-O3"), "{text}");
+    let launches = text.lines().filter(|line| line.contains(" rounds")).count();
+    assert!(launches >= all[0].launches.len(), "{text}");
+}
+
+#[test]
+fn every_write_up_can_be_held_against_every_run() {
+    for entry in std::fs::read_dir(root().join("published")).unwrap().flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|e| e != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let table = Published::parse(path.to_str().unwrap(), &text).unwrap();
+        for name in ["ordinary", "one-launch", "failed-cell", "interrupted", "damaged"] {
+            let text = published::render(&table, &judged(name)).unwrap();
+            assert!(text.contains(&table.id), "{name}: {text}");
+        }
+    }
+}

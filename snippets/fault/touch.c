@@ -1,0 +1,26 @@
+/* Fresh memory, whose pages come one by one when they are touched. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* --- */
+static void *fresh(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+/* --- */
+
+int main(int argc, char **argv)
+{
+    size_t bytes = argc == 2 ? strtoull(argv[1], NULL, 10) : 0;
+    char *p = bytes == 0 ? NULL : fresh(bytes);
+    if (p == NULL)
+        return 1;
+    for (size_t i = 0; i < bytes; i += 4096)
+        p[i] = 1;
+    printf("%zu\n", bytes);
+    return munmap(p, bytes);
+}

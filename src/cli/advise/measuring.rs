@@ -1,0 +1,202 @@
+//! Measures what a question lacks: the size asked for, the sizes where the answer changes, other cases. Each step is an
+//! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use anyhow::Result;
+use judge::advise::{Asked, choices, has, points};
+use record::advice::Topic;
+use record::folder::RunFolder;
+use record::plan::LAUNCHES;
+use record::summary::Summary;
+
+use super::super::{Laboratory, run, runs_folder};
+use crate::plan::{self, Choice, Terms, Wish, advice};
+use crate::run::strategy::crossover::{Crossover, Look, Seen};
+
+/// Half-width at which a ratio is narrow enough.
+const PRECISION: f64 = 0.015;
+/// Two sizes between which the answer changes are near enough where the larger is at most this multiple of the smaller: each
+/// lies within 25 % of what is between them.
+const NEAR: f64 = 1.5;
+/// A look at sizes between which the answer changes gets this share of what is left.
+const SHARE: f64 = 0.25;
+/// The coarse look gets this share in all.
+const COARSE_SHARE: f64 = 0.65;
+/// Seconds below which six launches of anything are not worth the start.
+const LEAST_S: f64 = 1.5;
+
+/// How the time of one question is spent, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spending {
+    /// On the size asked for.
+    pub point_s: f64,
+    /// On where the answer changes.
+    pub axis_s: f64,
+    /// On other cases.
+    pub cases_s: f64,
+}
+
+impl Spending {
+    /// A budget shared out.
+    pub fn of(asked: &Asked, budget_s: f64) -> Spending {
+        let cases = if advice::cases(asked).is_empty() { 0.0 } else { 0.2 };
+        let axis = if asked.topic.by_size { 0.5 } else { 0.0 };
+        Spending { point_s: budget_s * (1.0 - cases - axis), axis_s: budget_s * axis, cases_s: budget_s * cases }
+    }
+}
+
+/// Everything that is known while questions are answered.
+pub(super) struct Session<'a> {
+    pub laboratory: &'a Laboratory,
+    wish: Wish,
+    kept: Vec<Summary>,
+    made: Vec<Summary>,
+    seed: Option<u64>,
+    forced: bool,
+    /// A gain below it is none.
+    pub margin: f64,
+    /// The signal that ended it.
+    pub stopped_by: Option<i32>,
+}
+
+impl<'a> Session<'a> {
+    pub fn new(
+        laboratory: &'a Laboratory,
+        wish: Wish,
+        kept: Vec<Summary>,
+        seed: Option<u64>,
+        margin: f64,
+        forced: bool,
+    ) -> Session<'a> {
+        Session { laboratory, wish, kept, made: Vec::new(), seed, forced, margin, stopped_by: None }
+    }
+
+    /// A question with its cells.
+    pub fn asked(&self, topic: Topic, terms: &advice::Terms) -> Result<Asked> {
+        advice::asked(topic, terms, &self.laboratory.experiments, &self.laboratory.workers, &self.wish)
+    }
+
+    /// What was made now, then what was kept, each the newest first.
+    pub fn summaries(&self) -> Vec<&Summary> {
+        self.made.iter().rev().chain(&self.kept).collect()
+    }
+
+    /// The runs made now.
+    pub fn runs(&self) -> Vec<String> {
+        self.made.iter().map(|s| s.run.clone()).collect()
+    }
+
+    /// One run of a question at these sizes.
+    fn run(&mut self, asked: &Asked, sizes: &[u64], settings: &BTreeMap<String, String>, budget_s: f64) -> Result<()> {
+        let wish = advice::wish(asked, sizes, settings, &self.wish)?;
+        let now = jiff::Timestamp::now();
+        let from_clock = (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32);
+        let terms = Terms {
+            run: run::run_id(&now),
+            created: now.to_string(),
+            seed: self.seed.map_or(from_clock, |seed| seed.wrapping_add(self.made.len() as u64)),
+            budget_s,
+            precision: PRECISION,
+            margin: self.margin,
+            time_limit_s: None,
+            launches: LAUNCHES,
+            first_look: false,
+            short: false,
+            allow_system_changes: false,
+            keep_environment: false,
+        };
+        let all = &self.laboratory.experiments;
+        let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
+        let folder = RunFolder::create(&runs_folder().join(&plan.run))?;
+        let made = run::made(self.laboratory, false, plan, &folder, self.forced);
+        if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
+            folder.discard();
+        }
+        let (summary, stopped_by) = made?;
+        self.stopped_by = stopped_by;
+        self.made.push(summary);
+        Ok(())
+    }
+
+    /// Measures a question; the settings of the other cases are returned.
+    pub fn measure(
+        &mut self,
+        asked: &Asked,
+        spending: &Spending,
+        own_file: bool,
+    ) -> Result<Vec<BTreeMap<String, String>>> {
+        let known = |session: &Self, settings: &BTreeMap<String, String>| {
+            session.summaries().iter().any(|s| has(asked, settings, asked.bytes, s, session.margin))
+        };
+        if !known(self, &asked.settings) {
+            self.run(asked, &[asked.bytes], &asked.settings, spending.point_s)?;
+        }
+        if spending.axis_s > 0.0 {
+            let most = if own_file { asked.bytes } else { u64::MAX };
+            self.axis(asked, spending.axis_s, most)?;
+        }
+        let cases = advice::cases(asked);
+        for settings in &cases {
+            if self.stopped_by.is_none() && !known(self, settings) {
+                self.run(asked, &[asked.bytes], settings, spending.cases_s / cases.len() as f64)?;
+            }
+        }
+        Ok(cases)
+    }
+
+    /// Looks for the sizes between which the answer changes, none of them larger than `most`.
+    pub fn axis(&mut self, asked: &Asked, budget_s: f64, most: u64) -> Result<()> {
+        let (from, to) = asked.topic.range()?;
+        let to = to.min(most);
+        let step = if from.is_multiple_of(self.wish.page_bytes) { self.wish.page_bytes } else { 1 };
+        if from >= to {
+            return Ok(());
+        }
+        let only: Vec<(String, record::cell::Cell)> =
+            asked.ways.iter().filter(|(name, _)| !is_only_asked(&asked.topic, name)).cloned().collect();
+        let narrow = Asked { ways: only, ..asked.clone() };
+        let strategy = Crossover { from, to: to / step * step, step, near: NEAR, budget_s };
+        let begun = Instant::now();
+        let (mut size_s, mut without) = (LEAST_S, Vec::new());
+        let mut looks: BTreeMap<u64, usize> = BTreeMap::new();
+        while self.stopped_by.is_none() {
+            let seen = self.seen(&narrow, &without, &looks);
+            let spent_s = begun.elapsed().as_secs_f64();
+            let Look::At(sizes) = strategy.next(&seen, spent_s, size_s) else { break };
+            for (done, size) in sizes.iter().enumerate() {
+                *looks.entry(*size).or_default() += 1;
+                let left_s = budget_s - begun.elapsed().as_secs_f64();
+                let share_s =
+                    if sizes.len() > 1 { left_s * COARSE_SHARE / (sizes.len() - done) as f64 } else { left_s * SHARE };
+                self.run(&narrow, &[*size], &asked.settings, share_s.max(LEAST_S))?;
+                if self.stopped_by.is_some() {
+                    break;
+                }
+            }
+            // A size that brought no ratio, such as one that no way knows, would be asked for again and again.
+            let now = self.seen(&narrow, &[], &looks);
+            without.extend(sizes.iter().filter(|size| now.iter().all(|s| s.size != **size)));
+            size_s = (begun.elapsed().as_secs_f64() - spent_s) / sizes.len() as f64;
+        }
+        Ok(())
+    }
+
+    /// The answers at all sizes that are known, and at those that brought none.
+    fn seen(&self, asked: &Asked, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Seen> {
+        let (found, _) = points(asked, &self.summaries());
+        let answers = choices(&found, &asked.topic.obvious, self.margin);
+        let known = answers.into_iter().chain(without.iter().map(|size| (*size, None)));
+        let looks = |size| looks.get(&size).copied().unwrap_or(0);
+        let mut all: Vec<Seen> = known.map(|(size, way)| Seen { size, way, looks: looks(size) }).collect();
+        all.sort_by_key(|s| s.size);
+        all.dedup_by_key(|s| s.size);
+        all
+    }
+}
+
+fn is_only_asked(topic: &Topic, name: &str) -> bool {
+    let method = name.split('@').next().unwrap_or(name);
+    topic.way(method).is_some_and(|way| way.only_asked)
+}

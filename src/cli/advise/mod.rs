@@ -1,0 +1,208 @@
+//! `pagewise advise`: which way to use here, and the file of advice that programs load.
+
+mod environment;
+mod measuring;
+mod places;
+mod saving;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use record::experiment::ParameterList;
+use record::sizes;
+
+use super::{Laboratory, SelectArgs, print};
+use crate::plan::advice;
+use measuring::{Session, Spending};
+
+/// The words after `advise`.
+#[derive(Debug, Args)]
+pub(super) struct AdviseArgs {
+    /// What the program does: read, fault, transfer, copy, allocate, share or message; without it the saved advice is shown.
+    question: Option<String>,
+    /// The size in question.
+    #[arg(long, value_name = "SIZE")]
+    bytes: Option<String>,
+    /// The very file to be read.
+    #[arg(long, value_name = "PATH")]
+    file: Option<PathBuf>,
+    /// Languages besides C, such as go or java; c,java has both.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    languages: Vec<String>,
+    /// The memory is kept: using what is there already counts, not getting it.
+    #[arg(long)]
+    keep: bool,
+    /// Whether who waits sleeps (block) or asks again and again (spin).
+    #[arg(long, value_name = "HOW", value_parser = ["block", "spin"])]
+    wait: Option<String>,
+    /// Anything else that is the case, such as cache=cold. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Time to spend [default: 1min for a question, 30s for each question of --save].
+    #[arg(long, value_name = "TIME")]
+    budget: Option<String>,
+    /// A gain below this share is none.
+    #[arg(long, value_name = "SHARE", default_value = "2%")]
+    margin: String,
+    /// Seed of all orders and data [default: from the clock; it is kept].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Measure everything, also what kept runs of this machine answer, and save nothing of older advice.
+    #[arg(long)]
+    fresh: bool,
+    /// Measure although another run is measuring on this machine; both are marked.
+    #[arg(long)]
+    force: bool,
+    /// Print it as JSON (crates/record/schema/advice-answer.schema.json).
+    #[arg(long)]
+    json: bool,
+    /// Measure every question, or the one named, and keep the advice where programs look for it.
+    #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "set", "json"])]
+    save: bool,
+    /// Check lines for the environment of unchanged programs, and print those that gain here.
+    #[arg(long, conflicts_with_all = ["question", "save", "merge", "export"])]
+    environment: bool,
+    /// Where to save, or the file to show and export, instead of where programs look.
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Merge these files of equal machines into the saved one; what they disagree about becomes wider.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["question", "save"])]
+    merge: Vec<PathBuf>,
+    /// Print the saved advice as source for a program.
+    #[arg(long, value_name = "LANGUAGE", conflicts_with_all = ["question", "save", "merge"])]
+    export: Option<Export>,
+}
+
+/// What saved advice is printed as.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Export {
+    /// A C header.
+    C,
+    /// A Rust module of constants.
+    Rust,
+}
+
+/// The laboratory is opened only to measure.
+pub(super) fn advise(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &AdviseArgs) -> Result<u8> {
+    match (&arguments.question, arguments.export) {
+        (_, Some(language)) => export(arguments, language),
+        _ if !arguments.merge.is_empty() => saving::merge(arguments),
+        _ if arguments.environment => environment::environment(&laboratory()?, arguments),
+        _ if arguments.save => save(&laboratory()?, arguments),
+        (Some(question), None) => answer(&laboratory()?, arguments, question),
+        (None, None) => shown(arguments),
+    }
+}
+
+/// The saved advice, as a person reads it.
+fn shown(arguments: &AdviseArgs) -> Result<u8> {
+    let asks = arguments.bytes.is_some() || arguments.file.is_some() || arguments.keep || arguments.wait.is_some();
+    if asks || !arguments.set.is_empty() || !arguments.languages.is_empty() {
+        let names: Vec<String> = advice::topics()?.into_iter().map(|t| t.id).collect();
+        bail!("say what the program does: advise {} --bytes 16MiB", names.join("|"));
+    }
+    let (path, advice) = saving::found(arguments.out.as_deref())?;
+    if arguments.json {
+        return print(&advice.canonical()?);
+    }
+    let differences = advice.machine.differences(&saving::here()?);
+    print(&report::advise::saved(&advice, &path.display().to_string(), &differences))
+}
+
+fn export(arguments: &AdviseArgs, language: Export) -> Result<u8> {
+    let (_, advice) = saving::found(arguments.out.as_deref())?;
+    print(&match language {
+        Export::C => report::advise::c_header(&advice),
+        Export::Rust => report::advise::rust_module(&advice),
+    })
+}
+
+fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {
+    let topics = match &arguments.question {
+        Some(id) => vec![advice::topic(id)?],
+        None => advice::topics()?.into_iter().filter(|t| t.saved).collect(),
+    };
+    if let Some(topic) = topics.iter().find(|t| !t.saved) {
+        bail!("the answer of {} does not depend on a size, so it has no place in the file of advice", topic.id);
+    }
+    let mut session = session(laboratory, arguments)?;
+    let budget_s = match &arguments.budget {
+        Some(text) => sizes::parse_seconds(text).context("--budget")?,
+        None => saving::QUESTION_S * topics.len() as f64,
+    };
+    saving::save(&mut session, topics, budget_s, arguments)
+}
+
+fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs) -> Result<Session<'a>> {
+    let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
+    let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
+    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory) };
+    Ok(Session::new(laboratory, wish, kept, arguments.seed, margin, arguments.force))
+}
+
+/// What the user said of a question.
+fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &record::advice::Topic) -> Result<advice::Terms> {
+    let mut terms = advice::Terms { again: arguments.keep, ..advice::Terms::default() };
+    for word in &arguments.set {
+        let (key, values) = record::cell::parse_setting(word)?;
+        let [value] = &values[..] else { bail!("--set {key} takes one value here") };
+        if key == "bytes" {
+            bail!("the size is given by --bytes");
+        }
+        terms.settings.insert(key, value.clone());
+    }
+    if let Some(wait) = &arguments.wait {
+        terms.settings.insert("wait".to_owned(), wait.clone());
+    }
+    terms.bytes = arguments.bytes.as_deref().map(sizes::parse_size).transpose().context("--bytes")?;
+    if let Some(path) = &arguments.file {
+        if topic.experiment != "read" {
+            bail!("--file says what to read, so ask advise read --file {}", path.display());
+        }
+        let words = format!("file={}", path.to_str().context("--file: the path is not UTF-8")?);
+        let select = SelectArgs { what: vec![topic.experiment.clone()], set: vec![words] };
+        for (key, values) in laboratory.wish(&select, None, ParameterList::Default)?.settings {
+            let value = values.first().cloned().unwrap_or_default();
+            if key == "bytes" {
+                let all = sizes::parse_size(&value)?;
+                if terms.bytes.is_some_and(|wanted| wanted > all) {
+                    bail!("--bytes is more than {} has ({all} bytes)", path.display());
+                }
+                terms.bytes.get_or_insert(all);
+            } else if key != "consume" {
+                terms.settings.insert(key, value);
+            }
+        }
+    }
+    terms.languages.clone_from(&arguments.languages);
+    Ok(terms)
+}
+
+fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Result<u8> {
+    if arguments.out.is_some() {
+        bail!("--out says where advice is saved or read, and a question does neither; add --save");
+    }
+    let topic = advice::topic(question)?;
+    let terms = terms(laboratory, arguments, &topic)?;
+    let budget_s = match &arguments.budget {
+        Some(text) => sizes::parse_seconds(text).context("--budget")?,
+        None => saving::ANSWER_S,
+    };
+    let mut session = session(laboratory, arguments)?;
+    let asked = session.asked(topic, &terms)?;
+    let spending = Spending::of(&asked, budget_s);
+    let cases = session.measure(&asked, &spending, arguments.file.is_some())?;
+    let summaries = session.summaries();
+    let snippets = |way: &str| saving::snippets(&asked.topic.experiment, way);
+    let answer = judge::advise::answer(&asked, &cases, &summaries, &session.runs(), session.margin, snippets);
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&answer)? + "\n",
+        false => report::advise::render(&answer),
+    };
+    print(&text)?;
+    Ok(match session.stopped_by {
+        Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
+        None => 4 * u8::from(answer.case.way.is_none() && answer.segments.is_empty()),
+    })
+}

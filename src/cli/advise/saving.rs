@@ -1,0 +1,118 @@
+//! The file of advice: made, found, merged.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Snippet, Topic};
+
+use super::super::print;
+use super::measuring::Session;
+use super::{AdviseArgs, places};
+use crate::machine::{self, fingerprint::fingerprint};
+use crate::plan::advice;
+use crate::worker::{self, carried};
+
+/// Seconds for each question of the file.
+pub(super) const QUESTION_S: f64 = 30.0;
+/// Around the part of a snippet that is shown; what lies outside makes it a program.
+const MARKS: [&str; 2] = ["/* --- */\n", "// ---\n"];
+/// Seconds for a question that a user asks.
+pub(super) const ANSWER_S: f64 = 60.0;
+
+/// This machine's fingerprint.
+pub(super) fn here() -> Result<Fingerprint> {
+    Ok(fingerprint(&machine::capture(Path::new("/")), worker::glibc()?))
+}
+
+/// Reads a file of advice.
+fn read(path: &Path) -> Result<Advice> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Advice::parse(&text).with_context(|| path.display().to_string())
+}
+
+/// The saved advice with its path.
+pub(super) fn found(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
+    let Some(path) = places::existing(named) else {
+        let looked: Vec<String> =
+            named.map_or_else(places::all, |p| vec![p.to_owned()]).iter().map(|p| p.display().to_string()).collect();
+        bail!("no advice is saved (looked at {}); advise --save makes it", looked.join(", "));
+    };
+    let advice = read(&path)?;
+    Ok((path, advice))
+}
+
+/// Writes it under another name first, so that no program ever loads a part of it.
+fn write(path: &Path, advice: &Advice) -> Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let temporary = folder.join(format!(".advice-{}", std::process::id()));
+    let result = std::fs::write(&temporary, advice.canonical()?).and_then(|()| std::fs::rename(&temporary, path));
+    if result.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    result.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Measures what the questions lack, and saves the answers together with those that are there already.
+pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arguments: &AdviseArgs) -> Result<u8> {
+    let mut advice = Advice {
+        schema: ADVICE_SCHEMA,
+        created: jiff::Timestamp::now().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: here()?,
+        margin: session.margin,
+        questions: std::collections::BTreeMap::new(),
+    };
+    let begun = std::time::Instant::now();
+    let count = topics.len();
+    for (done, topic) in topics.into_iter().enumerate() {
+        let id = topic.id.clone();
+        let terms = advice::Terms { saved_only: true, ..advice::Terms::default() };
+        let asked = session.asked(topic, &terms)?;
+        let share_s = (budget_s - begun.elapsed().as_secs_f64()) / (count - done) as f64;
+        session.axis(&asked, share_s, u64::MAX)?;
+        advice.questions.insert(id, judge::advise::question(&asked, &session.summaries(), session.margin));
+        if session.stopped_by.is_some() {
+            break;
+        }
+    }
+    let path = places::own(arguments.out.as_deref());
+    let older = path.is_file().then(|| read(&path)).transpose();
+    let merged = match older {
+        // What was measured on another machine, or cannot be read, is replaced by what was measured here.
+        Ok(Some(older)) if !arguments.fresh && older.machine == advice.machine => {
+            judge::advise::merge(&[advice, older])?
+        }
+        Ok(_) => advice,
+        Err(error) => {
+            eprintln!("pagewise: {error:#}; it is replaced");
+            advice
+        }
+    };
+    write(&path, &merged)?;
+    print(&report::advise::saved(&merged, &path.display().to_string(), &[]))?;
+    Ok(session.stopped_by.map_or(0, |signal| 128 + u8::try_from(signal).unwrap_or(1)))
+}
+
+/// Merges files into the saved one.
+pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
+    let all: Vec<Advice> = arguments.merge.iter().map(|path| read(path)).collect::<Result<_>>()?;
+    let merged = judge::advise::merge(&all)?;
+    let path = places::own(arguments.out.as_deref());
+    write(&path, &merged)?;
+    print(&report::advise::saved(&merged, &path.display().to_string(), &merged.machine.differences(&here()?)))
+}
+
+/// The calls of a way in every language in which they are carried.
+pub(super) fn snippets(experiment: &str, way: &str) -> Vec<Snippet> {
+    let (method, worker) = way.split_once('@').unwrap_or((way, ""));
+    let start = format!("snippets/{experiment}/{method}.");
+    let all = carried::SNIPPETS.iter().filter_map(|(path, code)| Some((path.strip_prefix(&start)?, path, code)));
+    let language = |word: &str| worker.is_empty() || worker.starts_with(word);
+    let one = |(language, path, code): (&str, &&str, &&str)| Snippet {
+        language: language.to_owned(),
+        path: (*path).to_owned(),
+        code: MARKS.iter().find_map(|mark| code.split(mark).nth(1)).unwrap_or(code).trim_end().to_owned(),
+    };
+    all.filter(|(word, ..)| language(word)).map(one).collect()
+}

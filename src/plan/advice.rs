@@ -1,0 +1,155 @@
+//! What advice can be asked for, and the cells that answer a question here.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use judge::advise::Asked;
+use record::advice::Topic;
+use record::cell::{Cell, Selector};
+use record::experiment::{Experiment, ParameterList};
+use record::sizes::did_you_mean;
+
+use super::select;
+use super::wish::Wish;
+use crate::worker::{Worker, carried};
+
+/// All topics that the binary carries.
+pub fn topics() -> Result<Vec<Topic>> {
+    carried::TOPICS.iter().map(|(path, text)| Topic::parse(path, text)).collect()
+}
+
+/// The topic of a word.
+pub fn topic(id: &str) -> Result<Topic> {
+    let all = topics()?;
+    let names: Vec<&str> = all.iter().map(|t| t.id.as_str()).collect();
+    all.iter().find(|t| t.id == id).cloned().with_context(|| {
+        let hint = did_you_mean(id, names.iter().copied());
+        format!("there is no advice on \"{id}\"{hint} (there is on {})", names.join(", "))
+    })
+}
+
+/// What a user says of a question.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// `--set` and what stands for it.
+    pub settings: BTreeMap<String, String>,
+    /// The size in bytes; the topic's where left out.
+    pub bytes: Option<u64>,
+    /// Workers besides the topic's: `go`, `java*`.
+    pub languages: Vec<String>,
+    /// Whether what is used is there already: a further use counts and not the first.
+    pub again: bool,
+    /// Whether only what stands in the file of advice takes part.
+    pub saved_only: bool,
+}
+
+/// The question with its cells. `wish` says what `N` and a page are here.
+pub fn asked(topic: Topic, terms: &Terms, all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<Asked> {
+    let experiment = super::catalog::find(all, &topic.experiment)?;
+    for key in terms.settings.keys() {
+        if !experiment.parameters.contains_key(key) {
+            let hint = did_you_mean(key, experiment.parameters.keys().map(String::as_str));
+            bail!("{} has no parameter \"{key}\"{hint}", topic.id);
+        }
+    }
+    let mut settings = topic.set.clone();
+    settings.extend(terms.settings.clone());
+    let bytes = terms.bytes.map_or_else(|| record::sizes::parse_size(&topic.bytes), Ok)?;
+    let measure = match (&topic.uses, terms.again) {
+        (_, false) => experiment.headline().to_owned(),
+        (Some(uses), true) => uses.again.clone(),
+        (None, true) => bail!("{} knows no further use, so --keep means nothing to it", topic.id),
+    };
+    settings.insert("bytes".to_owned(), bytes.to_string());
+    let cell = |method: &str, worker: &str| one_cell(&topic, method, worker, &settings, (all, workers, wish));
+    let family = topic.worker.split('-').next().unwrap_or(&topic.worker);
+    let plain = terms.languages.is_empty() || terms.languages.iter().any(|l| l == family);
+    let Some(obvious) = cell(&topic.obvious, &topic.worker)? else {
+        bail!("{}/{} cannot be measured in this case", topic.experiment, topic.obvious)
+    };
+    let mut ways = Vec::new();
+    for way in topic.ways.iter().filter(|w| !(terms.saved_only && w.only_asked)).filter(|_| plain) {
+        ways.extend(cell(&way.method, &topic.worker)?.map(|cell| (way.method.clone(), cell)));
+    }
+    for language in terms.languages.iter().filter(|l| *l != family) {
+        let mine: Vec<&Worker> = workers.iter().filter(|w| w.family() == language).collect();
+        if mine.is_empty() {
+            bail!("no worker here is in {language:?}{}", did_you_mean(language, workers.iter().map(Worker::family)));
+        }
+        for worker in mine {
+            let ordinary = |m: &&record::method::Method| m.role == record::method::Role::Method && m.group.is_empty();
+            for method in worker.methods.iter().filter(|m| m.experiment == topic.experiment).filter(ordinary) {
+                let found = cell(&method.name, &worker.name)?;
+                ways.extend(found.map(|cell| (format!("{}@{}", method.name, worker.name), cell)));
+            }
+        }
+    }
+    if ways.is_empty() {
+        bail!("there is nothing to compare with {} in this case", topic.obvious);
+    }
+    settings.remove("bytes");
+    // As the experiment writes them: what was given as 1MiB is 1048576 in every summary.
+    for (key, value) in &mut settings {
+        if let Some(own) = obvious.parameters.get(key) {
+            value.clone_from(own);
+        }
+    }
+    Ok(Asked { topic, settings, measure, obvious, ways, bytes })
+}
+
+/// The cell of a method; `None` where it has none in this case, such as one that knows no such value.
+fn one_cell(
+    topic: &Topic,
+    method: &str,
+    worker: &str,
+    settings: &BTreeMap<String, String>,
+    (all, workers, wish): (&[Experiment], &[Worker], &Wish),
+) -> Result<Option<Cell>> {
+    let of = workers.iter().find(|w| w.name == worker).and_then(|w| w.method(&topic.experiment, method));
+    let Some(of) = of else { return Ok(None) };
+    let words = format!("{}/{method}@{worker}", topic.experiment);
+    let paired = if of.two_sided { format!("{words}+{worker}") } else { words };
+    let has = |key: &String| of.keys.iter().any(|(k, _)| k == key);
+    let own = settings.iter().filter(|(k, _)| has(k)).map(|(k, v)| (k.clone(), vec![v.clone()]));
+    let wish = Wish {
+        selectors: vec![Selector::parse(&paired)?],
+        settings: own.collect(),
+        baseline: None,
+        sizes: ParameterList::Default,
+        ..wish.clone()
+    };
+    let (found, _) = select::cells(all, workers, &wish)?;
+    Ok(found.into_iter().next().map(|planned| planned.cell))
+}
+
+/// The wish that measures a question at these sizes, in these cases.
+pub fn wish(asked: &Asked, sizes: &[u64], settings: &BTreeMap<String, String>, here: &Wish) -> Result<Wish> {
+    let cells = || asked.ways.iter().map(|(_, cell)| cell).chain([&asked.obvious]);
+    let selectors = cells().map(|c| Selector::parse(&c.name())).collect::<Result<_>>()?;
+    let known = |key: &String| cells().any(|c| c.parameters.contains_key(key));
+    let mut all: Vec<(String, Vec<String>)> =
+        settings.iter().filter(|(key, _)| known(key)).map(|(k, v)| (k.clone(), vec![v.clone()])).collect();
+    all.push(("bytes".to_owned(), sizes.iter().map(u64::to_string).collect()));
+    Ok(Wish {
+        selectors,
+        settings: all,
+        baseline: Some(asked.topic.obvious.clone()),
+        sizes: ParameterList::Default,
+        ..here.clone()
+    })
+}
+
+/// The other cases of a topic, each with one thing that differs.
+pub fn cases(asked: &Asked) -> Vec<BTreeMap<String, String>> {
+    let known = |key: &str| {
+        asked.obvious.parameters.contains_key(key) || asked.ways.iter().any(|(_, c)| c.parameters.contains_key(key))
+    };
+    let other = |(key, value): (&String, &String)| {
+        let differs = asked.settings.get(key) != Some(value) && known(key);
+        let mut settings = asked.settings.clone();
+        settings.insert(key.clone(), value.clone());
+        differs.then_some(settings)
+    };
+    let all = asked.topic.also.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
+    all.filter_map(other).collect()
+}

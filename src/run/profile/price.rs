@@ -1,0 +1,116 @@
+//! One price: a fresh worker process that does one kind of memory work once, at the size of the user's program.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use record::cell::Cell;
+use record::end::End;
+use record::profile::{Phase, ProfileRun, What};
+use record::request::{self, LaunchKeys};
+use record::transcript::{Ending, Transcript};
+
+use crate::run::launch::{self, Side};
+use crate::run::patience::TimeLimit;
+use crate::run::signals::Signals;
+use crate::worker;
+
+/// Memory whose copies after a fork are priced, in bytes.
+const COPIED_BYTES: u64 = 16 << 20;
+/// Memory of the worker for zero pages, files and calls, in bytes.
+const EVENT_BYTES: u64 = 4 << 20;
+/// No price takes longer.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The cell that has the price: a method of the experiments, at the program's footprint where that matters.
+fn cell(what: What, footprint_bytes: u64) -> Cell {
+    let fault = |method: &str| {
+        let keys = [
+            ("backing", "recycled"),
+            ("idle_ms", "6000"),
+            ("processes", "1"),
+            ("release", "dontneed"),
+            ("threads", "1"),
+        ];
+        ("fault", method.to_owned(), footprint_bytes, keys.to_vec())
+    };
+    let (experiment, method, bytes, keys) = match what {
+        What::PriceHuge => fault("thp"),
+        What::PriceEvents => ("price", "events".to_owned(), EVENT_BYTES, Vec::new()),
+        What::PriceCow => ("fork", "cow-child".to_owned(), COPIED_BYTES, vec![("every", "page"), ("pages", "small")]),
+        _ => fault("touch"),
+    };
+    let mut parameters: BTreeMap<String, String> =
+        keys.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    parameters.insert("bytes".to_owned(), bytes.to_string());
+    Cell { experiment: experiment.to_owned(), method, worker: "c-O3".to_owned(), parameters }
+}
+
+/// Runs it once. That it could not be had is part of the result; an error is that nothing could be started.
+pub fn price(what: What, block: i64, footprint_bytes: u64, scratch: &Path, signals: &Signals) -> Result<ProfileRun> {
+    let started = worker::optimised()?;
+    let cell = cell(what, footprint_bytes);
+    let folder = scratch.to_str().context("a temporary folder whose name is not UTF-8")?;
+    let keys = LaunchKeys { experiment: &cell.experiment, seed: 1, directory: Some(folder), ..LaunchKeys::default() };
+    let [request, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
+    // One round and no warm-up: a fresh process pays what the program pays.
+    fs::write(&request, request::request(&keys, &[&cell], &[], &[vec![0]])).context("cannot write a request")?;
+    let side = Side {
+        command: &started.command,
+        options: Vec::<OsString>::new(),
+        without: &[],
+        request: &request,
+        transcript: &transcript,
+        messages: &messages,
+    };
+    let ended = launch::launch(&[side], TimeLimit::Able(LIMIT), signals)?;
+    let mut run =
+        ProfileRun { block, what, cost: None, messages: String::new(), phases: BTreeMap::new(), failed: String::new() };
+    let read = fs::File::open(&transcript).context("no transcript")?;
+    match Transcript::read(std::io::BufReader::new(read)) {
+        Ok(found) => fill(&mut run, &found),
+        Err(error) => run.failed = format!("{error:#}"),
+    }
+    if run.phases.is_empty() && run.failed.is_empty() {
+        let said = fs::read_to_string(&messages).unwrap_or_default();
+        run.failed = format!("{}: {:?} {}", cell.name(), ended.ends.first().unwrap_or(&End::Stopped), said.trim());
+    }
+    Ok(run)
+}
+
+fn fill(run: &mut ProfileRun, found: &Transcript) {
+    for sample in &found.samples {
+        let counts = &sample.counts;
+        let phase =
+            Phase { cpu_ns: counts.cpu_ns, ops: counts.ops, bytes: counts.bytes, minor_faults: counts.minor_faults };
+        run.phases.insert(found.phases[usize::from(sample.phase)].clone(), phase);
+    }
+    match found.endings.first() {
+        Some(Ending::Skip { reason, .. }) => run.failed = reason.clone(),
+        Some(other) => run.failed = format!("{other:?}"),
+        None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_price_is_a_cell_that_the_worker_knows() {
+        let workers = worker::all(&[]).unwrap();
+        for what in [What::PriceBase, What::PriceHuge, What::PriceEvents, What::PriceCow] {
+            let cell = cell(what, 8 << 20);
+            let method = worker::find(&workers, "c-O3").unwrap().method(&cell.experiment, &cell.method);
+            let method = method.unwrap_or_else(|| panic!("no {}", cell.name()));
+            let wanted: Vec<&str> = method.keys.iter().map(|(key, _)| key.as_str()).collect();
+            for key in &wanted {
+                assert!(cell.parameters.contains_key(*key), "{} needs {key}", cell.name());
+            }
+            assert_eq!(cell.parameters.len(), wanted.len(), "{}", cell.name());
+        }
+    }
+}

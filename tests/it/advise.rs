@@ -1,0 +1,413 @@
+//! `pagewise advise`: every question has its cells and its snippets, saved advice is what the consumers read, and bad input is
+//! answered in a sentence.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::place::{Place, said};
+use crate::support::skips::skip;
+use pagewise::plan::{Wish, advice, catalog};
+use pagewise::worker;
+use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Segment};
+use record::experiment::ParameterList;
+use serde_json::Value;
+
+const KIB: u64 = 1024;
+
+fn wish() -> Wish {
+    Wish {
+        selectors: Vec::new(),
+        settings: Vec::new(),
+        baseline: None,
+        sizes: ParameterList::Default,
+        cpus: 2,
+        page_bytes: 4096,
+    }
+}
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Holds a text against a committed schema.
+fn conforms(name: &str, text: &str) -> Value {
+    let path = root(&format!("crates/record/schema/{name}.schema.json"));
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let value: Value = serde_json::from_str(text).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&value).map(|e| format!("{e} at {}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    value
+}
+
+#[test]
+fn every_question_has_its_cells_and_sound_settings() {
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[]).unwrap());
+    let topics = advice::topics().unwrap();
+    let saved: Vec<&str> = topics.iter().filter(|t| t.saved).map(|t| t.id.as_str()).collect();
+    for needed in ["read", "fault", "transfer", "copy", "allocate"] {
+        assert!(saved.contains(&needed), "{needed} is not saved");
+    }
+    for topic in topics {
+        let id = topic.id.clone();
+        let ways: Vec<String> = topic.ways.iter().map(|w| w.method.clone()).collect();
+        let asked = advice::asked(topic, &advice::Terms::default(), &experiments, &workers, &wish()).unwrap();
+        let found: Vec<&String> = asked.ways.iter().map(|(name, _)| name).collect();
+        assert_eq!(found, ways.iter().collect::<Vec<_>>(), "{id}: a way has no cell");
+        let cells = || asked.ways.iter().map(|(_, c)| c).chain([&asked.obvious]);
+        for (key, value) in asked.settings.iter().chain(asked.topic.also.iter().map(|(k, v)| (k, &v[0]))) {
+            assert!(cells().any(|c| c.parameters.contains_key(key)), "{id}: {key}={value} means nothing to its ways");
+        }
+        for settings in advice::cases(&asked) {
+            let wish = advice::wish(&asked, &[asked.bytes], &settings, &wish()).unwrap();
+            pagewise::plan::select::cells(&experiments, &workers, &wish).unwrap_or_else(|e| panic!("{id}: {e:#}"));
+        }
+        if let Some(uses) = &asked.topic.uses {
+            let experiment = catalog::find(&experiments, &asked.topic.experiment).unwrap();
+            let known = |phase: &String| experiment.phases.contains(phase);
+            assert!(uses.first.iter().chain([&uses.again]).all(known), "{id}: a phase is not the experiment's");
+        }
+    }
+}
+
+/// Ends with a status; 77 says that this machine cannot.
+fn ended(command: &mut Command, what: &str) -> Option<String> {
+    let output = command.output().unwrap_or_else(|e| panic!("{what}: {e}"));
+    match output.status.code() {
+        Some(0) => Some(String::from_utf8(output.stdout).unwrap()),
+        Some(77) => {
+            skip(&format!("{what} cannot run here"));
+            None
+        }
+        _ => panic!("{what}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr)),
+    }
+}
+
+fn compiled(place: &Place, name: &str, sources: &[PathBuf]) -> PathBuf {
+    let program = place.file(name);
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"]).arg(&program).args(sources);
+    let output = cc.arg("-I").arg(root("consumers/c")).output().unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+#[test]
+fn every_way_has_a_snippet_in_c_that_does_its_work() {
+    let place = Place::new();
+    std::fs::write(place.file("file"), vec![3; 1_000_003]).unwrap();
+    for topic in advice::topics().unwrap() {
+        for method in topic.ways.iter().map(|w| &w.method).chain([&topic.obvious]) {
+            let source = root(&format!("snippets/{}/{method}.c", topic.experiment));
+            let text = std::fs::read_to_string(&source).unwrap_or_else(|_| panic!("{} is missing", source.display()));
+            assert_eq!(
+                text.matches("/* --- */\n").count(),
+                2,
+                "{}: what is shown lies between two marks",
+                source.display()
+            );
+            let program = compiled(&place, &format!("{}-{method}", topic.experiment), &[source]);
+            let (argument, expected) = match topic.id.as_str() {
+                "read" => (place.file("file").display().to_string(), "3000009"),
+                "message" => ("64".to_owned(), "64"),
+                _ => ("4194304".to_owned(), "4194304"),
+            };
+            let what = format!("{}/{method}", topic.experiment);
+            if let Some(out) = ended(Command::new(program).arg(argument).current_dir(place.path()), &what) {
+                assert_eq!(out.trim(), expected, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn snippets_of_other_languages_run_where_their_tools_are() {
+    let place = Place::new();
+    std::fs::write(place.file("file"), vec![3; 10_007]).unwrap();
+    let (mut go, mut java) = (0, 0);
+    for folder in std::fs::read_dir(root("snippets")).unwrap().flatten() {
+        for file in std::fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.path()) {
+            let what = file.display().to_string();
+            let reads = what.contains("/read/");
+            let argument = if reads || what.ends_with(".java") { place.file("file") } else { PathBuf::from("4194304") };
+            let mut command = match file.extension().and_then(|e| e.to_str()) {
+                Some("go") if which("go") => {
+                    go += 1;
+                    let mut command = Command::new("go");
+                    command.arg("run").env("GOCACHE", place.file("tmp/go")).env("GOFLAGS", "-buildvcs=false");
+                    command
+                }
+                Some("java") if which("java") && !what.contains("memory-segment") => {
+                    java += 1;
+                    Command::new("java")
+                }
+                _ => continue,
+            };
+            let out = ended(command.arg(&file).arg(&argument).current_dir(place.path()), &what).unwrap();
+            if reads {
+                assert_eq!(out.trim(), "30021", "{what}");
+            }
+        }
+    }
+    if go == 0 || java == 0 {
+        skip("there is no Go or no Java to run the snippets with");
+    }
+}
+
+fn which(program: &str) -> bool {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(program).is_file())
+}
+
+fn here() -> Fingerprint {
+    let environment = pagewise::machine::capture(Path::new("/"));
+    pagewise::machine::fingerprint::fingerprint(&environment, worker::glibc().unwrap())
+}
+
+/// Advice for this machine: below 64 KiB read, from 128 KiB to 1 MiB mmap.
+fn advice_here(machine: Fingerprint) -> Advice {
+    let segment = |from, to, way: &str, over: &str| Segment {
+        from,
+        to,
+        way: way.to_owned(),
+        over: over.to_owned(),
+        at_most: 0.9,
+        ratio: 0.8,
+        at_least: 0.7,
+    };
+    let question = Question {
+        does: "go through a cached file \"once\"".to_owned(),
+        experiment: "read".to_owned(),
+        settings: BTreeMap::from([("cache".to_owned(), "hot".to_owned())]),
+        obvious: "read".to_owned(),
+        segments: vec![segment(4 * KIB, 64 * KIB, "read", "mmap"), segment(128 * KIB, KIB * KIB, "mmap", "read")],
+        points: Vec::new(),
+        runs: vec!["one".to_owned()],
+    };
+    let empty = Question { segments: Vec::new(), ..question.clone() };
+    Advice {
+        schema: ADVICE_SCHEMA,
+        created: "2026-11-21T20:00:00Z".to_owned(),
+        version: "0.1.0".to_owned(),
+        machine,
+        margin: 0.02,
+        questions: BTreeMap::from([("read".to_owned(), question), ("copy".to_owned(), empty)]),
+    }
+}
+
+#[test]
+fn a_c_program_takes_the_advised_way_on_both_sides_of_the_band_and_its_default_within() {
+    let place = Place::new();
+    let sources = ["consumers/c/example.c", "consumers/c/pagewise_advice.c"].map(root);
+    let program = compiled(&place, "example", &sources);
+    let path = place.file("advice.json");
+    std::fs::write(&path, advice_here(here()).canonical().unwrap()).unwrap();
+    let took = |advice: &Path, bytes: u64| {
+        let file = place.file("some");
+        std::fs::write(&file, vec![1; bytes as usize]).unwrap();
+        let mut command = Command::new(&program);
+        place.settle(&mut command);
+        let out = ended(command.arg(&file).env("PAGEWISE_ADVICE", advice), "example").unwrap();
+        let (way, sum) = out.trim().split_once('\n').unwrap();
+        assert_eq!(sum, bytes.to_string(), "whatever is advised, the work is done");
+        way.to_owned()
+    };
+    let default = "read (the default)";
+    for (bytes, way) in [
+        (4 * KIB - 1, default),
+        (4 * KIB, "read"),
+        (64 * KIB, "read"),
+        (64 * KIB + 1, default),
+        (100 * KIB, default),
+        (128 * KIB - 1, default),
+        (128 * KIB, "mmap"),
+        (KIB * KIB, "mmap"),
+        (KIB * KIB + 1, default),
+    ] {
+        assert_eq!(took(&path, bytes), way, "{bytes}");
+    }
+    for change in [
+        |m: &mut Fingerprint| m.cpu += "x",
+        |m: &mut Fingerprint| m.microcode += "x",
+        |m: &mut Fingerprint| m.kernel += "x",
+        |m: &mut Fingerprint| m.thp += "x",
+        |m: &mut Fingerprint| m.glibc += "x",
+        |m: &mut Fingerprint| m.page_bytes *= 4,
+    ] {
+        let mut machine = here();
+        change(&mut machine);
+        let other = place.file("other.json");
+        std::fs::write(&other, advice_here(machine.clone()).canonical().unwrap()).unwrap();
+        assert_eq!(took(&other, 128 * KIB), default, "{machine:?}");
+    }
+    // The places in which it is looked for: the user's own comes before the machine's.
+    let own = place.file("home/.config/pagewise/advice.json");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::fs::copy(&path, &own).unwrap();
+    std::fs::write(place.file("some"), vec![1; 128 * KIB as usize]).unwrap();
+    let mut command = Command::new(&program);
+    place.settle(&mut command);
+    command.env_remove("PAGEWISE_ADVICE").env_remove("XDG_CONFIG_HOME");
+    assert!(ended(command.arg(place.file("some")), "example").unwrap().starts_with("mmap\n"));
+}
+
+/// What loads a file of advice and asks it, line by line from standard input.
+const ASKS: &str = r#"
+#include "pagewise_advice.h"
+#include <inttypes.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    char why[256] = "", question[64];
+    uint64_t bytes;
+    struct pagewise_advice *a = pagewise_advice_load(argc > 1 ? argv[1] : NULL, why, sizeof why);
+    printf("%s\n", a ? "loaded" : why);
+    while (scanf("%63s %" SCNu64, question, &bytes) == 2) {
+        const char *way = pagewise_advice_ask(a, question, bytes);
+        printf("%s\n", way ? way : "-");
+    }
+    pagewise_advice_free(a);
+}
+"#;
+
+fn asking(place: &Place) -> PathBuf {
+    let source = place.file("asks.c");
+    std::fs::write(&source, ASKS).unwrap();
+    compiled(place, "asks", &[source, root("consumers/c/pagewise_advice.c")])
+}
+
+#[test]
+fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
+    let place = Place::new();
+    let program = asking(&place);
+    let advice = advice_here(here());
+    let path = place.file("advice.json");
+    let asked: Vec<(&str, u64)> = ["read", "copy", "other"]
+        .into_iter()
+        .flat_map(|q| (0..25).flat_map(move |n| [(1u64 << n) - 1, 1 << n, (1 << n) + 1].map(|b| (q, b))))
+        .collect();
+    let questions: String = asked.iter().map(|(q, b)| format!("{q} {b}\n")).collect();
+    std::fs::write(place.file("questions"), &questions).unwrap();
+    let ask = |text: &[u8]| {
+        std::fs::write(&path, text).unwrap();
+        let input = std::fs::File::open(place.file("questions")).unwrap();
+        ended(Command::new(&program).arg(&path).stdin(input), "asks").unwrap()
+    };
+    let canonical = advice.canonical().unwrap();
+    let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(&canonical).unwrap()).unwrap();
+    for text in [&canonical, &pretty] {
+        let out = ask(text.as_bytes());
+        let mut lines = out.lines();
+        assert_eq!(lines.next(), Some("loaded"));
+        for ((question, bytes), said) in asked.iter().zip(lines) {
+            assert_eq!(said, advice.way(question, *bytes).unwrap_or("-"), "{question} {bytes}");
+        }
+    }
+    std::fs::write(place.file("questions"), "read 131072\n").unwrap();
+    let bytes = canonical.trim_end().as_bytes();
+    for cut in (0..bytes.len()).step_by(7) {
+        let out = ask(&bytes[..cut]);
+        assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "cut at {cut}: {out}");
+    }
+    for wrong in
+        ["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"schema\":1}", "{\"schema\":2}", "\"\\u12", "{}{}"]
+    {
+        let out = ask(wrong.as_bytes());
+        assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "{wrong}: {out}");
+    }
+}
+
+#[test]
+fn exported_source_compiles_and_says_the_same() {
+    let place = Place::new();
+    let advice = advice_here(here());
+    let path = place.file("advice.json");
+    std::fs::write(&path, advice.canonical().unwrap()).unwrap();
+    let exported = |language: &str| {
+        let said = said(&mut place.command(&["advise", "--out", path.to_str().unwrap(), "--export", language]));
+        assert_eq!(said.code, 0, "{}", said.err);
+        said.out
+    };
+    let sizes = [4095, 4096, 65536, 65537, 131_072, 1 << 20, (1 << 20) + 1];
+    let expected: String = sizes.iter().map(|b| format!("{}\n", advice.way("read", *b).unwrap_or("-"))).collect();
+    std::fs::write(place.file("constants.h"), exported("c")).unwrap();
+    let main = "#include \"constants.h\"\n#include <stdio.h>\nint main(void) {\n    uint64_t all[] = {SIZES};\n    \
+        for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {\n        const char *way = pagewise_advice_read(all[i]);\n        \
+        puts(way ? way : \"-\");\n    }\n    return pagewise_advice_copy(1) != 0 || PAGEWISE_ADVICE_PAGE_BYTES == 0;\n}\n";
+    let listed = sizes.map(|b| b.to_string()).join(", ");
+    std::fs::write(place.file("main.c"), main.replace("SIZES", &listed)).unwrap();
+    let program = compiled(&place, "constants", &[place.file("main.c")]);
+    assert_eq!(ended(&mut Command::new(program), "constants").unwrap(), expected);
+    let main = format!(
+        "#[allow(dead_code)]\nmod constants;\nfn main() {{\n    for bytes in [{listed}] {{\n        \
+         println!(\"{{}}\", constants::read(bytes).unwrap_or(\"-\"));\n    }}\n}}\n"
+    );
+    std::fs::write(place.file("constants.rs"), exported("rust")).unwrap();
+    std::fs::write(place.file("main.rs"), main).unwrap();
+    if !which("rustc") {
+        return skip("there is no rustc to compile the exported module with");
+    }
+    let mut rustc = Command::new("rustc");
+    let made =
+        rustc.args(["--edition", "2024", "-D", "warnings", "-o"]).arg(place.file("rust")).arg(place.file("main.rs"));
+    ended(made, "rustc");
+    assert_eq!(ended(&mut Command::new(place.file("rust")), "constants").unwrap(), expected);
+}
+
+/// The real thing at a tiny budget: what came out is not looked at, only that it is whole.
+#[test]
+fn a_question_is_answered_and_saved_and_read_again() {
+    let place = Place::new();
+    let answered = said(&mut place.command(&["advise", "copy", "--bytes", "64KiB", "--budget", "6s", "--json"]));
+    assert!([0, 4].contains(&answered.code), "{}", answered.err);
+    let answer = conforms("advice-answer", &answered.out);
+    assert_eq!((&answer["question"], &answer["bytes"]), (&Value::from("copy"), &Value::from(65536)));
+    assert!(!answer["runs"].as_array().unwrap().is_empty());
+    let path = place.file("deep/advice.json");
+    let out = path.to_str().unwrap();
+    let saved = said(&mut place.command(&["advise", "copy", "--save", "--budget", "8s", "--out", out]));
+    assert_eq!(saved.code, 0, "{}", saved.err);
+    let text = std::fs::read_to_string(&path).unwrap();
+    conforms("advice", &text);
+    let advice = Advice::parse(&text).unwrap();
+    assert_eq!((advice.machine.clone(), advice.canonical().unwrap()), (here(), text));
+    let shown = said(&mut place.command(&["advise", "--out", out]));
+    assert!(shown.code == 0 && shown.out.contains("copy: to copy a block"), "{}", shown.out);
+    let merged =
+        said(&mut place.command(&["advise", "--merge", out, out, "--out", place.file("m.json").to_str().unwrap()]));
+    assert_eq!(merged.code, 0, "{}", merged.err);
+    assert_eq!(Advice::parse(&std::fs::read_to_string(place.file("m.json")).unwrap()).unwrap(), advice);
+    std::fs::write(place.file("none"), "").unwrap();
+    let input = std::fs::File::open(place.file("none")).unwrap();
+    let loads = ended(Command::new(asking(&place)).arg(&path).stdin(input), "asks").unwrap();
+    assert_eq!(loads, "loaded\n");
+}
+
+#[test]
+fn bad_questions_are_answered_in_a_sentence() {
+    let place = Place::new();
+    std::fs::write(place.file("bad.json"), "{\"schema\": 9}").unwrap();
+    std::fs::write(place.file("small"), "abc").unwrap();
+    let (bad, small) = (place.file("bad.json").display().to_string(), place.file("small").display().to_string());
+    for (words, expected) in [
+        (&["reed"][..], "did you mean \"read\"?"),
+        (&["copy", "--bytes", "much"], "--bytes"),
+        (&["copy", "--keep"], "--keep means nothing"),
+        (&["copy", "--file", &small], "ask advise read --file"),
+        (&["copy", "--set", "colour=red"], "no parameter \"colour\""),
+        (&["copy", "--set", "bytes=1MiB"], "by --bytes"),
+        (&["copy", "--languages", "cobol"], "\"cobol\""),
+        (&["read", "--file", &small, "--bytes", "4KiB"], "more than"),
+        (&["read", "--file", "/nowhere"], "/nowhere"),
+        (&["message", "--save"], "does not depend on a size"),
+        (&["--bytes", "1MiB"], "say what the program does"),
+        (&["copy", "--out", &bad], "add --save"),
+        (&["--out", &bad], "version 9"),
+        (&["--merge", &bad], "version 9"),
+        (&["--export", "c"], "advise --save makes it"),
+        (&[], "advise --save makes it"),
+    ] {
+        let said = said(&mut place.command(&[&["advise"], words].concat()));
+        assert_eq!(said.code, 1, "{words:?}: {}", said.out);
+        assert!(said.err.contains(expected) && said.err.trim().lines().count() == 1, "{words:?}: {}", said.err);
+    }
+}

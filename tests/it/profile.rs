@@ -1,0 +1,203 @@
+//! `pagewise profile` on real programs: every kind of page fault is counted as what it is, and every way of going wrong has a
+//! clear outcome and leaves nothing running. No test asserts a time.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::place::{Place, Said, entries};
+use crate::support::waiting::wait_until;
+use serde_json::Value;
+
+/// What it touches is known: 2048 first writes, 1024 of them again, 1024 reads and writes after them, 512 copies after a fork,
+/// malloc's 3 MiB by a mapping and by the heap, two huge pages.
+const EVENTS: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { MIB = 1 << 20 };
+static char *fresh(size_t bytes) {
+    char *p = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(p, bytes, MADV_NOHUGEPAGE);
+    return p;
+}
+static void touch(volatile char *p, size_t bytes) { for (size_t i = 0; i < bytes; i += 4096) p[i] = 1; }
+int main(void) {
+    volatile char *a = fresh(8 * MIB), *z = fresh(4 * MIB);
+    int sum = 0;
+    touch(a, 8 * MIB);
+    madvise((char *)a, 4 * MIB, MADV_DONTNEED);
+    touch(a, 4 * MIB);
+    for (size_t i = 0; i < 4 * MIB; i += 4096) sum += z[i];
+    touch(z, 4 * MIB);
+    if (fork() == 0) { touch(a, 2 * MIB); _exit(0); }
+    wait(0);
+    for (int i = 0; i < 3000; i++) touch(memset(malloc(1000), 1, 1000), 1000);
+    touch(malloc(3 * MIB), 3 * MIB);
+    char *h = mmap(0, 6 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    h = (char *)(((unsigned long)h + 2 * MIB - 1) & ~(2ul * MIB - 1));
+    madvise(h, 4 * MIB, MADV_HUGEPAGE);
+    touch(h, 4 * MIB);
+    return sum;
+}
+"#;
+
+fn profiled(place: &Place, options: &[&str], command: &[&str]) -> Said {
+    place.run(&[&["profile"], options, &["--"], command].concat())
+}
+
+fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
+    let said = profiled(place, &[options, &["--json"]].concat(), command);
+    let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/profile.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let wrong: Vec<String> = validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    value
+}
+
+fn built(place: &Place, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    let (file, program) = (place.file(&format!("{name}.c")), place.file(name));
+    std::fs::write(&file, source).unwrap();
+    let done = Command::new("gcc").args(["-O1", "-o"]).args([&program, &file]).args(flags).output();
+    done.is_ok_and(|d| d.status.success()).then_some(program)
+}
+
+/// Processes whose command line has this word, which no other test has.
+fn running(word: &str) -> usize {
+    let line = |folder: &Path| std::fs::read(folder.join("cmdline")).unwrap_or_default();
+    let has = |folder: &Path| line(folder).split(|b| *b == 0).any(|w| w == word.as_bytes());
+    entries(Path::new("/proc")).iter().filter(|p| has(p)).count()
+}
+
+fn may_follow() -> bool {
+    let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    text.trim().parse::<i32>().is_ok_and(|level| level <= 2) && pagewise_page_bytes() == 4096
+}
+
+fn pagewise_page_bytes() -> usize {
+    let said = Command::new("getconf").arg("PAGESIZE").output().map(|o| o.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&said).trim().parse().unwrap_or(0)
+}
+
+#[test]
+fn faults_are_counted_by_kind_and_the_profile_is_kept() {
+    let place = Place::new();
+    let program = built(&place, "events", EVENTS, &[]).expect("gcc builds");
+    let program = program.to_str().unwrap();
+    let of = summary(&place, &["--blocks", "6"], &[program]);
+    assert_eq!(of["plan"]["kind"], "profile");
+    if !may_follow() {
+        assert_eq!((&of["by_kind"], &of["notes"][0]["code"]), (&Value::from(false), &Value::from("totals-only")));
+        return;
+    }
+    assert_eq!((&of["outcome"], &of["by_kind"]), (&Value::from("ok"), &Value::from(true)), "{of:#}");
+    let events = &of["counts"]["events"];
+    // Beside what the source names there is what a program's start brings: less than 64 of each.
+    let near = |kind: &str, wanted: f64| {
+        let seen = events[kind].as_f64().unwrap_or(0.0);
+        assert!(seen >= wanted && seen < wanted + 64.0, "{kind}: {seen}, not {wanted}: {events:#}");
+    };
+    near("again", 1024.0);
+    near("zero-read", 1024.0);
+    near("zero-write", 1024.0);
+    near("cow", 512.0);
+    near("heap", 700.0);
+    near("anonymous", 2048.0 + 768.0);
+    if of["plan"]["thp"] == "madvise" && of["plan"]["huge_page_bytes"] == 2 << 20 {
+        assert_eq!(events["huge"].as_f64(), Some(2.0), "{events:#}");
+    }
+    for line in ["faults", "freeing"] {
+        assert!(of[line]["seconds"]["value"].as_f64().unwrap() > 0.0, "{line}: {of:#}");
+    }
+    let id = of["plan"]["run"].as_str().unwrap();
+    assert!(place.run(&["runs"]).out.contains(&format!("profile of {program}")));
+    let again: Value = serde_json::from_str(&place.run(&["report", id, "--json"]).out).unwrap();
+    assert_eq!(again, of);
+    let screen = place.run(&["report", id]).out;
+    assert!(screen.lines().count() <= 30, "{screen}");
+    assert!(
+        screen.contains("Page faults cost this program about") && screen.contains("pagewise try --with"),
+        "{screen}"
+    );
+    // What the profile predicted stands in the plan of a try of the same command.
+    let tried = place.run(&["try", "--pairs", "6", "--with", "keep,no-thp", "--json", "--", program]);
+    let tried: Value = serde_json::from_str(&tried.out).unwrap();
+    let named = of["candidates"].as_array().unwrap().iter().any(|c| c["setting"] != "");
+    assert_eq!(tried["plan"]["profile"].as_str(), named.then_some(id), "{:#}", tried["plan"]);
+}
+
+#[test]
+fn totals_need_no_events() {
+    let place = Place::new();
+    let of = summary(&place, &["--blocks", "1", "--totals"], &["true"]);
+    assert_eq!((&of["outcome"], &of["by_kind"]), (&Value::from("ok"), &Value::from(false)));
+    assert!(of["counts"]["events"]["unknown"].as_f64().unwrap() > 10.0, "{of:#}");
+}
+
+#[test]
+fn what_goes_wrong_is_said_and_nothing_is_left() {
+    let place = Place::new();
+    let reason = |command: &str, options: &[&str]| {
+        let said = profiled(&place, &[&["--blocks", "1"], options].concat(), &[command]);
+        assert_eq!(said.code, 4, "{command}: {} {}", said.out, said.err);
+        said.out
+    };
+    assert!(reason("sh -c 'kill -SEGV $$'", &[]).contains("SIGSEGV"));
+    assert!(reason("sh -c 'echo oops >&2; exit 3'", &[]).contains("exit code 3; --ignore-failure"));
+    assert!(reason("sleep 71.0625", &["--time-limit", "200ms"]).contains("--time-limit"));
+    assert!(reason("setsid sleep 72.0625 & true", &[]).contains("left 1 process running"));
+    assert!(reason("for i in $(seq 100); do sleep 73.0625 & done", &[]).contains("left 100 processes running"));
+    assert!(reason("read line </dev/tty", &[]).contains("/dev/tty"));
+    for word in ["71.0625", "72.0625", "73.0625"] {
+        wait_until("nothing is left", || running(word) == 0);
+    }
+    let wrong = |words: &[&str], what: &str| {
+        let said = place.run(words);
+        assert!(said.code == 1 && said.err.contains(what) && said.err.lines().count() == 1, "{}", said.err);
+    };
+    wrong(&["profile"], "nothing to profile");
+    wrong(&["profile", "--", "no-such-program"], "no-such-program");
+    wrong(&["profile", "--input", "/no/such", "--", "true"], "/no/such");
+    wrong(&["profile", "--blocks", "0", "--", "true"], "--blocks");
+    assert!(entries(&place.file("tmp")).is_empty(), "{:?}", entries(&place.file("tmp")));
+}
+
+#[test]
+fn unusual_programs_are_profiled() {
+    let place = Place::new();
+    let of = |command: &[&str]| {
+        let of = summary(&place, &["--blocks", "1"], command);
+        assert_eq!(of["outcome"], "ok", "{command:?}: {:#}", of["reason"]);
+        of
+    };
+    let has_note = |of: &Value, code: &str| of["notes"].as_array().unwrap().iter().any(|n| n["code"] == code);
+    of(&["exec 0<&- 1>&- 2>&-; true"]);
+    let many = of(&["for i in $(seq 200); do true & done; wait; exit 0"]);
+    assert!(!may_follow() || has_note(&many, "many-processes"), "{many:#}");
+    assert!(has_note(&of(&["head -c 1100000000 /dev/zero"]), "much-output"));
+    let alone = built(&place, "static", "int main(void) { return 0; }", &["-static"]).expect("gcc links statically");
+    of(&[alone.to_str().unwrap()]);
+    let start = "void _start(void) { __asm__(\"int $0x80\" : : \"a\"(1), \"b\"(0)); }";
+    if let Some(narrow) = built(&place, "narrow", start, &["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie"]) {
+        of(&[narrow.to_str().unwrap()]);
+    }
+    let owner = place.file("owner");
+    assert!(Command::new("install").args(["-m", "4755", "/bin/true"]).arg(&owner).status().unwrap().success());
+    assert!(has_note(&of(&[owner.to_str().unwrap()]), "setuid"));
+}
+
+#[test]
+fn a_profile_that_is_stopped_leaves_nothing() {
+    let place = Place::new();
+    for signal in ["-INT", "-KILL"] {
+        let mut child = place.command(&["profile", "--", "sleep 74.0625"]);
+        let mut child = child.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        wait_until("the command runs", || running("74.0625") > 0);
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        child.wait().unwrap();
+        wait_until("the command is gone", || running("74.0625") == 0);
+    }
+}

@@ -1,0 +1,287 @@
+/* Reads the kernel's records of page faults and mappings, one ring for each processor, and puts them into the order in which they
+ * happened. A record that was lost is counted: what is then said of the command cannot be trusted. */
+#include "faults.h"
+#include "core.h"
+#include "touched.h"
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000 };
+enum { SAMPLE_DATA_PAGE_SIZE = 1 << 22 }; /* since Linux 5.11, whose headers may be younger than these */
+
+/* A record, as far as it matters. */
+struct record {
+    uint64_t time, address, bytes; /* `bytes`: of the page, or of the mapping */
+    int32_t pid, parent;
+    uint32_t number;                   /* in the order of reading, for records of the same time */
+    uint8_t type, direction;
+    bool flag;                         /* a fault in kernel mode; a shared mapping; an exec; a thread */
+    char name[NAME];
+};
+
+static struct {
+    int cpus, fd[MOST_CPUS], poll;
+    struct perf_event_mmap_page *ring[MOST_CPUS];
+    size_t ring_bytes;
+    struct record *pending;
+    size_t count, room;
+    uint32_t number;
+    uint64_t lost, samples;
+    bool follows, in_kernel;
+    char reason[160];
+} faults = {.poll = -1};
+
+static void cannot(const char *what, int error)
+{
+    snprintf(faults.reason, sizeof faults.reason, "%s: %s", what, strerror(error));
+}
+
+static int open_event(pid_t pid, int cpu, bool in_kernel)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+        .sample_period = 1,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | SAMPLE_DATA_PAGE_SIZE,
+        .disabled = 1, .inherit = 1, .mmap = 1, .mmap2 = 1, .mmap_data = 1, .comm = 1, .comm_exec = 1, .task = 1,
+        .enable_on_exec = 1, .sample_id_all = 1, .exclude_kernel = !in_kernel, .exclude_hv = 1, .watermark = 1,
+        .wakeup_watermark = USUAL_PAGES * 4096 / 8, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+    };
+    return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* One event for each processor; false where even the first cannot be had. */
+static bool open_all(pid_t pid)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    faults.in_kernel = true;
+    for (int cpu = 0; cpu < cpus && cpu < MOST_CPUS; cpu++) {
+        int fd = open_event(pid, cpu, faults.in_kernel);
+        if (fd < 0 && (errno == EACCES || errno == EPERM) && faults.in_kernel && !faults.cpus) {
+            faults.in_kernel = false;
+            fd = open_event(pid, cpu, false);
+        }
+        if (fd < 0 && errno == ENODEV) /* a processor that is switched off */
+            continue;
+        if (fd < 0) {
+            cannot("perf_event_open", errno);
+            return false;
+        }
+        faults.fd[faults.cpus++] = fd;
+    }
+    return faults.cpus > 0;
+}
+
+static bool map_rings(size_t pages)
+{
+    faults.ring_bytes = pages * 4096;
+    for (int i = 0; i < faults.cpus; i++) {
+        void *ring = mmap(NULL, faults.ring_bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, faults.fd[i], 0);
+        if (ring == MAP_FAILED) {
+            cannot("mmap of a ring of records", errno);
+            while (i-- > 0)
+                munmap(faults.ring[i], faults.ring_bytes + 4096);
+            return false;
+        }
+        faults.ring[i] = ring;
+    }
+    return true;
+}
+
+void faults_begin(pid_t pid)
+{
+    if (sysconf(_SC_PAGESIZE) != 4096) {
+        snprintf(faults.reason, sizeof faults.reason, "base pages are not of 4 KiB");
+        return;
+    }
+    if (!open_all(pid) || (!map_rings(WIDE_PAGES) && !map_rings(USUAL_PAGES))) {
+        for (int i = 0; i < faults.cpus; i++)
+            close(faults.fd[i]);
+        return;
+    }
+    faults.follows = true;
+    faults.poll = epoll_create1(EPOLL_CLOEXEC);
+    for (int i = 0; i < faults.cpus; i++) {
+        struct epoll_event when = {.events = EPOLLIN | EPOLLET};
+        epoll_ctl(faults.poll, EPOLL_CTL_ADD, faults.fd[i], &when);
+    }
+}
+
+int faults_descriptor(void)
+{
+    return faults.poll;
+}
+
+static void keep(struct record r)
+{
+    if (faults.count == faults.room) {
+        size_t room = faults.room ? 2 * faults.room : 1 << 14;
+        struct record *more = realloc(faults.pending, room * sizeof *more);
+        if (!more) {
+            faults.lost++;
+            return;
+        }
+        faults.pending = more;
+        faults.room = room;
+    }
+    r.number = faults.number++;
+    faults.pending[faults.count++] = r;
+}
+
+/* One record of the ring, in one piece. */
+static void take(const struct perf_event_header *header)
+{
+    const uint64_t *word = (const uint64_t *)(header + 1), *end = (const uint64_t *)((const char *)header + header->size);
+    const uint32_t *half = (const uint32_t *)word;
+    struct record r = {.type = (uint8_t)header->type};
+    switch (header->type) {
+    case PERF_RECORD_SAMPLE:
+        r.pid = (int32_t)half[2];
+        r.time = word[2];
+        r.address = word[3];
+        r.bytes = word[4];
+        r.flag = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+        r.direction = (uint8_t)(r.flag ? DIRECTION_WRITE : touched_direction(r.pid, word[0]));
+        faults.samples++;
+        break;
+    case PERF_RECORD_LOST:
+        faults.lost += word[1];
+        return;
+    case PERF_RECORD_LOST_SAMPLES:
+        faults.lost += word[0];
+        return;
+    case PERF_RECORD_COMM:
+        if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
+            return;
+        r.pid = (int32_t)half[0];
+        break;
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        r.pid = (int32_t)half[0];
+        r.parent = (int32_t)half[1];
+        r.flag = half[0] == half[1];
+        break;
+    case PERF_RECORD_MMAP2:
+        r.pid = (int32_t)half[0];
+        r.address = word[1];
+        r.bytes = word[2];
+        r.flag = (half[15] & MAP_SHARED) != 0; /* pid tid, addr, len, pgoff, 24 bytes of the file, prot, flags */
+        snprintf(r.name, sizeof r.name, "%s", (const char *)(word + 8));
+        if (strstr((const char *)(word + 8), "/libjvm.so"))
+            strcpy(r.name, "/libjvm.so");
+        break;
+    default:
+        return;
+    }
+    if (header->type != PERF_RECORD_SAMPLE)
+        r.time = end[-1];
+    keep(r);
+}
+
+static void read_ring(struct perf_event_mmap_page *ring)
+{
+    static char whole[1 << 16];
+    const char *data = (const char *)ring + 4096;
+    uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), tail = ring->data_tail;
+    while (tail < head) {
+        size_t at = tail % faults.ring_bytes;
+        const struct perf_event_header *header = (const void *)(data + at);
+        size_t size = header->size, first = faults.ring_bytes - at;
+        if (size > first) { /* it goes on at the beginning of the ring */
+            memcpy(whole, data + at, first);
+            memcpy(whole + first, data, size - first);
+            header = (const void *)whole;
+        }
+        take(header);
+        tail += size;
+    }
+    __atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+static void pass_on(const struct record *r)
+{
+    switch (r->type) {
+    case PERF_RECORD_SAMPLE: touched_fault(r->pid, r->address, r->direction, r->bytes, r->flag); break;
+    case PERF_RECORD_COMM: touched_exec(r->pid); break;
+    case PERF_RECORD_FORK: touched_fork(r->parent, r->pid); break;
+    case PERF_RECORD_EXIT: touched_exit(r->pid); break;
+    default: touched_map(r->pid, r->address, r->bytes, r->flag, r->name);
+    }
+}
+
+/* Reads all rings, then takes what happened before `until`: later records of another processor may still come in. */
+static void read_until(uint64_t until)
+{
+    for (int i = 0; i < faults.cpus; i++)
+        read_ring(faults.ring[i]);
+    qsort(faults.pending, faults.count, sizeof *faults.pending, by_time);
+    size_t done = 0;
+    while (done < faults.count && faults.pending[done].time < until)
+        pass_on(&faults.pending[done++]);
+    memmove(faults.pending, faults.pending + done, (faults.count - done) * sizeof *faults.pending);
+    faults.count -= done;
+}
+
+void faults_read(void)
+{
+    if (faults.follows)
+        read_until(now_ns() - BACK_NS);
+}
+
+static void print_count(const char *name, uint64_t count)
+{
+    printf(",\"%s\":%llu", name, (unsigned long long)count);
+}
+
+void faults_print(void)
+{
+    if (!faults.follows) {
+        printf(",\"faults_unseen\":\"%s\"", faults.reason);
+        return;
+    }
+    read_until(UINT64_MAX);
+    uint64_t counted = 0, one;
+    for (int i = 0; i < faults.cpus; i++)
+        counted += read(faults.fd[i], &one, sizeof one) == sizeof one ? one : 0;
+    const struct touched *t = &touched;
+    printf(",\"faults\":{\"in_kernel_seen\":%s", faults.in_kernel ? "true" : "false");
+    print_count("counted", counted);
+    print_count("samples", faults.samples);
+    print_count("lost", faults.lost);
+    print_count("heap", t->heap);
+    print_count("anonymous", t->anonymous);
+    print_count("stack", t->stack);
+    print_count("shared", t->shared);
+    print_count("again", t->again);
+    print_count("again_malloc", t->again_malloc);
+    print_count("malloc_writes", t->malloc_writes);
+    print_count("zero_read", t->zero_read);
+    print_count("zero_write", t->zero_write);
+    print_count("cow", t->cow);
+    print_count("file", t->file);
+    print_count("file_write", t->file_write);
+    print_count("huge", t->huge);
+    print_count("elsewhere", t->elsewhere);
+    print_count("in_calls", t->in_calls);
+    print_count("malloc_blocks", t->malloc_blocks);
+    print_count("malloc_faults", t->malloc_faults);
+    print_count("other_blocks", t->other_blocks);
+    print_count("other_faults", t->other_faults);
+    print_count("processes", t->processes);
+    print_count("unknown_direction", t->unknown_direction);
+    printf(",\"java\":%s}", t->java ? "true" : "false");
+}

@@ -1,0 +1,34 @@
+/* The memory of a command's processes as their page faults and mappings tell of it: which page was touched how. */
+#ifndef PAGEWISE_TOUCHED_H
+#define PAGEWISE_TOUCHED_H
+#include "direction.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Page faults by kind, over all processes. Each fault in user mode is in exactly one of the kinds up to `elsewhere`. */
+struct touched {
+    uint64_t heap, anonymous, stack, shared; /* first writes */
+    uint64_t again, again_malloc;            /* of a page that was touched before and given back; of these, likely malloc's */
+    uint64_t malloc_writes;                  /* of all these writes, likely malloc's */
+    uint64_t zero_read, zero_write;          /* reads of fresh memory, and the writes after them */
+    uint64_t cow;                            /* writes after a fork */
+    uint64_t file, file_write;               /* maps of a file's pages; writes to private copies of them */
+    uint64_t huge;
+    uint64_t elsewhere;                      /* in no mapping that is known */
+    uint64_t in_calls;                       /* in kernel mode, where these are seen */
+    /* If mappings were advised: blocks that would be huge, and the faults in them that there would not be. */
+    uint64_t malloc_blocks, malloc_faults, other_blocks, other_faults;
+    uint64_t processes, unknown_direction, java;
+};
+
+extern struct touched touched;
+
+void touched_fork(pid_t parent, pid_t child);   /* a new process, or, where both are the same, a new thread */
+void touched_exec(pid_t pid);
+void touched_exit(pid_t pid);
+void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name);
+/* Whether the code at `ip` writes; asked soon after the fault, while the process is there. */
+enum direction touched_direction(pid_t pid, uint64_t ip);
+void touched_fault(pid_t pid, uint64_t address, enum direction direction, uint64_t page_bytes, bool in_kernel);
+#endif
