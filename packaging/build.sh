@@ -21,7 +21,7 @@ for shell in bash zsh fish; do "$program" completions $shell > "$out/completions
 for what in "${@:-deb}"; do
     case $what in
     deb)
-        cargo deb --no-build --no-strip --output "$out/" --locked
+        cargo deb --no-build --strip --output "$out/" --locked
         ;;
     tarball)
         name=pagewise-$version-$(uname -m)-linux-gnu

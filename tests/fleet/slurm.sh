@@ -1,6 +1,7 @@
 #!/bin/bash
 # A fleet under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed in the
 # midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge: tests/fleet/slurm.sh target/release/pagewise
+# ODD_BY=quota (a fifth of a CPU; needs a quiet machine, because all nodes share it) or thp (huge pages off; the default).
 # Nothing is left: the daemons are its own, below a folder of its own, and are ended by their ids.
 set -u
 pagewise=$(realpath "${1:?the program}")
@@ -80,21 +81,32 @@ mkdir -p $place/locks/\$SLURMD_NODENAME
 export PAGEWISE_LOCK=$place/locks/\$SLURMD_NODENAME
 exec 9>$place/turn
 flock 9
-[ "\$SLURMD_NODENAME" = $ODD ] && echo \$\$ > $quota/cgroup.procs
+[ "\$SLURMD_NODENAME" = $ODD ] && exec $place/odd $pagewise "\$@"
 exec $pagewise "\$@"
 WRAPPER
-chmod +x "$place/pagewise"
+case ${ODD_BY:-thp} in
+quota) printf '#!/bin/bash\necho $$ > %s/cgroup.procs\nexec "$@"\n' "$quota" > "$place/odd" ;;
+thp) cat > "$place/odd" <<'PYTHON' ;;
+#!/usr/bin/python3
+import ctypes, os, sys
+PR_SET_THP_DISABLE = 41
+assert ctypes.CDLL(None, use_errno=True).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+PYTHON
+*) fail "ODD_BY is quota or thp" ;;
+esac
+chmod +x "$place/pagewise" "$place/odd"
 
 export PAGEWISE=$place/pagewise PAGEWISE_OUT=$place/shared XDG_DATA_HOME=$place/data XDG_CACHE_HOME=$place/cache
-export PAGEWISE_ARGS="fault/touch@c-O3 fault/populate@c-O3 --set bytes=16MiB --launches 8 --budget 15s"
+export PAGEWISE_ARGS="fault/touch@c-O3 fault/thp@c-O3 --set bytes=16MiB --launches 6 --budget 8s"
 job=$(sbatch --parsable --array=1-$NODES --output="$place/out-%a" "$here/packaging/slurm/pagewise.sbatch") || fail "sbatch"
-say "array job $job over $NODES nodes; $ODD has a quota of 20 % of a CPU"
+say "array job $job over $NODES nodes; $ODD is odd by ${ODD_BY:-thp}"
 
 # --- one is killed in the midst, and its task requeued
 task=
 for _ in $(seq 600); do
     run=$(ls -d "$place/shared/$KILLED"/* 2>/dev/null | head -n 1)
-    if [ -n "$run" ] && [ -s "$run/launches.jsonl" ]; then
+    if [ -n "$run" ] && [ -s "$run/launches.jsonl" ] && [ "$(wc -l < "$run/launches.jsonl")" -ge 3 ]; then
         task=${run##*/} && task=${task/-/_}
         pid=$(pgrep --full "^$pagewise run .*--out $run\$" | head -n 1)
         [ -n "$pid" ] && kill -9 "$pid" && say "killed $KILLED (task $task) after $(wc -l < "$run/launches.jsonl") launches" && break
@@ -102,7 +114,8 @@ for _ in $(seq 600); do
     sleep 0.1
 done
 [ -n "${pid:-}" ] || fail "$KILLED was not killed"
-"$pagewise" report "$run" > "$place/killed.txt" 2>&1 && say "what was killed is readable: $(grep -c . "$place/killed.txt") lines"
+"$pagewise" report "$run" --json > "$place/killed.json"
+say "what was killed is readable: report ends with $?, $(wc -c < "$place/killed.json") bytes of JSON"
 # A requeued task may go to any free node; this one is to complete what its node has.
 scontrol requeuehold "$task" || fail "requeue"
 for _ in $(seq 60); do
@@ -131,5 +144,5 @@ say "found $found and no other"
 export PAGEWISE_NODE=here
 PAGEWISE_LOCK=$place/locks "$pagewise" check-node --criteria "$place/criteria.json" --budget 20s
 say "check-node on this machine ends with $?"
-PAGEWISE_NODE=slow PAGEWISE_LOCK=$place/locks bash -c "echo \$\$ > $quota/cgroup.procs; exec $pagewise check-node --criteria $place/criteria.json --budget 20s"
-say "check-node under the quota ends with $?"
+PAGEWISE_NODE=slow PAGEWISE_LOCK=$place/locks "$place/odd" "$pagewise" check-node --criteria "$place/criteria.json" --budget 20s
+say "check-node where it is odd ends with $?"
