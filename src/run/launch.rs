@@ -91,6 +91,42 @@ pub struct Ended {
     pub wall: Duration,
 }
 
+/// What carries out launches and knows how long a run has taken: processes and the clock, or what stands in for both in a test.
+pub trait Launcher {
+    /// From now on time counts.
+    fn begin(&mut self);
+    /// How long ago that was.
+    fn elapsed(&self) -> Duration;
+    /// One launch, from its start to its end. The sides' transcripts are where they are to be when this returns.
+    fn launch(&mut self, sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Result<Ended>;
+}
+
+/// Launches that are processes.
+#[derive(Debug)]
+pub struct Processes {
+    begun: Instant,
+}
+
+impl Default for Processes {
+    fn default() -> Processes {
+        Processes { begun: Instant::now() }
+    }
+}
+
+impl Launcher for Processes {
+    fn begin(&mut self) {
+        self.begun = Instant::now();
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn launch(&mut self, sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Result<Ended> {
+        launch(sides, time_limit, signals)
+    }
+}
+
 /// Starts the sides and waits for all of them. Whatever happens, no process of the launch is left when this returns.
 pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Result<Ended> {
     let begun = Begun::now();

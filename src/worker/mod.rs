@@ -103,6 +103,12 @@ impl Worker {
         ready.as_ref().map_err(String::as_str)
     }
 
+    /// One that is never started.
+    #[cfg(test)]
+    pub fn simulated(name: &str) -> Worker {
+        Worker::new(name, "", Maker::External(PathBuf::from("simulated"))).expect("an empty list")
+    }
+
     /// Whether it was given by its path.
     pub fn is_external(&self) -> bool {
         matches!(self.maker, Maker::External(_))

@@ -26,6 +26,7 @@ mod notes;
 mod pairs;
 mod precision;
 pub mod profile;
+mod rounding;
 pub mod selftest;
 mod summarise;
 pub mod trial;

@@ -19,6 +19,7 @@ use crate::evidence::Evidence;
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
 use crate::notes::notes;
+use crate::rounding::rounded;
 use crate::warnings;
 
 /// What a summary tells besides what the record holds.
@@ -140,6 +141,8 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         notes: notes(state),
     };
     summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
+    // Warnings tell figures in words: those that the summary shows.
+    summary = rounded(summary);
     summary.warnings = warnings::all(state, evidence, &summary);
     Ok(summary)
 }

@@ -10,7 +10,7 @@ use super::turns::{Turns, turns};
 use super::{Asked, Runner, launch_s};
 use crate::machine::memory;
 use crate::machine::noise::Snapshot;
-use crate::run::launch::{self, Side};
+use crate::run::launch::Side;
 use crate::run::need::{heap_needed, memory_needed};
 use crate::run::patience::TimeLimit;
 use crate::worker;
@@ -56,7 +56,8 @@ impl Runner<'_> {
         let before = Snapshot::take(&self.root);
         let cpu_before = laboratory_cpu();
         let sides: Vec<Side> = prepared.iter().map(|p| p.side(&self.cleared)).collect();
-        let result = launch::launch(&sides, self.time_limit(launch_group, asked), self.signals);
+        let time_limit = self.time_limit(launch_group, asked);
+        let result = self.launcher.launch(&sides, time_limit, self.signals);
         let parts: Vec<Part> = prepared.iter().flat_map(Prepared::parts).collect();
         let first_lines: Vec<String> = prepared.iter().map(|p| first_line(&p.messages)).collect();
         let full = is_full(&self.scratch());

@@ -4,12 +4,13 @@ mod ending;
 mod launching;
 mod learning;
 mod pilot;
+#[cfg(test)]
+mod simulated;
 mod sizing;
 mod turns;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Result, bail};
 use judge::Width;
@@ -27,6 +28,7 @@ use crate::run::Alone;
 use crate::run::bound::Bounds;
 use crate::run::captures::Inputs;
 use crate::run::guard::Guard;
+use crate::run::launch::{Launcher, Processes};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::run::strategy::{self, Ending, Precision, Standing, Step, Strategy};
@@ -45,7 +47,7 @@ pub struct Runner<'a> {
     evidence: Evidence,
     inputs: Inputs,
     bounds: Bounds,
-    started: Instant,
+    launcher: Box<dyn Launcher>,
     next_launch: usize,
     spent_before_s: f64,
     root: PathBuf,
@@ -73,6 +75,18 @@ impl<'a> Runner<'a> {
         signals: &'a Signals,
         progress: Progress,
     ) -> Result<Runner<'a>> {
+        Runner::driving(plan, folder, workers, signals, progress, Box::new(Processes::default()))
+    }
+
+    /// The same, by launches of another kind.
+    fn driving(
+        plan: Plan,
+        folder: &'a RunFolder,
+        workers: &'a [Worker],
+        signals: &'a Signals,
+        progress: Progress,
+        mut launcher: Box<dyn Launcher>,
+    ) -> Result<Runner<'a>> {
         let mut guard = Guard::start()?;
         let prefix = format!("pagewise-{}", plan.run);
         guard.undo(&format!("remove-prefix /dev/shm {prefix}"))?;
@@ -99,6 +113,8 @@ impl<'a> Runner<'a> {
         }
         let records = launches.records;
         let evidence = Evidence::read(&state, folder)?;
+        // What is built or made for the run once, such as a worker or a file to read, is no part of its budget.
+        launcher.begin();
         Ok(Runner {
             folder,
             workers,
@@ -108,8 +124,7 @@ impl<'a> Runner<'a> {
             evidence,
             inputs,
             bounds,
-            // What is built or made for the run once, such as a worker or a file to read, is no part of its budget.
-            started: Instant::now(),
+            launcher,
             cleared,
             next_launch: folder.next_launch()?,
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
@@ -136,7 +151,7 @@ impl<'a> Runner<'a> {
     }
 
     fn spent_s(&self) -> f64 {
-        self.spent_before_s + self.started.elapsed().as_secs_f64()
+        self.spent_before_s + self.launcher.elapsed().as_secs_f64()
     }
 
     /// What is left of the budget of the whole command, in seconds.

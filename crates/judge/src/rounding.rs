@@ -1,0 +1,58 @@
+//! Figures as they leave the judging: with ten significant digits. Compilers add up in another order at another level of
+//! optimisation, and C libraries differ in the last digit of a logarithm; no statement is as fine as that, and without those digits
+//! a run that is judged again anywhere gives the same summary, byte for byte.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value};
+
+/// Digits after the first.
+const FURTHER_DIGITS: usize = 9;
+
+/// A value with every fraction in it at ten significant digits; whole numbers stay as they are. What JSON cannot hold, such as
+/// an infinite figure that must be there, leaves all as it was.
+pub(crate) fn rounded<T: Serialize + DeserializeOwned>(value: T) -> T {
+    let Ok(mut json) = serde_json::to_value(&value) else { return value };
+    round(&mut json);
+    serde_json::from_value(json).unwrap_or(value)
+}
+
+fn round(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let short = number.as_f64().and_then(|v| format!("{v:.FURTHER_DIGITS$e}").parse().ok());
+            *number = short.and_then(Number::from_f64).unwrap_or_else(|| number.clone());
+        }
+        Value::Array(all) => all.iter_mut().for_each(round),
+        Value::Object(all) => all.values_mut().for_each(round),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn fractions_have_ten_digits_and_whole_numbers_all_of_theirs() {
+        let rounded: (f64, Vec<f64>, u64, Option<f64>) =
+            rounded((2.0 / 3.0, vec![1e300 / 7.0, -1.0 / 3e-20, 60.0], u64::MAX, None));
+        let expected = (0.6666666667, vec![1.428571429e299, -3.333333333e19, 60.0], u64::MAX, None);
+        assert_eq!(rounded, expected);
+    }
+
+    #[test]
+    fn what_differs_in_the_last_digit_is_the_same_afterwards() {
+        let sum = 0.1 + 0.2;
+        assert_ne!(sum, 0.3);
+        let all = BTreeMap::from([("a", sum)]).into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        assert_eq!(rounded::<BTreeMap<String, f64>>(all)["a"], 0.3);
+        assert_eq!(rounded(rounded(1.0 / 3.0)), rounded(1.0 / 3.0));
+    }
+
+    #[test]
+    fn an_infinite_figure_is_not_lost() {
+        assert_eq!(rounded((f64::INFINITY, 0.1 + 0.2)), (f64::INFINITY, 0.1 + 0.2));
+    }
+}

@@ -1,0 +1,233 @@
+//! The runner and its strategy, driven by a worker that is none: it reads requests and answers with transcripts whose times are made
+//! up, on a clock of its own. Nothing is timed, so nothing depends on how busy the machine is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use judge::evidence::Evidence;
+use record::end::End;
+use record::experiment::Content;
+use record::folder::RunFolder;
+use record::outcome::Status;
+use record::plan::Plan;
+use record::state::State;
+use record::transcript::COLUMNS;
+use stats::rng::Seeded;
+
+use super::Runner;
+use crate::run::launch::{Ended, Launcher, Side};
+use crate::run::patience::TimeLimit;
+use crate::run::progress::Progress;
+use crate::run::signals::Signals;
+use crate::worker::Worker;
+
+/// What starting a process takes, in nanoseconds.
+const START_NS: f64 = 2e6;
+
+/// How the cells of a method behave.
+#[derive(Clone, Copy)]
+enum Manner {
+    /// A phase takes so many nanoseconds, give or take this share from launch to launch.
+    Takes(f64, f64),
+    /// The whole process is killed when its turn comes.
+    Dies,
+    /// It says that the machine lacks something.
+    Skips,
+}
+
+/// A worker that only answers.
+struct Simulated {
+    manners: BTreeMap<String, Manner>,
+    phases: Vec<String>,
+    random: Seeded,
+    now_ns: f64,
+}
+
+impl Launcher for Simulated {
+    fn begin(&mut self) {}
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs_f64(self.now_ns / 1e9)
+    }
+
+    fn launch(&mut self, sides: &[Side], _: TimeLimit, _: &Signals) -> Result<Ended> {
+        let (begun, mut ends) = (self.now_ns, Vec::new());
+        self.now_ns += START_NS;
+        for side in sides {
+            let (transcript, end) = self.answer(&fs::read_to_string(side.request)?);
+            fs::write(side.transcript, transcript)?;
+            fs::write(side.messages, "")?;
+            ends.push(end);
+        }
+        Ok(Ended { ends, wall: Duration::from_secs_f64((self.now_ns - begun) / 1e9) })
+    }
+}
+
+impl Simulated {
+    fn answer(&mut self, request: &str) -> (String, End) {
+        let value = |key: &'static str| values(request, key);
+        let methods: Vec<String> = value("method").map(str::to_owned).collect();
+        let mut text = format!("pagewise\t1\tc-O3\ncolumns\tslot\tround\tcell\tphase\t{}\n", COLUMNS.join("\t"));
+        // What differs from process to process is drawn once for each cell of a launch.
+        let shifts: Vec<f64> = methods.iter().map(|_| 2.0 * self.random.unit() - 1.0).collect();
+        let mut skipped = vec![false; methods.len()];
+        let (mut slot, mut samples) = (0, 0);
+        let warmup = value("warmup").map(|l| (true, l.to_owned()));
+        let rounds: Vec<_> = warmup.chain(value("round").map(|l| (false, l.to_owned()))).collect();
+        for (is_warmup, line) in rounds {
+            let Some((number, order)) = line.split_once(' ') else { continue };
+            let round = number.parse::<i32>().unwrap() * if is_warmup { -1 } else { 1 };
+            for cell in order.split(',').filter_map(|c| c.parse::<usize>().ok()) {
+                slot += 1;
+                match self.manners[&methods[cell]] {
+                    Manner::Dies => return (text, End::Signal(9)),
+                    Manner::Skips if !skipped[cell] => {
+                        skipped[cell] = true;
+                        let _ = writeln!(text, "skip\t{cell}\tthere is no pool here");
+                    }
+                    Manner::Skips => {}
+                    Manner::Takes(ns, share) => {
+                        let wall_ns = (ns * (1.0 + share * shifts[cell])) as u64;
+                        for phase in self.phases.clone() {
+                            let start = self.now_ns as u64;
+                            let _ = writeln!(
+                                text,
+                                "sample\t{slot}\t{round}\t{cell}\t{phase}\t1\t4096\t{start}\t{wall_ns}\t{wall_ns}\t0\t0\t0\t0\t0\t0"
+                            );
+                            samples += 1;
+                            self.now_ns += wall_ns as f64;
+                        }
+                    }
+                }
+            }
+        }
+        let _ = writeln!(text, "done\t{samples}");
+        (text, End::Exit(0))
+    }
+}
+
+/// What a request says of a key, line by line.
+fn values<'a>(request: &'a str, key: &'static str) -> impl Iterator<Item = &'a str> {
+    request.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix('='))
+}
+
+/// The plan of a recorded run, whose methods only have to take time.
+fn plan(change: impl Fn(&mut Plan)) -> Plan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary");
+    let mut plan = RunFolder::open(path.to_str().unwrap(), Path::new("/nowhere")).unwrap().plan().unwrap();
+    plan.run = format!("simulated-{}", std::process::id());
+    plan.experiments.iter_mut().for_each(|e| e.content = Content::None);
+    plan.cells.iter_mut().for_each(|c| c.method.laws.clear());
+    (plan.min_launches, plan.max_launches, plan.precision, plan.budget_s) = (6, 40, 0.01, 60.0);
+    change(&mut plan);
+    plan
+}
+
+const STEADY: [(&str, Manner); 3] = [
+    ("touch", Manner::Takes(1e6, 0.0)),
+    ("populate-write", Manner::Takes(5e5, 0.0)),
+    ("null", Manner::Takes(1e3, 0.0)),
+];
+
+/// A whole run of a plan in a folder of its own, which is there for as long as the result.
+fn run(plan: Plan, manners: &[(&str, Manner)]) -> (State, Evidence, RunFolder, tempfile::TempDir) {
+    let place = tempfile::tempdir().unwrap();
+    let folder = RunFolder::create(&place.path().join("run")).unwrap();
+    let mut all: BTreeMap<String, Manner> = STEADY.map(|(name, manner)| (name.to_owned(), manner)).into();
+    all.extend(manners.iter().map(|(name, manner)| ((*name).to_owned(), *manner)));
+    let phases = plan.cells[0].method.phases.clone();
+    let launcher = Simulated { manners: all, phases, random: Seeded::new(3), now_ns: 0.0 };
+    let (workers, signals) = ([Worker::simulated("c-O3")], Signals::watch().unwrap());
+    folder.write_sealed("plan.json", &plan).unwrap();
+    let runner = Runner::driving(plan, &folder, &workers, &signals, Progress::new(), Box::new(launcher)).unwrap();
+    let (state, evidence) = runner.run().unwrap();
+    (state, evidence, folder, place)
+}
+
+/// The code of the note by which an experiment ended.
+fn ending(state: &State) -> String {
+    let notes = &state.ended.as_ref().unwrap().notes;
+    notes.iter().find(|n| n.experiment == "fault").map_or_else(String::new, |n| n.code.clone())
+}
+
+fn launches_of(state: &State, evidence: &Evidence, method: &str) -> usize {
+    let cell = state.cells.iter().position(|c| c.cell.method == method && !c.twin).unwrap();
+    evidence.cells.get(&cell).map_or(0, |c| c.launches.len())
+}
+
+#[test]
+fn what_is_precise_at_once_has_the_least_launches() {
+    let (state, evidence, folder, _place) = run(plan(|_| ()), &[]);
+    assert_eq!((ending(&state).as_str(), launches_of(&state, &evidence, "touch")), ("precision-reached", 6));
+    // The run can be told again from its folder, and nothing of it is damaged.
+    let again = folder.state().unwrap();
+    let read = Evidence::read(&again, &folder).unwrap();
+    assert_eq!((read.damage.len(), launches_of(&again, &read, "touch")), (0, 6));
+    assert_eq!(again.ended, state.ended);
+}
+
+#[test]
+fn what_varies_is_launched_until_the_budget_ends_and_nothing_is_begun_that_it_has_no_time_for() {
+    let wild = [("touch", Manner::Takes(1e6, 0.4)), ("populate-write", Manner::Takes(5e5, 0.4))];
+    let (state, evidence, folder, _place) = run(plan(|p| (p.budget_s, p.max_launches) = (2.0, 400)), &wild);
+    assert_eq!(ending(&state), "budget-ended");
+    assert!(launches_of(&state, &evidence, "touch") > 6);
+    // A launch may take longer than its like did, but each was begun with time left for the shortest of them.
+    let took: Vec<f64> = folder.launches().unwrap().records.iter().map(|r| r.wall_s).collect();
+    let shortest = took.iter().copied().fold(f64::MAX, f64::min);
+    let before_last: f64 = took[..took.len() - 1].iter().sum();
+    assert!(before_last + shortest <= 2.0, "the last launch was begun {before_last} s into a budget of 2 s");
+}
+
+#[test]
+fn the_most_launches_end_a_run_that_is_not_precise() {
+    let wild = [("touch", Manner::Takes(1e6, 0.4)), ("populate-write", Manner::Takes(5e5, 0.4))];
+    let (state, evidence, ..) = run(plan(|p| p.max_launches = 9), &wild);
+    assert_eq!((ending(&state).as_str(), launches_of(&state, &evidence, "touch")), ("launches-ended", 9));
+}
+
+#[test]
+fn a_cell_that_kills_its_process_is_found_by_trying_each_alone() {
+    let (state, evidence, folder, _place) = run(plan(|_| ()), &[("populate-write", Manner::Dies)]);
+    let dead = state.cells.iter().find(|c| c.cell.method == "populate-write").unwrap();
+    let outcome = dead.outcome.as_ref().unwrap();
+    assert!(outcome.status == Status::Failed && outcome.reason.contains("SIGKILL"), "{outcome:?}");
+    assert!(state.cells.iter().filter(|c| c.cell.method == "touch").all(|c| c.outcome.is_none()));
+    assert_eq!(launches_of(&state, &evidence, "touch"), 6);
+    let splits = fs::read_to_string(folder.file("decisions.jsonl")).unwrap().matches("\"decision\":\"split\"").count();
+    assert_eq!(splits, 1);
+}
+
+#[test]
+fn a_skipped_cell_has_its_reason_and_the_rest_goes_on() {
+    let (state, evidence, ..) = run(plan(|_| ()), &[("populate-write", Manner::Skips)]);
+    let skipped = state.cells.iter().find(|c| c.cell.method == "populate-write").unwrap();
+    assert_eq!(
+        skipped.outcome.as_ref().map(|o| (o.status, o.reason.as_str())),
+        Some((Status::Skipped, "there is no pool here"))
+    );
+    assert_eq!(launches_of(&state, &evidence, "touch"), 6);
+}
+
+#[test]
+fn a_run_is_gone_on_with_where_it_was_left() {
+    let first = plan(|p| p.max_launches = 3);
+    let (_, _, folder, _place) = run(first.clone(), &[]);
+    let before = folder.launches().unwrap().records.len();
+    let more = Plan { max_launches: 8, ..first };
+    let phases = more.cells[0].method.phases.clone();
+    let manners = STEADY.map(|(name, manner)| (name.to_owned(), manner)).into();
+    let launcher = Simulated { manners, phases, random: Seeded::new(4), now_ns: 0.0 };
+    let (workers, signals) = ([Worker::simulated("c-O3")], Signals::watch().unwrap());
+    let runner = Runner::driving(more, &folder, &workers, &signals, Progress::new(), Box::new(launcher)).unwrap();
+    let (state, evidence) = runner.run().unwrap();
+    let all = folder.launches().unwrap();
+    assert!(all.damage.is_empty() && all.records.len() > before);
+    let numbers: Vec<usize> = all.records.iter().map(|r| r.launch).collect();
+    assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
+    assert!(launches_of(&state, &evidence, "touch") >= 6);
+}
