@@ -18,9 +18,9 @@ class PagewiseCheck(rfm.RunOnlyRegressionTest):
     descr = "What memory costs on this node, by Pagewise"
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
-    executable = variable(str, value=os.environ.get("PAGEWISE", "pagewise"))
-    what = variable(str, value="fault/touch fault/thp")
-    values = variable(str, value="bytes=2MiB")
+    executable = os.environ.get("PAGEWISE", "pagewise")
+    what = variable(str, value="fault/touch@c-O3 fault/thp@c-O3")
+    values = variable(str, value="bytes=16MiB")
     budget = variable(str, value="20s")
     num_tasks = 1
     exclusive_access = True
