@@ -1,5 +1,6 @@
 //! Builds the native worker twice (`-O0` and `-O3`) and the helper program once, and gathers what the binary carries of
-//! the workers. A new method is a new file; nothing here names one. Files are compiled side by side, all levels at once, and only those that changed.
+//! the workers. A new method is a new file; nothing here names one. Files are compiled side by side, all levels at
+//! once, and only those that changed.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

@@ -79,6 +79,7 @@ enum Verb {
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
     /// Which way to use here, what it gains, and from which size on: advise read --file F, or advise --save for programs.
+    #[command(after_help = "Example: pagewise advise read --file access.log")]
     Advise(Box<advise::AdviseArgs>),
     /// Other people's claims about the cost of memory, tested on this machine.
     #[command(after_help = "Example: pagewise claims --about mmap --budget 5min")]

@@ -331,7 +331,8 @@ fn exported_source_compiles_and_says_the_same() {
     let expected: String = sizes.iter().map(|b| format!("{}\n", advice.way("read", *b).unwrap_or("-"))).collect();
     std::fs::write(place.file("constants.h"), exported("c")).unwrap();
     let main = "#include \"constants.h\"\n#include <stdio.h>\nint main(void) {\n    uint64_t all[] = {SIZES};\n    \
-        for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {\n        const char *way = pagewise_advice_read(all[i]);\n        \
+        for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {\n        \
+        const char *way = pagewise_advice_read(all[i]);\n        \
         puts(way ? way : \"-\");\n    }\n    return pagewise_advice_copy(1) != 0 || PAGEWISE_ADVICE_PAGE_BYTES == 0;\n}\n";
     let listed = sizes.map(|b| b.to_string()).join(", ");
     std::fs::write(place.file("main.c"), main.replace("SIZES", &listed)).unwrap();

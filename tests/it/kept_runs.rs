@@ -10,8 +10,9 @@ use serde_json::Value;
 use crate::support::place::{Place, Said, entries, said};
 use crate::support::skips::skip;
 
-/// A run that ends after two launches, and has time for these on a machine that is loaded by the other tests.
-const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=1MiB", "--launches", "2", "--budget", "40s"];
+/// A run that ends after two launches, and has time for these on a machine that is loaded by the other tests. A sample is
+/// longer than a turn of the scheduler, so that being switched out costs none its trust.
+const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=32MiB", "--launches", "2", "--budget", "40s"];
 
 /// A place with some kept runs; their folders, the oldest first.
 fn with_runs(count: usize) -> (Place, Vec<PathBuf>) {
@@ -73,7 +74,7 @@ fn runs_are_found_by_what_they_are_and_removed_only_within_the_store() {
 fn a_second_run_is_refused_and_a_forced_one_marks_both() {
     let place = Place::new();
     let (first, second) = (place.file("home/first"), place.file("home/second"));
-    let long = ["run", "fault/touch@c-O3", "--set", "bytes=1MiB", "--budget", "12s", "--out"];
+    let long = ["run", "fault/touch@c-O3", "--set", "bytes=32MiB", "--budget", "12s", "--out"];
     let mut child = place.command(&[&long[..], &[first.to_str().unwrap()]].concat());
     let child = child.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
     crate::support::waiting::wait_until("the first measures", || first.join("launches.jsonl").is_file());

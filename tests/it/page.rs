@@ -65,8 +65,7 @@ fn figures_without_scripts_are_those_of_the_summary() {
     let Some(browser) = chromium() else { return };
     let place = Place::new();
     let folder = run(&place);
-    let looks = "return {ready: !!inner.querySelector('#tools button'), rows: all('tr[data-cell]').map((row) => \
-                 [row.dataset.cell, ...[...row.cells].filter((c) => c.dataset.value !== undefined).map((c) => c.dataset.value)])}";
+    let looks = include_str!("page_looks/figures.js");
     // Without allow-scripts nothing of the page's own runs.
     let frame = "sandbox=allow-same-origin width=1280 height=900";
     let (found, _) = look(browser, &place, &folder.join("report.html"), frame, looks);
@@ -90,23 +89,7 @@ fn the_page_works_in_a_browser_and_fits_it() {
     let Some(browser) = chromium() else { return };
     let place = Place::new();
     let page = run(&place).join("report.html");
-    let looks = "const root = inner.documentElement;
-        const wide = all('body *').filter((one) => !one.closest('.scroll, pre, svg') && one.getBoundingClientRect().right > view.innerWidth + 1);
-        const unnamed = all('svg').filter((one) => !one.closest('[aria-hidden=true], [role=img]')).length;
-        const names = (table) => [...table.querySelectorAll('tbody:first-of-type tr:not(.kind) > th')].map((one) => one.textContent);
-        const table = all('table').find((one) => one.querySelector('th[data-sorts]') && names(one).length > 1);
-        const head = table.querySelector('th[data-sorts]');
-        const at = [...head.parentElement.children].indexOf(head);
-        const values = () => [...table.tBodies[0].rows].filter((row) => row.cells.length > 1).map((row) => Number(row.cells[at].dataset.value));
-        const orders = [names(table)];
-        const sorted = [];
-        for (const turn of [1, 2, 3]) { head.querySelector('button').click(); orders.push(names(table)); sorted.push([head.getAttribute('aria-sort'), values()]); }
-        const buttons = all('#tools button');
-        const folded = () => all('details').filter((one) => !one.open).length;
-        const before = [folded(), root.dataset.theme ?? ''];
-        buttons.slice(0, 2).forEach((one) => one.click());
-        return {overflow: root.scrollWidth > view.innerWidth, wide: wide.map((one) => one.outerHTML.slice(0, 80)), unnamed, orders, sorted,
-            before, after: [folded(), root.dataset.theme ?? ''], captions: all('table:not(:has(caption))').length}";
+    let looks = include_str!("page_looks/whole.js");
     for width in [390, 1280, 1600] {
         let frame = format!("width={width} height=900 style=border:0");
         let (found, console) = look(browser, &place, &page, &frame, looks);

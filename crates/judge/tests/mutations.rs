@@ -1,4 +1,5 @@
-//! A record is changed in 2,000 ways, each drawn from a seed. Each change ends in a clear error, or is named and what it touched is
+//! A record is changed in 2,000 ways, each drawn from a seed. Each change ends in a clear error, or is named and what
+//! it touched is
 //! left out, or changes nothing. None changes a figure without a word.
 
 mod recorded;

@@ -1,4 +1,5 @@
-//! A profile on one screen: what was counted, what it costs, whether that agrees with the command's own time, and what is worth a
+//! A profile on one screen: what was counted, what it costs, whether that agrees with the command's own time, and
+//! what is worth a
 //! try. Nothing is promised of wall-clock time.
 
 use comfy_table::{CellAlignment, Table, presets};

@@ -1,4 +1,5 @@
-//! A profile under way: one look at the command, then blocks of a clean run, a run whose page faults are followed and the prices,
+//! A profile under way: one look at the command, then blocks of a clean run, a run whose page faults are followed and
+//! the prices,
 //! in random order, until the interval of what faults cost is narrow or the time is over.
 
 mod price;

@@ -336,7 +336,12 @@ pub fn laboratory(home: &Path, arguments: &[&str]) -> std::process::Output {
 
 /// The summary of a run of one launch.
 pub fn run_json(home: &Path, arguments: &[&str]) -> serde_json::Value {
-    let usual = ["run", "--json", "--launches", "1", "--budget", "15s"];
+    run_json_within(home, "15s", arguments)
+}
+
+/// The same within a budget.
+pub fn run_json_within(home: &Path, budget: &str, arguments: &[&str]) -> serde_json::Value {
+    let usual = ["run", "--json", "--launches", "1", "--budget", budget];
     let output = laboratory(home, &[&usual[..], arguments].concat());
     // 4 where nothing could be measured: each test says itself which outcome it wants.
     assert!([Some(0), Some(4)].contains(&output.status.code()), "{}", text(&output.stderr));

@@ -1,5 +1,5 @@
-/* Whether an x86-64 instruction writes its memory operand. Enough of the instruction set to tell the read of a fresh page, which
- * gets the zero page, from the write that gets one of its own; what it does not know it takes for a read. */
+/* Whether an x86-64 instruction writes its memory operand. Enough of the instruction set to tell the read of a fresh
+ * page, which gets the zero page, from the write that gets one of its own; what it does not know it takes for a read. */
 #include "direction.h"
 #include <stdbool.h>
 
@@ -53,7 +53,8 @@ static enum direction two_bytes(unsigned op, unsigned reg, struct form f)
 static enum direction three_bytes(unsigned op, unsigned map)
 {
     if (map == 2)
-        return of(op == 0x2e || op == 0x2f || op == 0x8e || (op >= 0xa0 && op <= 0xa3) || op == 0x63 || op == 0x8a || op == 0x8b);
+        return of(op == 0x2e || op == 0x2f || op == 0x8e ||
+                  (op >= 0xa0 && op <= 0xa3) || op == 0x63 || op == 0x8a || op == 0x8b);
     return of((op >= 0x14 && op <= 0x17) || op == 0x19 || op == 0x1b || op == 0x1d || op == 0x39 || op == 0x3b);
 }
 

@@ -5,6 +5,7 @@
 
 enum direction { DIRECTION_UNKNOWN, DIRECTION_READ, DIRECTION_WRITE };
 
-/* Of the machine code at the place of a page fault; unknown where the architecture's code is not read, or `bytes` are too few. */
+/* Of the machine code at the place of a page fault; unknown where the architecture's code is not read, or `bytes` are
+ * too few. */
 enum direction direction_of(const unsigned char *code, size_t bytes);
 #endif

@@ -1,5 +1,5 @@
-/* Reads the kernel's records of page faults and mappings, one ring for each processor, and puts them into the order in which they
- * happened. A record that was lost is counted: what is then said of the command cannot be trusted. */
+/* Reads the kernel's records of page faults and mappings, one ring for each processor, and puts them into the order in
+ * which they happened. A record that was lost is counted: what is then said of the command cannot be trusted. */
 #include "faults.h"
 #include "core.h"
 #include "touched.h"

@@ -252,7 +252,10 @@ static void simulate(const struct process *p, const struct mapping *m, struct bl
 
 static uint64_t *first_write(enum kind kind)
 {
-    return kind == HEAP ? &touched.heap : kind == STACK ? &touched.stack : kind == SHARED ? &touched.shared : &touched.anonymous;
+    return kind == HEAP     ? &touched.heap
+           : kind == STACK  ? &touched.stack
+           : kind == SHARED ? &touched.shared
+                            : &touched.anonymous;
 }
 
 /* A fault on a base page of memory without a file. */

@@ -350,8 +350,8 @@ static void read_io(const char *path, uint64_t io[4])
     }
 }
 
-/* What the command's processes read and wrote: that of all children that were waited for, which the kernel adds to this process's
- * own, without the one thread of this process. */
+/* What the command's processes read and wrote: that of all children that were waited for, which the kernel adds to this
+ * process's own, without the one thread of this process. */
 static void print_calls(void)
 {
     uint64_t all[4], own[4];

@@ -247,7 +247,8 @@ impl RunFolder {
         Ok(Launches { records: lines.values.into_iter().map(|(_, record)| record).collect(), damage: lines.damage })
     }
 
-    /// The launches whose frames lie behind the last one that has a line, by their numbers. A run that is killed leaves one at most.
+    /// The launches whose frames lie behind the last one that has a line, by their numbers. A run that is killed
+    /// leaves one at most.
     pub fn unlisted(&self, launches: &Launches) -> Vec<usize> {
         let end = launches.records.iter().map(|r| r.frame.offset.saturating_add(r.frame.length)).max().unwrap_or(0);
         let mut found = frames::behind(&self.file(TRANSCRIPTS), end);

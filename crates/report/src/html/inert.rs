@@ -36,7 +36,8 @@ pub(super) fn escaped(raw: &str) -> String {
     shown
 }
 
-/// JSON on one line for the inside of a `script` element: the same value, without a character that could end the element, begin a
+/// JSON on one line for the inside of a `script` element: the same value, without a character that could end the
+/// element, begin a
 /// comment, steer what shows it or be taken for the end of a line.
 pub(super) fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

@@ -46,7 +46,8 @@ pub(crate) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str)
     both.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
 }
 
-/// The stack of a group's ordinary methods, each a cell and its label; `None` where phases overlap, or where there are fewer than two of them or of the cells.
+/// The stack of a group's ordinary methods, each a cell and its label; `None` where phases overlap, or where there
+/// are fewer than two of them or of the cells.
 pub(crate) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usize, &str)]) -> Option<Stack> {
     if experiment.totals.iter().any(|t| t.overlap) {
         return None;

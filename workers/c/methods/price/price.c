@@ -29,8 +29,8 @@ void price_begin(struct slot *s, struct prices *p)
         fail(s, "pwrite");
     p->mapped = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, p->file, 0);
     check_map(s, p->mapped);
-    p->fresh = mmap(free_range(s, p->bytes), p->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-                    -1, 0);
+    p->fresh = mmap(free_range(s, p->bytes), p->bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     check_map(s, p->fresh);
     madvise(p->fresh, p->bytes, MADV_NOHUGEPAGE);
     madvise(p->mapped, p->bytes, MADV_NOHUGEPAGE);
