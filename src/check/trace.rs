@@ -39,7 +39,7 @@ pub(super) fn check(place: &Path, state: &State, workers: &[Worker], signals: &S
     let mut wrong = Vec::new();
     for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
         let single = |key: &str| planned.cell.parameters.get(key).is_none_or(|v| v == "1");
-        let Some(told) = captures::kept(&planned.cell) else { continue };
+        let Some(told) = captures::kept(&state.plan, &planned.cell) else { continue };
         if single("threads") && single("processes") && seen.insert(planned.cell.name()) && signals.arrived().is_none() {
             let method = &planned.method;
             match trace_cell(place, state, &told, method, workers, signals)? {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use record::cell::{self, Selector};
+use record::concern::Concern;
 use record::experiment::{Experiment, ParameterList};
 use record::method::Offer;
 use record::request::{self, LaunchKeys};
@@ -186,10 +187,16 @@ impl Laboratory {
         self.workers.iter().map(Worker::offer).collect()
     }
 
+    /// Parses one `--set`.
+    fn setting(&self, text: &str) -> Result<(String, Vec<String>)> {
+        let is_path = |key: &str| self.experiments.iter().any(|e| e.concern_of(key) == Some(Concern::File));
+        cell::parse_setting(text, is_path)
+    }
+
     fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
         let mut wish = Wish {
             selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
-            settings: select.set.iter().map(|s| cell::parse_setting(s)).collect::<Result<_>>()?,
+            settings: select.set.iter().map(|s| self.setting(s)).collect::<Result<_>>()?,
             baseline,
             sizes: list,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
@@ -349,7 +356,7 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
         bail!("a request is for one worker, not for {worker} and {other}");
     }
     let plain: Vec<&cell::Cell> = cells.iter().map(|p| &p.cell).filter(|c| c.worker == *worker).collect();
-    let (told, how_to_make) = captures::by_hand(&plain)?;
+    let (told, how_to_make) = captures::by_hand(&experiments[0], &plain)?;
     let order: Vec<usize> = (0..plain.len()).collect();
     let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
     let told: Vec<&cell::Cell> = told.iter().collect();

@@ -67,10 +67,10 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };
     let hashes = groups::settle_missing(&mut cells, workers)?;
-    input::settle(&mut cells, terms.allow_system_changes);
+    input::settle(&mut cells, &experiments, terms.allow_system_changes);
     let baselines = match &choice {
         Choice::Wished(wish) | Choice::Published(_, wish) | Choice::Claimed(_, _, wish) => {
-            input::settle_unbounded(&mut cells, wish);
+            input::settle_unbounded(&mut cells, &experiments, wish);
             groups::baselines(&experiments, &cells, wish)?
         }
         Choice::Checked(..) => {

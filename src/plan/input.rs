@@ -6,6 +6,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use record::cell::Cell;
+use record::concern::{COLD, Concern, DISK, DROPPED, TMPFS};
 use record::experiment::Experiment;
 use record::outcome::{Outcome, Status};
 use record::plan::PlannedCell;
@@ -13,7 +15,7 @@ use record::sizes;
 
 use super::wish::Wish;
 
-/// The value of `file` that stands for a generated capture file.
+/// The value of a key that concerns a file which stands for a generated capture file.
 pub const CAPTURE: &str = "capture";
 
 /// First bytes of pcap files: both byte orders, microseconds and nanoseconds (pcap-savefile(5)).
@@ -30,9 +32,9 @@ struct Own {
 
 impl Own {
     /// Looks before it opens, because opening a FIFO would wait for its writer.
-    fn look(path: &Path) -> Result<Own> {
-        let path = fs::canonicalize(path).with_context(|| format!("file={}", path.display()))?;
-        let status = fs::metadata(&path).with_context(|| format!("file={}", path.display()))?;
+    fn look(key: &str, path: &Path) -> Result<Own> {
+        let path = fs::canonicalize(path).with_context(|| format!("{key}={}", path.display()))?;
+        let status = fs::metadata(&path).with_context(|| format!("{key}={}", path.display()))?;
         let kind = status.file_type();
         let wrong = match () {
             () if kind.is_dir() => Some("is a directory"),
@@ -42,11 +44,11 @@ impl Own {
             () => None,
         };
         if let Some(wrong) = wrong {
-            bail!("file={} {wrong}; give a regular file", path.display());
+            bail!("{key}={} {wrong}; give a regular file", path.display());
         }
         let mut start = Vec::new();
-        let file = File::open(&path).with_context(|| format!("file={}", path.display()))?;
-        file.take(4).read_to_end(&mut start).with_context(|| format!("file={}", path.display()))?;
+        let file = File::open(&path).with_context(|| format!("{key}={}", path.display()))?;
+        file.take(4).read_to_end(&mut start).with_context(|| format!("{key}={}", path.display()))?;
         let is_capture = PCAP_MAGICS.iter().any(|magic| start == magic);
         Ok(Own { bytes: status.len(), in_memory: lies_in_memory(&path), is_capture, path })
     }
@@ -61,39 +63,45 @@ fn lies_in_memory(path: &Path) -> bool {
 
 /// Adds to a wish what the user's own file settles: its size, its place, and what can be done with what is in it.
 pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
-    for (key, values) in &mut wish.settings {
-        if key == "memory" {
-            for value in values.iter_mut().filter(|v| !["unbounded", "all"].contains(&v.as_str())) {
-                *value = sizes::parse_size(value).context("memory")?.to_string();
-            }
+    let concerning = |key: &str, concern| experiments.iter().any(|e| e.concern_of(key) == Some(concern));
+    for (key, values) in wish.settings.iter_mut().filter(|(key, _)| concerning(key, Concern::MemoryBound)) {
+        for value in values.iter_mut().filter(|v| !["unbounded", "all"].contains(&v.as_str())) {
+            *value = sizes::parse_size(value).with_context(|| key.clone())?.to_string();
         }
     }
-    let Some((_, values)) = wish.settings.iter_mut().find(|(key, _)| key == "file") else { return Ok(()) };
+    let file = wish.settings.iter_mut().find(|(key, _)| concerning(key, Concern::File));
+    let Some((key, values)) = file else { return Ok(()) };
     let [named] = &mut values[..] else { return Ok(()) };
     if [CAPTURE, "all"].contains(&named.as_str()) {
         return Ok(());
     }
-    let reads = |name: &str| experiments.iter().any(|e| e.name == name && e.parameters.contains_key("file"));
+    let readers: Vec<&Experiment> = experiments.iter().filter(|e| e.concern_of(key) == Some(Concern::File)).collect();
+    let reads = |name: &str| readers.iter().any(|e| e.name == name);
     if wish.selectors.is_empty() || !wish.selectors.iter().all(|s| reads(&s.experiment)) {
-        let known: Vec<_> = experiments.iter().filter(|e| reads(&e.name)).map(|e| e.name.as_str()).collect();
-        bail!("file= says what to read, so name an experiment that reads a file: {}", known.join(", "));
+        let known: Vec<_> = readers.iter().map(|e| e.name.as_str()).collect();
+        bail!("{key}= says what to read, so name an experiment that reads a file: {}", known.join(", "));
     }
-    let own = Own::look(Path::new(named))?;
-    *named = own.path.to_str().context("file=: the path is not UTF-8")?.to_owned();
-    if let Some((_, sizes)) = wish.settings.iter().find(|(key, _)| key == "bytes") {
-        for size in sizes {
-            if sizes::parse_size(size).context("bytes")? > own.bytes {
-                bail!("bytes={size}, but {} has only {} bytes", own.path.display(), own.bytes);
-            }
+    let own = Own::look(key, Path::new(named))?;
+    *named = own.path.to_str().with_context(|| format!("{key}=: the path is not UTF-8"))?.to_owned();
+    let of = |concern| readers.iter().find_map(|e| Some((e.key(concern)?, *e)));
+    let size = of(Concern::FileSize).and_then(|(key, _)| wish.settings.iter().find(|(k, _)| k == key));
+    for (key, size) in size.iter().flat_map(|(key, sizes)| sizes.iter().map(move |size| (key, size))) {
+        if sizes::parse_size(size).with_context(|| key.clone())? > own.bytes {
+            bail!("{key}={size}, but {} has only {} bytes", own.path.display(), own.bytes);
         }
     }
-    let place = if own.in_memory { "tmpfs" } else { "disk" };
-    let consume = if own.is_capture { None } else { Some("sum".to_owned()) };
-    let settled = [("bytes", Some(own.bytes.to_string())), ("place", Some(place.to_owned())), ("consume", consume)];
-    for (key, value) in settled {
-        let known = experiments.iter().any(|e| reads(&e.name) && e.parameters.contains_key(key));
-        let asked = wish.settings.iter().any(|(k, _)| k == key);
-        if let (true, false, Some(value)) = (known, asked, value) {
+    let place = if own.in_memory { TMPFS } else { DISK };
+    let any_file = |(key, experiment): (&str, &Experiment)| experiment.parameters[key].values.first().cloned();
+    let content = of(Concern::FileContent).and_then(any_file).filter(|_| !own.is_capture);
+    let settled = [
+        (Concern::FileSize, Some(own.bytes.to_string())),
+        (Concern::FilePlace, Some(place.to_owned())),
+        (Concern::FileContent, content),
+    ];
+    for (concern, value) in settled {
+        if let (Some((key, _)), Some(value)) = (of(concern), value)
+            && !wish.settings.iter().any(|(asked, _)| asked == key)
+        {
             wish.settings.push((key.to_owned(), vec![value]));
         }
     }
@@ -101,47 +109,60 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
 }
 
 /// Refuses what cannot be, or may not be done here.
-pub fn settle(cells: &mut [PlannedCell], allow_system_changes: bool) {
+pub fn settle(cells: &mut [PlannedCell], experiments: &[Experiment], allow_system_changes: bool) {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
-        let value = |key: &str| planned.cell.parameters.get(key).map(String::as_str);
-        let number = |key: &str| value(key).and_then(|v| v.parse::<u64>().ok());
-        let cold = value("cache").is_some_and(|c| ["cold", "dropped"].contains(&c));
-        let in_memory = value("place") == Some("tmpfs");
-        let bound = number("memory");
-        let refusal = match () {
-            () if in_memory && cold => Some(
-                "tmpfs cannot be cold: its pages are the storage itself, and neither fadvise nor drop_caches empties it".to_owned(),
-            ),
-            () if value("cache") == Some("dropped") && !allow_system_changes => {
-                Some("cache=dropped empties everybody's page cache; --allow-system-changes permits it".to_owned())
-            }
-            () if bound.is_some() && in_memory => {
-                Some("a file in tmpfs is charged to the memory cgroup of whoever made it, so memory= cannot bound it".to_owned())
-            }
-            () if bound.is_some() && !cold => {
-                Some("under a memory bound the file's pages come and go; take cache=cold, which evicts them first".to_owned())
-            }
-            () if bound.is_some() && !allow_system_changes => {
-                Some("memory= needs a memory cgroup; --allow-system-changes permits making one".to_owned())
-            }
-            () => None,
-        };
-        planned.outcome = refusal.map(|reason| Outcome::of(Status::Refused, reason));
+        let experiment = experiments.iter().find(|e| e.name == planned.cell.experiment);
+        let reason = experiment.and_then(|e| refusal(e, &planned.cell, allow_system_changes));
+        planned.outcome = reason.map(|reason| Outcome::of(Status::Refused, reason));
+    }
+}
+
+fn is_bound(value: &str) -> bool {
+    value.parse::<u64>().is_ok()
+}
+
+/// Why a cell cannot be, or may not be measured here.
+fn refusal(experiment: &Experiment, cell: &Cell, allow_system_changes: bool) -> Option<String> {
+    let value = |concern| experiment.value(cell, concern);
+    let key = |concern| experiment.key(concern).unwrap_or_default();
+    let (cache, memory) = (key(Concern::PageCache), key(Concern::MemoryBound));
+    let cold = value(Concern::PageCache).is_some_and(|c| [COLD, DROPPED].contains(&c));
+    let in_memory = value(Concern::FilePlace) == Some(TMPFS);
+    let bounded = value(Concern::MemoryBound).is_some_and(is_bound);
+    match () {
+        () if in_memory && cold => Some(
+            "tmpfs cannot be cold: its pages are the storage itself, and neither fadvise nor drop_caches empties it"
+                .to_owned(),
+        ),
+        () if value(Concern::PageCache) == Some(DROPPED) && !allow_system_changes => {
+            Some(format!("{cache}={DROPPED} empties everybody's page cache; --allow-system-changes permits it"))
+        }
+        () if bounded && in_memory => Some(format!(
+            "a file in tmpfs is charged to the memory cgroup of whoever made it, so {memory}= cannot bound it"
+        )),
+        () if bounded && !cold => Some(format!(
+            "under a memory bound the file's pages come and go; take {cache}={COLD}, which evicts them first"
+        )),
+        () if bounded && !allow_system_changes => {
+            Some(format!("{memory}= needs a memory cgroup; --allow-system-changes permits making one"))
+        }
+        () => None,
     }
 }
 
 /// Skips readers that take no memory bound where nothing but bounded ones were asked for: they would have all of memory, and
 /// stand beside others that may not.
-pub fn settle_unbounded(cells: &mut [PlannedCell], wish: &Wish) {
-    let asked = wish.settings.iter().find(|(key, _)| key == "memory");
-    if !asked.is_some_and(|(_, values)| values.iter().all(|value| value.parse::<u64>().is_ok())) {
-        return;
-    }
-    let reads =
-        |p: &&mut PlannedCell| p.cell.parameters.contains_key("file") && !p.cell.parameters.contains_key("memory");
-    for planned in cells.iter_mut().filter(|p| p.outcome.is_none()).filter(reads) {
-        let reason = "it cannot be measured under a memory bound; the methods of the native worker can";
-        planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+pub fn settle_unbounded(cells: &mut [PlannedCell], experiments: &[Experiment], wish: &Wish) {
+    for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
+        let Some(experiment) = experiments.iter().find(|e| e.name == planned.cell.experiment) else { continue };
+        let key = experiment.key(Concern::MemoryBound);
+        let asked = key.and_then(|key| wish.settings.iter().find(|(asked, _)| asked == key));
+        let only_bounded = asked.is_some_and(|(_, values)| values.iter().all(|value| is_bound(value)));
+        let value = |concern| experiment.value(&planned.cell, concern);
+        if only_bounded && value(Concern::File).is_some() && value(Concern::MemoryBound).is_none() {
+            let reason = "it cannot be measured under a memory bound; the methods of the native worker can";
+            planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+        }
     }
 }
 

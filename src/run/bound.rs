@@ -1,4 +1,4 @@
-//! Memory bounds: a memory cgroup for each value of `memory=`, made only where the user allowed it, and removed again.
+//! Memory bounds: a memory cgroup for each bound that cells ask for, made only where the user allowed it, and removed again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +9,11 @@ use anyhow::Result;
 use super::need::memory_needed;
 use crate::machine::memory;
 use crate::run::guard::Guard;
+use record::cell::Cell;
+use record::concern::Concern;
 use record::decision::What;
 use record::outcome::{Outcome, Status};
+use record::plan::Plan;
 use record::sizes::about_size;
 use record::state::State;
 
@@ -31,13 +34,13 @@ impl Bounds {
         let mut settled = Vec::new();
         let mut wanted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
-            let Some(bound) = bound_of(&planned.cell.parameters) else { continue };
+            let Some((key, bound)) = bound_of(&state.plan, &planned.cell) else { continue };
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
             // What piles up is compared with the bound by the worker, and with what is left before each launch.
-            let itself = bounds_itself(&planned.cell.parameters);
+            let itself = bounds_itself(&state.plan, &planned.cell);
             if !itself && bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
                 let (bound, needed) = (about_size(bound.parse::<u64>()? as f64), about_size(needed as f64));
-                let reason = format!("memory={bound} is less than the {needed} that the worker needs for itself");
+                let reason = format!("{key}={bound} is less than the {needed} that the worker needs for itself");
                 let outcome = Outcome::of(Status::Refused, reason);
                 settled.push(("the bound was looked at".to_owned(), What::Settled { cells: vec![index], outcome }));
             } else {
@@ -51,7 +54,7 @@ impl Bounds {
                     bounds.cgroups.insert(bound, path);
                 }
                 Err(reason) => {
-                    let waits = |c: &usize| !bounds_itself(&state.cells[*c].cell.parameters);
+                    let waits = |c: &usize| !bounds_itself(&state.plan, &state.cells[*c].cell);
                     let cells = cells.into_iter().filter(waits).collect();
                     let outcome = Outcome::of(Status::Skipped, reason);
                     settled.push(("a memory cgroup was tried".to_owned(), What::Settled { cells, outcome }));
@@ -61,24 +64,26 @@ impl Bounds {
         Ok((bounds, settled))
     }
 
-    /// The cgroup that a process with these parameters has to join.
-    pub fn cgroup(&self, parameters: &BTreeMap<String, String>) -> Option<&Path> {
-        self.cgroups.get(&bound_of(parameters)?).map(PathBuf::as_path)
+    /// The cgroup that a process of a cell has to join.
+    pub fn cgroup(&self, plan: &Plan, cell: &Cell) -> Option<&Path> {
+        self.cgroups.get(&bound_of(plan, cell)?.1).map(PathBuf::as_path)
     }
 }
 
-/// The bound in bytes, `None` where there is none.
-fn bound_of(parameters: &BTreeMap<String, String>) -> Option<String> {
-    let value = parameters.get("memory").or_else(|| parameters.get(PILE));
-    value.filter(|value| value.parse::<u64>().is_ok()).cloned()
+/// The key and the bound in bytes, `None` where there is none.
+fn bound_of(plan: &Plan, cell: &Cell) -> Option<(String, String)> {
+    let experiment = plan.experiment(&cell.experiment)?;
+    let of = |concern| Some((experiment.key(concern)?.to_owned(), experiment.value(cell, concern)?.to_owned()));
+    of(Concern::MemoryBound).or_else(|| of(Concern::OwnMemoryBound)).filter(|(_, bound)| bound.parse::<u64>().is_ok())
 }
 
-/// A bound that the worker also keeps by itself, by stopping early: it is measured where no cgroup can be made, too.
-const PILE: &str = "pile";
-
-fn bounds_itself(parameters: &BTreeMap<String, String>) -> bool {
-    parameters.contains_key(PILE)
+/// Whether the worker keeps the bound by itself, too, by stopping early: it is measured where no cgroup can be made.
+fn bounds_itself(plan: &Plan, cell: &Cell) -> bool {
+    plan.value(cell, Concern::OwnMemoryBound).is_some()
 }
+
+/// What makes a level pass its memory controller on.
+const PASS_ON: &str = "+memory";
 
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.
 fn make_one(root: &Path, name: &str, bound: &str, guard: &mut Guard) -> Result<std::result::Result<PathBuf, String>> {
@@ -123,7 +128,7 @@ fn make_at(
 /// In cgroup v2 a level must pass its memory controller on to the cgroups below it (Documentation/admin-guide/cgroup-v2.rst).
 fn offer_memory(level: &Path, guard: &mut Guard) -> Result<std::result::Result<(), String>> {
     let list = |name: &str| fs::read_to_string(level.join(name)).unwrap_or_default();
-    let has = |text: String| text.split_whitespace().any(|word| word == "memory");
+    let has = |text: String| text.split_whitespace().any(|word| Some(word) == PASS_ON.strip_prefix('+'));
     if !has(list("cgroup.controllers")) {
         return Ok(Err(format!("{} has no memory controller", level.display())));
     }
@@ -132,7 +137,7 @@ fn offer_memory(level: &Path, guard: &mut Guard) -> Result<std::result::Result<(
     }
     let control = level.join("cgroup.subtree_control");
     guard.undo(&format!("write {} -memory", control.display()))?;
-    Ok(fs::write(&control, "+memory").map_err(|error| format!("{}: {error}", control.display())))
+    Ok(fs::write(&control, PASS_ON).map_err(|error| format!("{}: {error}", control.display())))
 }
 
 #[cfg(test)]

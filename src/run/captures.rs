@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use record::cell::Cell;
+use record::concern::{Concern, DISK, TMPFS};
 use record::decision::What;
 use record::end::End;
+use record::experiment::Experiment;
 use record::folder::RunFolder;
 use record::outcome::{Outcome, Status};
+use record::plan::Plan;
 use record::state::State;
 
 use super::guard::Guard;
@@ -52,9 +55,19 @@ pub struct Inputs {
     paths: BTreeMap<(String, String), PathBuf>,
 }
 
-fn wanted(cell: &Cell) -> Option<(String, String)> {
-    let value = |key: &str| cell.parameters.get(key).cloned();
-    (value("file")? == CAPTURE).then(|| Some((value("place")?, value("bytes")?)))?
+/// The place and the size of the capture that a cell reads, if it reads one.
+fn wanted(experiment: Option<&Experiment>, cell: &Cell) -> Option<(String, String)> {
+    let value = |concern| experiment?.value(cell, concern).map(str::to_owned);
+    (value(Concern::File)? == CAPTURE).then(|| Some((value(Concern::FilePlace)?, value(Concern::FileSize)?)))?
+}
+
+/// The cell as its worker is to be told: with the path of the file.
+fn with_path(experiment: Option<&Experiment>, cell: &Cell, path: &Path) -> Cell {
+    let mut told = cell.clone();
+    if let Some(key) = experiment.and_then(|e| e.key(Concern::File)) {
+        told.parameters.insert(key.to_owned(), path.to_string_lossy().into_owned());
+    }
+    told
 }
 
 impl Inputs {
@@ -68,7 +81,7 @@ impl Inputs {
     ) -> Result<(Inputs, Vec<(String, What)>)> {
         let mut all: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
-            if let Some(key) = wanted(&planned.cell) {
+            if let Some(key) = wanted(state.plan.experiment(&planned.cell.experiment), &planned.cell) {
                 all.entry(key).or_default().push(index);
             }
         }
@@ -78,7 +91,7 @@ impl Inputs {
             let (place, bytes) = &key;
             let run = &state.plan.run;
             let path = match place.as_str() {
-                "tmpfs" => PathBuf::from(format!("/dev/shm/pagewise-{run}-capture-{bytes}.pcap")),
+                TMPFS => PathBuf::from(format!("/dev/shm/pagewise-{run}-capture-{bytes}.pcap")),
                 _ => captures_folder()?.join(capture_name(bytes)),
             };
             if signals.arrived().is_some() {
@@ -97,38 +110,37 @@ impl Inputs {
     }
 
     /// The cell as its worker is to be told: with the path of its capture.
-    pub fn resolved(&self, cell: &Cell) -> Cell {
-        let mut told = cell.clone();
-        if let Some(path) = wanted(cell).and_then(|key| self.paths.get(&key)) {
-            told.parameters.insert("file".to_owned(), path.to_string_lossy().into_owned());
-        }
-        told
+    pub fn resolved(&self, plan: &Plan, cell: &Cell) -> Cell {
+        let experiment = plan.experiment(&cell.experiment);
+        let path = wanted(experiment, cell).and_then(|key| self.paths.get(&key));
+        path.map_or_else(|| cell.clone(), |path| with_path(experiment, cell, path))
     }
 }
 
 /// The cell as a worker is to be told after the run, when only captures in the cache are there still; `None` where its own is
 /// gone.
-pub fn kept(cell: &Cell) -> Option<Cell> {
-    let Some((place, bytes)) = wanted(cell) else { return Some(cell.clone()) };
+pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
+    let experiment = plan.experiment(&cell.experiment);
+    let Some((place, bytes)) = wanted(experiment, cell) else { return Some(cell.clone()) };
     let path = captures_folder().ok()?.join(capture_name(&bytes));
-    let mut told = cell.clone();
-    told.parameters.insert("file".to_owned(), path.to_str()?.to_owned());
-    (place == "disk" && path.is_file()).then_some(told)
+    (place == DISK && path.is_file()).then(|| with_path(experiment, cell, &path))
 }
 
-/// Cells as a worker is to be told by hand, and comments that say how to make the captures that are not in the cache yet.
-pub fn by_hand(cells: &[&Cell]) -> Result<(Vec<Cell>, String)> {
+/// Cells of an experiment as a worker is to be told by hand, and comments that say how to make the captures that are not in the
+/// cache yet.
+pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, String)> {
     let mut missing = BTreeSet::new();
     let mut told = Vec::new();
     for cell in cells {
         let mut one = (*cell).clone();
-        if let Some((_, bytes)) = wanted(cell) {
+        if let Some((_, bytes)) = wanted(Some(experiment), cell) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
                 let (helper, path) = (worker::helper()?, path.display());
-                missing.insert(format!("# first: {} make-capture {path} {bytes} {CAPTURE_SEED}\n", helper.display()));
+                let words = format!("{} make-capture {path} {bytes} {CAPTURE_SEED}", helper.display());
+                missing.insert(format!("# first: {words}\n"));
             }
-            one.parameters.insert("file".to_owned(), path.to_string_lossy().into_owned());
+            one = with_path(Some(experiment), cell, &path);
         }
         told.push(one);
     }

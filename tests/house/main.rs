@@ -3,6 +3,7 @@
 
 mod circles;
 mod dead;
+mod keys;
 mod map;
 mod purity;
 mod source;

@@ -106,7 +106,7 @@ fn a_second_run_is_refused_and_a_forced_one_marks_both() {
 fn sets_of_runs_are_compared_and_have_the_shape_of_the_schema() {
     let (place, kept) = with_runs(3);
     let ids: Vec<&str> = kept.iter().map(|f| id(f)).collect();
-    let two = place.run(&["compare", ids[0], ids[1], "--gate", "900%"]);
+    let two = place.run(&["compare", ids[0], ids[1], "--gate", "90%"]);
     assert!([3, 4].contains(&two.code), "{}{}", two.out, two.err);
     let few = place.run(&["compare", ids[0], ids[1]]);
     assert!(few.code == 0 && few.out.contains("too few runs for a verdict"), "{}{}", few.out, few.err);

@@ -78,8 +78,8 @@ impl Flag {
     }
 }
 
-/// The flags of one launch of a cell.
-pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch) -> Vec<Flag> {
+/// The flags of one launch of a cell, of which a fact may say how many bytes lay in huge pages.
+pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&str>) -> Vec<Flag> {
     let Some(noise) = &launch.noise else { return Vec::new() };
     let mut flags = Vec::new();
     if noise.steal_share > STEAL_SHARE {
@@ -94,7 +94,8 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch) -> Vec<Flag> {
     if own >= LEAST_BYTES && foreign >= LEAST_BYTES && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s {
         flags.push(Flag::ForeignIo);
     }
-    let wants_huge = matches!(cell.checks.facts.get("huge_bytes"), Some(FactSeen::Numbers(_, most, _)) if *most > 0);
+    let huge = huge_pages.and_then(|fact| cell.checks.facts.get(fact));
+    let wants_huge = matches!(huge, Some(FactSeen::Numbers(_, most, _)) if *most > 0);
     if wants_huge && noise.counter("thp_fault_fallback") > 0 {
         flags.push(Flag::ThpFallback);
     }
@@ -136,7 +137,7 @@ pub fn distrust(cell: &CellEvidence) -> Option<String> {
     let mut words: Vec<&str> = Vec::new();
     let mut disturbed = 0;
     for launch in &cell.launches {
-        let flags: Vec<Flag> = of_launch(cell, launch).into_iter().filter(|f| f.counts()).collect();
+        let flags: Vec<Flag> = of_launch(cell, launch, None).into_iter().filter(|f| f.counts()).collect();
         disturbed += usize::from(!flags.is_empty());
         words.extend(flags.iter().map(|f| f.word()));
     }
@@ -220,9 +221,9 @@ mod tests {
     fn others_disturb_a_device_only_while_the_cell_uses_it() {
         let noise = |own| NoiseDelta { device_read_bytes: 200 << 20, own_read_bytes: own, ..NoiseDelta::default() };
         let one = cell(vec![launch(noise(0), 1e5, 0.0)]);
-        assert_eq!(of_launch(&one, &one.launches[0]), []);
+        assert_eq!(of_launch(&one, &one.launches[0], None), []);
         let one = cell(vec![launch(noise(100 << 20), 1e5, 0.0)]);
-        assert_eq!(of_launch(&one, &one.launches[0]), [Flag::ForeignIo]);
+        assert_eq!(of_launch(&one, &one.launches[0], None), [Flag::ForeignIo]);
     }
 
     #[test]
@@ -230,7 +231,8 @@ mod tests {
         let vmstat = [("thp_fault_fallback".to_owned(), 3)].into();
         let mut one = cell(vec![launch(NoiseDelta { vmstat, ..NoiseDelta::default() }, 1e5, 0.0)]);
         one.checks.facts(&[("huge_bytes".to_owned(), "2097152".to_owned())]);
-        assert_eq!(of_launch(&one, &one.launches[0]), [Flag::ThpFallback]);
+        assert_eq!(of_launch(&one, &one.launches[0], Some("huge_bytes")), [Flag::ThpFallback]);
+        assert_eq!(of_launch(&one, &one.launches[0], None), [], "an experiment without huge pages wants none");
         assert_eq!(distrust(&one), None);
     }
 }

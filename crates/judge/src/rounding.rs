@@ -1,7 +1,6 @@
 //! Figures as they leave the judging: with ten significant digits. Compilers add up in another order at another level of
-//! optimisation, and C libraries differ in the last digit of a logarithm; no statement is as fine as that, and
-//! without those digits
-//! a run that is judged again anywhere gives the same summary, byte for byte.
+//! optimisation, and C libraries differ in the last digit of a logarithm. No statement is as fine as that, and without those
+//! digits a run that is judged again anywhere gives the same summary, byte for byte.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::evidence::{CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
+use record::concern::{COLD, Concern, DROPPED};
 use record::outcome::Status;
 use record::sizes::format_ns;
 use record::state::State;
@@ -163,8 +164,10 @@ fn stolen(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
-        let flags =
-            cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch)).filter(|f| *f != Flag::Steal);
+        let experiment = state.plan.experiment(&state.cells[*index].cell.experiment);
+        let huge_pages = experiment.and_then(|e| e.huge_pages.as_deref());
+        let of_launch = |launch| flags::of_launch(cell, launch, huge_pages);
+        let flags = cell.launches.iter().flat_map(of_launch).filter(|f| *f != Flag::Steal);
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
         let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
@@ -297,7 +300,7 @@ fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, first) in &evidence.first_pass_ns {
         let planned = &state.cells[*index];
-        let cold = planned.cell.parameters.get("cache").is_some_and(|c| c == "cold" || c == "dropped");
+        let cold = state.plan.value(&planned.cell, Concern::PageCache).is_some_and(|c| [COLD, DROPPED].contains(&c));
         let Some(experiment) = state.plan.experiment(&planned.cell.experiment).filter(|_| cold && !planned.twin) else {
             continue;
         };

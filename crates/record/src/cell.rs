@@ -92,13 +92,12 @@ impl Selector {
     }
 }
 
-/// Parses `key=value[,value]…`.
-pub fn parse_setting(text: &str) -> Result<(String, Vec<String>)> {
+/// Parses `key=value[,value]…`. A path may contain commas, so the values of keys that say one are not split.
+pub fn parse_setting(text: &str, is_path: impl Fn(&str) -> bool) -> Result<(String, Vec<String>)> {
     match text.split_once('=') {
         Some((key, values)) if !key.is_empty() && !values.is_empty() => {
-            // A path may contain commas, so a text value is never split; the only one that is a path is `file`.
             let split =
-                if key == "file" { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
+                if is_path(key) { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
             if split.iter().any(String::is_empty) {
                 bail!("--set {text}: a value is empty");
             }
@@ -142,8 +141,9 @@ mod tests {
 
     #[test]
     fn settings_are_split_at_commas_but_paths_are_not() {
-        assert_eq!(parse_setting("bytes=1MiB,2MiB").unwrap().1.len(), 2);
-        assert_eq!(parse_setting("file=/tmp/a,b").unwrap().1, ["/tmp/a,b"]);
-        assert!(parse_setting("bytes").is_err() && parse_setting("bytes=1,,2").is_err());
+        let parsed = |text: &str| parse_setting(text, |key| key == "file");
+        assert_eq!(parsed("bytes=1MiB,2MiB").unwrap().1.len(), 2);
+        assert_eq!(parsed("file=/tmp/a,b").unwrap().1, ["/tmp/a,b"]);
+        assert!(parsed("bytes").is_err() && parsed("bytes=1,,2").is_err());
     }
 }

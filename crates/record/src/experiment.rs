@@ -1,10 +1,13 @@
 //! Experiments: what is asked and how to read the answer, from `experiments/*.toml`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::cell::Cell;
+use crate::concern::Concern;
 use crate::sizes;
 use crate::table::FurtherTable;
 
@@ -67,6 +70,26 @@ pub enum ParameterKind {
     Text,
 }
 
+/// The kind of values that say what concerns something so.
+fn kind_of(concern: Concern) -> ParameterKind {
+    match concern {
+        Concern::File => ParameterKind::Text,
+        Concern::FileSize | Concern::MemoryBound | Concern::OwnMemoryBound => ParameterKind::Size,
+        Concern::FilePlace | Concern::FileContent | Concern::PageCache => ParameterKind::Choice,
+    }
+}
+
+impl fmt::Display for ParameterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ParameterKind::Size => "size",
+            ParameterKind::Count => "count",
+            ParameterKind::Choice => "choice",
+            ParameterKind::Text => "text",
+        })
+    }
+}
+
 /// One parameter of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -93,6 +116,9 @@ pub struct Parameter {
     /// A method's own setting, which does not group comparisons.
     #[serde(default)]
     pub option: bool,
+    /// What the laboratory has to do with it, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concerns: Option<Concern>,
 }
 
 /// The budget of an experiment that does not say what it needs, in seconds.
@@ -178,6 +204,9 @@ pub struct Experiment {
     /// The fact that holds a pass second by second, of which the worst second is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<String>,
+    /// The fact that says how many bytes lay in huge pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub huge_pages: Option<String>,
     /// Parameters, by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
@@ -220,6 +249,10 @@ impl Experiment {
         experiment
             .check_tables()
             .map_err(|(word, wrong)| anyhow!("{path}: {}: {wrong}", place_of(text, "[[tables]]", &word)))?;
+        experiment.check_concerns().map_err(|(key, wrong)| {
+            let at = text.find(&format!("[parameters.{key}]")).unwrap_or(0);
+            anyhow!("{path}: {}: {wrong}", place(text, at))
+        })?;
         if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
             bail!("{path}: parameter {name} has no default");
         }
@@ -240,6 +273,37 @@ impl Experiment {
                 if column.figure.is_some() == column.fact.is_some() {
                     return Err((title.clone(), format!("column {title:?} needs a figure or a fact, and not both")));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a parameter concerns, if anything.
+    pub fn concern_of(&self, key: &str) -> Option<Concern> {
+        self.parameters.get(key)?.concerns
+    }
+
+    /// The key that concerns this; there is one at the most.
+    pub fn key(&self, concern: Concern) -> Option<&str> {
+        let mut all = self.parameters.iter();
+        all.find(|(_, parameter)| parameter.concerns == Some(concern)).map(|(key, _)| key.as_str())
+    }
+
+    /// What a cell of the experiment says of this.
+    pub fn value<'a>(&self, cell: &'a Cell, concern: Concern) -> Option<&'a str> {
+        cell.parameters.get(self.key(concern)?).map(String::as_str)
+    }
+
+    /// Whether concerns have keys that can say them, one each: the key that stands wrongly, and what is wrong.
+    fn check_concerns(&self) -> std::result::Result<(), (String, String)> {
+        for (key, parameter) in &self.parameters {
+            let Some(concern) = parameter.concerns else { continue };
+            let wrong = |why: String| Err((key.clone(), format!("parameter {key} {why}")));
+            if parameter.kind != kind_of(concern) {
+                return wrong(format!("concerns what a {} says, and is a {}", kind_of(concern), parameter.kind));
+            }
+            if let Some(first) = self.key(concern).filter(|first| first != key) {
+                return wrong(format!("concerns the same as {first}; one parameter can"));
             }
         }
         Ok(())

@@ -6,6 +6,7 @@ pub mod across;
 pub mod advice;
 pub mod cell;
 pub mod claim;
+pub mod concern;
 pub mod decision;
 pub mod end;
 pub mod experiment;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
+use crate::concern::Concern;
 use crate::experiment::Experiment;
 use crate::method::Method;
 use crate::outcome::Outcome;
@@ -107,6 +108,11 @@ impl Plan {
     /// The experiment of a name that the plan surely has.
     pub fn experiment(&self, name: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.name == name)
+    }
+
+    /// What a cell says of this.
+    pub fn value<'a>(&self, cell: &'a Cell, concern: Concern) -> Option<&'a str> {
+        self.experiment(&cell.experiment)?.value(cell, concern)
     }
 }
 

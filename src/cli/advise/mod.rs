@@ -145,7 +145,7 @@ fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs) -> Result<Ses
 fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &record::advice::Topic) -> Result<advice::Terms> {
     let mut terms = advice::Terms { again: arguments.keep, ..advice::Terms::default() };
     for word in &arguments.set {
-        let (key, values) = record::cell::parse_setting(word)?;
+        let (key, values) = laboratory.setting(word)?;
         let [value] = &values[..] else { bail!("--set {key} takes one value here") };
         if key == "bytes" {
             bail!("the size is given by --bytes");

@@ -141,7 +141,8 @@ impl Runner<'_> {
         let rendezvous = rendezvous.to_string_lossy().into_owned();
         let group = &self.state.launch_groups[launch_group];
         let heap = heap_needed(cells.iter().map(|&c| &self.state.cells[c]), asked.rounds + asked.warmup_rounds)?;
-        let told: Vec<_> = cells.iter().map(|&c| self.inputs.resolved(&self.state.cells[c].cell)).collect();
+        let told: Vec<_> =
+            cells.iter().map(|&c| self.inputs.resolved(&self.state.plan, &self.state.cells[c].cell)).collect();
         let selected: Vec<_> = told.iter().collect();
         let roles: Vec<Option<char>> = if method.two_sided { vec![Some('a'), Some('b')] } else { vec![None] };
         let mut sides = planned.cell.sides();
@@ -171,7 +172,7 @@ impl Runner<'_> {
             {
                 options.extend([OsString::from("--preload"), path.into()]);
             }
-            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.state.cells[c].cell.parameters));
+            let bound = cells.iter().find_map(|&c| self.bounds.cgroup(&self.state.plan, &self.state.cells[c].cell));
             if let Some(cgroup) = bound {
                 options.extend([OsString::from("--cgroup"), cgroup.into()]);
             }

@@ -1,6 +1,5 @@
-//! The runner and its strategy, driven by a worker that is none: it reads requests and answers with transcripts whose
-//! times are made
-//! up, on a clock of its own. Nothing is timed, so nothing depends on how busy the machine is.
+//! The runner and its strategy, driven by a worker that is none: it reads requests and answers with transcripts whose times are
+//! made up, on a clock of its own. Nothing is timed, so nothing depends on how busy the machine is.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! What the modules share.
 
 pub mod cache;
+pub mod compiled;
 pub mod native;
 pub mod place;
 pub mod readers;
