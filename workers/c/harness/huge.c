@@ -41,6 +41,11 @@ static bool granted(size_t bytes, size_t huge, bool advised)
     return grants(own == INHERIT ? whole : own, advised);
 }
 
+bool folio_granted(const struct slot *s, size_t bytes, bool advised)
+{
+    return s->huge_page_bytes && granted(bytes, s->huge_page_bytes, advised);
+}
+
 bool huge_pages_granted(const struct slot *s, bool advised)
 {
     return s->huge_page_bytes && granted(s->huge_page_bytes, s->huge_page_bytes, advised);

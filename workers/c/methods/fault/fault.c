@@ -15,12 +15,18 @@ static bool swap_is_on(void)
     return lines > 1;
 }
 
+void fault_needs_swap(struct slot *s)
+{
+    if (!swap_is_on())
+        skip(s, "MADV_PAGEOUT leaves anonymous memory where it is without swap; add some with mkswap and swapon");
+}
+
 void fault_begin(struct slot *s)
 {
     if (s->bytes % s->page_bytes != 0)
         skip(s, "bytes is not a multiple of the page size");
-    if (key_is(s, "release", "pageout") && !swap_is_on())
-        skip(s, "MADV_PAGEOUT leaves anonymous memory where it is without swap; add some with mkswap and swapon");
+    if (key_is(s, "release", "pageout"))
+        fault_needs_swap(s);
     if (wants_huge_pages(s) && s->threads > 1 && s->bytes < s->threads * s->huge_page_bytes)
         skip(s, "less than one huge page per thread: several threads would race for the same fault");
     s->ops = s->bytes / s->page_bytes;

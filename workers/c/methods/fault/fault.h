@@ -54,6 +54,7 @@ static inline int release_advice(const struct slot *s)
 }
 
 void fault_begin(struct slot *s);                          /* checks the cell, prepares backing, counts in pages */
+void fault_needs_swap(struct slot *s);                     /* skips where there is none */
 /* For methods that need huge pages: skips where the settings or the size let none come. `advised`: MADV_HUGEPAGE asks
  * for them. */
 void fault_needs_huge(struct slot *s, bool advised);

@@ -1,0 +1,23 @@
+#include "userfault.h"
+
+static bool copy_in(const struct userfault *u, uint64_t address)
+{
+    struct uffdio_copy copy = {.dst = address, .src = (uintptr_t)u->source, .len = u->page};
+    return ioctl(u->descriptor, UFFDIO_COPY, &copy) == 0;
+}
+
+static void run(struct slot *s)
+{
+    static _Alignas(65536) char zeros[65536];
+    fault_begin(s);
+    struct userfault u = {.answer = copy_in, .source = zeros};
+    userfault_open(s, &u, 0, "Linux 4.3");
+    u.p = kind_map(s, false);
+    userfault_register(s, &u, UFFDIO_REGISTER_MODE_MISSING);
+    userfault_run(s, &u);
+}
+
+METHOD(fault_uffd_missing, .experiment = "fault", .name = "uffd-missing", .group = USERFAULTFD_GROUP,
+       .summary = "Fresh memory whose pages another thread supplies by userfaultfd and UFFDIO_COPY, one a fault.",
+       .phases = "map advise first-touch re-touch unmap", .keys = "bytes:size", .memory = "bytes",
+       .laws = NOTHING_BEFORE "; " USERFAULT_LAWS, .calls = "advise:madvise " USERFAULT_CALLS, .run = run);

@@ -1,0 +1,70 @@
+/* The userfaultfd methods' descriptor and the thread that answers (userfaultfd(2), ioctl_userfaultfd(2)). */
+#include "userfault.h"
+#include "core.h"
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#ifndef UFFD_USER_MODE_ONLY /* Linux 5.11: needs no right, for faults of the program itself */
+#define UFFD_USER_MODE_ONLY 1
+#endif
+
+void userfault_open(struct slot *s, struct userfault *u, uint64_t features, const char *since)
+{
+    u->page = s->page_bytes;
+    u->pages = s->bytes / s->page_bytes;
+    u->descriptor = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+    if (u->descriptor < 0 && errno == EINVAL)
+        u->descriptor = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+    if (u->descriptor < 0 && errno == ENOSYS)
+        skip(s, "this kernel has no userfaultfd (CONFIG_USERFAULTFD)");
+    if (u->descriptor < 0 && errno == EPERM)
+        skip(s, "userfaultfd is not permitted: sysctl vm.unprivileged_userfaultfd=1, or a container's seccomp filter forbids it");
+    if (u->descriptor < 0)
+        fail(s, "userfaultfd");
+    struct uffdio_api api = {.api = UFFD_API, .features = features};
+    if (ioctl(u->descriptor, UFFDIO_API, &api) != 0) {
+        close(u->descriptor);
+        skip(s, arena_text("this kernel's userfaultfd lacks the feature: %s", since));
+    }
+}
+
+void userfault_register(struct slot *s, struct userfault *u, uint64_t mode)
+{
+    struct uffdio_register range = {.range = {(uintptr_t)u->p, s->bytes}, .mode = mode};
+    if (ioctl(u->descriptor, UFFDIO_REGISTER, &range) != 0)
+        fail(s, "ioctl UFFDIO_REGISTER");
+}
+
+/* As many events as there are pages: each page is touched once. */
+static void *serve(void *argument)
+{
+    struct userfault *u = argument;
+    struct uffd_msg message;
+    while (u->served < u->pages) {
+        if (read(u->descriptor, &message, sizeof message) != sizeof message)
+            break;
+        if (message.event != UFFD_EVENT_PAGEFAULT)
+            continue;
+        u->refused += !u->answer(u, message.arg.pagefault.address & ~(uint64_t)(u->page - 1));
+        u->served++;
+    }
+    return NULL;
+}
+
+void userfault_run(struct slot *s, struct userfault *u)
+{
+    char *p = u->p, mark = page_mark(s);
+    size_t bytes = s->bytes;
+    struct part all = {p, bytes, s->page_bytes, mark};
+    if ((errno = pthread_create(&u->thread, NULL, serve, u)) != 0)
+        fail(s, "pthread_create");
+    PHASE(s, "first-touch") { touch_pages(&all); }
+    pthread_join(u->thread, NULL);
+    fact(s, "served", u->served);
+    fact(s, "refused", u->refused);
+    fault_proofs(s, p);
+    fact_digest(s, p, bytes);
+    PHASE(s, "re-touch") { touch_pages(&all); }
+    close(u->descriptor);
+    kind_unmap(s, p);
+}
