@@ -25,6 +25,7 @@ mod advise;
 mod claims;
 mod compare;
 mod export;
+mod fleet;
 mod kept;
 mod manuals;
 mod page;
@@ -120,6 +121,12 @@ enum Verb {
     /// Holds two runs, or two sets of runs, against each other: kernels, machines, settings.
     #[command(after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel")]
     Compare(compare::CompareArgs),
+    /// Holds the run folders of many machines against each other: kinds of node, and which node is unlike its kind.
+    #[command(after_help = "Example: pagewise fleet /shared/pagewise")]
+    Fleet(Box<fleet::FleetArgs>),
+    /// Measures this node and says in one line whether it is as others of its kind: a node health check.
+    #[command(after_help = "Example: pagewise check-node --criteria criteria.json --budget 20s")]
+    CheckNode(fleet::CheckNodeArgs),
     /// Prints the completions of a shell.
     #[command(after_help = "Example: pagewise completions bash > ~/.local/share/bash-completion/completions/pagewise")]
     Completions(manuals::CompletionsArgs),
@@ -224,6 +231,8 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Runs(arguments) => runs::runs(arguments),
         Verb::Export(arguments) => export::export(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
+        Verb::Fleet(arguments) => fleet::fleet(arguments),
+        Verb::CheckNode(arguments) => fleet::check_node(laboratory, arguments),
         Verb::Completions(arguments) => manuals::completions(arguments),
         Verb::Man(arguments) => manuals::man(arguments),
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => {

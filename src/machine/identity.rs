@@ -16,5 +16,6 @@ pub(super) fn identity(files: Files) -> Identity {
         vendor: files.text("/sys/class/dmi/id/sys_vendor"),
         product: files.text("/sys/class/dmi/id/product_name"),
         name: files.text("/proc/sys/kernel/hostname"),
+        node: std::env::var("PAGEWISE_NODE").ok().filter(|name| !name.is_empty()),
     }
 }

@@ -12,6 +12,7 @@ mod copy;
 mod denied;
 mod exports;
 mod fault_kinds;
+mod fleet;
 mod fork;
 mod go_worker;
 mod heap;

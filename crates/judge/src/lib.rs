@@ -17,6 +17,7 @@ pub mod evidence;
 pub mod explained;
 mod figures;
 pub mod flags;
+pub mod fleet;
 mod footprint;
 mod groups;
 mod limits;

@@ -12,7 +12,7 @@ const ABSENT: &str = "absent";
 
 /// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
 /// for one part of a field's name; a field below one of these is meant as well.
-const WITHOUT_COST: [&str; 21] = [
+const WITHOUT_COST: [&str; 22] = [
     "cgroups.memory.*.folder",
     "cgroups.memory.*.writable",
     "huge_pages.pools.*.free_pages",
@@ -22,6 +22,7 @@ const WITHOUT_COST: [&str; 21] = [
     // A machine that was started again, or is called otherwise, is the same machine.
     "identity.boot",
     "identity.name",
+    "identity.node",
     "limits",
     "memory.dev_shm_bytes",
     // Kernels that initialise memory lazily count only what they have come to so far.

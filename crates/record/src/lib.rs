@@ -11,6 +11,7 @@ pub mod decision;
 pub mod end;
 pub mod experiment;
 pub mod expression;
+pub mod fleet;
 pub mod folder;
 pub mod launches;
 pub mod machine;

@@ -106,7 +106,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// A ratio from its logarithm, the standard error of that and the error's degrees of freedom. `NotAProbability`.
-    pub(crate) fn of_log(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<Estimate, Undefined> {
+    pub fn of_log(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<Estimate, Undefined> {
         let mut new = Estimate {
             ratio: log.exp(),
             low: 0.0,

@@ -7,6 +7,7 @@
 
 pub mod absolute;
 pub mod across;
+pub mod apart;
 pub mod autocorrelation;
 pub mod best;
 pub mod calibration;

@@ -191,6 +191,11 @@ impl RunFolder {
         self.read_sealed("plan.json")
     }
 
+    /// Whether its run has only begun: the folder is made with an empty plan, to see that it can be written.
+    pub fn is_only_begun(&self) -> bool {
+        fs::metadata(self.file("plan.json")).is_ok_and(|plan| plan.len() == 0)
+    }
+
     /// What the run has become: its plan and all decisions.
     pub fn state(&self) -> Result<State> {
         State::after(self.plan()?, &self.decisions()?).with_context(|| format!("{} is damaged", self.path.display()))

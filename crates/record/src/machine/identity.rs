@@ -18,6 +18,9 @@ pub struct Identity {
     pub product: Option<String>,
     /// /proc/sys/kernel/hostname
     pub name: Option<String>,
+    /// What its fleet calls it, where that is not its name: the variable PAGEWISE_NODE. In a container the name is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
 impl Identity {
@@ -29,6 +32,7 @@ impl Identity {
             ("vendor", &self.vendor),
             ("product", &self.product),
             ("name", &self.name),
+            ("node", &self.node),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
     }

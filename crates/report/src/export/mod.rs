@@ -5,6 +5,7 @@ mod benchfmt;
 mod bmf;
 mod csv;
 mod flat;
+pub mod fleet;
 mod github;
 pub mod hyperfine;
 mod junit;

@@ -52,7 +52,7 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     Ok(writeln!(out, "# EOF")?)
 }
 
-fn head(out: &mut dyn Write, name: &str, unit: &str, help: &str) -> Result<()> {
+pub(super) fn head(out: &mut dyn Write, name: &str, unit: &str, help: &str) -> Result<()> {
     writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge")?;
     if !unit.is_empty() {
         writeln!(out, "# UNIT {name} {unit}")?;
@@ -67,11 +67,11 @@ fn of_cell<'a>(cell: &'a CellView<'_>) -> Vec<(String, &'a str)> {
 }
 
 /// A label's name: letters, digits and underscores.
-fn word(text: &str) -> String {
+pub(super) fn word(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-fn sample(out: &mut dyn Write, name: &str, labels: &[(String, &str)], value: f64) -> Result<()> {
+pub(super) fn sample(out: &mut dyn Write, name: &str, labels: &[(String, &str)], value: f64) -> Result<()> {
     let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
     Ok(writeln!(out, "{name}{{{}}} {value}", labels.join(","))?)
 }

@@ -3,6 +3,7 @@
 
 mod across;
 mod bars;
+mod fleet;
 mod layout;
 mod look;
 mod screen;
@@ -13,6 +14,7 @@ use record::summary::Summary;
 
 use crate::view::View;
 pub use across::compared;
+pub use fleet::{checked, fleet};
 pub use screen::Screen;
 
 /// What is asked for.

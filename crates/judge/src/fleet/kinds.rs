@@ -1,0 +1,143 @@
+//! Kinds of node: those that have the same processor, kernel, settings and memory.
+
+use std::collections::BTreeMap;
+
+use record::fleet::KindFacts;
+use record::machine::environment::Environment;
+use record::machine::words::size;
+
+use super::gathered::{Gathered, Node};
+
+/// The facts by which nodes are of one kind, unless others are asked for. What a control group or a process sets is not
+/// among these: by that a node is odd, not of another kind.
+pub const BY: [&str; 13] = [
+    "architecture",
+    "clocksource",
+    "cpu",
+    "cpus",
+    "free_page_reporting",
+    "governor",
+    "hypervisor",
+    "kernel",
+    "memory",
+    "microcode",
+    "page",
+    "pagewise",
+    "thp",
+];
+
+/// Nodes whose memory differs by no more are of one kind: kernels and firmware keep a little more or less of it.
+const MEMORY_TOLERANCE: f64 = 0.04;
+
+/// By what a node is known.
+pub fn facts(environment: &Environment, version: &str) -> KindFacts {
+    let word = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
+    let mut facts = environment.headline();
+    facts.retain(|name, _| BY.contains(&name.as_str()) && name != "memory");
+    facts.insert("cpus".to_owned(), word(environment.cpu.online.map(|n| n.to_string())));
+    facts.insert("microcode".to_owned(), word(environment.cpu.microcode.clone()));
+    facts.insert("pagewise".to_owned(), version.to_owned());
+    KindFacts { facts, memory_bytes: environment.memory.total_bytes }
+}
+
+/// Whether a node may be of a kind.
+pub(super) fn fits(kind: &KindFacts, node: &KindFacts) -> bool {
+    let memory = match (kind.memory_bytes, node.memory_bytes) {
+        (Some(least), Some(own)) => {
+            let (least, own) = (least as f64, own as f64);
+            own <= least * (1.0 + MEMORY_TOLERANCE) && own >= least * (1.0 - MEMORY_TOLERANCE)
+        }
+        (least, _) => least.is_none(),
+    };
+    memory && kind.facts.iter().all(|(name, fact)| node.facts.get(name) == Some(fact))
+}
+
+/// A kind and its nodes.
+pub(super) struct Kind {
+    /// A, B …
+    pub name: String,
+    /// By what it is known.
+    pub known_by: KindFacts,
+    /// Indices into the nodes.
+    pub nodes: Vec<usize>,
+}
+
+impl Kind {
+    /// Its facts in words, with its memory.
+    pub fn words(&self) -> BTreeMap<String, String> {
+        let mut words = self.known_by.facts.clone();
+        if let Some(bytes) = self.known_by.memory_bytes {
+            words.insert("memory".to_owned(), size(bytes));
+        }
+        words
+    }
+}
+
+/// The kinds, that with the most nodes first. A node whose runs disagree counts by its latest.
+pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<Kind> {
+    let asked = |name: &str| by.iter().any(|word| word == name);
+    let mut like: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
+    for (index, known) in known.iter().enumerate() {
+        let facts = known.facts.iter().filter(|(name, _)| asked(name)).map(|(n, f)| (n.clone(), f.clone())).collect();
+        like.entry(facts).or_default().push(index);
+    }
+    let mut kinds = Vec::new();
+    for (facts, mut nodes) in like {
+        if !asked("memory") {
+            kinds.push(Kind { name: String::new(), known_by: KindFacts { facts, memory_bytes: None }, nodes });
+            continue;
+        }
+        nodes.sort_by_key(|&n| known[n].memory_bytes);
+        while let Some(&first) = nodes.first() {
+            let known_by = KindFacts { facts: facts.clone(), memory_bytes: known[first].memory_bytes };
+            let (mut own, others) = nodes.into_iter().partition::<Vec<usize>, _>(|&n| fits(&known_by, &known[n]));
+            own.sort_unstable();
+            kinds.push(Kind { name: String::new(), known_by, nodes: own });
+            nodes = others;
+        }
+    }
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.nodes.len()));
+    for (index, kind) in kinds.iter_mut().enumerate() {
+        kind.name = letters(index);
+    }
+    kinds
+}
+
+/// The kinds of the nodes.
+pub(super) fn kinds(gathered: &Gathered, nodes: &[Node], by: &[String]) -> Vec<Kind> {
+    let latest = |node: &Node| node.runs.iter().copied().max_by_key(|&run| &gathered.runs[run].run);
+    let known: Vec<KindFacts> =
+        nodes.iter().filter_map(latest).map(|run| gathered.runs[run].known_by.clone()).collect();
+    kinds_of(&known, by)
+}
+
+/// A … Z, AA …
+fn letters(index: usize) -> String {
+    let last = char::from(b'A' + (index % 26) as u8);
+    match index / 26 {
+        0 => last.to_string(),
+        before => letters(before - 1) + &last.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(kernel: &str, memory_bytes: u64) -> KindFacts {
+        let facts = [("kernel", kernel), ("cpu", "x")].map(|(n, f)| (n.to_owned(), f.to_owned())).into();
+        KindFacts { facts, memory_bytes: Some(memory_bytes) }
+    }
+
+    #[test]
+    fn a_little_more_memory_is_no_other_kind_and_another_kernel_is() {
+        let by: Vec<String> = BY.map(str::to_owned).into();
+        let all = [known("6.1", 1000), known("6.2", 1000), known("6.1", 1030), known("6.1", 2000), known("6.1", 1010)];
+        let found = kinds_of(&all, &by);
+        assert_eq!(found.iter().map(|k| k.nodes.clone()).collect::<Vec<_>>(), [vec![0, 2, 4], vec![3], vec![1]]);
+        assert_eq!(found[0].name, "A");
+        let by_cpu = kinds_of(&all, &["cpu".to_owned()]);
+        assert_eq!(by_cpu.len(), 1);
+        assert_eq!((letters(25), letters(26), letters(52)), ("Z".to_owned(), "AA".to_owned(), "BA".to_owned()));
+    }
+}

@@ -1,0 +1,116 @@
+//! What a fleet's own runs say that a node may cost, and one node held against that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::cell::parameter_words;
+use record::fleet::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed};
+use record::outcome::Status;
+use stats::apart::LEAST;
+use stats::quantile::{median, quantile};
+use stats::t::t_quantile;
+
+use super::gathered::{Gathered, NodeRun, nodes};
+use super::judge;
+use super::kinds::{Kind, fits, kinds};
+use super::odd::{Lies, Sorted};
+
+/// How rarely an ordinary node should break any limit of a check.
+const FALSE_ALARM: f64 = 0.001;
+
+/// The quartiles' distance in standard deviations of a normal distribution.
+const QUARTILES: f64 = 1.349;
+
+/// A check is shorter than the runs that were learnt from: its figures scatter this many times as much about the node's own.
+const SHORTER: f64 = 2.0;
+
+/// Degrees of freedom: nodes have heavier tails than the normal distribution, and few nodes say little of the spread.
+const FREEDOM: (f64, f64) = (2.0, 20.0);
+
+/// What nodes may cost, learnt from those that are not odd. Kinds with too few nodes are left out.
+pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
+    let odd: BTreeSet<String> = judge(gathered, by, margin).odd.into_iter().map(|n| n.node).collect();
+    let nodes = nodes(gathered);
+    let mut learnt = Vec::new();
+    for mut kind in kinds(gathered, &nodes, by) {
+        kind.nodes.retain(|&n| !odd.contains(&nodes[n].name));
+        if kind.nodes.len() < LEAST {
+            continue;
+        }
+        let sorted = Sorted::of(gathered, &nodes, &kind);
+        let count = kind.nodes.len();
+        let mut cells = Vec::new();
+        for question in 0..gathered.questions.len() {
+            let mut ends: BTreeMap<Status, usize> = BTreeMap::new();
+            let outcomes = kind.nodes.iter().filter_map(|&n| nodes[n].outcome(gathered, question));
+            outcomes.for_each(|cell| *ends.entry(cell.status).or_default() += 1);
+            let Some((&status, _)) = ends.iter().max_by_key(|(_, count)| **count) else { continue };
+            let lies = sorted.questions.get(&question).map_or(&[][..], Vec::as_slice);
+            cells.push(criterion(gathered, question, status, lies, margin));
+        }
+        // Many cells, each with two limits: all of them together are broken rarely.
+        let Kind { known_by, .. } = kind;
+        learnt.push(CriteriaKind { known_by, nodes: count, cells });
+    }
+    let asked: Vec<&CellCriterion> = learnt.iter().flat_map(|kind| &kind.cells).collect();
+    let what: BTreeSet<String> = asked.iter().map(|c| c.cell.clone()).collect();
+    let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (key, value) in asked.iter().flat_map(|c| &c.parameters) {
+        values.entry(key).or_default().insert(value);
+    }
+    let set = values.into_iter().map(|(key, all)| format!("{key}={}", all.into_iter().collect::<Vec<_>>().join(",")));
+    Criteria { schema: CRITERIA_SCHEMA, what: what.into_iter().collect(), set: set.collect(), kinds: learnt }
+}
+
+fn criterion(gathered: &Gathered, question: usize, status: Status, lies: &[Lies], margin: f64) -> CellCriterion {
+    let asked = &gathered.questions[question];
+    let limits = (status == Status::Ok).then(|| limits(lies, margin)).flatten();
+    CellCriterion {
+        cell: asked.cell.clone(),
+        parameters: asked.parameters.clone(),
+        status,
+        per_unit_ns: limits.map(|(middle, _)| middle.exp()),
+        low_ns: limits.map(|(middle, half)| (middle - half).exp()),
+        high_ns: limits.map(|(middle, half)| (middle + half).exp()),
+    }
+}
+
+/// The median node's logarithm, and how far from it a node may lie: the margin, and beyond that what nodes and a short
+/// check scatter.
+fn limits(lies: &[Lies], margin: f64) -> Option<(f64, f64)> {
+    let mut logs: Vec<f64> = lies.iter().map(|l| l.log).collect();
+    if logs.len() < LEAST {
+        return None;
+    }
+    let between = (quantile(&mut logs, 0.75)? - quantile(&mut logs, 0.25)?) / QUARTILES;
+    let short = SHORTER * median(&mut lies.iter().map(|l| l.error).collect::<Vec<_>>())?;
+    let freedom = (0.37 * (logs.len() - 1) as f64).clamp(FREEDOM.0, FREEDOM.1);
+    let half = margin.ln_1p() + t_quantile(1.0 - FALSE_ALARM / 2.0, freedom) * between.hypot(short);
+    Some((median(&mut logs)?, half))
+}
+
+/// One run held against what was learnt.
+pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked {
+    let Some(kind) = criteria.kinds.iter().find(|kind| fits(&kind.known_by, &run.known_by)) else {
+        return Checked { nodes: None, cells: 0, missed: Vec::new() };
+    };
+    let mut missed = Vec::new();
+    for criterion in &kind.cells {
+        let named = || format!("{} {}", criterion.cell, parameter_words(&criterion.parameters, None)).trim().to_owned();
+        let found = run.cells.iter().find(|cell| {
+            let asked = &gathered.questions[cell.question];
+            asked.cell == criterion.cell && asked.parameters == criterion.parameters
+        });
+        let Some(cell) = found.filter(|c| c.status == criterion.status) else {
+            let reason = found.map_or_else(|| "it was not measured".to_owned(), |c| c.reason.clone());
+            missed.push(Missed::Outcome { cell: named(), status: found.map(|c| c.status), reason });
+            continue;
+        };
+        let limits = criterion.per_unit_ns.zip(criterion.low_ns.zip(criterion.high_ns));
+        let (Some((middle, (low, high))), Ok(log)) = (limits, stats::location::midmean(&cell.logs)) else { continue };
+        let limit = if log.exp() > high { high } else { low };
+        if !(low..=high).contains(&log.exp()) {
+            missed.push(Missed::Cost { cell: named(), ratio: log.exp() / middle, limit: limit / middle });
+        }
+    }
+    Checked { nodes: Some(kind.nodes), cells: kind.cells.len(), missed }
+}

@@ -1,0 +1,223 @@
+//! From run folders to what is kept of them. A folder that cannot be read is listed with its reason, never fatal.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use record::across::FactDifference;
+use record::fleet::{Fault, Fleet, Unread};
+use record::folder::RunFolder;
+use record::machine::environment::Environment;
+use record::outcome::Status;
+use record::plan::{BATCH, SCHEMA};
+use record::summary::SUMMARY_SCHEMA;
+use serde::Deserialize;
+
+use super::gathered::{Gathered, NodeCell, NodeRun, Question};
+use super::kinds::facts;
+use crate::machines;
+
+/// The roles of methods that are advised.
+const ADVISED: &str = "method";
+
+/// Odd nodes whose facts are looked at: reading them again takes time.
+const EXPLAINED: usize = 50;
+
+/// What of a summary is needed; the rest of it is passed over, which makes ten thousand of them quick to read.
+#[derive(Deserialize)]
+struct Head {
+    run: String,
+    version: String,
+    experiments: Vec<HeadExperiment>,
+    groups: Vec<HeadGroup>,
+    cells: Vec<HeadCell>,
+}
+
+#[derive(Deserialize)]
+struct HeadExperiment {
+    name: String,
+    headline: String,
+    unit: String,
+}
+
+#[derive(Deserialize)]
+struct HeadGroup {
+    cells: Vec<usize>,
+    baseline: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct HeadCell {
+    cell: String,
+    experiment: String,
+    role: String,
+    group: String,
+    parameters: BTreeMap<String, String>,
+    #[serde(default)]
+    hidden: bool,
+    status: Status,
+    reason: String,
+    per_launch: Vec<HeadLaunch>,
+    phases: BTreeMap<String, HeadPhase>,
+}
+
+#[derive(Deserialize)]
+struct HeadLaunch {
+    wall_ns: BTreeMap<String, f64>,
+}
+
+#[derive(Deserialize)]
+struct HeadPhase {
+    wall_ns: HeadMedian,
+    per_unit_ns: HeadMedian,
+}
+
+#[derive(Deserialize)]
+struct HeadMedian {
+    median: f64,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    schema: u32,
+}
+
+/// Reads one run folder into what was gathered. By its summary where it has one, which is what its own judging said; with
+/// `again`, and where it was killed before it had one, the run is judged again from its transcripts.
+pub fn read(gathered: &mut Gathered, path: &Path, again: bool) {
+    let folder = path.display().to_string();
+    if let Err((what, error)) = take(gathered, path, again) {
+        gathered.unread.push(Unread { folder, what, reason: format!("{error:#}") });
+    }
+}
+
+fn take(gathered: &mut Gathered, path: &Path, again: bool) -> Result<(), (Fault, anyhow::Error)> {
+    let damaged = |error| (Fault::Damaged, error);
+    let foreign = |schema: u32, reads: u32| {
+        (Fault::Foreign, anyhow::anyhow!("it has schema {schema}, but this Pagewise reads {reads}"))
+    };
+    let folder = opened(path).map_err(damaged)?;
+    let kept = folder.file("summary.json").is_file();
+    let file = if kept { "summary.json" } else { "plan.json" };
+    let (schema, reads) = match folder.read_json::<Version>(file) {
+        Ok(version) => (version.schema, if kept { SUMMARY_SCHEMA } else { SCHEMA }),
+        // A run that has not written its plan yet has none that could be damaged.
+        Err(error) => return Err((if kept { Fault::Damaged } else { begun(&folder) }, error)),
+    };
+    if schema != reads {
+        return Err(foreign(schema, reads));
+    }
+    let environment: Environment = folder.read_sealed("environment.json").map_err(damaged)?;
+    let head: Head = match kept && !again {
+        true => folder.read_json("summary.json").map_err(damaged)?,
+        false => replayed(&folder).map_err(damaged)?,
+    };
+    if head.cells.iter().all(|cell| cell.per_launch.is_empty()) && !kept {
+        return Err((Fault::Begun, anyhow::anyhow!("no launch has ended yet")));
+    }
+    let run = node_run(gathered, path, head, &environment).map_err(damaged)?;
+    gathered.add(run);
+    Ok(())
+}
+
+fn opened(path: &Path) -> Result<RunFolder> {
+    let name = path.to_str().context("its name is no text")?;
+    RunFolder::open(name, Path::new("/nonexistent"))
+        .ok()
+        .with_context(|| "it has no plan.json, which is a run's first file")
+}
+
+/// A folder whose plan is empty belongs to a run that has only begun; any other plan that cannot be read is damaged.
+fn begun(folder: &RunFolder) -> Fault {
+    match folder.is_only_begun() {
+        true => Fault::Begun,
+        false => Fault::Damaged,
+    }
+}
+
+fn replayed(folder: &RunFolder) -> Result<Head> {
+    let (_, summary) = crate::replay(folder)?;
+    Ok(serde_json::from_value(serde_json::to_value(&summary)?)?)
+}
+
+fn node_run(gathered: &mut Gathered, path: &Path, head: Head, environment: &Environment) -> Result<NodeRun> {
+    let host = &environment.identity;
+    let known = host.node.clone().or_else(|| host.name.clone()).or_else(|| host.machine.clone());
+    let mut run = NodeRun {
+        folder: path.display().to_string(),
+        run: head.run.clone(),
+        name: known.unwrap_or_else(|| "unknown".to_owned()),
+        machine: host.machine.clone().unwrap_or_default(),
+        known_by: facts(environment, &head.version),
+        cells: Vec::new(),
+    };
+    let mut questions: Vec<Option<usize>> = Vec::new();
+    for cell in &head.cells {
+        let asked = if cell.hidden { None } else { Some(question(gathered, &head, cell)?) };
+        questions.push(asked);
+        if let Some(question) = asked {
+            let logs = unit_logs(&head, cell);
+            run.cells.push(NodeCell { question, status: cell.status, reason: cell.reason.clone(), logs });
+        }
+    }
+    for group in &head.groups {
+        let of = |cell: usize| questions.get(cell).copied().flatten();
+        let Some(baseline) = group.baseline.and_then(of) else { continue };
+        for question in group.cells.iter().filter_map(|&cell| of(cell)) {
+            gathered.questions[question].baseline.get_or_insert(baseline);
+        }
+    }
+    Ok(run)
+}
+
+fn experiment<'a>(head: &'a Head, cell: &HeadCell) -> Option<&'a HeadExperiment> {
+    head.experiments.iter().find(|e| e.name == cell.experiment)
+}
+
+fn question(gathered: &mut Gathered, head: &Head, cell: &HeadCell) -> Result<usize> {
+    let Some(experiment) = experiment(head, cell) else { bail!("its summary does not tell of {}", cell.experiment) };
+    let parameters = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
+    Ok(gathered.question(Question {
+        cell: cell.cell.clone(),
+        experiment: cell.experiment.clone(),
+        parameters: parameters.map(|(k, v)| (k.clone(), v.clone())).collect(),
+        phase: experiment.headline.clone(),
+        unit: experiment.unit.clone(),
+        advised: cell.role == ADVISED && cell.group.is_empty(),
+        baseline: None,
+    }))
+}
+
+/// Logarithms of what a unit cost in each launch, by the headline; none where the cell may not be believed.
+fn unit_logs(head: &Head, cell: &HeadCell) -> Vec<f64> {
+    let headline = experiment(head, cell).filter(|_| cell.status == Status::Ok).map(|e| &e.headline);
+    let Some((name, phase)) = headline.and_then(|name| Some((name, cell.phases.get(name)?))) else {
+        return Vec::new();
+    };
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    let wall = cell.per_launch.iter().filter_map(|l| l.wall_ns.get(name));
+    wall.map(|ns| (ns / units).ln()).filter(|log| log.is_finite()).collect()
+}
+
+/// Adds the facts in which odd nodes differ from an ordinary node of their kind, as far as these can be read.
+pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
+    let names: Vec<String> = fleet.odd.iter().map(|n| n.node.clone()).collect();
+    let environment =
+        |folder: &str| -> Option<Environment> { opened(Path::new(folder)).ok()?.read_sealed("environment.json").ok() };
+    let mut usual: BTreeMap<String, Option<Environment>> = BTreeMap::new();
+    for node in fleet.odd.iter_mut().take(EXPLAINED) {
+        let ordinary = usual.entry(node.kind.clone()).or_insert_with(|| {
+            let kind = fleet.kinds.iter().find(|kind| kind.name == node.kind)?;
+            let name = kind.nodes.iter().find(|name| !names.contains(name))?;
+            let run = super::gathered::nodes(gathered).into_iter().find(|n| n.name == *name)?.runs[0];
+            environment(&gathered.runs[run].folder)
+        });
+        let own = node.folders.last().and_then(|folder| environment(folder));
+        let Some((ordinary, own)) = ordinary.as_ref().zip(own) else { continue };
+        let differ = machines::differences(ordinary, &own).into_iter();
+        let told = differ.filter(|d| d.matters && !d.field.starts_with("identity."));
+        node.facts = told
+            .map(|d| FactDifference { field: d.field, a: d.a, b: d.b, matters: d.matters, expected: false })
+            .collect();
+    }
+}

@@ -1,0 +1,103 @@
+//! What a fleet has learnt of its own nodes: the file by which one node is checked.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Status;
+
+/// Version of this shape; a reader refuses any other.
+pub const CRITERIA_SCHEMA: u32 = 1;
+
+/// What nodes of each kind may cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Criteria {
+    /// [`CRITERIA_SCHEMA`].
+    pub schema: u32,
+    /// Methods to measure: EXPERIMENT/METHOD@WORKER.
+    pub what: Vec<String>,
+    /// Values of their parameters: KEY=VALUE,VALUE.
+    pub set: Vec<String>,
+    /// The kinds.
+    pub kinds: Vec<CriteriaKind>,
+}
+
+/// What nodes of one kind may cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CriteriaKind {
+    /// By what a node of this kind is known.
+    #[serde(flatten)]
+    pub known_by: KindFacts,
+    /// Nodes that were learnt from; odd ones are left out.
+    pub nodes: usize,
+    /// Its cells.
+    pub cells: Vec<CellCriterion>,
+}
+
+/// By what a kind of node is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KindFacts {
+    /// Facts that must be the same.
+    pub facts: BTreeMap<String, String>,
+    /// All memory of its smallest node, in bytes; a node of the kind has up to 4 % more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+}
+
+/// What one cell may cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CellCriterion {
+    /// The cell.
+    pub cell: String,
+    /// Its parameters, without those that each run chooses.
+    pub parameters: BTreeMap<String, String>,
+    /// What became of it on most nodes.
+    pub status: Status,
+    /// Wall time of one unit on the median node, in nanoseconds; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_unit_ns: Option<f64>,
+    /// Below this it is odd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low_ns: Option<f64>,
+    /// Above this it is odd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high_ns: Option<f64>,
+}
+
+/// What a check of one node found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// Nodes that its kind was learnt from; `None` where the node is of no kind that was learnt.
+    pub nodes: Option<usize>,
+    /// Cells that were checked.
+    pub cells: usize,
+    /// What is not as it should be.
+    pub missed: Vec<Missed>,
+}
+
+/// A cell that is not as on other nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Missed {
+    /// It costs too much or too little.
+    Cost {
+        /// The cell with its parameters.
+        cell: String,
+        /// Relative to the median node.
+        ratio: f64,
+        /// The limit that it broke, relative to the median node.
+        limit: f64,
+    },
+    /// It came to another end.
+    Outcome {
+        /// The cell with its parameters.
+        cell: String,
+        /// What became of it; `None` where it was not measured at all.
+        status: Option<Status>,
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,281 @@
+//! What many machines' runs say together: the shape of `fleet --json`, which the committed JSON Schema describes.
+
+mod criteria;
+mod folders;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
+pub use folders::folders;
+
+use crate::across::{ComparedCell, FactDifference};
+use crate::outcome::Status;
+use crate::summary::{Estimate, Verdict};
+
+/// Version of this shape.
+pub const FLEET_SCHEMA: u32 = 1;
+
+/// A fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Fleet {
+    /// [`FLEET_SCHEMA`].
+    pub schema: u32,
+    /// A node is odd only where it differs by more than this share.
+    pub margin: f64,
+    /// Nodes with a run that could be read.
+    pub nodes: usize,
+    /// Runs that were read.
+    pub runs: usize,
+    /// Kinds of node, that with the most nodes first.
+    pub kinds: Vec<Kind>,
+    /// Nodes that are unlike their kind, the furthest first.
+    pub odd: Vec<OddNode>,
+    /// Nodes to measure again, because one run may be wrong: those that are odd and not confirmed.
+    pub rerun: Vec<String>,
+    /// The first kind against each other kind, as far as these have enough nodes.
+    pub compared: Vec<KindsCompared>,
+    /// Folders that have no part in this, and why.
+    pub unread: Vec<Unread>,
+}
+
+/// Nodes that should cost the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Kind {
+    /// A, B …
+    pub name: String,
+    /// The facts that its nodes have in common.
+    pub facts: BTreeMap<String, String>,
+    /// Its nodes.
+    pub nodes: Vec<String>,
+    /// Whether they are too few for one of them to be called odd.
+    pub too_few: bool,
+    /// In which facts it differs from the first kind.
+    pub differences: Vec<FactDifference>,
+    /// Its figures.
+    pub cells: Vec<KindCell>,
+    /// What its nodes together say of each method against its baseline.
+    pub methods: Vec<KindMethod>,
+}
+
+/// One cell over the nodes of a kind, by its experiment's headline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KindCell {
+    /// `fault/touch@c-O3`.
+    pub cell: String,
+    /// The experiment.
+    pub experiment: String,
+    /// Sizes in plain bytes.
+    pub parameters: BTreeMap<String, String>,
+    /// The total or phase.
+    pub phase: String,
+    /// What a unit is: page, byte …
+    pub unit: String,
+    /// Nodes that have a figure.
+    pub nodes: usize,
+    /// Wall time of one unit on the median node, in nanoseconds.
+    pub per_unit_ns: f64,
+    /// The same on the node below which 5 % of the nodes are.
+    pub low_ns: f64,
+    /// The same on the node above which 5 % of the nodes are.
+    pub high_ns: f64,
+    /// How much nodes scatter about their kind, as a share, robustly; absent with few nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_nodes: Option<f64>,
+    /// How much launches scatter on the median node, as a share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_nodes: Option<f64>,
+    /// Nodes by outcome.
+    pub outcomes: BTreeMap<String, usize>,
+}
+
+/// A method against its baseline over the nodes of a kind: the ratio is taken on each node, and the node is the unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KindMethod {
+    /// The cell.
+    pub cell: String,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, String>,
+    /// The cell that it is compared with.
+    pub baseline: String,
+    /// Its cost relative to that, with its interval over nodes.
+    pub ratio: Estimate,
+    /// What the interval says.
+    pub verdict: Verdict,
+    /// Whether the verdict holds among all of its kind together (Holm at 5 %). Where it does not, it is not said.
+    pub holds_among_all: bool,
+}
+
+/// A node that is unlike its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OddNode {
+    /// Its name.
+    pub node: String,
+    /// Its kind.
+    pub kind: String,
+    /// The folders of its runs.
+    pub folders: Vec<String>,
+    /// In what it is unlike, the largest first.
+    pub findings: Vec<Finding>,
+    /// Facts that differ from those of an ordinary node of its kind and may be the cause.
+    pub facts: Vec<FactDifference>,
+    /// Whether each of its runs says so; absent with one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<bool>,
+}
+
+/// In what a node is unlike its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum Finding {
+    /// A cell costs more or less.
+    Cost {
+        /// The cell.
+        cell: String,
+        /// Its parameters.
+        parameters: BTreeMap<String, String>,
+        /// Its cost here relative to the median of the kind's other nodes.
+        ratio: f64,
+        /// How much those scatter, as a share.
+        spread: f64,
+        /// The probability of that by chance, adjusted for all nodes and cells (Benjamini–Hochberg).
+        p: f64,
+    },
+    /// A cell came to another end.
+    Outcome {
+        /// The cell.
+        cell: String,
+        /// Its parameters.
+        parameters: BTreeMap<String, String>,
+        /// What became of it here.
+        status: Status,
+        /// Why.
+        reason: String,
+        /// What became of it on most other nodes.
+        others: Status,
+        /// On how many of these.
+        nodes: usize,
+    },
+}
+
+/// Two kinds held against each other: unpaired, the node as the unit of inference. `runs` are nodes here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KindsCompared {
+    /// The kind that is compared with.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// Cells that both measured; odd nodes are left out.
+    pub cells: Vec<ComparedCell>,
+}
+
+/// A folder that takes no part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Unread {
+    /// Where it is.
+    pub folder: String,
+    /// What is wrong.
+    pub what: Fault,
+    /// In words.
+    pub reason: String,
+}
+
+/// Why a folder takes no part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// It is not as it was written.
+    Damaged,
+    /// Another version wrote it.
+    Foreign,
+    /// The same run was read from another folder.
+    Duplicate,
+    /// Nothing has been measured yet.
+    Begun,
+}
+
+impl Fault {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Fault::Damaged => "damaged",
+            Fault::Foreign => "another version's",
+            Fault::Duplicate => "duplicate",
+            Fault::Begun => "only begun",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const FLEET: &str = "schema/fleet.schema.json";
+    const CRITERIA: &str = "schema/criteria.schema.json";
+
+    /// Nothing may stand in an object that the schema does not name.
+    fn tighten(value: &mut Value) {
+        match value {
+            Value::Object(object) => {
+                if object.contains_key("properties") {
+                    object.insert("additionalProperties".to_owned(), Value::Bool(false));
+                }
+                object.values_mut().for_each(tighten);
+            }
+            Value::Array(all) => all.iter_mut().for_each(tighten),
+            _ => {}
+        }
+    }
+
+    fn dressed(mut schema: Value, name: &str, version: u32, about: &str) -> Value {
+        tighten(&mut schema);
+        schema["$id"] = json!(format!("urn:pagewise:{name}:{version}"));
+        schema["title"] = json!(format!("Pagewise {name}"));
+        schema["description"] = json!(about);
+        schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": version });
+        schema
+    }
+
+    fn made() -> [(&'static str, Value); 2] {
+        let fleet = serde_json::to_value(schemars::schema_for!(Fleet)).unwrap();
+        let criteria = serde_json::to_value(schemars::schema_for!(Criteria)).unwrap();
+        let of_fleet = "Many machines' runs together: what `pagewise fleet --json` prints.";
+        let of_criteria =
+            "What nodes of a fleet may cost: what `pagewise fleet learn` writes and `pagewise check-node` reads.";
+        [
+            (FLEET, dressed(fleet, "fleet", FLEET_SCHEMA, of_fleet)),
+            (CRITERIA, dressed(criteria, "criteria", CRITERIA_SCHEMA, of_criteria)),
+        ]
+    }
+
+    #[test]
+    #[ignore = "writes the schemas: cargo test -p pagewise-record write_the_schema -- --ignored"]
+    fn write_the_schema() {
+        for (path, value) in made() {
+            std::fs::write(path, serde_json::to_string_pretty(&value).unwrap() + "\n").unwrap();
+        }
+    }
+
+    #[test]
+    fn the_committed_schemas_are_those_of_the_types() {
+        for (path, value) in made() {
+            let kept: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+            let hint =
+                "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape has a new number";
+            assert!(kept == value, "{path}: {hint}");
+            jsonschema::meta::validate(&kept).unwrap();
+        }
+    }
+}

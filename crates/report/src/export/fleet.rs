@@ -1,0 +1,77 @@
+//! A fleet for other programs: a line a kind and cell and a line an odd node as NDJSON; gauges for node_exporter.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::Result;
+use record::fleet::{Finding, Fleet};
+use serde_json::json;
+
+use super::openmetrics::{head, sample, word};
+use crate::inert::inert;
+
+const S_PER_NS: f64 = 1e-9;
+
+/// One JSON object a line, each with its `row`: kind, odd, unread.
+pub fn ndjson(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
+    for kind in &fleet.kinds {
+        for cell in &kind.cells {
+            let row = json!({ "row": "kind", "kind": kind.name, "facts": kind.facts, "figures": cell });
+            writeln!(out, "{row}")?;
+        }
+    }
+    for node in &fleet.odd {
+        writeln!(out, "{}", json!({ "row": "odd", "node": node }))?;
+    }
+    for folder in &fleet.unread {
+        writeln!(out, "{}", json!({ "row": "unread", "folder": folder }))?;
+    }
+    Ok(())
+}
+
+/// OpenMetrics text of the part that node_exporter's textfile collector reads as well.
+pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
+    let plain = |out: &mut dyn Write, name: &str, help: &str, value: usize| -> Result<()> {
+        head(out, name, "", help)?;
+        sample(out, name, &[], value as f64)
+    };
+    plain(out, "pagewise_fleet_nodes", "Nodes with a run.", fleet.nodes)?;
+    plain(out, "pagewise_fleet_odd_nodes", "Nodes that are unlike their kind.", fleet.odd.len())?;
+    plain(out, "pagewise_fleet_unread_folders", "Run folders that take no part.", fleet.unread.len())?;
+    head(
+        out,
+        "pagewise_fleet_unit_seconds",
+        "seconds",
+        "Wall time of one unit, by the share of nodes that take less.",
+    )?;
+    for kind in &fleet.kinds {
+        for cell in &kind.cells {
+            for (quantile, ns) in [("0.05", cell.low_ns), ("0.5", cell.per_unit_ns), ("0.95", cell.high_ns)] {
+                let mut labels = labels(&cell.cell, &cell.parameters);
+                labels.push(("kind".to_owned(), kind.name.clone()));
+                labels.push(("quantile".to_owned(), quantile.to_owned()));
+                put(out, "pagewise_fleet_unit_seconds", &labels, ns * S_PER_NS)?;
+            }
+        }
+    }
+    head(out, "pagewise_fleet_odd_ratio", "", "Cost on an odd node relative to its kind.")?;
+    for node in &fleet.odd {
+        for finding in &node.findings {
+            let Finding::Cost { cell, parameters, ratio, .. } = finding else { continue };
+            let mut labels = labels(cell, parameters);
+            labels.push(("node".to_owned(), inert(&node.node)));
+            put(out, "pagewise_fleet_odd_ratio", &labels, *ratio)?;
+        }
+    }
+    Ok(writeln!(out, "# EOF")?)
+}
+
+fn labels(cell: &str, parameters: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let own = parameters.iter().map(|(key, value)| (format!("parameter_{}", word(key)), inert(value)));
+    std::iter::once(("cell".to_owned(), inert(cell))).chain(own).collect()
+}
+
+fn put(out: &mut dyn Write, name: &str, labels: &[(String, String)], value: f64) -> Result<()> {
+    let labels: Vec<(String, &str)> = labels.iter().map(|(name, value)| (name.clone(), value.as_str())).collect();
+    sample(out, name, &labels, value)
+}

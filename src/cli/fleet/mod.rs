@@ -1,0 +1,171 @@
+//! `pagewise fleet`: the run folders of many machines held against each other.
+
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use judge::fleet::{BY, Gathered, explain, judge, learn, read};
+use record::fleet::{Finding, Fleet, folders};
+use record::sizes;
+
+use super::write::write;
+use super::{print, screen};
+
+mod check_node;
+mod rerun;
+
+pub(super) use check_node::{CheckNodeArgs, check_node};
+
+/// The words after `fleet`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct FleetArgs {
+    #[command(subcommand)]
+    what: Option<What>,
+    #[command(flatten)]
+    asked: Asked,
+    /// Print everything as JSON (crates/record/schema/fleet.schema.json).
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write it for other programs instead.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// The file to write [default: standard output]. It appears when it is whole.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace the file where there is one.
+    #[arg(long)]
+    force: bool,
+    /// Exit with 3 where a node is odd.
+    #[arg(long)]
+    strict: bool,
+    /// Nothing but ASCII.
+    #[arg(long)]
+    ascii: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Writes what nodes of each kind may cost, learnt from those that are not odd, for check-node.
+    #[command(after_help = "Example: pagewise fleet learn /shared/pagewise --out criteria.json")]
+    Learn(LearnArgs),
+}
+
+/// Which runs, and how they are judged.
+#[derive(Debug, Args)]
+struct Asked {
+    /// Folders with run folders, at most four levels deep. A folder called learn is written ./learn.
+    #[arg(required = true, value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// A node is odd only where it differs by more than this share.
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    margin: String,
+    /// Facts by which nodes are of one kind [default: all of architecture, clocksource, cpu, cpus, free_page_reporting,
+    /// governor, hypervisor, kernel, memory, microcode, page, pagewise, thp].
+    #[arg(long, value_name = "FACT", value_delimiter = ',')]
+    by: Vec<String>,
+    /// Judge each run again from its transcripts, whose every changed byte is noticed, and not from its summary. Slow.
+    #[arg(long)]
+    again: bool,
+}
+
+#[derive(Debug, Args)]
+struct LearnArgs {
+    #[command(flatten)]
+    asked: Asked,
+    /// The file to write.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Replace the file where there is one.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A JSON object a line: each kind's cells, odd nodes, folders left out.
+    Ndjson,
+    /// A text file for node_exporter's textfile collector, in seconds.
+    Openmetrics,
+}
+
+impl Asked {
+    fn margin(&self) -> Result<f64> {
+        sizes::parse_share(&self.margin).context("--margin")
+    }
+
+    fn by(&self) -> Result<Vec<String>> {
+        if let Some(unknown) = self.by.iter().find(|word| !BY.contains(&word.as_str())) {
+            bail!("--by: nodes have no fact \"{unknown}\"{}", sizes::did_you_mean(unknown, BY.into_iter()));
+        }
+        Ok(if self.by.is_empty() { BY.map(str::to_owned).to_vec() } else { self.by.clone() })
+    }
+
+    /// All runs; one that lies below two of the folders counts once.
+    fn gathered(&self) -> Result<Gathered> {
+        let mut paths = BTreeSet::new();
+        for folder in &self.folders {
+            let folder = std::fs::canonicalize(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+            paths.extend(folders(&folder)?);
+        }
+        let mut gathered = Gathered::default();
+        paths.iter().for_each(|path| read(&mut gathered, path, self.again));
+        Ok(gathered)
+    }
+}
+
+pub(super) fn fleet(arguments: &FleetArgs) -> Result<u8> {
+    if let Some(What::Learn(arguments)) = &arguments.what {
+        return learnt(arguments);
+    }
+    let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
+    let gathered = arguments.asked.gathered()?;
+    let mut found = judge(&gathered, &by, margin);
+    explain(&mut found, &gathered);
+    put(arguments, &found)?;
+    let is_odd = arguments.strict && !found.odd.is_empty();
+    Ok(if found.nodes == 0 { 4 } else { u8::from(is_odd) * 3 })
+}
+
+fn put(arguments: &FleetArgs, found: &Fleet) -> Result<()> {
+    let fill = |out: &mut dyn Write| -> Result<()> {
+        match (arguments.format, arguments.json) {
+            (Some(Format::Ndjson), _) => report::export::fleet::ndjson(found, out),
+            (Some(Format::Openmetrics), _) => report::export::fleet::openmetrics(found, out),
+            (None, true) => {
+                serde_json::to_writer_pretty(&mut *out, found)?;
+                Ok(out.write_all(b"\n")?)
+            }
+            (None, false) => {
+                let text = report::terminal::fleet(found, &rerun::command(found), &screen::screen(arguments.ascii));
+                Ok(out.write_all(text.as_bytes())?)
+            }
+        }
+    };
+    match &arguments.out {
+        Some(path) => write(path, arguments.force, fill),
+        None => {
+            let mut text = BufWriter::new(Vec::new());
+            fill(&mut text)?;
+            print(&String::from_utf8_lossy(&text.into_inner()?)).map(|_| ())
+        }
+    }
+}
+
+fn learnt(arguments: &LearnArgs) -> Result<u8> {
+    super::write::may_write(&arguments.out, arguments.force)?;
+    let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
+    let criteria = learn(&arguments.asked.gathered()?, &by, margin);
+    if criteria.kinds.is_empty() {
+        bail!("no kind has enough nodes to learn from: {} that are not odd", stats::apart::LEAST);
+    }
+    write(&arguments.out, arguments.force, |out| {
+        serde_json::to_writer_pretty(&mut *out, &criteria)?;
+        Ok(out.write_all(b"\n")?)
+    })?;
+    let nodes: usize = criteria.kinds.iter().map(|kind| kind.nodes).sum();
+    let cells = criteria.what.len();
+    print(&format!("learnt from {nodes} nodes of {} kinds, {cells} methods\n", criteria.kinds.len()))
+}

@@ -1,0 +1,48 @@
+//! The command that measures odd nodes again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Finding, Fleet};
+
+/// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in.
+pub(super) fn command(fleet: &Fleet) -> String {
+    let mut what = BTreeSet::new();
+    let mut set: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let again = fleet.odd.iter().filter(|node| fleet.rerun.contains(&node.node));
+    for finding in again.flat_map(|node| &node.findings) {
+        let (Finding::Cost { cell, parameters, .. } | Finding::Outcome { cell, parameters, .. }) = finding;
+        what.insert(quoted(cell));
+        for (key, value) in parameters {
+            set.entry(key).or_default().insert(value);
+        }
+    }
+    let set = set.into_iter().map(|(key, values)| {
+        let values: Vec<&str> = values.into_iter().collect();
+        format!("--set {}", quoted(&format!("{key}={}", values.join(","))))
+    });
+    let run: Vec<String> = what.into_iter().chain(set).collect();
+    let nodes: Vec<String> = fleet.rerun.iter().map(|node| quoted(node)).collect();
+    format!("clush -w {} \"pagewise run {} --out DIR/%h-again\"", nodes.join(","), run.join(" "))
+}
+
+/// A word as a shell takes it. Names may have been written by anybody.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "@%_+=:,./-".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        // Within the double quotes of the whole, so nothing is left that these would not hold.
+        false => format!("'{}'", word.replace(['\'', '"', '`', '$', '\\', '!'], "?")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_was_made_up_runs_nothing() {
+        assert_eq!(quoted("fault/thp@c-O3"), "fault/thp@c-O3");
+        assert_eq!(quoted("n1; rm -rf $HOME"), "'n1; rm -rf ?HOME'");
+        assert_eq!(quoted("a'b\"`c`"), "'a?b??c?'");
+    }
+}
