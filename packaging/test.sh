@@ -22,7 +22,8 @@ inside dpkg --install /pagewise.deb
 for program in cc gcc clang cargo rustc go java; do
     ! inside sh -c "command -v $program" || { echo "the root is not clean: it has $program"; exit 1; }
 done
-inside sh -c 'ls /usr/share/man/man1/pagewise*.gz /usr/share/bash-completion/completions/pagewise /usr/share/doc/pagewise/copyright'
+inside sh -c 'ls /usr/share/man/man1/pagewise*.gz /usr/share/bash-completion/completions/pagewise \
+    /usr/share/doc/pagewise/copyright'
 inside pagewise doctor > /dev/null
 inside pagewise run --budget "${BUDGET:-60s}" --force
 inside dpkg --purge pagewise

@@ -109,7 +109,8 @@ for _ in $(seq 600); do
     if [ -n "$run" ] && [ -s "$run/launches.jsonl" ] && [ "$(wc -l < "$run/launches.jsonl")" -ge 3 ]; then
         task=${run##*/} && task=${task/-/_}
         pid=$(pgrep --full "^$pagewise run .*--out $run\$" | head -n 1)
-        [ -n "$pid" ] && kill -9 "$pid" && say "killed $KILLED (task $task) after $(wc -l < "$run/launches.jsonl") launches" && break
+        [ -n "$pid" ] && kill -9 "$pid" &&
+            say "killed $KILLED (task $task) after $(wc -l < "$run/launches.jsonl") launches" && break
     fi
     sleep 0.1
 done
@@ -130,14 +131,16 @@ done
 if [ ! -e "$run/summary.json" ]; then
     fail "$run has no summary; $(cat "$place"/out-*)"
 fi
-say "the requeued run is complete: $(wc -l < "$run/launches.jsonl") launches, $(grep -c resumed "$run/decisions.jsonl") resumption"
+say "the requeued run is complete: $(wc -l < "$run/launches.jsonl") launches," \
+    "$(grep -c resumed "$run/decisions.jsonl") resumption"
 ls -d "$place"/shared/*/*
 
 # --- the question
 "$pagewise" fleet "$place/shared" --strict | tee "$place/fleet.txt"
 code=${PIPESTATUS[0]}
 [ "$code" -eq 3 ] || fail "fleet --strict ended with $code"
-found=$("$pagewise" fleet "$place/shared" --json | python3 -c 'import json, sys; print(*[n["node"] for n in json.load(sys.stdin)["odd"]])')
+nodes='import json, sys; print(*[n["node"] for n in json.load(sys.stdin)["odd"]])'
+found=$("$pagewise" fleet "$place/shared" --json | python3 -c "$nodes")
 [ "$found" = "$ODD" ] || fail "odd: $found"
 say "found $found and no other"
 "$pagewise" fleet learn "$place/shared" --out "$place/criteria.json" || fail "learn"

@@ -71,7 +71,7 @@ fn fleet(nodes: usize, seed: u64) -> (Gathered, Vec<String>) {
     let mut odd = Vec::new();
     for number in 0..nodes {
         let name = format!("n{number}");
-        let way = (number % (nodes / 12) == 5 && odd.len() < 12).then(|| odd.len() % 4);
+        let way = (number % (nodes / 12) == 5 && odd.len() < 12).then_some(odd.len() % 4);
         let factor = |cell: usize| match (way, cell) {
             // Half the frequency; one slow path; huge pages that are none; a neighbour that takes a third.
             (Some(0), _) => 2.0,

@@ -10,8 +10,8 @@ enum { GUARD_EVERY = 16 };
 /* The kernel does not write into a guard, does so into all other pages, and into all of them once the guards are taken away. */
 #define GUARD_LAWS                                                                                                     \
     NOTHING_BEFORE "; failed_calls == 0; refused_guards == " GUARDS "; refused_after == 0; advise.minor_faults == 0; "      \
-    "first-touch.minor_faults == bytes / page_bytes - " GUARDS "; first-touch.rss_bytes == (bytes / page_bytes - " GUARDS       \
-    ") * page_bytes; advise.ops == " GUARDS "; huge_bytes == 0"
+    "first-touch.minor_faults == bytes / page_bytes - " GUARDS "; "                                                    \
+    "first-touch.rss_bytes == (bytes / page_bytes - " GUARDS ") * page_bytes; advise.ops == " GUARDS "; huge_bytes == 0"
 
 __attribute__((unused)) static void touch_between(const struct part *part)
 {

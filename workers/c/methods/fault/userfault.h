@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <sys/ioctl.h>
 
-/* Each page was asked for once. A fault that another thread answered is tried twice; which of the counters has it is the kernel's
- * affair. */
+/* Each page was asked for once. A fault that another thread answered is tried twice; which of the counters has it is the
+ * kernel's affair. */
 #define USERFAULT_LAWS                                                                                                 \
     "served == bytes / page_bytes; refused == 0; first-touch.rss_bytes == bytes; huge_bytes == 0; " RE_TOUCH_LAW "; "       \
     "first-touch.minor_faults + first-touch.major_faults <= 2 * (bytes / page_bytes)"

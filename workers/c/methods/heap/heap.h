@@ -5,8 +5,8 @@
 
 #define HEAP_PHASES "build churn hand-over free-most free-rest grow"
 #define HEAP_KEYS "bytes:size turnover:count"
-/* What was written was found again wherever it was looked for, everything alive was resident, each object was freed once, and those
- * that were handed over by the thread that got them. 32768 is the largest object. */
+/* What was written was found again wherever it was looked for, everything alive was resident, each object was freed once, and
+ * those that were handed over by the thread that got them. 32768 is the largest object. */
 #define HEAP_LAWS                                                                                                      \
     "wrong_objects == 0; live_bytes >= bytes; live_bytes <= bytes + 32768; build.rss_bytes >= live_bytes; "            \
     "build.ops == objects; churn.ops == objects * turnover; freed_objects == objects * (turnover + 1) + handed_objects; " \
