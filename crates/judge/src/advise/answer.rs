@@ -216,7 +216,9 @@ pub fn answer(
 
 /// What the file of advice says of a question.
 pub fn question(asked: &Asked, summaries: &[&Summary], margin: f64) -> Question {
-    let (points, runs) = points(asked, summaries);
+    let (points, mut runs) = points(asked, summaries);
+    // In one order, whoever measured first: the file is canonical.
+    runs.sort();
     Question {
         does: asked.topic.does.clone(),
         experiment: asked.topic.experiment.clone(),

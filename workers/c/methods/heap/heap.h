@@ -14,7 +14,7 @@
     "free-most.ops + free-rest.ops == objects; 10 * free-rest.ops <= objects + 9; 10 * free-rest.ops >= objects; "     \
     "grown_bytes >= bytes; wrong_grown == 0; free-most.rss_bytes >= kept_bytes; hand-over.ops == handed_objects"
 /* Which calls a library makes, and when, depends on its version and settings; glibc's own tell more in `allocate`. */
-#define HEAP_ANY "brk?,mmap?,munmap?,mprotect?,madvise?,mremap?,futex?,getrandom?"
+#define HEAP_ANY "brk?,mmap?,munmap?,mprotect?,madvise?,mremap?,futex?,getrandom?,access?"
 #define HEAP_CALLS                                                                                                     \
     "build:" HEAP_ANY " churn:" HEAP_ANY " grow:" HEAP_ANY " hand-over:" HEAP_ANY " free-most:" HEAP_ANY               \
     " free-rest:" HEAP_ANY

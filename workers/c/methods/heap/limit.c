@@ -10,10 +10,13 @@ static void run(struct slot *s)
     objects_open(s, &h);
     char *p = mmap(NULL, bytes + LARGEST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, p);
-    memset(p, 1, bytes + LARGEST); /* also binds the symbol, whose first call would fault */
+    memset(p, tag_of(0), bytes + LARGEST); /* also maps the code of both, whose first call would fault */
     struct heap rehearsal = h;
-    for (uint64_t sum = 0; sum < bytes; h.count++)
-        sum += rehearsal.sizes[draw(&rehearsal, QUANTILES)];
+    for (uint64_t sum = 0; sum < bytes; h.count++) {
+        uint32_t size = rehearsal.sizes[draw(&rehearsal, QUANTILES)];
+        memset(p, 1, size); /* small sizes take another part of it, on another page of code */
+        sum += size;
+    }
     s->ops = h.count;
     PHASE(s, "build") {
         char *next = p;
