@@ -159,13 +159,16 @@ fn answer(line: &Line) -> (bool, &str) {
     }
 }
 
+/// What `advise` answers questions about.
+const ADVISED: [&str; 7] = ["read", "fault", "transfer", "copy", "allocate", "share", "message"];
+
 fn next(summary: &Summary, most_surprising: Option<&str>) -> Vec<String> {
     let Some(name) = most_surprising else { return vec!["pagewise doctor".to_owned()] };
     vec![
         format!("pagewise report {} {name}", summary.run),
         format!("pagewise run {name}"),
         "pagewise claims".to_owned(),
-        format!("pagewise advise {name}"),
+        format!("pagewise advise {}", if ADVISED.contains(&name) { name } else { "read --file FILE" }),
     ]
 }
 
