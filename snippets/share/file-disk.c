@@ -12,8 +12,8 @@
 /* --- */
 static void *shared(size_t bytes)
 {
-    char path[] = "./shared-XXXXXX";
-    int file = mkostemp(path, O_CLOEXEC);
+    const char *path = "./shared";
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         return NULL;
     unlink(path); /* once everybody has opened it */

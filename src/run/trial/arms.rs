@@ -55,7 +55,7 @@ fn plain(name: &str, role: Role, shown: &str, command: Vec<String>) -> Arm {
         command,
         setting: None,
         variables: BTreeMap::new(),
-        library: None,
+        preloaded: None,
         cpus: None,
         skipped: None,
     }
@@ -114,7 +114,7 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         match library(&setting.preload)? {
             Some(path) => {
                 join(&mut arm, "LD_PRELOAD", &path, ":");
-                arm.library = Some(path);
+                arm.preloaded = Some(path);
             }
             None => arm.skipped = Some(missing(setting)),
         }

@@ -60,7 +60,7 @@ fn options(plan: &TrialPlan, arm: &Arm) -> Vec<OsString> {
         add("--set", format!("{name}={value}").into());
         add("--expect", format!("{name}={value}").into());
     }
-    if let Some(library) = &arm.library {
+    if let Some(library) = &arm.preloaded {
         add("--watch", library.into());
     }
     if let Some(cpus) = &arm.cpus {

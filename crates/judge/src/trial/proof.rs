@@ -24,7 +24,7 @@ pub(super) fn proof(plan: &TrialPlan, runs: &[TriedRun], arm: usize, faults: Opt
     let usual_huge = usual(Role::Baseline).max(usual(Role::Again));
     let mut words = Vec::new();
     let mut effect = true;
-    if let Some(library) = &subject.library {
+    if let Some(library) = &subject.preloaded {
         let (mapped, all) = (own.mapped.first().copied().unwrap_or(0), own.processes);
         effect &= mapped > 0;
         words.push(format!("{} mapped in {mapped} of {all} processes", short(library)));
@@ -35,7 +35,7 @@ pub(super) fn proof(plan: &TrialPlan, runs: &[TriedRun], arm: usize, faults: Opt
         any |= holds;
         words.push(said);
     }
-    let asked = !setting.proof.is_empty() || subject.library.is_some();
+    let asked = !setting.proof.is_empty() || subject.preloaded.is_some();
     ProofSummary { took_effect: asked.then_some(effect && any), seen: words }
 }
 

@@ -18,7 +18,7 @@ fn arm(name: &str, role: Role, setting: Option<Setting>) -> Arm {
         command,
         setting,
         variables: BTreeMap::new(),
-        library: None,
+        preloaded: None,
         cpus: None,
         skipped: None,
     }

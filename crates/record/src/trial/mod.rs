@@ -102,8 +102,8 @@ pub struct Arm {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
     /// The library that is preloaded, by its real path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub library: Option<String>,
+    #[serde(default, rename = "library", skip_serializing_if = "Option::is_none")]
+    pub preloaded: Option<String>,
     /// The processors that it keeps to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
