@@ -21,12 +21,22 @@ struct Recorded {
     environment: Environment,
 }
 
-fn recorded(place: &Place) -> Recorded {
+/// A run of this machine, for what must be of its kind.
+fn taken(place: &Place) -> Recorded {
     let folder = place.file("recorded");
     let result = place.run(&[&TINY[..], &["--out", folder.to_str().unwrap()]].concat());
     // 4 where no cell may be believed, as on a machine that is loaded by the other tests.
     assert!(result.code == 0 || result.code == 4, "{}", result.err);
-    let run = RunFolder::open(folder.to_str().unwrap(), place.path()).unwrap();
+    read(folder)
+}
+
+/// The committed run: what it says does not depend on who else uses the machine.
+fn recorded() -> Recorded {
+    read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary"))
+}
+
+fn read(folder: PathBuf) -> Recorded {
+    let run = RunFolder::open(folder.to_str().unwrap(), &folder).unwrap();
     let environment = run.read_sealed("environment.json").unwrap();
     let mut summary: Value = run.read_json("summary.json").unwrap();
     // On a loaded machine a cell may be distrusted; what is tested here is not the machine.
@@ -73,7 +83,7 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
 #[test]
 fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     let place = Place::new();
-    let recorded = recorded(&place);
+    let recorded = recorded();
     let shared = place.file("shared");
     (0..8).for_each(|n| {
         recorded.node(&shared, &format!("n{n}"), usual(n));
@@ -151,7 +161,7 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
 #[test]
 fn a_node_is_checked_in_one_line() {
     let place = Place::new();
-    let recorded = recorded(&place);
+    let recorded = taken(&place);
     let shared = place.file("shared");
     (0..6).for_each(|n| {
         recorded.node(&shared, &format!("n{n}"), usual(n));
@@ -183,8 +193,7 @@ fn a_node_is_checked_in_one_line() {
 #[test]
 #[ignore = "writes 10,000 run folders into $PAGEWISE_FLEET"]
 fn write_ten_thousand_nodes() {
-    let place = Place::new();
-    let recorded = recorded(&place);
+    let recorded = recorded();
     let shared = PathBuf::from(std::env::var_os("PAGEWISE_FLEET").expect("PAGEWISE_FLEET names a new folder"));
     for n in 0..10_000 {
         let factor = if n % 833 == 7 && n < 9_996 { 3.0 } else { usual(n) };

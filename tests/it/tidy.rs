@@ -138,7 +138,9 @@ fn nothing_unfinished_and_nothing_unsafe() {
     let mut wrong = Vec::new();
     for (name, text) in files().into_iter().filter(|(name, _)| is_code(name) || name.ends_with(".md")) {
         for (i, line) in text.lines().enumerate() {
-            let found = words.iter().find(|w| line.contains(w.as_str()));
+            // Six of them are what mktemp fills in.
+            let told = line.replace(&"X".repeat(6), "");
+            let found = words.iter().find(|w| told.contains(w.as_str()));
             wrong.extend(found.map(|word| format!("{name}:{}: {word}", i + 1)));
             let code = line.split("//").next().unwrap_or_default();
             let allows = code.contains("unsafe ") || code.contains("allow(unsafe");

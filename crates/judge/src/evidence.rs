@@ -310,7 +310,7 @@ fn overall<'a>(phases: impl Iterator<Item = &'a Counts>) -> Counts {
     let mut sum = Counts { start_ns: u64::MAX, ..Counts::default() };
     let mut end = 0;
     for counts in phases {
-        end = end.max(counts.start_ns + counts.wall_ns);
+        end = end.max(counts.start_ns.saturating_add(counts.wall_ns));
         sum.start_ns = sum.start_ns.min(counts.start_ns);
         sum = Counts { ops: sum.ops.max(counts.ops), bytes: sum.bytes.max(counts.bytes), ..added(sum, *counts) };
     }
@@ -324,7 +324,7 @@ fn added(a: Counts, b: Counts) -> Counts {
     let (x, y) = (a.to_array(), b.to_array());
     let mut sum = x;
     for i in 3..sum.len() {
-        sum[i] = x[i] + y[i];
+        sum[i] = x[i].saturating_add(y[i]);
     }
     Counts::from_array(sum)
 }
@@ -355,7 +355,8 @@ fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> C
         }
         interrupted += u32::from(slot.phases.values().any(|c| c.involuntary_switches > 0));
         for &(low, high, count) in &slot.latencies {
-            *latencies.entry((low, high)).or_insert(0) += count;
+            let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
+            *sum = sum.saturating_add(count);
         }
     }
     CellLaunch {

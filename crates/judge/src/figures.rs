@@ -57,10 +57,11 @@ pub(super) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     for launch in launches {
         for ((_, high), count) in &launch.latencies {
-            *counts.entry(*high).or_insert(0) += count;
+            let sum = counts.entry(*high).or_insert(0);
+            *sum = sum.saturating_add(*count);
         }
     }
-    let trips: u64 = counts.values().sum();
+    let trips = counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
     let at = |share: f64| {
         let mut left = (share * trips as f64).ceil() as u64;
         let found = counts.iter().find(|(_, count)| {

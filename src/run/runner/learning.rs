@@ -64,7 +64,7 @@ impl Runner<'_> {
         let (mut first, mut last) = (u64::MAX, 0);
         for sample in measured {
             first = first.min(sample.counts.start_ns);
-            last = last.max(sample.counts.start_ns + sample.counts.wall_ns);
+            last = last.max(sample.counts.start_ns.saturating_add(sample.counts.wall_ns));
         }
         self.learn_lengths(record, transcripts);
         let group = &self.state.launch_groups[launch_group];

@@ -63,7 +63,7 @@ pub(super) fn counted(plan: &ProfilePlan, runs: &[ProfileRun]) -> Option<Counted
         events,
         minor_faults,
         major_faults: of_clean(|c| c.major_faults),
-        switches: of_clean(|c| c.voluntary_switches + c.involuntary_switches),
+        switches: of_clean(|c| c.voluntary_switches.saturating_add(c.involuntary_switches)),
         processes: mean(followed.iter().map(|(_, f)| f.processes as f64)),
         max_rss_bytes: of_clean(|c| c.max_rss_kib) * 1024.0,
         ..Counts::default()
