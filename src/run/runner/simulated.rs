@@ -54,11 +54,15 @@ impl Launcher for Simulated {
         Duration::from_secs_f64(self.now_ns / 1e9)
     }
 
-    fn launch(&mut self, sides: &[Side], _: TimeLimit, _: &Signals) -> Result<Ended> {
+    fn launch(&mut self, sides: &[Side], limit: TimeLimit, _: &Signals) -> Result<Ended> {
         let (begun, mut ends) = (self.now_ns, Vec::new());
         self.now_ns += START_NS;
         for side in sides {
-            let (transcript, end) = self.answer(&fs::read_to_string(side.request)?);
+            let (mut transcript, mut end) = self.answer(&fs::read_to_string(side.request)?);
+            if self.now_ns - begun > limit.duration().as_secs_f64() * 1e9 {
+                self.now_ns = begun + limit.duration().as_secs_f64() * 1e9;
+                (transcript, end) = (String::new(), End::TimeLimit(limit.duration().as_secs()));
+            }
             fs::write(side.transcript, transcript)?;
             fs::write(side.messages, "")?;
             ends.push(end);
@@ -211,6 +215,30 @@ fn a_skipped_cell_has_its_reason_and_the_rest_goes_on() {
         Some((Status::Skipped, "there is no pool here"))
     );
     assert_eq!(launches_of(&state, &evidence, "touch"), 6);
+}
+
+#[test]
+fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_one() {
+    let slow = |budget_s: f64| {
+        plan(move |p| {
+            let mut cell = p.cells[0].clone();
+            cell.cell.method = "slow".to_owned();
+            cell.cell.parameters.insert("bytes".to_owned(), (1_u64 << 30).to_string());
+            p.cells.push(cell);
+            let cells = vec![p.cells.len() - 1];
+            p.launch_groups.push(record::plan::LaunchGroup { experiment: "fault".to_owned(), cells, fresh: false });
+            p.budget_s = budget_s;
+        })
+    };
+    let manner = [("slow", Manner::Takes(3e9, 0.0))];
+    let (state, evidence, folder, _place) = run(slow(60.0), &manner);
+    assert_eq!((launches_of(&state, &evidence, "slow"), launches_of(&state, &evidence, "touch")), (0, 6));
+    // Its pilot was cut, and nothing was concluded from that.
+    assert!(state.cells.iter().all(|c| c.outcome.is_none()));
+    let spent_s: f64 = folder.launches().unwrap().records.iter().map(|r| r.wall_s).sum();
+    assert!(spent_s < 30.0, "{spent_s} s");
+    let (state, evidence, ..) = run(slow(6000.0), &manner);
+    assert!(launches_of(&state, &evidence, "slow") >= 6);
 }
 
 #[test]
