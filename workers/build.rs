@@ -202,7 +202,7 @@ fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, ro
 }
 
 fn main() {
-    for watched in ["build.rs", "c", "go", "java", "PROTOCOL.md"] {
+    for watched in ["build.rs", "c", "go", "java", "python", "PROTOCOL.md"] {
         println!("cargo::rerun-if-changed={watched}");
     }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -219,7 +219,7 @@ fn main() {
     )
     .unwrap();
     writeln!(code, "pub const NATIVE_METHODS: &str = {methods:?};").unwrap();
-    let below = files_below(".", &["c", "h", "go", "mod", "java", "tsv", "md"]);
+    let below = files_below(".", &["c", "h", "go", "mod", "java", "py", "tsv", "md"]);
     let named =
         |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
     let sources: Vec<_> = below.into_iter().map(named).collect();

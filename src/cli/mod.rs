@@ -51,6 +51,9 @@ pub struct Cli {
     /// A JDK to measure Java with, by its folder or its java. May be repeated.
     #[arg(long, global = true, value_name = "PATH")]
     java: Vec<PathBuf>,
+    /// A CPython to measure Python with, by its folder (such as a virtual environment) or its program. May be repeated.
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
+    python: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -176,7 +179,7 @@ struct Laboratory {
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
         let experiments = catalog::experiments(cli.experiments.as_deref())?;
-        let mut workers = worker::all(&cli.java)?;
+        let mut workers = worker::all(&cli.java, &cli.python)?;
         for path in &cli.worker {
             workers.push(Worker::external(path.clone())?);
         }

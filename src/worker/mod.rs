@@ -5,6 +5,7 @@ pub mod environment;
 mod go;
 mod java;
 mod native;
+mod python;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -27,7 +28,7 @@ pub fn optimised() -> Result<Started> {
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
 pub struct Worker {
-    /// `c-O3`, `go`, `java-25`.
+    /// `c-O3`, `go`, `java-25`, `python-3.11`.
     pub name: String,
     /// What it can do, by its own word.
     pub methods: Vec<Method>,
@@ -65,6 +66,7 @@ enum Maker {
     Native(&'static [u8]),
     Go,
     Java(Option<java::Jdk>),
+    Python(Option<python::Python>),
     External(PathBuf),
 }
 
@@ -94,6 +96,7 @@ impl Worker {
                 Maker::Native(bytes) => native::place(&self.name, bytes),
                 Maker::Go => go::build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
+                Maker::Python(python) => python::start(python.as_ref()),
                 Maker::External(path) => {
                     Ok(Started { command: vec![path.into()], hash: String::new(), heap_options: false })
                 }
@@ -121,10 +124,11 @@ impl Worker {
             Maker::External(path) => format!("given as {}", path.display()),
             Maker::Go => go::standing(),
             Maker::Java(jdk) => java::standing(jdk.as_ref()),
+            Maker::Python(python) => python::standing(python.as_ref()),
         }
     }
 
-    /// The family's word: `c`, `go`, `java`.
+    /// The family's word: `c`, `go`, `java`, `python`.
     pub fn family(&self) -> &str {
         self.name.split('-').next().unwrap_or(&self.name)
     }
@@ -150,11 +154,12 @@ impl Worker {
     }
 }
 
-/// Every worker that this binary carries; `jdks` are Java installations that the user named.
-pub fn all(jdks: &[PathBuf]) -> Result<Vec<Worker>> {
+/// Every worker that this binary carries; `jdks` and `pythons` are installations that the user named.
+pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     let mut workers = native::workers()?;
     workers.extend(go::worker()?);
     workers.extend(java::workers(jdks)?);
+    workers.extend(python::workers(pythons)?);
     Ok(workers)
 }
 

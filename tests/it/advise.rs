@@ -43,7 +43,7 @@ fn conforms(name: &str, text: &str) -> Value {
 
 #[test]
 fn every_question_has_its_cells_and_sound_settings() {
-    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[]).unwrap());
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
     let topics = advice::topics().unwrap();
     let saved: Vec<&str> = topics.iter().filter(|t| t.saved).map(|t| t.id.as_str()).collect();
     for needed in ["read", "fault", "transfer", "copy", "allocate"] {

@@ -52,7 +52,7 @@ fn there_are_enough_claims_of_every_kind_spread_over_the_experiments() {
 /// Every method, worker and parameter that a claim names exists, and each parameter means something to one of its sides.
 #[test]
 fn the_cells_of_every_claim_exist() {
-    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[]).unwrap());
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
     let mut wrong = Vec::new();
     for claim in claims::all().unwrap() {
         let resolved = match claims::resolve(&[claim], &experiments, &workers, &wish()) {

@@ -30,6 +30,7 @@ mod output;
 mod page;
 mod portability;
 mod profile;
+mod python_worker;
 mod read;
 mod read_dropped;
 mod read_runs;

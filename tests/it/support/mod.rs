@@ -7,6 +7,7 @@ pub mod native;
 pub mod place;
 pub mod readers;
 pub mod reading;
+pub mod refusals;
 pub mod runtimes;
 pub mod sides;
 pub mod skips;
