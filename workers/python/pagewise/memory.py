@@ -100,7 +100,7 @@ def pages_obstacle(s):
     if not s.huge_page_bytes:
         return "this kernel has no transparent huge pages"
     if s.bytes < s.huge_page_bytes:
-        return "%d bytes are less than one huge page (%d bytes): none can come" % (s.bytes, s.huge_page_bytes)
+        return "pages=huge needs a block of at least one huge page"
     with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:
         if "[never]" in file.read():
             return "transparent huge pages are set to never (/sys/kernel/mm/transparent_hugepage/enabled)"

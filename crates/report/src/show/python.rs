@@ -54,7 +54,7 @@ impl Item<'_> {
 fn words(line: &str, only_calls: bool) -> BTreeSet<&str> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut found = BTreeSet::new();
-    let mut rest = line;
+    let mut rest = line.split("# ").next().unwrap_or_default();
     while let Some(start) = rest.find(is_word) {
         rest = &rest[start..];
         let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());

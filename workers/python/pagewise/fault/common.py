@@ -4,6 +4,7 @@ import time
 
 from pagewise import content, memory
 
+ADVICE = {"dontneed": 4, "free": 8, "cold": 20, "pageout": 21}  # madvise(2); the library does not name all of them
 cheapest = {}
 
 
@@ -27,12 +28,19 @@ def begin(s):
         s.skip("bytes is not a multiple of the page size")
     if s.word("threads") not in ("", "1"):
         s.skip("one thread at a time runs Python code: threads would wait for each other and not for the kernel")
+    if s.word("release") == "pageout" and not swap_is_on():
+        s.skip("MADV_PAGEOUT leaves anonymous memory where it is without swap; add some with mkswap and swapon")
     s.ops = s.bytes // s.page_bytes
     s.fact("footprint_bytes", s.bytes)
     if s.word("backing") == "recycled":
         s.fact("backing_level_ps", recycle(s))
     elif s.word("backing") == "cold":
         time.sleep(s.size("idle_ms") / 1000)
+
+
+def swap_is_on():
+    with open("/proc/swaps") as lines:
+        return len(lines.readlines()) > 1
 
 
 def recycle(s):
@@ -72,7 +80,7 @@ def rest(s, m, work, value):
     """From re-touch to unmap, the same for each way to touch."""
     n, page = s.bytes, s.page_bytes
     at = memory.address_of(s, m)
-    advice = mmap.MADV_FREE if s.word("release") == "free" else mmap.MADV_DONTNEED
+    advice = ADVICE[s.word("release")]
     with s.phase("re-touch"):
         work(m, n, page, value)
     with s.phase("release", "madvise"):

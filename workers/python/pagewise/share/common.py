@@ -117,7 +117,7 @@ class Share:
 
     def indices(self):
         """The cell's indices: the protocol's sequence, or those that `random` gives; the last ones are kept."""
-        s, key = self.s, (self.s.seed, self.bytes, self.ops, self.s.word("index"))
+        s, key = self.s, (self.s.seed, self.bytes, self.ops, self.s.word("index"), self.made_indices is None)
         if key not in kept:
             kept.clear()
             if self.made_indices:
