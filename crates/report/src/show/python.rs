@@ -50,20 +50,27 @@ impl Item<'_> {
     }
 }
 
-/// The words of a line that stand before a bracket, or all of them.
-fn words(line: &str, only_calls: bool) -> BTreeSet<&str> {
+/// The words of a line that stand before a bracket, or all of them, each with the word before its dot, if there is one.
+fn words(line: &str, only_calls: bool) -> BTreeSet<(&str, &str)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut found = BTreeSet::new();
+    let (mut found, mut of) = (BTreeSet::new(), "");
     let mut rest = line.split("# ").next().unwrap_or_default();
     while let Some(start) = rest.find(is_word) {
         rest = &rest[start..];
         let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-        if !only_calls || rest[end..].starts_with('(') {
-            found.insert(&rest[..end]);
+        let (word, behind) = rest.split_at(end);
+        if !only_calls || behind.starts_with('(') {
+            found.insert((of, word));
         }
-        rest = &rest[end..];
+        of = if behind.starts_with('.') { word } else { "" };
+        rest = behind;
     }
     found
+}
+
+/// The name of a module.
+fn stem(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default().trim_end_matches(".py")
 }
 
 /// The modules of the same folder that a module stands on, itself first.
@@ -76,23 +83,23 @@ fn scope<'a>(source: &'a str, sources: &[(&'a str, &'a str)]) -> Vec<(&'a str, &
             continue;
         }
         found.push(*one);
-        let imports: String = one.1.lines().filter(|line| line.starts_with("from pagewise.")).collect();
-        let named = words(&imports, false);
+        let imports = one.1.lines().filter(|line| line.starts_with("from pagewise."));
+        let named: BTreeSet<&str> = imports.flat_map(|line| words(line, false)).map(|(_, word)| word).collect();
         let beside = sources
             .iter()
             .map(|(path, _)| *path)
             .filter(|path| path.rsplit_once('/').is_some_and(|(f, _)| f == folder));
-        let stem = |path: &str| path.rsplit('/').next().unwrap_or_default().trim_end_matches(".py").to_owned();
-        open.extend(beside.filter(|path| named.contains(stem(path).as_str())));
+        open.extend(beside.filter(|path| named.contains(stem(path))));
     }
     found
 }
 
-/// All items of a name, of the nearest module that has one.
-fn named(items: &[Item], name: &str) -> Vec<usize> {
+/// All items of a name, of the module that stands before its dot, or of the nearest module that has one.
+fn named(items: &[Item], of: &str, name: &str) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..items.len()).filter(|n| items[*n].name == name).collect();
-    let nearest = numbers.first().map(|n| items[*n].path);
-    numbers.retain(|n| Some(items[*n].path) == nearest);
+    let module = numbers.iter().find(|n| stem(items[**n].path) == of).or(numbers.first());
+    let path = module.map(|n| items[*n].path);
+    numbers.retain(|n| Some(items[*n].path) == path);
     numbers
 }
 
@@ -106,7 +113,7 @@ fn reach(items: &[Item], from: &[usize], only_calls: bool, taken: impl Fn(usize,
         met.push(number);
         for (line, timed) in &items[number].lines[1..] {
             if taken(number, *timed) {
-                words(line, only_calls).into_iter().for_each(|word| open.extend(named(items, word)));
+                words(line, only_calls).into_iter().for_each(|(of, word)| open.extend(named(items, of, word)));
             }
         }
     }
@@ -154,20 +161,24 @@ fn print<'a>(text: &mut String, item: &Item<'a>, whole: bool, last: &mut &'a str
 mod tests {
     use super::*;
 
-    const COMMON: &str =
-        "def touch(m):\n    for i in m:\n        step(i)\n\n\ndef step(i):\n    pass\n\n\ndef proof(m):\n    step(m)\n";
-    const OWN: &str = "\"\"\"Words.\"\"\"\nfrom pagewise.x import common\n\n\ndef run(s):\n    m = [1]\n    with s.phase(\"first\"):\n        common.touch(m)\n\n    common.proof(m)\n";
+    const COMMON: &str = "def touch(m):\n    for i in m:\n        step(i)\n\n\ndef step(i):\n    pass\n\n\ndef proof(m):\n    step(m)\n\n\ndef run(m):\n    with s.phase(\"second\"):\n        step(m)\n";
+    const OWN: &str = "\"\"\"Words.\"\"\"\nfrom pagewise.x import common\n\n\ndef run(s):\n    m = [1]\n    with s.phase(\"first\"):\n        common.touch(m)\n\n    common.run(m)\n";
 
     #[test]
     fn what_a_phase_calls_is_marked_and_what_it_does_not_is_left_out() {
         let sources = [("w/x/own.py", OWN), ("w/x/common.py", COMMON)];
         let text = measured_source("w/x/own.py", &sources).unwrap();
-        for there in
-            ["      with s.phase(\"first\"):", ">         common.touch(m)", "> def touch(m):", "> def step(i):"]
-        {
+        for there in [
+            "      with s.phase(\"first\"):",
+            "      with s.phase(\"second\"):",
+            ">         common.touch(m)",
+            "> def touch(m):",
+            "> def step(i):",
+        ] {
             assert!(text.lines().any(|line| line == there), "{there}\n{text}");
         }
         assert!(!text.contains("def proof"), "{text}");
-        assert!(!text.contains(">     common.proof"), "{text}");
+        assert!(text.contains("  def run(m):"), "the run of the other module: {text}");
+        assert!(text.contains("      common.run(m)"), "{text}");
     }
 }
