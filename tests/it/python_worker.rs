@@ -1,5 +1,5 @@
-//! The Python worker against the native one: the same protocol, the same refusals, the same content, also as the other side of a
-//! pair. Nothing here asserts a time. Where there is no CPython there is nothing to test, and the tests say so.
+//! The Python worker against the native one: the same protocol, the same refusals, the same content, also as the other side
+//! of a pair. Nothing here asserts a time. Where there is no CPython there is nothing to test, and the tests say so.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! `show` for Python, whose blocks are known by their indentation: the way from `run` to the phases, then the functions that the
-//! phases' bodies call, found by their names in the method's own module and in those that it imports.
+//! `show` for Python, whose blocks are known by their indentation: the way from `run` to the phases, then the functions that
+//! the phases' bodies call, found by their names in the method's own module and in those that it imports.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -103,18 +103,23 @@ fn named(items: &[Item], of: &str, name: &str) -> Vec<usize> {
     numbers
 }
 
-/// Every item that is reached from these by the lines that `taken` lets through, in the order in which they are met.
-fn reach(items: &[Item], from: &[usize], only_calls: bool, taken: impl Fn(usize, bool) -> bool) -> Vec<usize> {
+/// The items that a line of each item names, by the lines that `taken` lets through.
+fn links(items: &[Item], only_calls: bool, taken: impl Fn(&Item, bool) -> bool) -> Vec<Vec<usize>> {
+    let of = |item: &Item| {
+        let lines = item.lines[1..].iter().filter(|(_, timed)| taken(item, *timed));
+        let all: BTreeSet<_> = lines.flat_map(|(line, _)| words(line, only_calls)).collect();
+        all.into_iter().flat_map(|(of, word)| named(items, of, word)).collect()
+    };
+    items.iter().map(of).collect()
+}
+
+/// Every item that is reached from these, in the order in which they are met.
+fn reach(links: &[Vec<usize>], from: &[usize]) -> Vec<usize> {
     let (mut met, mut open) = (Vec::new(), VecDeque::from(from.to_vec()));
     while let Some(number) = open.pop_front() {
-        if met.contains(&number) {
-            continue;
-        }
-        met.push(number);
-        for (line, timed) in &items[number].lines[1..] {
-            if taken(number, *timed) {
-                words(line, only_calls).into_iter().for_each(|(of, word)| open.extend(named(items, of, word)));
-            }
+        if !met.contains(&number) {
+            met.push(number);
+            open.extend(&links[number]);
         }
     }
     met
@@ -126,14 +131,12 @@ pub(super) fn measured_source(source: &str, sources: &[(&str, &str)]) -> Option<
     let items: Vec<Item> = scope(source, sources).into_iter().flat_map(|(path, text)| items(path, text)).collect();
     let begins = |item: &Item| item.path == source && ["run", "run_b"].contains(&item.name);
     let start: Vec<usize> = (0..items.len()).filter(|n| begins(&items[*n])).collect();
-    let all = reach(&items, &start, false, |_, _| true);
-    let leads = |number: &usize| {
-        start.contains(number) || reach(&items, &[*number], false, |_, _| true).iter().any(|n| items[*n].has_phases())
-    };
-    let path: Vec<usize> = all.into_iter().filter(leads).collect();
+    let mentions = links(&items, false, |_, _| true);
+    let leads = |number: &usize| reach(&mentions, &[*number]).iter().any(|n| items[*n].has_phases());
+    let path: Vec<usize> = reach(&mentions, &start).into_iter().filter(|n| start.contains(n) || leads(n)).collect();
     let with_phases: Vec<usize> = path.iter().copied().filter(|n| items[*n].has_phases()).collect();
-    let called = reach(&items, &with_phases, true, |number, timed| timed || !with_phases.contains(&number));
-    let measured: Vec<usize> = called.into_iter().filter(|n| !with_phases.contains(n)).collect();
+    let calls = links(&items, true, |item, timed| timed || !item.has_phases());
+    let measured: Vec<usize> = reach(&calls, &with_phases).into_iter().filter(|n| !with_phases.contains(n)).collect();
     let path: Vec<usize> = path.into_iter().filter(|n| !measured.contains(n)).collect();
     let mut text = "# Lines that begin with > are what the clock covers.\n".to_owned();
     let mut last = "";
@@ -161,8 +164,34 @@ fn print<'a>(text: &mut String, item: &Item<'a>, whole: bool, last: &mut &'a str
 mod tests {
     use super::*;
 
-    const COMMON: &str = "def touch(m):\n    for i in m:\n        step(i)\n\n\ndef step(i):\n    pass\n\n\ndef proof(m):\n    step(m)\n\n\ndef run(m):\n    with s.phase(\"second\"):\n        step(m)\n";
-    const OWN: &str = "\"\"\"Words.\"\"\"\nfrom pagewise.x import common\n\n\ndef run(s):\n    m = [1]\n    with s.phase(\"first\"):\n        common.touch(m)\n\n    common.run(m)\n";
+    const COMMON: &str = "def touch(m):
+    for i in m:
+        step(i)
+
+
+def step(i):
+    pass
+
+
+def proof(m):
+    step(m)
+
+
+def run(m):
+    with s.phase(\"second\"):
+        step(m)
+";
+    const OWN: &str = "\"\"\"Words.\"\"\"
+from pagewise.x import common
+
+
+def run(s):
+    m = [1]
+    with s.phase(\"first\"):
+        common.touch(m)
+
+    common.run(m)
+";
 
     #[test]
     fn what_a_phase_calls_is_marked_and_what_it_does_not_is_left_out() {
