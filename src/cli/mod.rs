@@ -33,6 +33,7 @@ mod profile;
 mod run;
 mod runs;
 mod screen;
+mod start;
 mod trial;
 mod write;
 

@@ -13,3 +13,4 @@ pub mod skips;
 pub mod traced;
 pub mod turns;
 pub mod waiting;
+pub mod wishes;
