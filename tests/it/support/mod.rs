@@ -4,6 +4,7 @@ pub mod cache;
 pub mod compiled;
 pub mod errors;
 pub mod native;
+pub mod pages;
 pub mod place;
 pub mod readers;
 pub mod reading;
