@@ -19,8 +19,8 @@ use crate::worker::Worker;
 pub enum Choice<'a> {
     /// What the words of a user stand for.
     Wished(&'a Wish),
-    /// The cells that repeat the figures of a write-up.
-    Published(&'a Published, &'a Wish),
+    /// The cells that repeat the figures of write-ups.
+    Published(&'a [&'a Published], &'a Wish),
     /// These cells of claims.
     Claimed(&'a claims::Resolved, &'a BTreeSet<Cell>, &'a Wish),
     /// Every cell that can be, so many rounds once, compared with nothing: for the conformance suite.
@@ -83,7 +83,7 @@ impl Terms {
 pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Terms) -> Result<Plan> {
     let (mut cells, experiments) = match &choice {
         Choice::Wished(wish) | Choice::Checked(wish, _) => select::cells(all, workers, wish)?,
-        Choice::Published(table, wish) => published::cells(table, all, workers, wish, terms.allow_system_changes)?,
+        Choice::Published(tables, wish) => published::cells(tables, all, workers, wish, terms.allow_system_changes)?,
         Choice::Claimed(resolved, chosen, _) => claims::cells(resolved, chosen, all),
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };

@@ -91,7 +91,7 @@ fn every_write_up_can_be_held_against_every_run() {
         let text = std::fs::read_to_string(&path).unwrap();
         let table = Published::parse(path.to_str().unwrap(), &text).unwrap();
         for name in ["ordinary", "one-launch", "failed-cell", "no-java", "interrupted", "damaged"] {
-            let text = published::render(&table, &judged(name)).unwrap();
+            let text = published::render(&table, 1, &judged(name)).unwrap();
             assert!(text.contains(&table.id), "{name}: {text}");
         }
     }
