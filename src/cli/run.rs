@@ -20,6 +20,7 @@ use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
 use super::export::known;
+use super::start::Start;
 use super::{Laboratory, SelectArgs, page, print, runs_folder, write};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
@@ -233,33 +234,21 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     }
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     let choice = published.as_deref().map_or(Choice::Wished(&wish), |tables| Choice::Published(tables, &wish));
-    let now = jiff::Timestamp::now();
-    let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+    let start = Start::now();
+    let seed = arguments.seed.unwrap_or_else(|| start.seed());
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
     let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
-        run: run_id(&now),
-        created: now.to_string(),
-        seed,
-        budget_s,
-        precision: goal.precision,
-        margin: goal.margin,
+        created: start.created(),
         time_limit_s: goal.time_limit_s,
         launches: arguments.launches.map_or(usual, |n| (n, n)),
         keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
+        ..Terms::usual(start.run_id(), seed, budget_s, (goal.precision, goal.margin))
     };
     plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
-}
-
-/// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
-pub(super) fn run_id(now: &jiff::Timestamp) -> String {
-    let identity = machine::identity(Path::new("/"));
-    let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
-    let digits = record::folder::sha256_hex(&[own.as_bytes()]);
-    format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), &digits[..8])
 }
 
 /// Waits until the machine is quiet, where the user asked for it; what is seen meanwhile is said where it changes by much.

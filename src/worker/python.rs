@@ -58,10 +58,10 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
         found.push(one);
     }
     if found.is_empty() {
-        return Ok(vec![Worker::new("python", list, Maker::Python(None))?]);
+        return Ok(vec![Worker::carried("python", list, Maker::Python(None))?]);
     }
     found.sort_by_key(|python| python.version);
-    let worker = |one: Python| Worker::new(&format!("python-{}", one.words()), list, Maker::Python(Some(one)));
+    let worker = |one: Python| Worker::carried(&format!("python-{}", one.words()), list, Maker::Python(Some(one)));
     found.into_iter().map(worker).collect()
 }
 

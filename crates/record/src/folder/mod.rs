@@ -2,6 +2,7 @@
 
 mod frames;
 mod journal;
+mod layout;
 mod seal;
 
 use std::cell::Cell;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 pub use frames::Part;
+pub use layout::one_a_line;
 pub use seal::sha256_hex;
 
 use crate::launches::LaunchRecord;
@@ -127,12 +129,12 @@ impl RunFolder {
 
     /// The same for JSON.
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &(serde_json::to_string_pretty(value)? + "\n"))
+        self.write_text(name, &layout::one_a_line(value)?)
     }
 
     /// The same for one that is sealed, so that a change of it is noticed.
     pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json(&(serde_json::to_string_pretty(value)? + "\n")))
+        self.write_text(name, &seal::sealed_json(&layout::one_a_line(value)?))
     }
 
     /// Reads one of its JSON files that carry no seal.
