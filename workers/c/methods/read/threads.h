@@ -1,5 +1,5 @@
-/* A pass that several threads share, each over its own contiguous part of the file: sequential order, and a consumer whose parts
- * add up. */
+/* A pass that several threads share, each over its own contiguous part of the file: sequential order, and a consumer whose
+ * parts add up. */
 #ifndef PAGEWISE_READ_THREADS_H
 #define PAGEWISE_READ_THREADS_H
 #include "map.h"
