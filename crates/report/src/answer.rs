@@ -60,6 +60,9 @@ fn ordinary(
             let what = if unranked_is_faster(summary, group) { "nothing that is ranked with it" } else { "nothing" };
             (format!("→ keep {}: {what} is shown to be faster", name(cell)), cell)
         }
+        Recommendation::Nothing if best.ranked < 2 => {
+            return format!("nothing to compare: only {} was measured", name(best.leader));
+        }
         Recommendation::Nothing => return "nothing can be recommended: too few launches to compare".to_owned(),
     };
     let leader = best.leader;
