@@ -1,8 +1,8 @@
-//! What keeping runs costs: a report of a million samples must take less than 3 s and 300 MiB, and the list of ten
-//! thousand kept runs less than 1 s.
+//! What keeping runs costs: a report of a million samples must take less than 3 s and 300 MiB, the list of ten
+//! thousand kept runs less than 1 s, and a page must open in Chromium within 1 s.
 //!
 //! `cargo bench --bench keeping` makes one short real run, multiplies it, prints the figures and fails where a limit
-//! is exceeded.
+//! is exceeded. PAGEWISE_PAGE names another page than that of a recorded first look.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +15,7 @@ const SAMPLES: usize = 1_000_000;
 const REPORT: (Duration, f64) = (Duration::from_secs(3), 300.0);
 const RUNS: usize = 10_000;
 const LIST: Duration = Duration::from_secs(1);
+const OPEN_MS: f64 = 1000.0;
 
 fn main() {
     let place = tempfile::tempdir().expect("a temporary folder");
@@ -23,6 +24,42 @@ fn main() {
     assert!(pagewise(place.path()).args(words).arg(&run).stdout(Stdio::null()).status().expect("it starts").success());
     list(place.path(), &run);
     report(place.path(), &run);
+    page(place.path());
+}
+
+/// A page in a real browser that runs already: from asking for it to the end of its loading, script and layout included.
+fn page(place: &Path) {
+    let page = std::env::var_os("PAGEWISE_PAGE").map_or_else(
+        || {
+            let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/report/tests/fixtures/look.json");
+            let text = std::fs::read_to_string(recorded).expect("a recorded summary");
+            let summary: record::summary::Summary = serde_json::from_str(&text).expect("as it was written");
+            report::html::page(&report::view::View::of(&summary), &summary)
+        },
+        |path| std::fs::read_to_string(path).expect("PAGEWISE_PAGE is a page"),
+    );
+    std::fs::write(place.join("page.html"), &page).expect("there is room");
+    let outer = "<!DOCTYPE html><pre id=found></pre><script>
+        const begun = performance.now(), frame = document.createElement('iframe');
+        frame.width = 1280; frame.height = 900;
+        frame.onload = () => {
+            frame.contentDocument.body.getBoundingClientRect();
+            document.getElementById('found').textContent = `took ${performance.now() - begun} ms`;
+        };
+        frame.src = 'page.html';
+        document.body.append(frame);
+        </script>";
+    std::fs::write(place.join("outer.html"), outer).expect("there is room");
+    let mut browser = Command::new("chromium");
+    browser.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--dump-dom"]);
+    browser.arg(format!("--user-data-dir={}", place.join("browser").display()));
+    browser.arg(format!("file://{}", place.join("outer.html").display())).stderr(Stdio::null());
+    let Ok(output) = browser.output() else { return println!("page: there is no Chromium here") };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let took = text.split("took ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+    let took = took.unwrap_or_else(|| panic!("the page did not open: {text}"));
+    println!("page of {} bytes opens in Chromium: {took:.0} ms", page.len());
+    assert!(took < OPEN_MS, "a limit is exceeded");
 }
 
 fn pagewise(place: &Path) -> Command {
