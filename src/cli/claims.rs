@@ -7,11 +7,11 @@ use clap::Args;
 use record::claim::{Answers, Asked, Claim};
 use record::experiment::ParameterList;
 use record::folder::RunFolder;
-use record::plan::LAUNCHES;
 use record::sizes;
 use record::summary::Summary;
 use serde::{Deserialize, Serialize};
 
+use super::start::Start;
 use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
@@ -140,22 +140,12 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {
-        let now = jiff::Timestamp::now();
-        let seed =
-            arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+        let start = Start::now();
+        let seed = arguments.seed.unwrap_or_else(|| start.seed());
         let terms = Terms {
-            run: run::run_id(&now),
-            created: now.to_string(),
-            seed,
-            budget_s,
-            precision,
-            margin,
-            time_limit_s: None,
-            launches: LAUNCHES,
-            first_look: false,
-            short: false,
+            created: start.created(),
             allow_system_changes: arguments.allow_system_changes,
-            keep_environment: false,
+            ..Terms::usual(start.run_id(), seed, budget_s, (precision, margin))
         };
         let (summary, stopped_by, folder) = measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
         (Some(summary), stopped_by, Some(folder))

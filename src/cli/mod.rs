@@ -33,6 +33,7 @@ mod profile;
 mod run;
 mod runs;
 mod screen;
+mod start;
 mod trial;
 mod write;
 
@@ -304,7 +305,8 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
-            let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
+            let all =
+                laboratory.workers.iter().flat_map(|w| w.methods.iter()).filter(|m| m.experiment == experiment.name);
             let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));
             bail!("experiment {} has no method \"{name}\"{hint}", experiment.name)
         }

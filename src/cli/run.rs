@@ -1,5 +1,6 @@
 //! The verbs that make a run and print one again.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
 use super::export::known;
+use super::start::Start;
 use super::{Laboratory, SelectArgs, page, print, runs_folder, write};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
@@ -73,7 +75,7 @@ pub(super) struct RunArgs {
     /// Completes a run that was interrupted, by id or path.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["out", "seed", "launches", "baseline"])]
     pub(super) resume: Option<String>,
-    /// Measure the cells of one published write-up (P1 … P5) and print its figures beside.
+    /// Measure the cells of one published write-up (P1 … P5), or of `all` of them, and print the figures beside.
     #[arg(long, value_name = "ID")]
     published: Option<String>,
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
@@ -154,7 +156,7 @@ pub(super) struct ReportArgs {
     warnings: bool,
     #[command(flatten)]
     pub(super) shown: ShownArgs,
-    /// Put the published figures of one write-up (P1 … P5) beside it.
+    /// Put the published figures of one write-up (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
     /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
@@ -214,7 +216,7 @@ impl Goal {
 impl RunArgs {
     /// The id of the published write-up, or of its long form.
     fn write_up(&self) -> Option<String> {
-        self.published.as_ref().map(|id| format!("{id}{}", if self.long { "-long" } else { "" }))
+        self.published.as_ref().map(|id| format!("{id}{}", if self.long { published::LONG } else { "" }))
     }
 }
 
@@ -222,44 +224,32 @@ impl RunArgs {
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
     let goal = Goal::of(arguments)?;
-    let published = arguments.write_up().as_deref().map(published::find).transpose()?;
+    let published = arguments.write_up().as_deref().map(published::named).transpose()?;
     let look = select.what.is_empty() && published.is_none() && !arguments.all;
     let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
     if arguments.all {
         eprintln!("everything is measured, with a budget of {:.0} minutes", budget_s / 60.0);
     }
-    if let Some(table) = published {
-        select.what = table.selectors();
+    if let Some(tables) = &published {
+        select.what = tables.iter().flat_map(|table| table.selectors()).collect::<BTreeSet<_>>().into_iter().collect();
     }
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
-    let choice = published.map_or(Choice::Wished(&wish), |table| Choice::Published(table, &wish));
-    let now = jiff::Timestamp::now();
-    let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+    let choice = published.as_deref().map_or(Choice::Wished(&wish), |tables| Choice::Published(tables, &wish));
+    let start = Start::now();
+    let seed = arguments.seed.unwrap_or_else(|| start.seed());
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
     let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
-        run: run_id(&now),
-        created: now.to_string(),
-        seed,
-        budget_s,
-        precision: goal.precision,
-        margin: goal.margin,
+        created: start.created(),
         time_limit_s: goal.time_limit_s,
         launches: arguments.launches.map_or(usual, |n| (n, n)),
         keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
+        ..Terms::usual(start.run_id(), seed, budget_s, (goal.precision, goal.margin))
     };
     plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
-}
-
-/// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
-pub(super) fn run_id(now: &jiff::Timestamp) -> String {
-    let identity = machine::identity(Path::new("/"));
-    let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
-    let digits = record::folder::sha256_hex(&[own.as_bytes()]);
-    format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), &digits[..8])
 }
 
 /// Waits until the machine is quiet, where the user asked for it; what is seen meanwhile is said where it changes by much.
@@ -402,7 +392,10 @@ fn print_run(
     wanted.page = page::beside(folder);
     let mut text = report::terminal::render(summary, &super::screen::screen(shown.ascii), &wanted);
     if let Some(id) = published {
-        text += &report::published::render(published::find(id)?, summary)?;
+        let tables = published::named(id)?;
+        for table in &tables {
+            text += &report::published::render(table, tables.len(), summary)?;
+        }
     }
     if !wanted.warnings {
         text += &format!("The run is kept in {}\n", folder.path().display());

@@ -6,7 +6,7 @@ use anyhow::Result;
 use record::cell::Cell;
 use record::experiment::Experiment;
 use record::outcome::Status;
-use record::plan::{LaunchGroup, Plan, PlannedCell, SCHEMA};
+use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};
 use record::published::Published;
 
 use super::select;
@@ -19,8 +19,8 @@ use crate::worker::Worker;
 pub enum Choice<'a> {
     /// What the words of a user stand for.
     Wished(&'a Wish),
-    /// The cells that repeat the figures of a write-up.
-    Published(&'a Published, &'a Wish),
+    /// The cells that repeat the figures of write-ups.
+    Published(&'a [&'a Published], &'a Wish),
     /// These cells of claims.
     Claimed(&'a claims::Resolved, &'a BTreeSet<Cell>, &'a Wish),
     /// Every cell that can be, so many rounds once, compared with nothing: for the conformance suite.
@@ -58,11 +58,32 @@ pub struct Terms {
     pub keep_environment: bool,
 }
 
+impl Terms {
+    /// Those of an ordinary run, which may change nothing on the machine: as many launches as usual, each as long as it
+    /// needs. `goal`: the half-width at which an experiment is done, and the margin, both as shares.
+    pub fn usual(run: String, seed: u64, budget_s: f64, goal: (f64, f64)) -> Terms {
+        Terms {
+            run,
+            created: String::new(),
+            seed,
+            budget_s,
+            precision: goal.0,
+            margin: goal.1,
+            time_limit_s: None,
+            launches: LAUNCHES,
+            first_look: false,
+            short: false,
+            allow_system_changes: false,
+            keep_environment: false,
+        }
+    }
+}
+
 /// Makes the plan. Cells that cannot be measured here are in it with the reason.
 pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Terms) -> Result<Plan> {
     let (mut cells, experiments) = match &choice {
         Choice::Wished(wish) | Choice::Checked(wish, _) => select::cells(all, workers, wish)?,
-        Choice::Published(table, wish) => published::cells(table, all, workers, wish, terms.allow_system_changes)?,
+        Choice::Published(tables, wish) => published::cells(tables, all, workers, wish, terms.allow_system_changes)?,
         Choice::Claimed(resolved, chosen, _) => claims::cells(resolved, chosen, all),
         Choice::Given(experiment, cells, _) => (cells.clone(), vec![(*experiment).clone()]),
     };

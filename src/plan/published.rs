@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use record::cell::Selector;
 use record::experiment::Experiment;
 use record::plan::PlannedCell;
-use record::published::Published;
-use record::sizes::did_you_mean;
+use record::published::{Figure, Published};
+use record::sizes::{did_you_mean, parse_size};
 
 use super::catalog;
 use super::select;
@@ -29,12 +29,26 @@ pub fn find(id: &str) -> Result<&'static Published> {
     all.iter().find(|p| p.id.eq_ignore_ascii_case(id)).with_context(|| {
         let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
         format!(
-            "there is no write-up {id:?}{} (there are {})",
+            "there is no write-up {id:?}{} (there are {}, and {ALL})",
             did_you_mean(id, names.iter().copied()),
             names.join(", ")
         )
     })
 }
+
+/// The word for all write-ups.
+pub const ALL: &str = "all";
+
+/// The write-ups that a word names: one, or all of them but for the long forms, which take minutes each.
+pub fn named(word: &str) -> Result<Vec<&'static Published>> {
+    match word.eq_ignore_ascii_case(ALL) {
+        true => Ok(all()?.iter().filter(|p| !p.id.ends_with(LONG)).collect()),
+        false => Ok(vec![find(word)?]),
+    }
+}
+
+/// How the id of a long form ends.
+pub const LONG: &str = "-long";
 
 /// What a figure's parameter is here: of `dropped|cold` the first where the user allowed changes of the system,
 /// otherwise the last.
@@ -43,9 +57,9 @@ fn permitted(value: &str, allow_system_changes: bool) -> &str {
     if allow_system_changes { first.unwrap_or(value) } else { value.rsplit('|').next().unwrap_or(value) }
 }
 
-/// Exactly the cells that repeat the figures of a write-up.
+/// Exactly the cells that repeat the figures of a write-up, or of several those on which their statements rest, each once.
 pub fn cells(
-    table: &Published,
+    tables: &[&Published],
     experiments: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
@@ -53,8 +67,13 @@ pub fn cells(
 ) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
-    for (figure, words) in table.figures.iter().flat_map(|f| f.cells().map(move |words| (f, words))) {
-        let selector = Selector::parse(words).with_context(|| format!("{}: {}", table.id, figure.label))?;
+    let figures = tables.iter().flat_map(|table| table.figures.iter().map(|f| (table.id.as_str(), f)));
+    let mut figures: Vec<_> = figures.filter(|(_, f)| f.headline || tables.len() == 1).collect();
+    // What the write-ups say first, of that what is done with soonest: where the budget ends, the long rows are missing.
+    let size = |f: &Figure| f.parameters.get("bytes").and_then(|b| parse_size(b).ok()).unwrap_or(0);
+    figures.sort_by_key(|(_, f)| (!f.headline, size(f)));
+    for (id, figure, words) in figures.into_iter().flat_map(|(id, f)| f.cells().map(move |words| (id, f, words))) {
+        let selector = Selector::parse(words).with_context(|| format!("{id}: {}", figure.label))?;
         let own =
             figure.parameters.iter().map(|(k, v)| (k.clone(), vec![permitted(v, allow_system_changes).to_owned()]));
         let known = catalog::find(experiments, &selector.experiment)?;

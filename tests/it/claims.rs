@@ -3,23 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::support::place::{Place, said};
-use pagewise::plan::{Wish, catalog, claims};
+use crate::support::wishes::wish;
+use pagewise::plan::{catalog, claims};
 use pagewise::worker;
 use record::cell::Cell;
 use record::claim::{Answers, Claim, Kind};
-use record::experiment::ParameterList;
 use serde_json::Value;
-
-fn wish() -> Wish {
-    Wish {
-        selectors: Vec::new(),
-        settings: Vec::new(),
-        baseline: None,
-        sizes: ParameterList::Default,
-        cpus: 2,
-        page_bytes: 4096,
-    }
-}
 
 /// Holds answers against the committed schema.
 fn conforms(answers: &Value) {

@@ -10,6 +10,7 @@ mod canary;
 mod claims;
 mod copy;
 mod denied;
+mod docs;
 mod exports;
 mod fault_kinds;
 mod fleet;

@@ -128,6 +128,10 @@ impl Evidence {
                     record.launch
                 );
             }
+            if let Some(cell) = record.cells.iter().find(|cell| **cell >= state.cells.len()) {
+                evidence.damage.push(format!("launch {}: no cell {cell} is planned", record.launch));
+                continue;
+            }
             match folder.transcripts(record) {
                 Ok(transcripts) => evidence.add(state, record, &transcripts)?,
                 Err(error) => {

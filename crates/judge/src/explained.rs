@@ -8,7 +8,7 @@ use record::summary::{Calibration, Comparison, Estimate as Shown};
 use stats::estimate::estimate;
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
-use stats::moved::{LEAST_IN_ORDER, neighbours_alike};
+use stats::moved::{LEAST_IN_ORDER, alike_by_chance};
 use stats::t::t_interval;
 
 use crate::estimate::shown;
@@ -93,7 +93,7 @@ pub fn explain(folder: &RunFolder, words: &str) -> Result<Vec<Explained>> {
                     .collect(),
                 student: student(&logs, level),
                 alone: estimate(&points, &Prior::NONE, level).ok().as_ref().map(shown),
-                alike: (logs.len() >= LEAST_IN_ORDER).then(|| neighbours_alike(&logs).ok()).flatten(),
+                alike: (logs.len() >= LEAST_IN_ORDER).then(|| alike_by_chance(&logs).ok()).flatten(),
                 aa: judged.aa.map(|aa| (aa.ratio, aa.differs)),
                 calibration: summary.calibration,
                 margin: summary.settings.margin,

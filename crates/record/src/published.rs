@@ -28,6 +28,9 @@ pub struct Published {
 pub struct Figure {
     /// Its row and column in words.
     pub label: String,
+    /// Whether a statement of the write-up rests on it: these are measured first, and alone where all write-ups are.
+    #[serde(default)]
+    pub headline: bool,
     /// As published.
     pub value: f64,
     /// `s`, `ms`, `us`, `KiB`, `count`, `%`, `times`.

@@ -13,7 +13,8 @@ fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Vec<&'a C
     let sized = |text: &str| parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
     let named = |cell: &str| match (words.strip_suffix('*'), words.contains('@')) {
         (Some(start), _) => cell.starts_with(start),
-        (None, true) => cell == words,
+        // Where an experiment has two sides and a figure names one worker, it does both.
+        (None, true) => cell.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with('+')),
         (None, false) => cell.split('@').next() == Some(words),
     };
     let fits = |c: &&CellSummary| {
@@ -84,7 +85,10 @@ fn job(figure: &Figure, cell: &CellSummary) -> String {
 }
 
 /// The write-up's table with our figures beside it.
-pub fn render(table: &Published, summary: &Summary) -> Result<String> {
+///
+/// Where several write-ups were asked for, rows on which no statement rests and that were not measured are only counted.
+pub fn render(table: &Published, asked: usize, summary: &Summary) -> Result<String> {
+    let mut left_out = 0;
     let mut text = format!("\n{}: {} ({}; {})\n", table.id, table.title, table.source, table.machine);
     let mut rows = Table::new();
     rows.load_style(presets::NOTHING).set_header(["figure", "job", "published", "here", "95 %", "ratio", "cell"]);
@@ -111,7 +115,9 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
             let words = format!("{}{against}", cell.cell);
             rows.add_row([&figure.label, &job(figure, cell), &published, &here, &interval, &ratio, &words]);
         }
-        if cells.is_empty() {
+        if cells.is_empty() && !figure.headline && asked > 1 {
+            left_out += 1;
+        } else if cells.is_empty() {
             rows.add_row([&figure.label, &figure.job, &published, "not in this run", "", "", &figure.cell]);
         }
     }
@@ -120,6 +126,9 @@ pub fn render(table: &Published, summary: &Summary) -> Result<String> {
     }
     for line in rows.to_string().lines() {
         let _ = writeln!(text, "   {}", line.trim_end());
+    }
+    if left_out > 0 {
+        let _ = writeln!(text, "   {left_out} more rows, of other sizes: pagewise run --published {}", table.id);
     }
     Ok(text)
 }

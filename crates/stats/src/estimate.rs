@@ -8,7 +8,9 @@
 use super::interval::{CONFIDENCE, Undefined, tail};
 use super::location::{MIDMEAN_VARIANCE, midmean};
 use super::moderated::{Prior, weighted_mean};
-use super::moved::{BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, block_count, inflation, memory, neighbours_alike};
+use super::moved::{
+    BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, alike_by_chance, block_count, inflation, memory, neighbours_alike,
+};
 use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
 use super::ratio::{Basis, Paired, log_ratios};
 use super::stopping::STOPPED_CONFIDENCE;
@@ -201,14 +203,14 @@ pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Esti
     let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
     let plain = Estimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
     match n >= LEAST_IN_ORDER {
-        true => in_order(plain, points, neighbours_alike(&logs)?),
+        true => in_order(plain, points, neighbours_alike(&logs)?, alike_by_chance(&logs)?),
         false => Ok(plain),
     }
 }
 
-/// The estimate with the order of the launches taken into account.
-fn in_order(plain: Estimate, points: &[Point], p: f64) -> Result<Estimate, Undefined> {
-    if p > BLOCKS_AT {
+/// The estimate with the order of the launches taken into account: how alike neighbours are by rank, and by either measure.
+fn in_order(plain: Estimate, points: &[Point], by_rank: f64, p: f64) -> Result<Estimate, Undefined> {
+    if by_rank > BLOCKS_AT && p > MOVED_AT {
         return Ok(plain);
     }
     let count = block_count(points.len());

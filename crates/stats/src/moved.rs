@@ -35,6 +35,31 @@ pub fn neighbours_alike(values: &[f64]) -> Result<f64, Undefined> {
     Ok(beta.cdf((steps / spread / 4.0).min(1.0)))
 }
 
+/// The same by the values themselves (von Neumann 1941), which sees in ten launches a step that is far larger than what lies
+/// between neighbours; ranks cannot tell it from a small one.
+///
+/// For normal values the ratio's distribution is close to a beta on 0..4 of variance 4 (n − 2) / (n² − 1). An outlier makes two
+/// large steps and so brings the ratio to 2: heavy tails make the test blind, not false. `TooFew` below [`LEAST_IN_ORDER`].
+pub fn neighbours_near(values: &[f64]) -> Result<f64, Undefined> {
+    check(values, LEAST_IN_ORDER)?;
+    let n = values.len() as f64;
+    let centre = values.iter().sum::<f64>() / n;
+    let spread: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
+    if spread == 0.0 {
+        return Ok(1.0);
+    }
+    let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let shape = ((n * n - 1.0) / (n - 2.0) - 1.0) / 2.0;
+    let beta = Beta::new(shape, shape).map_err(|_| Undefined::NotFinite)?;
+    Ok(beta.cdf((steps / spread / 4.0).min(1.0)))
+}
+
+/// The probability that neighbours are this much alike by chance, by ranks or by values, whichever is less likely; twice that,
+/// because two were asked (Bonferroni).
+pub fn alike_by_chance(values: &[f64]) -> Result<f64, Undefined> {
+    Ok((2.0 * neighbours_alike(values)?.min(neighbours_near(values)?)).min(1.0))
+}
+
 /// The rank of each value, counted from one; equal values share the mean of theirs.
 fn mid_ranks(values: &[f64]) -> Vec<f64> {
     let below = |value: f64| values.iter().filter(|other| **other < value).count() as f64;
@@ -78,6 +103,37 @@ mod tests {
         assert!(neighbours_alike(&swinging).expect("twelve") > 0.99);
         assert_eq!(neighbours_alike(&[1.0; 9]), Ok(1.0));
         assert_eq!(neighbours_alike(&[1.0; 7]), Err(Undefined::TooFew { got: 7, needed: 8 }));
+    }
+
+    #[test]
+    fn a_large_step_is_seen_in_ten_launches() {
+        let step = [-0.36, -0.31, -0.38, -0.33, -0.35, 0.04, 0.09, 0.05, 0.08, 0.04];
+        assert!(neighbours_alike(&step).expect("ten") > MOVED_AT, "ranks alone do not see it");
+        assert!(alike_by_chance(&step).expect("ten") < MOVED_AT);
+    }
+
+    #[test]
+    fn values_without_order_are_rarely_said_to_have_one() {
+        let mut rng = crate::rng::Seeded::new(7);
+        let mut unit = || (rng.bits() >> 11) as f64 / (1u64 << 53) as f64;
+        let shapes: [fn(f64, f64) -> f64; 4] = [
+            |u, v| (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos(),
+            |u, _| (std::f64::consts::PI * (u - 0.5)).tan(),
+            |u, _| if u < 0.3 { 1.0 } else { 0.0 },
+            |u, v| if u < 0.05 { 9.0 * v } else { v },
+        ];
+        for n in [8, 10, 14, 24, 40] {
+            for (number, shape) in shapes.iter().enumerate() {
+                let mut said = 0;
+                for _ in 0..4000 {
+                    let values: Vec<f64> = (0..n).map(|_| shape(unit(), unit())).collect();
+                    said += u32::from(alike_by_chance(&values).expect("enough") <= MOVED_AT);
+                }
+                // Values of two kinds only have few ratios, and the nearest may lie beyond one in a hundred.
+                let most = if number == 2 { 80 } else { 56 };
+                assert!(said <= most, "{n} launches, shape {number}: {said} of 4000");
+            }
+        }
     }
 
     #[test]

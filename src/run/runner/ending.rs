@@ -4,6 +4,7 @@
 
 use judge::Width;
 use record::summary::Note;
+use stats::estimate::LEAST_POINTS;
 use stats::interval::LEAST_LAUNCHES;
 
 use super::{Runner, launch_s};
@@ -20,9 +21,9 @@ impl Runner<'_> {
         let ranked = widths.iter().filter(|w| w.ranked);
         let widest = ranked.max_by(|a, b| a.half_width.total_cmp(&b.half_width));
         let text = match widest {
-            _ if launches < LEAST_LAUNCHES => {
+            _ if launches < LEAST_POINTS => {
                 format!(
-                    "{why} after {launches} launches; intervals need {LEAST_LAUNCHES}, so some or all ratios are not settled"
+                    "{why} after {launches} launches; intervals need {LEAST_POINTS}, so some or all ratios are not settled"
                 )
             }
             None => format!("{why} after {launches} launches"),

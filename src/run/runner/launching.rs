@@ -91,6 +91,12 @@ impl Runner<'_> {
         };
         self.folder.keep_launch(&mut record, &parts)?;
         self.look_for_company()?;
+        let too_long = record.sides.iter().any(|s| matches!(s.end, End::TimeLimit(_) | End::Deaf(_)));
+        if too_long && asked.at_most.is_some_and(|most| most < LEAST_TIME_LIMIT) {
+            self.left_out.insert(launch_group);
+            let transcripts = self.folder.transcripts(&record)?;
+            return self.evidence.add(&self.state, &record, &transcripts);
+        }
         self.learn(&record, asked)
     }
 
@@ -102,7 +108,7 @@ impl Runner<'_> {
         };
         match self.state.time_limit_s {
             Some(seconds) => TimeLimit::Strict(Duration::from_secs_f64(seconds)),
-            None => TimeLimit::Able(usual()),
+            None => TimeLimit::Able(asked.at_most.map_or_else(usual, |most| most.min(usual()))),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Runs a plan: pilot, launches in random order, stopping. The only place that decides what happens next.
 
+mod admission;
 mod ending;
 mod launching;
 mod learning;
@@ -9,8 +10,9 @@ mod simulated;
 mod sizing;
 mod turns;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use judge::Width;
@@ -55,6 +57,8 @@ pub struct Runner<'a> {
     cleared: Vec<String>,
     /// What a sample took in the last launch that is not judged, in nanoseconds by cell.
     lengths_ns: BTreeMap<usize, f64>,
+    /// Launch groups that the budget does not hold.
+    left_out: BTreeSet<usize>,
     /// Tells whether another run measures at the same time; where left out, nobody asks.
     alone: Option<&'a Alone>,
 }
@@ -64,6 +68,8 @@ pub struct Runner<'a> {
 struct Asked {
     rounds: u32,
     warmup_rounds: u32,
+    /// A launch that takes longer is ended, and nothing is learnt of its cells.
+    at_most: Option<Duration>,
 }
 
 impl<'a> Runner<'a> {
@@ -130,6 +136,7 @@ impl<'a> Runner<'a> {
             spent_before_s: records.iter().map(|r| r.wall_s).sum(),
             root: PathBuf::from("/"),
             lengths_ns: BTreeMap::new(),
+            left_out: BTreeSet::new(),
             alone: None,
             state,
         })
@@ -203,7 +210,7 @@ impl<'a> Runner<'a> {
     /// How much the next launch of a group holds.
     fn asked(&self, launch_group: usize) -> Asked {
         let group = &self.state.launch_groups[launch_group];
-        Asked { rounds: group.rounds, warmup_rounds: group.warmup_rounds }
+        Asked { rounds: group.rounds, warmup_rounds: group.warmup_rounds, at_most: None }
     }
 
     fn experiment(&mut self, name: &str, until_s: f64) -> Result<Option<Note>> {
@@ -284,7 +291,7 @@ impl<'a> Runner<'a> {
             // A launch_group may hold the cells of several groups; the cluster is as wide as the widest of them.
             let cells = cluster.launch_groups.iter().flat_map(|&u| self.state.launch_groups[u].cells.iter());
             let parameters = cells.map(|&c| group_of(experiment, &self.state.cells[c].cell));
-            cluster.parameters = parameters.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+            cluster.parameters = parameters.collect::<BTreeSet<_>>().into_iter().collect();
             let has = |launch_group: usize, block: u32| self.evidence.has(launch_group, block);
             while cluster.launch_groups.iter().any(|&u| has(u, cluster.blocks)) {
                 cluster.blocks += 1;

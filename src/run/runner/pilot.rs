@@ -6,12 +6,21 @@ use anyhow::Result;
 use record::decision::What;
 use record::state::GroupState;
 
+use super::admission::Room;
 use super::{Asked, Runner, launch_s};
 
 /// The block of launches that are kept but only show how long rounds take.
 const PILOT: i32 = -1;
 /// A round below this many seconds is shown by several: one alone is mostly the first touch of everything.
 const SHORT_ROUND_S: f64 = 0.1;
+/// Where a cell's turn takes longer than this many seconds on average, nothing is discarded before.
+const LONG_SLOT_S: f64 = 1.0;
+/// The pilot of cells that work on so many bytes discards no round.
+const LARGE_BYTES: u64 = 256 << 20;
+/// What a cell's turn takes whatever its size, and the bytes that one is through with in a second, checked and cleaned up: a
+/// guess that only shares out a budget which does not hold everything.
+const CELL_S: f64 = 0.3;
+const BYTES_PER_S: f64 = 3e8;
 /// Rounds of the second pilot of such a group.
 const SECOND_PILOT_ROUNDS: u32 = 5;
 /// Launches that the rounds of a launch are planned for; the budget and the precision decide how many there are.
@@ -31,7 +40,9 @@ impl Runner<'_> {
     /// How the budget is shared: by what each experiment says that it needs; in the first look by what their pilots took.
     pub(super) fn weights(&mut self, names: &[String]) -> Result<Vec<f64>> {
         if !self.state.plan.first_look {
-            return Ok(self.state.plan.experiments.iter().map(|e| e.needed_s()).collect());
+            let needed: Vec<f64> = self.state.plan.experiments.iter().map(|e| e.needed_s()).collect();
+            let fits = needed.iter().sum::<f64>() <= self.state.budget_s;
+            return Ok(if fits { needed } else { names.iter().map(|name| self.by_size(name)).collect() });
         }
         for name in names {
             self.pilot(name, self.state.budget_s)?;
@@ -42,6 +53,13 @@ impl Runner<'_> {
         // Everything gets its least; what is over goes to what makes a launch worth its start.
         let share = ((left_s - least) / (worth - least).max(1e-9)).max(0.0);
         Ok(needs.iter().map(|n| n.least_s + share * (n.worth_s - n.least_s) + 1e-3).collect())
+    }
+
+    /// What a launch of everything of an experiment should take, in seconds, as far as the sizes tell.
+    fn by_size(&self, name: &str) -> f64 {
+        let cells = self.state.cells.iter().filter(|p| p.cell.experiment == name && p.outcome.is_none());
+        let bytes = cells.map(|p| p.cell.parameters.get("bytes").and_then(|b| b.parse::<f64>().ok()).unwrap_or(0.0));
+        bytes.map(|bytes| CELL_S + bytes / BYTES_PER_S).sum()
     }
 
     fn needs(&self, name: &str) -> Needs {
@@ -66,9 +84,10 @@ impl Runner<'_> {
         let warmup_rounds = match self.state.launch_groups[launch_group].fresh {
             true => 0,
             false if self.compiles(launch_group) => 2,
+            false if self.largest(launch_group) >= LARGE_BYTES => 0,
             false => 1,
         };
-        Asked { rounds: 1, warmup_rounds }
+        Asked { rounds: 1, warmup_rounds, at_most: None }
     }
 
     /// One launch of every group, two where rounds are short, that is kept but not judged: it shows what cannot run
@@ -76,42 +95,68 @@ impl Runner<'_> {
     /// long a round takes. The groups that have been launched so are returned.
     pub(super) fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
         let mut launched = Vec::new();
-        let mut next = 0;
-        // Groups whose pilot dies are split; the parts are appended and get a pilot of their own.
-        while next < self.state.launch_groups.len() {
-            let group = &self.state.launch_groups[next];
-            let mine = group.experiment == name && group.rounds == 0;
-            if mine && !group.timed && self.signals.arrived().is_none() && self.spent_s() <= until_s {
-                self.progress.step(&format!("{name}: pilot"), self.left_s());
-                let asked = self.pilot_asked(next);
-                // What is skipped ends a pair's launch, which then says nothing of the others.
-                let mut alive = usize::MAX;
-                while self.alive(next).len() < alive && !self.alive(next).is_empty() && self.signals.arrived().is_none()
-                {
-                    alive = self.alive(next).len();
-                    self.launch(next, PILOT, asked)?;
-                }
-                let group = &self.state.launch_groups[next];
-                let again = !group.fresh && group.timed && group.round_s < SHORT_ROUND_S;
-                if again && !self.alive(next).is_empty() && self.signals.arrived().is_none() {
-                    self.launch(next, PILOT, Asked { rounds: SECOND_PILOT_ROUNDS, ..asked })?;
-                }
+        let mut room = self.room(until_s);
+        for mut comparison in self.comparisons(name) {
+            if self.is_full(&room) {
+                self.left_out.extend(&comparison);
+                continue;
             }
-            if mine && self.state.launch_groups[next].timed {
-                launched.push(next);
+            let mut next = 0;
+            while next < comparison.len() {
+                let parts_from = self.state.launch_groups.len();
+                self.pilot_of(name, comparison[next], &room)?;
+                // Groups whose pilot dies are split; the parts get a pilot of their own.
+                comparison.extend(parts_from..self.state.launch_groups.len());
+                next += 1;
             }
-            next += 1;
+            self.let_in(&comparison, &mut room);
+            let piloted = |u: &usize| {
+                let group = &self.state.launch_groups[*u];
+                group.rounds == 0 && group.timed && !self.left_out.contains(u)
+            };
+            launched.extend(comparison.into_iter().filter(piloted));
         }
         Ok(launched)
     }
 
-    /// The rounds to discard in every launch of a group, as its experiment says.
-    fn warmup_rounds(&self, launch_group: usize) -> u32 {
+    fn pilot_of(&mut self, name: &str, launch_group: usize, room: &Room) -> Result<()> {
+        let group = &self.state.launch_groups[launch_group];
+        let stopped = |runner: &Self| runner.signals.arrived().is_some() || runner.left_out.contains(&launch_group);
+        if group.rounds > 0 || group.timed || stopped(self) || self.spent_s() > room.until_s() {
+            return Ok(());
+        }
+        self.progress.step(&format!("{name}: pilot"), self.left_s());
+        let asked = self.pilot_within(launch_group, room);
+        // What is skipped ends a pair's launch, which then says nothing of the others.
+        let mut alive = usize::MAX;
+        while self.alive(launch_group).len() < alive && !self.alive(launch_group).is_empty() && !stopped(self) {
+            alive = self.alive(launch_group).len();
+            self.launch(launch_group, PILOT, asked)?;
+        }
+        let group = &self.state.launch_groups[launch_group];
+        let again = !group.fresh && group.timed && group.round_s < SHORT_ROUND_S;
+        if again && !self.alive(launch_group).is_empty() && !stopped(self) {
+            self.launch(launch_group, PILOT, Asked { rounds: SECOND_PILOT_ROUNDS, ..asked })?;
+        }
+        Ok(())
+    }
+
+    /// The most bytes that a cell of a group works on.
+    fn largest(&self, launch_group: usize) -> u64 {
+        let cells = self.state.launch_groups[launch_group].cells.iter().map(|&c| &self.state.cells[c].cell);
+        cells.filter_map(|cell| cell.parameters.get("bytes")?.parse().ok()).max().unwrap_or(0)
+    }
+
+    /// The rounds to discard in every launch of a group, as its experiment says; none where a sample is so long that what a
+    /// process pays once is nothing to it.
+    pub(super) fn warmup_rounds(&self, launch_group: usize) -> u32 {
         let group = &self.state.launch_groups[launch_group];
         let Some(experiment) = self.state.plan.experiment(&group.experiment) else { return 0 };
+        let long = group.timed && group.round_s > LONG_SLOT_S * group.cells.len() as f64;
         match (group.fresh, self.compiles(launch_group)) {
             (true, _) => 0,
             (false, true) => experiment.warmup_rounds_compiled,
+            (false, false) if long => 0,
             (false, false) => experiment.warmup_rounds,
         }
     }
@@ -121,7 +166,8 @@ impl Runner<'_> {
     /// of each group fit into the budget and as few as the run may have fill it.
     pub(super) fn fix_rounds(&mut self, name: &str, until_s: f64) -> Result<()> {
         let of_name = self.launch_groups_of(name);
-        let timed = |u: &usize| !self.alive(*u).is_empty() && self.state.launch_groups[*u].timed;
+        let timed =
+            |u: &usize| !self.alive(*u).is_empty() && self.state.launch_groups[*u].timed && !self.left_out.contains(u);
         let begun = of_name.iter().any(|&u| self.state.launch_groups[u].rounds > 1);
         let open: Vec<usize> =
             of_name.into_iter().filter(timed).filter(|&u| self.state.launch_groups[u].rounds == 0).collect();

@@ -14,8 +14,16 @@ use super::{excludes, middle};
 /// How much more the third cell does, in percent.
 pub const MORE_PERCENT: u64 = 5;
 
-/// Beyond 5 % more work a sample may take this much longer, because it also leaves a cache or a page table's page sooner.
-const STEP: f64 = 0.01;
+/// What one cell has to do.
+#[derive(Clone, Debug)]
+pub struct Amount {
+    /// The parameter that says how much is done.
+    pub parameter: String,
+    /// Its lesser value.
+    pub least: u64,
+    /// The highest ratio that 5 % more of it may cost.
+    pub most: f64,
+}
 
 /// The other way of doing the work of the first experiment: its ratio is another one.
 const OTHER_WAY: (&str, &str) = ("fault", "populate");
@@ -25,8 +33,8 @@ const OTHER_WAY: (&str, &str) = ("fault", "populate");
 pub struct RealRun {
     /// Whose cells.
     pub worker: String,
-    /// By experiment: the parameter that says how much is done, and its lesser value.
-    pub amounts: BTreeMap<String, (String, u64)>,
+    /// By experiment.
+    pub amounts: BTreeMap<String, Amount>,
     /// As judged.
     pub summary: Summary,
 }
@@ -50,7 +58,8 @@ pub struct Real {
     pub more: usize,
     /// Those whose interval lies above one as a whole.
     pub seen: usize,
-    /// Those whose interval shares nothing with what the truth may be: from 1, where all of it is fixed cost, to 1.06.
+    /// Those whose interval shares nothing with what the truth may be: from 1, where all of it is fixed cost, to
+    /// [`Amount::most`].
     pub missed: usize,
     /// Median estimate of them.
     pub estimate: f64,
@@ -106,8 +115,8 @@ fn one(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)])
             let Some(ratio) = &comparison.ratio else { continue };
             real.more += 1;
             real.seen += usize::from(ratio.low > 1.0);
-            real.missed += usize::from(ratio.high < 1.0 || ratio.low > most());
-            real.wrong_sentences += usize::from(wrong(comparison.verdict));
+            real.missed += usize::from(ratio.high < 1.0 || ratio.low > most(run, group));
+            real.wrong_sentences += usize::from(wrong(comparison.verdict, most(run, group)));
             estimates.push(ratio.ratio);
             let base = group.baseline.map(|b| &run.summary.cells[b]);
             real.more_logs.extend(base.and_then(|b| logs(b, &run.summary.cells[comparison.cell], &comparison.phase)));
@@ -119,15 +128,15 @@ fn one(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)])
     real
 }
 
-fn most() -> f64 {
-    (1.0 + MORE_PERCENT as f64 / 100.0) * (1.0 + STEP)
+fn most(run: &RealRun, group: &GroupSummary) -> f64 {
+    run.amounts.get(&group.experiment).map_or(f64::INFINITY, |amount| amount.most)
 }
 
 /// Whether a verdict on 5 % more work says what cannot be.
-fn wrong(verdict: Verdict) -> bool {
+fn wrong(verdict: Verdict, most: f64) -> bool {
     match verdict {
         Verdict::Faster { .. } => true,
-        Verdict::Slower { at_least } => at_least > most() - 1.0,
+        Verdict::Slower { at_least } => at_least > most - 1.0,
         Verdict::Within { .. } | Verdict::NotSettled => false,
     }
 }
@@ -138,8 +147,8 @@ fn headline<'a>(run: &'a RealRun, group: &GroupSummary) -> Option<&'a str> {
 }
 
 fn does_more(run: &RealRun, cell: &CellSummary) -> bool {
-    let Some((key, base)) = run.amounts.get(&cell.experiment) else { return false };
-    cell.parameters.get(key).and_then(|v| v.parse::<u64>().ok()).is_some_and(|v| v > *base)
+    let Some(amount) = run.amounts.get(&cell.experiment) else { return false };
+    cell.parameters.get(&amount.parameter).and_then(|v| v.parse::<u64>().ok()).is_some_and(|v| v > amount.least)
 }
 
 /// The baseline's own method with more to do, by what it is compared by first.

@@ -2,6 +2,7 @@
 
 mod frames;
 mod journal;
+mod layout;
 mod read;
 mod seal;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 pub use frames::Part;
+pub use layout::one_a_line;
 pub use read::bytes;
 pub use seal::sha256_hex;
 
@@ -129,12 +131,12 @@ impl RunFolder {
 
     /// The same for JSON.
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &(serde_json::to_string_pretty(value)? + "\n"))
+        self.write_text(name, &layout::one_a_line(value)?)
     }
 
     /// The same for one that is sealed, so that a change of it is noticed.
     pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json(&(serde_json::to_string_pretty(value)? + "\n")))
+        self.write_text(name, &seal::sealed_json(&layout::one_a_line(value)?))
     }
 
     /// Reads one of its JSON files that carry no seal.

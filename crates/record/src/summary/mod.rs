@@ -2,6 +2,7 @@
 //! needs nothing else.
 
 mod cell;
+pub mod columns;
 mod group;
 #[cfg(test)]
 pub(crate) mod schema;

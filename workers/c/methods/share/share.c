@@ -57,6 +57,14 @@ void share_begin_alone(struct slot *s)
     load_start(s);
 }
 
+struct seat share_begin_b(struct slot *s, const char *obstacle)
+{
+    share_begin(s, obstacle);
+    struct seat b = {.at = free_range(s, s->bytes), .p = MAP_FAILED, .bytes = s->bytes, .descriptor = -1, .id = -1};
+    agree(s, NULL); /* a could map */
+    return b;
+}
+
 void share_mapped(struct slot *s, const char *obstacle)
 {
     agree(s, obstacle);
@@ -102,6 +110,13 @@ void share_with_b(struct slot *s, char *p, const char *name)
     first_finds(s, p);
 }
 
+static bool word_is_zero(const unsigned char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word == 0;
+}
+
 /* Every byte must be what the stores leave there: 0x55 where one of them went, elsewhere what was there before. */
 static void check_writes(struct slot *s, unsigned char *p)
 {
@@ -115,6 +130,10 @@ static void check_writes(struct slot *s, unsigned char *p)
         stored[at / 8] |= (unsigned char)(1 << at % 8);
     }
     for (size_t at = 0; at < bytes; at++) {
+        if (at % 8 == 0 && at % page && stored[at / 8] == 0 && word_is_zero(p + at)) {
+            at += 7; /* a whole word where nothing was stored: at -O0 a gibibyte by bytes takes 20 s */
+            continue;
+        }
         unsigned char before = at % page ? 0 : mark_of(s);
         bool hit = stored[at / 8] >> at % 8 & 1;
         wrong += p[at] != (hit ? 0x55 : before);
