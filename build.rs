@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// A table `NAME: &[(path, text)]` of the TOML files in a folder. It is a static: a constant would be compiled anew wherever it is
+/// A table `NAME: &[(path, text)]` of the TOML files in a folder. It is a static: a constant would be compiled anew
+/// wherever it is
 /// used, each time a text changes.
 fn table(code: &mut String, name: &str, doc: &str, folder: &str) {
     println!("cargo::rerun-if-changed={folder}");

@@ -1,4 +1,5 @@
-//! Speed and size of the core: `cargo bench --bench core` (add `-- list` for the list alone, `-- build` for a clean release build
+//! Speed and size of the core: `cargo bench --bench core` (add `-- list` for the list alone, `-- build` for a clean
+//! release build
 //! as well). Prints ratios measured in turn; fails only where `list` takes longer than it may.
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! What cargo packs: a package that lacks a file which its build reads can be installed from the repository and from nowhere else.
+//! What cargo packs: a package that lacks a file which its build reads can be installed from the repository and from
+//! nowhere else.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -15,7 +16,8 @@ const PACKAGES: [(&str, &str, &[&str]); 6] = [
     ("pagewise-stats", "crates/stats/", &["crates/stats/src"]),
 ];
 
-/// Files that a package's build reads and that are not packed. `files` are of the repository, `packed` of the package at `place`.
+/// Files that a package's build reads and that are not packed. `files` are of the repository, `packed` of the package at
+/// `place`.
 fn missing(place: &str, files: &[Source], packed: &BTreeSet<String>) -> Vec<String> {
     let mut missing = Vec::new();
     for (name, text) in files {

@@ -126,7 +126,8 @@ fn commands_are_made_short() {
     assert_eq!(shortened("pagewise runs"), "pagewise runs");
 }
 
-/// A place as the pages suppose it: `pagewise` can be called, this repository's snippets lie beside, there is a log to read, a kept
+/// A place as the pages suppose it: `pagewise` can be called, this repository's snippets lie beside, there is a log
+/// to read, a kept
 /// run named RUN, and two more with tags.
 fn settled() -> Place {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! The pages of the documentation as commands: what stands in a block fenced as `sh` (commands) or `console` (commands after `$`,
+//! The pages of the documentation as commands: what stands in a block fenced as `sh` (commands) or `console`
+//! (commands after `$`,
 //! with their output). `<!-- not run: REASON -->` before a block says that it cannot be run by a test.
 
 use std::path::Path;
@@ -132,8 +133,10 @@ fn as_pagewise(words: Vec<String>) -> Vec<String> {
     }
 }
 
-const PAGE: &str = "text\n\n```console\n$ pagewise list fault   # all\nfault: a touch\n$ for n in 1 2; do pagewise run \\\n  \
-    x --set 'a b'=1 >out; done\n```\n\n<!-- not run: root -->\n```sh\n# why\napt-get install x\n```\n\n```text\n$ pagewise no\n```\n";
+const PAGE: &str = "text\n\n```console\n$ pagewise list fault   # all\nfault: a touch\n\
+    $ for n in 1 2; do pagewise run \\\n  x --set 'a b'=1 >out; done\n```\n\n\
+    <!-- not run: root -->\n```sh\n# why\napt-get install x\n```\n\n\
+    ```text\n$ pagewise no\n```\n";
 
 #[test]
 fn the_commands_of_a_page_are_found_with_what_exempts_them() {
