@@ -221,7 +221,12 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Show { method } => show(&laboratory()?, method),
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
-        Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Run(arguments) => {
+            let opened = laboratory()?;
+            run::run(&opened, arguments, |summary, stopped_by, folder| {
+                claims::resumed(&opened, summary, stopped_by, arguments, folder)
+            })
+        }
         Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {

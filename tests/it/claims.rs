@@ -143,6 +143,30 @@ fn an_own_claim_is_measured_kept_reused_compared_and_has_the_shape_of_its_schema
 }
 
 #[test]
+fn a_killed_run_of_claims_is_answered_when_it_is_completed_and_has_ten_files_at_most() {
+    let place = Place::new();
+    let (path, run) = (place.file("own.toml"), place.file("home/run"));
+    std::fs::write(&path, OWN).unwrap();
+    let (path, name) = (path.to_str().unwrap(), run.to_str().unwrap());
+    let mut killed = place.command(&["claims", "--file", path, "--budget", "30s", "--out", name]);
+    let killed = killed.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn();
+    let mut killed = killed.unwrap();
+    crate::support::waiting::wait_until("it measures", || run.join("launches.jsonl").is_file());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let half = place.run(&["runs", "show", name]);
+    assert!(half.code == 0 && half.out.contains("interrupted"), "{}{}", half.out, half.err);
+    let completed = place.run(&["run", "--resume", name, "--json"]);
+    assert_eq!(completed.code, 0, "{}", completed.err);
+    let answers: Answers = serde_json::from_str(&completed.out).unwrap();
+    assert_eq!((answers.answers.len(), answers.answers[0].id.as_str()), (1, "own"));
+    assert_eq!(place.run(&["report", name, "--json"]).out, completed.out, "they are kept");
+    assert_eq!(place.run(&["runs", "tag", name, "mine"]).code, 0);
+    let files = crate::support::place::entries(&run);
+    assert!(files.len() <= 10 && run.join("report.html").is_file(), "{files:?}");
+}
+
+#[test]
 fn a_budget_that_is_too_small_leaves_claims_out_and_says_so() {
     let place = Place::new();
     let result = said(&mut place.command(&["claims", "P3-a", "--budget", "1s", "--strict", "--json"]));

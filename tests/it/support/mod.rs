@@ -1,5 +1,6 @@
 //! What the modules share.
 
+pub mod browser;
 pub mod cache;
 pub mod compiled;
 pub mod errors;
