@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// A table `NAME: &[(path, text)]` of the TOML files in a folder.
+/// A table `NAME: &[(path, text)]` of the TOML files in a folder. It is a static: a constant would be compiled anew
+/// wherever it is
+/// used, each time a text changes.
 fn table(code: &mut String, name: &str, doc: &str, folder: &str) {
     println!("cargo::rerun-if-changed={folder}");
     let entries = fs::read_dir(folder).expect("a folder of texts").map(|entry| entry.expect("an entry").path());
     let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
     files.sort();
-    writeln!(code, "/// {doc}\npub const {name}: &[(&str, &str)] = &[").unwrap();
+    writeln!(code, "/// {doc}\npub static {name}: &[(&str, &str)] = &[").unwrap();
     for path in files {
         let whole = fs::canonicalize(&path).expect("a carried file");
         writeln!(code, "    ({:?}, include_str!({:?})),", path.to_str().unwrap(), whole.to_str().unwrap()).unwrap();
@@ -22,7 +24,7 @@ fn table(code: &mut String, name: &str, doc: &str, folder: &str) {
 /// The table of the snippets, which lie in a folder for each experiment.
 fn snippets(code: &mut String) {
     println!("cargo::rerun-if-changed=snippets");
-    code.push_str("/// The calls of a way, by path below snippets/.\npub const SNIPPETS: &[(&str, &str)] = &[");
+    code.push_str("/// The calls of a way, by path below snippets/.\npub static SNIPPETS: &[(&str, &str)] = &[");
     let entries = |path: PathBuf| {
         let all = fs::read_dir(path).expect("a folder of snippets").map(|entry| entry.expect("an entry").path());
         let mut all: Vec<PathBuf> = all.collect();

@@ -60,7 +60,7 @@ fn main() -> Result<()> {
     let hyperfine = Command::new("hyperfine").arg("--version").output();
     let hyperfine = hyperfine.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let experiments = catalog::experiments(None)?;
-    let workers = worker::all(&[])?;
+    let workers = worker::all(&[], &[])?;
     let signals = Signals::watch()?;
     let laboratory = Laboratory::new(&experiments, &workers, &signals)?;
     let began = Instant::now();

@@ -193,7 +193,7 @@ fn methods_of(program: &Path) -> String {
 
 /// A table `NAME: &[(path, content)]` for the binary to carry.
 fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, rows: &[(String, PathBuf)]) {
-    writeln!(code, "/// {doc}\npub const {name}: &[(&str, {kind})] = &[").unwrap();
+    writeln!(code, "/// {doc}\npub static {name}: &[(&str, {kind})] = &[").unwrap();
     for (key, path) in rows {
         let path = fs::canonicalize(path).expect("a carried file");
         writeln!(code, "    ({key:?}, {include}!({:?})),", path.to_str().expect("a path in UTF-8")).unwrap();
@@ -202,7 +202,7 @@ fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, ro
 }
 
 fn main() {
-    for watched in ["build.rs", "c", "go", "java", "PROTOCOL.md"] {
+    for watched in ["build.rs", "c", "go", "java", "python", "PROTOCOL.md"] {
         println!("cargo::rerun-if-changed={watched}");
     }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -211,7 +211,7 @@ fn main() {
     let (doc, kind) = ("The native worker's builds, by name.", "&[u8]");
     table(&mut code, "NATIVE_WORKERS", doc, kind, "include_bytes", &native.workers);
     let helper = fs::canonicalize(&native.helper).expect("the helper");
-    writeln!(code, "/// The helper program.\npub const HELPER: &[u8] = include_bytes!({helper:?});").unwrap();
+    writeln!(code, "/// The helper program.\npub static HELPER: &[u8] = include_bytes!({helper:?});").unwrap();
     let methods = native.workers.last().map(|(_, program)| methods_of(program)).unwrap_or_default();
     writeln!(
         code,
@@ -219,7 +219,7 @@ fn main() {
     )
     .unwrap();
     writeln!(code, "pub const NATIVE_METHODS: &str = {methods:?};").unwrap();
-    let below = files_below(".", &["c", "h", "go", "mod", "java", "tsv", "md"]);
+    let below = files_below(".", &["c", "h", "go", "mod", "java", "py", "tsv", "md"]);
     let named =
         |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
     let sources: Vec<_> = below.into_iter().map(named).collect();

@@ -89,7 +89,7 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         let unmet: Vec<Law> = method.laws.iter().filter(|l| !met(l)).cloned().collect();
         for law in unmet {
             let body = law.text.split_once(':').map_or(law.text.as_str(), |(_, body)| body).trim();
-            let without = Method { laws: vec![Law::parse(body)?], ..method.clone() };
+            let without = Method { laws: vec![Law::parse(body)?].into(), ..method.clone() };
             let mut tried = Found::default();
             trial.cell(&mut tried, record, recorded, &without, true)?;
             let shown = tried.laws.into_values().next();

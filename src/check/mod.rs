@@ -195,20 +195,8 @@ fn run(
     signals: &Signals,
 ) -> Result<(State, Evidence, RunFolder)> {
     let folder = RunFolder::create(&place.join("run"))?;
-    let terms = Terms {
-        run: format!("check-{}", std::process::id()),
-        created: String::new(),
-        seed: SEED,
-        budget_s: 3600.0,
-        precision: 0.5,
-        margin: 0.5,
-        time_limit_s: None,
-        launches: (1, 1),
-        first_look: false,
-        short: false,
-        allow_system_changes: false,
-        keep_environment: false,
-    };
+    let name = format!("check-{}", std::process::id());
+    let terms = Terms { launches: (1, 1), ..Terms::usual(name, SEED, 3600.0, (0.5, 0.5)) };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
     folder.write_sealed("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;

@@ -7,21 +7,28 @@ use clap::Args;
 use record::claim::{Answers, Asked, Claim};
 use record::experiment::ParameterList;
 use record::folder::RunFolder;
-use record::plan::LAUNCHES;
 use record::sizes;
 use record::summary::Summary;
+use serde::{Deserialize, Serialize};
 
+use super::start::Start;
 use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
 
-/// What a run of claims keeps beside its plan: the claims with their cells.
-const ASKED: &str = "claims.json";
-/// What it said.
-const ANSWERS: &str = "answers.json";
+/// What a run of claims keeps beside its plan.
+pub(super) const CLAIMS: &str = "claims.json";
 /// Of the budget this part is planned with; pilots take the rest.
 const PLANNED: f64 = 0.8;
+/// The claims of a run with their cells, and what it said of them once it has ended.
+#[derive(Serialize, Deserialize)]
+struct Claimed {
+    asked: Vec<Asked>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answers: Option<Answers>,
+}
+
 /// The words after `claims`.
 #[derive(Debug, Args)]
 pub(super) struct ClaimsArgs {
@@ -76,7 +83,8 @@ pub(super) struct ClaimsArgs {
 /// The laboratory is opened only to measure: to list its methods every worker is started once.
 pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &ClaimsArgs) -> Result<u8> {
     if let [first, second] = &arguments.compare[..] {
-        return compare(first, second, arguments.json);
+        arguments.page.check()?;
+        return compare(first, second, arguments);
     }
     let own: Vec<Claim> = arguments.file.iter().map(|path| claims::own(path)).collect::<Result<_>>()?;
     let listing = arguments.what.first().is_some_and(|word| word == "list");
@@ -132,22 +140,12 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {
-        let now = jiff::Timestamp::now();
-        let seed =
-            arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+        let start = Start::now();
+        let seed = arguments.seed.unwrap_or_else(|| start.seed());
         let terms = Terms {
-            run: run::run_id(&now),
-            created: now.to_string(),
-            seed,
-            budget_s,
-            precision,
-            margin,
-            time_limit_s: None,
-            launches: LAUNCHES,
-            first_look: false,
-            short: false,
+            created: start.created(),
             allow_system_changes: arguments.allow_system_changes,
-            keep_environment: false,
+            ..Terms::usual(start.run_id(), seed, budget_s, (precision, margin))
         };
         let (summary, stopped_by, folder) = measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
         (Some(summary), stopped_by, Some(folder))
@@ -159,12 +157,41 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
         answers.environment = machine::capture(std::path::Path::new("/")).headline();
     }
     if let Some(folder) = &folder {
-        folder.write_sealed(ANSWERS, &answers)?;
-        page::keep(folder, &page::of_claims(&answers));
+        keep(folder, resolved.asked, &answers)?;
     }
     arguments.page.write(|| page::of_claims(&answers))?;
     show(&answers, arguments.json, arguments.full, folder.as_ref())?;
     Ok(exit_code(&answers, stopped_by, arguments.strict))
+}
+
+/// Keeps what was answered, and its page.
+fn keep(folder: &RunFolder, asked: Vec<Asked>, answers: &Answers) -> Result<()> {
+    folder.write_sealed(CLAIMS, &Claimed { asked, answers: Some(answers.clone()) })?;
+    page::keep(folder, &page::of_claims(answers));
+    Ok(())
+}
+
+/// Answers the claims of a run that was interrupted and has been completed; `None` where it is another kind of run.
+pub(super) fn resumed(
+    laboratory: &Laboratory,
+    summary: &Summary,
+    stopped_by: Option<i32>,
+    arguments: &run::RunArgs,
+    folder: &RunFolder,
+) -> Result<Option<u8>> {
+    if !folder.file(CLAIMS).is_file() {
+        return Ok(None);
+    }
+    let Claimed { asked, .. } = folder.read_sealed(CLAIMS)?;
+    let mut kept = super::kept::summaries(laboratory);
+    kept.retain(|own| own.run != summary.run);
+    let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
+    let margin = summary.settings.margin;
+    let answers = judge::claims::report(&asked, &summaries, margin, Some(summary.run.clone()));
+    keep(folder, asked, &answers)?;
+    arguments.shown.page.write(|| page::of_claims(&answers))?;
+    show(&answers, arguments.json, false, Some(folder))?;
+    Ok(Some(exit_code(&answers, stopped_by, arguments.strict)))
 }
 
 /// Measures the cells as an ordinary run, with the claims kept beside its plan.
@@ -181,7 +208,7 @@ fn measured(
     let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
     let folder = RunFolder::create(&path)?;
     let made = folder
-        .write_json(ASKED, &resolved.asked)
+        .write_sealed(CLAIMS, &Claimed { asked: resolved.asked.clone(), answers: None })
         .and_then(|()| run::made(laboratory, false, plan, &folder, arguments.page.force));
     if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
@@ -217,10 +244,10 @@ fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
 
 /// The answers of a kept run of claims; `None` where it is another kind of run.
 pub(super) fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
-    if !folder.file(ANSWERS).is_file() {
-        return Ok(None);
+    match folder.file(CLAIMS).is_file() {
+        true => Ok(folder.read_sealed::<Claimed>(CLAIMS)?.answers),
+        false => Ok(None),
     }
-    folder.read_sealed(ANSWERS).map(Some)
 }
 
 /// Prints a kept run of claims again; `None` where it is another kind of run.
@@ -232,13 +259,15 @@ pub(super) fn report_again(arguments: &run::ReportArgs) -> Result<Option<u8>> {
     Ok(Some(exit_code(&answers, None, false)))
 }
 
-fn compare(first: &str, second: &str, json: bool) -> Result<u8> {
+fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
     let open = |name: &str| -> Result<Answers> {
         let folder = RunFolder::open(name, &runs_folder())?;
         answers_of(&folder)?.with_context(|| format!("{name} is not a run of claims"))
     };
     let changes = judge::claims::changes(&open(first)?, &open(second)?);
-    match json {
+    let again = format!("pagewise claims --compare {first} {second}");
+    arguments.page.write(|| report::html::claims_changed(&changes, [first, second], &again))?;
+    match arguments.json {
         true => print(&(serde_json::to_string_pretty(&changes)? + "\n")),
         false => print(&report::claims::changes(&changes, first, second)),
     }

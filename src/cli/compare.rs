@@ -1,5 +1,7 @@
 //! `pagewise compare`: two runs, or two sets of runs, held against each other.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::across::{Asked, Run, compare};
@@ -8,7 +10,7 @@ use record::machine::environment::Environment;
 use record::sizes;
 use report::terminal;
 
-use super::{claims, print, runs, runs_folder, screen, trial};
+use super::{claims, page, print, runs, runs_folder, screen, trial, write};
 
 /// What a word begins with that stands for all runs of a tag.
 const TAG: &str = "tag:";
@@ -35,6 +37,12 @@ pub(super) struct CompareArgs {
     /// Print everything as JSON (crates/record/schema/compare.schema.json).
     #[arg(long)]
     json: bool,
+    /// Also write a page of it to this file: one file that needs no network.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Let --html replace a file.
+    #[arg(long)]
+    force: bool,
     /// Nothing but ASCII.
     #[arg(long)]
     ascii: bool,
@@ -51,32 +59,47 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
         gate: arguments.gate.as_deref().map(sizes::parse_share).transpose().context("--gate")?,
         expected: arguments.expect.clone(),
     };
+    // Before anything is judged again, which takes its time.
+    arguments.html.as_ref().map_or(Ok(()), |path| write::may_write(path, arguments.force))?;
     let (a, b) = (side(first)?, side(second)?);
     let found = compare(&a, &b, &asked);
+    let claims = a[0].answers.is_some() && b[0].answers.is_some();
+    if let Some(path) = &arguments.html {
+        page::export(path, arguments.force, &report::html::compared(&found, claims, &arguments.again()))?;
+    }
     match arguments.json {
         true => print(&(serde_json::to_string_pretty(&found)? + "\n"))?,
-        false => {
-            let mut text = terminal::compared(&found, &screen::screen(arguments.ascii));
-            if a[0].answers.is_some() && b[0].answers.is_some() {
-                text += "\n";
-                text += &report::claims::changes(&found.claims, &a[0].summary.run, &b[0].summary.run);
-            }
-            print(&text)?
-        }
+        false => print(&terminal::compared(&found, claims, &screen::screen(arguments.ascii)))?,
     };
     Ok(found.gated.map_or(0, |gated| gated.exit_code()))
+}
+
+impl CompareArgs {
+    /// The command that compares the same again.
+    fn again(&self) -> String {
+        let mut words = vec!["pagewise compare".to_owned()];
+        words.extend(self.first.iter().cloned());
+        words.extend((!self.second.is_empty()).then(|| format!("-- {}", self.second.join(" "))));
+        words.insert(1, format!("--margin {}", self.margin));
+        words.splice(2..2, self.gate.iter().map(|gate| format!("--gate {gate}")));
+        words.splice(2..2, self.expect.iter().map(|field| format!("--expect {field}")));
+        words.join(" ")
+    }
 }
 
 /// The runs that the words of one side stand for.
 fn side(words: &[String]) -> Result<Vec<Run>> {
     let mut names = Vec::new();
     for word in words {
+        if word.starts_with("--") {
+            bail!("{word} stands behind --, where only runs do: put options before the first run");
+        }
         match word.strip_prefix(TAG) {
             Some(tag) => names.extend(runs::tagged(tag)?),
             None => names.push(word.clone()),
         }
     }
-    let mut opened: Vec<(std::path::PathBuf, Run)> = Vec::new();
+    let mut opened: Vec<(PathBuf, Run)> = Vec::new();
     for name in &names {
         let (path, run) = open(name)?;
         if opened.iter().any(|(known, _)| *known == path) {
@@ -87,7 +110,7 @@ fn side(words: &[String]) -> Result<Vec<Run>> {
     Ok(opened.into_iter().map(|(_, run)| run).collect())
 }
 
-fn open(name: &str) -> Result<(std::path::PathBuf, Run)> {
+fn open(name: &str) -> Result<(PathBuf, Run)> {
     if trial::open(name)?.is_some() {
         bail!("{name} is a try, which compares commands itself; compare takes runs");
     }

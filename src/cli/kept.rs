@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use record::folder::RunFolder;
+use record::folder::{RunFolder, bytes};
 use record::summary::{SUMMARY_SCHEMA, Summary};
 use serde::Deserialize;
 
@@ -49,7 +49,7 @@ struct Check {
 pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
     let mut kept: Vec<PathBuf> = fs::read_dir(runs).into_iter().flatten().flatten().map(|e| e.path()).collect();
     kept.sort();
-    let read = |path: &PathBuf| serde_json::from_slice::<Head>(&fs::read(path.join("summary.json")).ok()?).ok();
+    let read = |path: &PathBuf| serde_json::from_slice::<Head>(&bytes(&path.join("summary.json")).ok()?).ok();
     let newest = kept.iter().rev().take(MOST_RUNS).filter_map(read);
     let alike =
         newest.filter(|run| run.schema == SUMMARY_SCHEMA && run.calibration.p.is_some() && same(&run.host, host));

@@ -33,6 +33,7 @@ mod profile;
 mod run;
 mod runs;
 mod screen;
+mod start;
 mod trial;
 mod write;
 
@@ -51,6 +52,9 @@ pub struct Cli {
     /// A JDK to measure Java with, by its folder or its java. May be repeated.
     #[arg(long, global = true, value_name = "PATH")]
     java: Vec<PathBuf>,
+    /// A CPython to measure Python with, by its folder (such as a virtual environment) or its program. May be repeated.
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
+    python: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -176,7 +180,7 @@ struct Laboratory {
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
         let experiments = catalog::experiments(cli.experiments.as_deref())?;
-        let mut workers = worker::all(&cli.java)?;
+        let mut workers = worker::all(&cli.java, &cli.python)?;
         for path in &cli.worker {
             workers.push(Worker::external(path.clone())?);
         }
@@ -217,7 +221,12 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Show { method } => show(&laboratory()?, method),
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
-        Verb::Run(arguments) => run::run(&laboratory()?, arguments),
+        Verb::Run(arguments) => {
+            let opened = laboratory()?;
+            run::run(&opened, arguments, |summary, stopped_by, folder| {
+                claims::resumed(&opened, summary, stopped_by, arguments, folder)
+            })
+        }
         Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check { what, laws, allow_system_changes } => {
@@ -299,7 +308,8 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
-            let all = laboratory.workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
+            let all =
+                laboratory.workers.iter().flat_map(|w| w.methods.iter()).filter(|m| m.experiment == experiment.name);
             let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));
             bail!("experiment {} has no method \"{name}\"{hint}", experiment.name)
         }

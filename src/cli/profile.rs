@@ -8,6 +8,7 @@ use record::profile::{KIND, Outcome, PROFILE_SCHEMA, ProfilePlan, ProfileSummary
 use record::sizes;
 use record::trial::Change;
 
+use super::start::Start;
 use super::{print, runs_folder};
 use crate::machine::{self, memory};
 use crate::run::profile::{self, Kept};
@@ -86,8 +87,8 @@ fn new_plan(arguments: &ProfileArgs) -> Result<ProfilePlan> {
         bail!("--blocks 0 leaves nothing to measure");
     }
     let (shown, command) = arms::subject(&arguments.command)?;
-    let now = jiff::Timestamp::now();
-    let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+    let start = Start::now();
+    let seed = arguments.seed.unwrap_or_else(|| start.seed());
     let input = match &arguments.input {
         Some(path) => {
             let real = std::fs::canonicalize(path).with_context(|| format!("--input {}", path.display()))?;
@@ -101,12 +102,8 @@ fn new_plan(arguments: &ProfileArgs) -> Result<ProfilePlan> {
     Ok(ProfilePlan {
         schema: PROFILE_SCHEMA,
         kind: KIND.to_owned(),
-        run: format!(
-            "{}-profile-{:04x}",
-            now.strftime("%Y%m%dT%H%M%SZ"),
-            (seed ^ u64::from(std::process::id())) & 0xFFFF
-        ),
-        created: now.to_string(),
+        run: start.name_of("profile", seed),
+        created: start.created(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,
         shown,

@@ -13,6 +13,7 @@ use record::decision::{Decision, What};
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
+use record::machine::preflight::Preflight;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, MOST_LAUNCHES, Plan};
 use record::sizes;
@@ -20,6 +21,7 @@ use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
 use super::export::known;
+use super::start::Start;
 use super::{Laboratory, SelectArgs, page, print, runs_folder, write};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
@@ -72,7 +74,7 @@ pub(super) struct RunArgs {
     out: Option<PathBuf>,
     /// Completes a run that was interrupted, by id or path.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["out", "seed", "launches", "baseline"])]
-    resume: Option<String>,
+    pub(super) resume: Option<String>,
     /// Measure the cells of one published write-up (P1 … P5), or of `all` of them, and print the figures beside.
     #[arg(long, value_name = "ID")]
     published: Option<String>,
@@ -90,12 +92,12 @@ pub(super) struct RunArgs {
     keep_environment: bool,
     /// Print summary.json to standard output instead of tables.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     #[command(flatten)]
-    shown: ShownArgs,
+    pub(super) shown: ShownArgs,
     /// Exit with 3 where anything is undecided or untrusted.
     #[arg(long)]
-    strict: bool,
+    pub(super) strict: bool,
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
@@ -233,33 +235,21 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     }
     let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
     let choice = published.as_deref().map_or(Choice::Wished(&wish), |tables| Choice::Published(tables, &wish));
-    let now = jiff::Timestamp::now();
-    let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+    let start = Start::now();
+    let seed = arguments.seed.unwrap_or_else(|| start.seed());
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
     let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
-        run: run_id(&now),
-        created: now.to_string(),
-        seed,
-        budget_s,
-        precision: goal.precision,
-        margin: goal.margin,
+        created: start.created(),
         time_limit_s: goal.time_limit_s,
         launches: arguments.launches.map_or(usual, |n| (n, n)),
         keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
+        ..Terms::usual(start.run_id(), seed, budget_s, (goal.precision, goal.margin))
     };
     plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
-}
-
-/// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
-pub(super) fn run_id(now: &jiff::Timestamp) -> String {
-    let identity = machine::identity(Path::new("/"));
-    let own = format!("{identity:?} {} {}", std::process::id(), now.as_nanosecond());
-    let digits = record::folder::sha256_hex(&[own.as_bytes()]);
-    format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), &digits[..8])
 }
 
 /// Waits until the machine is quiet, where the user asked for it; what is seen meanwhile is said where it changes by much.
@@ -280,7 +270,12 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
+/// Makes a run or completes one; `answer` is asked whether a completed one is of a kind that answers for itself.
+pub(super) fn run(
+    laboratory: &Laboratory,
+    arguments: &RunArgs,
+    answer: impl FnOnce(&Summary, Option<i32>, &RunFolder) -> Result<Option<u8>>,
+) -> Result<u8> {
     arguments.shown.page.check()?;
     wait_for_quiet(arguments)?;
     let (plan, folder) = match &arguments.resume {
@@ -301,7 +296,7 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
             (plan, RunFolder::create(&path)?)
         }
     };
-    let result = measure(laboratory, arguments, plan, &folder);
+    let result = measure(laboratory, arguments, plan, &folder, answer);
     if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
@@ -319,8 +314,19 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
     Ok(())
 }
 
-fn measure(laboratory: &Laboratory, arguments: &RunArgs, plan: Plan, folder: &RunFolder) -> Result<u8> {
+fn measure(
+    laboratory: &Laboratory,
+    arguments: &RunArgs,
+    plan: Plan,
+    folder: &RunFolder,
+    answer: impl FnOnce(&Summary, Option<i32>, &RunFolder) -> Result<Option<u8>>,
+) -> Result<u8> {
     let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder, arguments.shown.page.force)?;
+    if arguments.resume.is_some()
+        && let Some(code) = answer(&summary, stopped_by, folder)?
+    {
+        return Ok(code);
+    }
     let page = page::of_run(&summary, folder);
     page::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
@@ -349,18 +355,17 @@ pub(super) fn made(
     if !resumed {
         folder.write_sealed("environment.json", &environment)?;
         folder.write_sealed("plan.json", &plan)?;
-        // A look that fails says nothing of the run; its absence from the folder says that it failed.
+        let kept_scores = super::kept::scores(&runs_folder(), &environment.identity.words());
+        // A look that fails says nothing of the run; that it is not in the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
             if let Some(words) = seen.starved()
                 && std::io::IsTerminal::is_terminal(&std::io::stderr())
             {
                 eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
             }
-            folder.write_sealed(PREFLIGHT, &seen)?;
-        }
-        let scores = super::kept::scores(&runs_folder(), &environment.identity.words());
-        if !scores.is_empty() {
-            folder.write_sealed(KEPT, &Kept { scores })?;
+            folder.write_sealed(PREFLIGHT, &Preflight { kept_scores, ..seen })?;
+        } else if !kept_scores.is_empty() {
+            folder.write_sealed(KEPT, &Kept { scores: kept_scores })?;
         }
     }
     let signals = Signals::watch()?;

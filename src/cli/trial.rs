@@ -7,6 +7,7 @@ use clap::Args;
 use record::sizes;
 use record::trial::{ArmStatus, KIND, TRIAL_SCHEMA, TrialPlan, TrialSummary, TriedRun};
 
+use super::start::Start;
 use super::write::{may_write, write};
 use super::{print, runs_folder};
 use crate::machine;
@@ -153,13 +154,13 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
     let known =
         super::profile::predictions(&arms[0].command, &directory, input.as_ref()).filter(|_| !settings.is_empty());
     let (profile, predicted) = known.map_or_else(Default::default, |(profile, predicted)| (Some(profile), predicted));
-    let now = jiff::Timestamp::now();
-    let seed = arguments.seed.unwrap_or_else(|| (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32));
+    let start = Start::now();
+    let seed = arguments.seed.unwrap_or_else(|| start.seed());
     Ok(TrialPlan {
         schema: TRIAL_SCHEMA,
         kind: KIND.to_owned(),
-        run: format!("{}-try-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), (seed ^ u64::from(std::process::id())) & 0xFFFF),
-        created: now.to_string(),
+        run: start.name_of("try", seed),
+        created: start.created(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,
         arms,

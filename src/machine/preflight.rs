@@ -43,6 +43,7 @@ pub fn look(root: &Path, milliseconds: u64) -> Result<Preflight> {
         busy_cpus,
         memory_threads,
         frequency_khz: before.2.into_iter().zip(after.2).collect(),
+        kept_scores: Vec::new(),
     })
 }
 

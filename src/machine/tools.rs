@@ -8,7 +8,7 @@ use record::machine::tools::{Java, Tools};
 use super::files::Files;
 
 /// Programs that are looked for in PATH; the package managers because doctor names a command.
-const PROGRAMS: [&str; 9] = ["apt-get", "cc", "clang", "dnf", "gcc", "go", "java", "perf", "strace"];
+const PROGRAMS: [&str; 10] = ["apt-get", "cc", "clang", "dnf", "gcc", "go", "java", "perf", "python3", "strace"];
 
 /// Where distributions keep shared libraries.
 const LIBRARY_FOLDERS: [&str; 9] = [

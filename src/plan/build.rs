@@ -6,7 +6,7 @@ use anyhow::Result;
 use record::cell::Cell;
 use record::experiment::Experiment;
 use record::outcome::Status;
-use record::plan::{LaunchGroup, Plan, PlannedCell, SCHEMA};
+use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};
 use record::published::Published;
 
 use super::select;
@@ -56,6 +56,27 @@ pub struct Terms {
     pub allow_system_changes: bool,
     /// Whether the user's variables are left to the workers.
     pub keep_environment: bool,
+}
+
+impl Terms {
+    /// Those of an ordinary run, which may change nothing on the machine: as many launches as usual, each as long as it
+    /// needs. `goal`: the half-width at which an experiment is done, and the margin, both as shares.
+    pub fn usual(run: String, seed: u64, budget_s: f64, goal: (f64, f64)) -> Terms {
+        Terms {
+            run,
+            created: String::new(),
+            seed,
+            budget_s,
+            precision: goal.0,
+            margin: goal.1,
+            time_limit_s: None,
+            launches: LAUNCHES,
+            first_look: false,
+            short: false,
+            allow_system_changes: false,
+            keep_environment: false,
+        }
+    }
 }
 
 /// Makes the plan. Cells that cannot be measured here are in it with the reason.

@@ -27,8 +27,9 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
             }
         }
     }
+    let huge_page_bytes = transparent_huge_page_bytes();
     for experiment in &mut all {
-        experiment.settle_sizes(transparent_huge_page_bytes())?;
+        experiment.settle_sizes(huge_page_bytes)?;
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use record::cell::Cell;
-use record::concern::{COLD, Concern, DISK, DROPPED, TMPFS};
+use record::concern::{Bound, COLD, Concern, DISK, DROPPED, SLOWS, TMPFS};
 use record::experiment::Experiment;
 use record::outcome::{Outcome, Status};
 use record::plan::PlannedCell;
@@ -66,7 +66,9 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
     let concerning = |key: &str, concern| experiments.iter().any(|e| e.concern_of(key) == Some(concern));
     for (key, values) in wish.settings.iter_mut().filter(|(key, _)| concerning(key, Concern::MemoryBound)) {
         for value in values.iter_mut().filter(|v| !["unbounded", "all"].contains(&v.as_str())) {
-            *value = sizes::parse_size(value).with_context(|| key.clone())?.to_string();
+            let size = value.strip_prefix(SLOWS);
+            let bytes = sizes::parse_size(size.unwrap_or(value)).with_context(|| key.clone())?;
+            *value = format!("{}{bytes}", size.map_or("", |_| SLOWS));
         }
     }
     let file = wish.settings.iter_mut().find(|(key, _)| concerning(key, Concern::File));
@@ -118,7 +120,7 @@ pub fn settle(cells: &mut [PlannedCell], experiments: &[Experiment], allow_syste
 }
 
 fn is_bound(value: &str) -> bool {
-    value.parse::<u64>().is_ok()
+    Bound::parse(value).is_some()
 }
 
 /// Why a cell cannot be, or may not be measured here.

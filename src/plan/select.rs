@@ -146,7 +146,7 @@ fn matching_workers(
 }
 
 fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &Selector) -> anyhow::Error {
-    let methods = || workers.iter().flat_map(|w| &w.methods).filter(|m| m.experiment == experiment.name);
+    let methods = || workers.iter().flat_map(|w| w.methods.iter()).filter(|m| m.experiment == experiment.name);
     match (&selector.method, &selector.worker) {
         (Some(name), _) if !methods().any(|m| m.name == *name) => {
             let hint = sizes::did_you_mean(name, methods().map(|m| m.name.as_str()));

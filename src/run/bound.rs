@@ -10,7 +10,7 @@ use super::need::memory_needed;
 use crate::machine::memory;
 use crate::run::guard::Guard;
 use record::cell::Cell;
-use record::concern::Concern;
+use record::concern::{Bound, Concern};
 use record::decision::What;
 use record::outcome::{Outcome, Status};
 use record::plan::Plan;
@@ -38,8 +38,11 @@ impl Bounds {
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
             // What piles up is compared with the bound by the worker, and with what is left before each launch.
             let itself = bounds_itself(&state.plan, &planned.cell);
-            if !itself && bound.parse::<u64>().is_ok_and(|bound| bound < needed) {
-                let (bound, needed) = (about_size(bound.parse::<u64>()? as f64), about_size(needed as f64));
+            if let Some(bound) = Bound::parse(&bound).map(|bound| bound.bytes)
+                && !itself
+                && bound < needed
+            {
+                let (bound, needed) = (about_size(bound as f64), about_size(needed as f64));
                 let reason = format!("{key}={bound} is less than the {needed} that the worker needs for itself");
                 let outcome = Outcome::of(Status::Refused, reason);
                 settled.push(("the bound was looked at".to_owned(), What::Settled { cells: vec![index], outcome }));
@@ -74,7 +77,7 @@ impl Bounds {
 fn bound_of(plan: &Plan, cell: &Cell) -> Option<(String, String)> {
     let experiment = plan.experiment(&cell.experiment)?;
     let of = |concern| Some((experiment.key(concern)?.to_owned(), experiment.value(cell, concern)?.to_owned()));
-    of(Concern::MemoryBound).or_else(|| of(Concern::OwnMemoryBound)).filter(|(_, bound)| bound.parse::<u64>().is_ok())
+    of(Concern::MemoryBound).or_else(|| of(Concern::OwnMemoryBound)).filter(|(_, bound)| Bound::parse(bound).is_some())
 }
 
 /// Whether the worker keeps the bound by itself, too, by stopping early: it is measured where no cgroup can be made.
@@ -107,7 +110,17 @@ fn make_at(
     bound: &str,
     guard: &mut Guard,
 ) -> Result<std::result::Result<PathBuf, String>> {
-    let limit = if version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
+    let Some(bound) = Bound::parse(bound) else { return Ok(Err(format!("{bound} is no bound"))) };
+    let limit = match (version, bound.slows) {
+        (1, true) => {
+            return Ok(Err(
+                "cgroup version 1 has no memory.high; boot with systemd.unified_cgroup_hierarchy=1".to_owned()
+            ));
+        }
+        (1, false) => "memory.limit_in_bytes",
+        (_, true) => "memory.high",
+        (_, false) => "memory.max",
+    };
     if version == 2
         && let Err(obstacle) = offer_memory(level, guard)?
     {
@@ -115,7 +128,7 @@ fn make_at(
     }
     let path = level.join(name);
     guard.undo(&format!("rmdir {}", path.display()))?;
-    let made = fs::create_dir(&path).and_then(|()| fs::write(path.join(limit), bound));
+    let made = fs::create_dir(&path).and_then(|()| fs::write(path.join(limit), bound.bytes.to_string()));
     Ok(match made {
         Ok(()) => Ok(path),
         Err(error) => {
@@ -184,6 +197,28 @@ mod tests {
         assert_eq!(fs::read_to_string(path.join("memory.max")).unwrap(), "5");
         // The guard has been dropped: what it was told to write back is there.
         assert_eq!(fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap(), "-memory");
+    }
+
+    #[test]
+    fn memory_high_is_version_2s() {
+        let slowed =
+            |root: &Path| make_one(root, "pagewise-x-memory-high", "high:5", &mut Guard::start().unwrap()).unwrap();
+        let two = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/a\n"),
+            ("sys/fs/cgroup/a/cgroup.controllers", "memory\n"),
+            ("sys/fs/cgroup/a/cgroup.subtree_control", "memory\n"),
+        ]);
+        let path = slowed(two.path()).unwrap();
+        assert_eq!(fs::read_to_string(path.join("memory.high")).unwrap(), "5");
+        assert!(!path.join("memory.max").exists());
+        let one = tree(&[
+            ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"),
+            ("proc/self/cgroup", "4:memory:/job\n"),
+            ("sys/fs/cgroup/memory/job/cgroup.procs", ""),
+        ]);
+        let reason = slowed(one.path()).unwrap_err();
+        assert!(reason.contains("version 1 has no memory.high"), "{reason}");
     }
 
     /// The kernel refuses with EBUSY where a level has processes of its own; here a folder stands where the file should be.

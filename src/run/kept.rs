@@ -33,8 +33,7 @@ impl KeptFolder {
     pub fn open(name: &str, below: &Path, kind: &str) -> Option<KeptFolder> {
         let direct = PathBuf::from(name);
         let path = if direct.join("plan.json").is_file() { direct } else { below.join(name) };
-        let text = fs::read_to_string(path.join("plan.json")).ok()?;
-        let value: Value = serde_json::from_str(&text).ok()?;
+        let value: Value = serde_json::from_slice(&record::folder::bytes(&path.join("plan.json")).ok()?).ok()?;
         (value.get("kind")? == kind).then_some(KeptFolder { path })
     }
 

@@ -1,4 +1,4 @@
-//! What a person sees on standard error while a run goes on. Drawn between launches only, and only on a terminal.
+//! What a person sees on standard error while a run goes on: one line. Drawn between launches only, and only on a terminal.
 
 use std::io::IsTerminal;
 
@@ -9,6 +9,7 @@ pub struct Progress {
     bar: ProgressBar,
     reached: String,
     number: String,
+    learnt: Vec<String>,
 }
 
 impl Progress {
@@ -17,10 +18,14 @@ impl Progress {
         let target =
             if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(
-            ProgressStyle::with_template("{elapsed:>4}  {msg}").expect("a template that is known to be right"),
-        );
-        Progress { bar, reached: String::new(), number: String::new() }
+        // A wide message is cut where the line ends; what is left of the time stands first.
+        bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a template that is known to be right"));
+        Progress { bar, reached: String::new(), number: String::new(), learnt: Vec::new() }
+    }
+
+    /// Whether anybody sees it.
+    pub fn is_seen(&self) -> bool {
+        !self.bar.is_hidden()
     }
 
     /// Which experiment of how many is begun; nothing is known of it yet.
@@ -29,20 +34,36 @@ impl Progress {
         self.number = if of > 1 { format!("{number} of {of} · ") } else { String::new() };
     }
 
+    /// What the experiments that have ended say, a few words each, the latest last.
+    pub fn learnt(&mut self, all: Vec<String>) {
+        self.learnt = all;
+    }
+
     /// What is about to be launched, and the seconds that the whole command has left.
     pub fn step(&mut self, what: &str, left_s: f64) {
-        let left = report::words::duration(left_s.max(0.0));
-        self.bar.set_message(format!("{}{what}{} · {left} left", self.number, self.reached));
+        self.bar.set_message(self.line(what, left_s));
         self.bar.tick();
+    }
+
+    fn line(&self, what: &str, left_s: f64) -> String {
+        let left = report::words::duration(left_s.max(0.0));
+        let mut line = format!("{left} left · {}{what}{}", self.number, self.reached);
+        if !self.learnt.is_empty() {
+            let latest_first: Vec<&str> = self.learnt.iter().rev().map(String::as_str).collect();
+            line += &format!(" · so far: {}", latest_first.join(", "));
+        }
+        line
     }
 
     /// How wide the widest ratio's interval is against the target.
     pub fn reached(&mut self, experiment: &str, launches: usize, widest: f64, target: f64, left_s: f64) {
         self.reached = match widest {
-            w if w > 0.0 => format!(" · widest ratio ±{:.1} % (target ±{:.1} %)", w * 100.0, target * 100.0),
+            w if w > 0.0 && target > 0.0 => format!(", ratios to ±{:.1} % of ±{:.1} %", w * 100.0, target * 100.0),
+            w if w > 0.0 => format!(", ratios to ±{:.1} %", w * 100.0),
             _ => String::new(),
         };
-        self.step(&format!("{experiment}: {launches} launches"), left_s);
+        let launches = if launches == 1 { "1 launch".to_owned() } else { format!("{launches} launches") };
+        self.step(&format!("{experiment}: {launches}"), left_s);
     }
 
     /// Removes the line.
@@ -54,5 +75,21 @@ impl Progress {
 impl Default for Progress {
     fn default() -> Self {
         Progress::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_begins_with_the_time_left_and_ends_with_what_is_known() {
+        let mut progress = Progress::new();
+        progress.begin(3, 14);
+        progress.reached("copy", 4, 0.062, 0.01, 102.0);
+        progress.learnt(vec!["allocate aligned-thp 2.3–3.3×".into(), "fault thp 3.0–3.8×".into()]);
+        let line = progress.line("copy: launch 5", 102.0);
+        let known = "so far: fault thp 3.0–3.8×, allocate aligned-thp 2.3–3.3×";
+        assert_eq!(line, format!("1 min 42 s left · 3 of 14 · copy: launch 5, ratios to ±6.2 % of ±1.0 % · {known}"));
     }
 }

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 
 /// Names, and starts of names where a `*` follows, with whom they speak to: the loader, glibc and other allocators,
 /// threads of a
-/// C program, Go's runtime, virtual machines of Java.
-const FOREIGN: [&str; 22] = [
+/// C program, Go's runtime, virtual machines of Java, Python.
+const FOREIGN: [&str; 23] = [
     "LD_PRELOAD",
     "LD_AUDIT",
     "LD_BIND_NOW",
@@ -30,6 +30,7 @@ const FOREIGN: [&str; 22] = [
     "JDK_JAVA_OPTIONS",
     "_JAVA_OPTIONS",
     "CLASSPATH",
+    "PYTHON*",
 ];
 
 fn is_foreign(name: &str) -> bool {

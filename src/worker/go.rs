@@ -17,7 +17,7 @@ fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The worker as its carried list describes it; nothing is built yet.
 pub(super) fn worker() -> Result<Option<Worker>> {
     let list = carried::source("workers/go/methods.tsv");
-    list.map(|list| Worker::new("go", list, Maker::Go)).transpose()
+    list.map(|list| Worker::carried("go", list, Maker::Go)).transpose()
 }
 
 /// Where the program of this toolchain is kept, and its hash.

@@ -60,10 +60,13 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
         }
     }
     if found.is_empty() {
-        return Ok(vec![Worker::new("java", list, Maker::Java(None))?]);
+        return Ok(vec![Worker::carried("java", list, Maker::Java(None))?]);
     }
     found.sort_by_key(|jdk| jdk.feature);
-    found.into_iter().map(|jdk| Worker::new(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk)))).collect()
+    found
+        .into_iter()
+        .map(|jdk| Worker::carried(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk))))
+        .collect()
 }
 
 /// A JDK by its folder, or by its `bin/java`.

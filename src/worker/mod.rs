@@ -5,11 +5,12 @@ pub mod environment;
 mod go;
 mod java;
 mod native;
+mod python;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
 
@@ -27,10 +28,10 @@ pub fn optimised() -> Result<Started> {
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
 pub struct Worker {
-    /// `c-O3`, `go`, `java-25`.
+    /// `c-O3`, `go`, `java-25`, `python-3.11`.
     pub name: String,
     /// What it can do, by its own word.
-    pub methods: Vec<Method>,
+    pub methods: Arc<[Method]>,
     /// Whether it proves only in the rounds that a request names.
     pub proves_by_round: bool,
     maker: Maker,
@@ -65,15 +66,26 @@ enum Maker {
     Native(&'static [u8]),
     Go,
     Java(Option<java::Jdk>),
+    Python(Option<python::Python>),
     External(PathBuf),
 }
 
+/// The methods of a worker's list.
+fn methods(name: &str, list: &str, read: fn(&str) -> Result<Method>) -> Result<Arc<[Method]>> {
+    let lines = list.lines().filter(|line| line.starts_with("method\t"));
+    lines.map(read).collect::<Result<_>>().with_context(|| format!("worker {name} describes itself wrongly"))
+}
+
 impl Worker {
-    fn new(name: &str, list: &str, maker: Maker) -> Result<Worker> {
-        let methods = list.lines().filter(|l| l.starts_with("method\t")).map(Method::parse).collect::<Result<_>>();
-        let methods = methods.with_context(|| format!("worker {name} describes itself wrongly"))?;
+    /// A worker with one of the lists that this binary carries, which the tests read whole.
+    fn carried(name: &str, list: &str, maker: Maker) -> Result<Worker> {
+        let methods = methods(name, list, Method::parse_known)?;
+        Ok(Worker::with(name, list, methods, maker))
+    }
+
+    fn with(name: &str, list: &str, methods: Arc<[Method]>, maker: Maker) -> Worker {
         let proves_by_round = list.lines().any(|line| line == "about\tproofs\tby-round");
-        Ok(Worker { name: name.to_owned(), methods, proves_by_round, maker, ready: OnceLock::new() })
+        Worker { name: name.to_owned(), methods, proves_by_round, maker, ready: OnceLock::new() }
     }
 
     /// A worker given by its path, such as one that is being written.
@@ -84,7 +96,7 @@ impl Worker {
         let Some(name) = list.lines().next().and_then(|l| l.strip_prefix("pagewise\t1\t")) else {
             bail!("{} --list does not begin with \"pagewise<TAB>1<TAB>NAME\"", path.display());
         };
-        Worker::new(name, &list, Maker::External(path))
+        Ok(Worker::with(name, &list, methods(name, &list, Method::parse)?, Maker::External(path)))
     }
 
     /// How to start it, building it first where that is needed; the reason where it cannot be had.
@@ -94,6 +106,7 @@ impl Worker {
                 Maker::Native(bytes) => native::place(&self.name, bytes),
                 Maker::Go => go::build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
+                Maker::Python(python) => python::start(python.as_ref()),
                 Maker::External(path) => {
                     Ok(Started { command: vec![path.into()], hash: String::new(), heap_options: false })
                 }
@@ -106,7 +119,7 @@ impl Worker {
     /// One that is never started.
     #[cfg(test)]
     pub fn simulated(name: &str) -> Worker {
-        Worker::new(name, "", Maker::External(PathBuf::from("simulated"))).expect("an empty list")
+        Worker::with(name, "", [].into(), Maker::External(PathBuf::from("simulated")))
     }
 
     /// Whether it was given by its path.
@@ -121,10 +134,11 @@ impl Worker {
             Maker::External(path) => format!("given as {}", path.display()),
             Maker::Go => go::standing(),
             Maker::Java(jdk) => java::standing(jdk.as_ref()),
+            Maker::Python(python) => python::standing(python.as_ref()),
         }
     }
 
-    /// The family's word: `c`, `go`, `java`.
+    /// The family's word: `c`, `go`, `java`, `python`.
     pub fn family(&self) -> &str {
         self.name.split('-').next().unwrap_or(&self.name)
     }
@@ -150,11 +164,12 @@ impl Worker {
     }
 }
 
-/// Every worker that this binary carries; `jdks` are Java installations that the user named.
-pub fn all(jdks: &[PathBuf]) -> Result<Vec<Worker>> {
+/// Every worker that this binary carries; `jdks` and `pythons` are installations that the user named.
+pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     let mut workers = native::workers()?;
     workers.extend(go::worker()?);
     workers.extend(java::workers(jdks)?);
+    workers.extend(python::workers(pythons)?);
     Ok(workers)
 }
 

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
+use record::method::Method;
 use sha2::{Digest, Sha256};
 
 use super::carried;
-use super::{Maker, Started, Worker, cache_folder};
+use super::{Maker, Started, Worker, cache_folder, methods};
 
 /// The helper's file.
 const HELPER: &str = "pagewise-helper";
@@ -24,12 +25,14 @@ pub(super) fn hash(parts: &[&[u8]]) -> String {
 
 /// The workers as they describe themselves; nothing is unpacked yet.
 pub(super) fn workers() -> Result<Vec<Worker>> {
-    let one = |(name, bytes): &(&str, &'static [u8])| {
-        let list = match carried::NATIVE_METHODS {
-            "" => list(name)?,
-            known => known.to_owned(),
-        };
-        Worker::new(name, &list, Maker::Native(bytes))
+    // They differ in how they were compiled, and not in what they say of themselves.
+    let known = match carried::NATIVE_METHODS {
+        "" => None,
+        list => Some(methods("c", list, Method::parse_known)?),
+    };
+    let one = |(name, bytes): &(&str, &'static [u8])| match &known {
+        Some(known) => Ok(Worker::with(name, carried::NATIVE_METHODS, known.clone(), Maker::Native(bytes))),
+        None => Worker::carried(name, &list(name)?, Maker::Native(bytes)),
     };
     carried::NATIVE_WORKERS.iter().map(one).collect()
 }

@@ -1,4 +1,4 @@
-//! No circles: not among the modules of a folder, not among C files, not among Java packages.
+//! No circles: not among the modules of a folder, not among C files, Go files or Java packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -198,10 +198,16 @@ fn uses(files: &[Source]) -> Graph {
 }
 
 #[test]
-fn files_of_the_harness_form_no_circle() {
-    let files = below(&["workers/c/harness"], &[".c"]);
+fn c_files_of_a_folder_form_no_circle() {
+    let files = below(&["workers/c"], &[".c"]);
     assert!(exported(&files.iter().find(|(name, _)| name.ends_with("/outcome.c")).unwrap().1).contains("fact_word"));
-    none("circles of C files", &circle(&uses(&files)).into_iter().collect::<Vec<_>>());
+    let mut folders: BTreeMap<String, Vec<Source>> = BTreeMap::new();
+    for file in files {
+        folders.entry(file.0.rsplit_once('/').unwrap().0.to_owned()).or_default().push(file);
+    }
+    assert!(folders.len() > 10, "the methods' folders were found");
+    let found: Vec<String> = folders.values().filter_map(|files| circle(&uses(files))).collect();
+    none("circles of C files", &found);
 }
 
 #[test]
@@ -211,6 +217,66 @@ fn a_circle_of_c_files_is_found() {
     assert!(circle(&uses(&[a.clone(), file("b.c", b)])).is_some());
     assert!(circle(&uses(&[a.clone(), file("b.c", &b.replace("first", "third"))])).is_none());
     assert!(circle(&uses(&[a, file("b.c", &b.replace("int", "static int"))])).is_none());
+}
+
+/// Go without comments and quoted text.
+fn go_code(text: &str) -> String {
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.map(|l| l.replace("\\\"", "").split(['"', '`']).step_by(2).collect::<String>() + "\n").collect()
+}
+
+/// What a Go file defines: functions, and methods as `.name`. Its types are left out: a type that others carry about is what a
+/// package is there for.
+fn go_defined(code: &str) -> BTreeSet<String> {
+    let name =
+        |rest: &str| rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default().to_owned();
+    let of = |line: &str| {
+        let rest = line.strip_prefix("func ")?;
+        let method = rest.strip_prefix('(').and_then(|rest| Some(format!(".{}", name(rest.split_once(") ")?.1))));
+        Some(method.unwrap_or_else(|| name(rest))).filter(|name| !["main", "init"].contains(&name.as_str()))
+    };
+    code.lines().filter_map(of).collect()
+}
+
+/// Which Go file calls what another one defines; a method of many types says nothing.
+fn go_uses(files: &[Source]) -> Graph {
+    let codes: Vec<(&String, String)> = files.iter().map(|(name, text)| (name, go_code(text))).collect();
+    let defined: Vec<(&String, BTreeSet<String>)> =
+        codes.iter().map(|(name, code)| (*name, go_defined(code))).collect();
+    let mut graph = Graph::new();
+    for (name, code) in &codes {
+        let bodies = code.lines().filter(|line| !line.starts_with("func ")).collect::<Vec<_>>().join("\n");
+        let mut words = BTreeSet::new();
+        let word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        for path in bodies.split(|c: char| !word(c)) {
+            let mut parts = path.split('.');
+            words.extend(parts.next().map(str::to_owned));
+            words.extend(parts.map(|method| format!(".{method}")));
+        }
+        let only = |method: &String| defined.iter().filter(|(_, names)| names.contains(method)).count() == 1;
+        let others = defined.iter().filter(|(other, _)| other != name);
+        let used = others.filter(|(_, names)| names.iter().any(|n| words.contains(n) && only(n)));
+        graph.entry((*name).clone()).or_default().extend(used.map(|(other, _)| (*other).clone()));
+    }
+    graph
+}
+
+#[test]
+fn go_files_form_no_circle() {
+    let files = below(&["workers/go"], &[".go"]);
+    let graph = go_uses(&files);
+    assert!(graph["workers/go/fault_touch.go"].contains("workers/go/touch.go"), "calls are seen");
+    none("circles of Go files", &circle(&graph).into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_circle_of_go_files_is_found() {
+    let file = |name: &str, text: &str| (format!("workers/go/{name}"), text.to_owned());
+    let a = file("a.go", "func first() {\n\tx.second()\n}\n");
+    let b = |body: &str| file("b.go", &format!("func (x *thing) second() {{\n\t{body}\n}}\n"));
+    assert!(circle(&go_uses(&[a.clone(), b("first()")])).is_some());
+    assert!(circle(&go_uses(&[a.clone(), b("// first()")])).is_none());
+    assert!(circle(&go_uses(&[a, b("say(\"first\")")])).is_none());
 }
 
 #[test]

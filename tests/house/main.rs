@@ -5,5 +5,6 @@ mod circles;
 mod dead;
 mod keys;
 mod map;
+mod packages;
 mod purity;
 mod source;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::place::Place;
+use crate::support::place::{Place, entries};
 
 /// The C file of the page.
 fn walked_example() -> String {
@@ -12,30 +12,40 @@ fn walked_example() -> String {
     after.split_once("```").unwrap().0.to_owned()
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let (folders, files): (Vec<_>, Vec<_>) =
-        std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path()).partition(|p| p.is_dir());
-    // The helper is a program of its own.
-    if folder.ends_with("helper") {
-        return Vec::new();
-    }
-    let mut found: Vec<_> = files.into_iter().filter(|p| p.extension().is_some_and(|e| e == "c")).collect();
-    found.extend(folders.iter().flat_map(|f| sources(f)));
-    found
-}
-
-/// The whole native worker, and one more file.
-fn build(place: &Path, added: &str) -> PathBuf {
+/// A compiler call with what the worker's files need, in a folder.
+fn cc(folder: &Path) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("workers/c");
-    let (file, worker) = (place.join("populate_small.c"), place.join("worker"));
-    std::fs::write(&file, added).unwrap();
-    let mut files = sources(&root);
-    files.push(file);
     let mut cc = Command::new("cc");
     cc.args(["-std=gnu11", "-O1", "-pthread", "-D_GNU_SOURCE", "-Wno-maybe-uninitialized"]);
-    cc.args(["-DPAGEWISE_WORKER_NAME=\"walked\"", "-DPAGEWISE_COMPILER=\"cc\"", "-DPAGEWISE_FLAGS=\"-O2\""]);
-    cc.arg("-I").arg(root.join("harness")).arg("-I").arg(&root).arg("-I").arg(root.join("methods/fault")).args(files);
-    assert!(cc.args(["-ldl", "-lrt", "-Wl,-z,now", "-o"]).arg(&worker).status().unwrap().success());
+    cc.args(["-DPAGEWISE_WORKER_NAME=\"walked\"", "-DPAGEWISE_COMPILER=\"cc\"", "-DPAGEWISE_FLAGS=\"-O1\""]);
+    cc.arg("-I")
+        .arg(root.join("harness"))
+        .arg("-I")
+        .arg(&root)
+        .arg("-I")
+        .arg(root.join("methods/fault"))
+        .current_dir(folder);
+    cc
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    entries(folder).into_iter().filter(|path| path.extension().is_some_and(|e| e == extension)).collect()
+}
+
+/// Compiles the native worker with the methods of one experiment: the others are no part of what the page says.
+fn compile(folder: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("workers/c");
+    let sources = [files(&root.join("harness"), "c"), files(&root.join("methods/fault"), "c")].concat();
+    assert!(cc(folder).arg("-c").args(sources).status().unwrap().success());
+}
+
+/// Links it with one more file.
+fn link(folder: &Path, added: &str) -> PathBuf {
+    let (file, worker) = (folder.join("populate_small.c"), folder.join("worker"));
+    std::fs::write(&file, added).unwrap();
+    let mut cc = cc(folder);
+    cc.arg(file).args(files(folder, "o")).args(["-ldl", "-lrt", "-Wl,-z,now", "-o"]).arg(&worker);
+    assert!(cc.status().unwrap().success());
     worker
 }
 
@@ -44,7 +54,8 @@ fn one_file_adds_a_method_and_a_wrong_word_of_it_is_found() {
     let place = Place::new();
     let folder = tempfile::tempdir().unwrap();
     let example = walked_example();
-    let worker = build(folder.path(), &example);
+    compile(folder.path());
+    let worker = link(folder.path(), &example);
     let path = worker.to_str().unwrap();
     let listed = place.run(&["--worker", path, "list", "fault"]);
     assert!(listed.out.contains("populate-small"), "{}", listed.out);
@@ -54,7 +65,7 @@ fn one_file_adds_a_method_and_a_wrong_word_of_it_is_found() {
 
     let lie = example.replace("advise.minor_faults == bytes / page_bytes", "advise.minor_faults == 0");
     assert_ne!(lie, example);
-    let worker = build(folder.path(), &lie);
+    let worker = link(folder.path(), &lie);
     let checked = place.run(&["--worker", worker.to_str().unwrap(), "check", "fault/populate-small"]);
     assert_eq!(checked.code, 3, "{}{}", checked.out, checked.err);
     assert!(checked.out.contains("REJECTED fault/populate-small@walked"), "{}", checked.out);

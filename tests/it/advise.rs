@@ -7,24 +7,13 @@ use std::process::Command;
 
 use crate::support::place::{Place, said};
 use crate::support::skips::skip;
-use pagewise::plan::{Wish, advice, catalog};
+use crate::support::wishes::wish;
+use pagewise::plan::{advice, catalog};
 use pagewise::worker;
 use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Segment};
-use record::experiment::ParameterList;
 use serde_json::Value;
 
 const KIB: u64 = 1024;
-
-fn wish() -> Wish {
-    Wish {
-        selectors: Vec::new(),
-        settings: Vec::new(),
-        baseline: None,
-        sizes: ParameterList::Default,
-        cpus: 2,
-        page_bytes: 4096,
-    }
-}
 
 fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -43,7 +32,7 @@ fn conforms(name: &str, text: &str) -> Value {
 
 #[test]
 fn every_question_has_its_cells_and_sound_settings() {
-    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[]).unwrap());
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
     let topics = advice::topics().unwrap();
     let saved: Vec<&str> = topics.iter().filter(|t| t.saved).map(|t| t.id.as_str()).collect();
     for needed in ["read", "fault", "transfer", "copy", "allocate"] {

@@ -3,23 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::support::place::{Place, said};
-use pagewise::plan::{Wish, catalog, claims};
+use crate::support::wishes::wish;
+use pagewise::plan::{catalog, claims};
 use pagewise::worker;
 use record::cell::Cell;
 use record::claim::{Answers, Claim, Kind};
-use record::experiment::ParameterList;
 use serde_json::Value;
-
-fn wish() -> Wish {
-    Wish {
-        selectors: Vec::new(),
-        settings: Vec::new(),
-        baseline: None,
-        sizes: ParameterList::Default,
-        cpus: 2,
-        page_bytes: 4096,
-    }
-}
 
 /// Holds answers against the committed schema.
 fn conforms(answers: &Value) {
@@ -52,7 +41,7 @@ fn there_are_enough_claims_of_every_kind_spread_over_the_experiments() {
 /// Every method, worker and parameter that a claim names exists, and each parameter means something to one of its sides.
 #[test]
 fn the_cells_of_every_claim_exist() {
-    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[]).unwrap());
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
     let mut wrong = Vec::new();
     for claim in claims::all().unwrap() {
         let resolved = match claims::resolve(&[claim], &experiments, &workers, &wish()) {
@@ -151,6 +140,30 @@ fn an_own_claim_is_measured_kept_reused_compared_and_has_the_shape_of_its_schema
     assert_eq!(again.run.is_none(), decided);
     let same = said(&mut place.command(&["claims", "--compare", &run, &run]));
     assert!(same.code == 0 && same.out.contains("is the same in"), "{}{}", same.out, same.err);
+}
+
+#[test]
+fn a_killed_run_of_claims_is_answered_when_it_is_completed_and_has_ten_files_at_most() {
+    let place = Place::new();
+    let (path, run) = (place.file("own.toml"), place.file("home/run"));
+    std::fs::write(&path, OWN).unwrap();
+    let (path, name) = (path.to_str().unwrap(), run.to_str().unwrap());
+    let mut killed = place.command(&["claims", "--file", path, "--budget", "30s", "--out", name]);
+    let killed = killed.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn();
+    let mut killed = killed.unwrap();
+    crate::support::waiting::wait_until("it measures", || run.join("launches.jsonl").is_file());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let half = place.run(&["runs", "show", name]);
+    assert!(half.code == 0 && half.out.contains("interrupted"), "{}{}", half.out, half.err);
+    let completed = place.run(&["run", "--resume", name, "--json"]);
+    assert_eq!(completed.code, 0, "{}", completed.err);
+    let answers: Answers = serde_json::from_str(&completed.out).unwrap();
+    assert_eq!((answers.answers.len(), answers.answers[0].id.as_str()), (1, "own"));
+    assert_eq!(place.run(&["report", name, "--json"]).out, completed.out, "they are kept");
+    assert_eq!(place.run(&["runs", "tag", name, "mine"]).code, 0);
+    let files = crate::support::place::entries(&run);
+    assert!(files.len() <= 10 && run.join("report.html").is_file(), "{files:?}");
 }
 
 #[test]

@@ -58,8 +58,8 @@ impl Recorded {
         let mut summary = self.summary.clone();
         summary["run"] = json!(format!("20261121T000000Z-{name}"));
         for cell in summary["cells"].as_array_mut().unwrap() {
-            for launch in cell["per_launch"].as_array_mut().unwrap() {
-                for wall in launch["wall_ns"].as_object_mut().unwrap().values_mut() {
+            for walls in cell["per_launch"]["wall_ns"].as_object_mut().unwrap().values_mut() {
+                for wall in walls.as_array_mut().unwrap() {
                     *wall = json!(wall.as_f64().unwrap() * factor);
                 }
             }

@@ -51,6 +51,12 @@ fn runs_are_found_by_what_they_are_and_removed_only_within_the_store() {
     let shown: Value = serde_json::from_str(&place.run(&["runs", "show", one, "--json"]).out).unwrap();
     assert_eq!((&shown["run"], &shown["ended"]), (&Value::from(one), &Value::from("finished")), "{shown:#}");
     assert!(place.run(&["runs", "show", one]).out.contains("experiments         fault"));
+    // With its page, its tag and the scores of the runs before it.
+    let preflight: Value = serde_json::from_slice(&std::fs::read(kept[1].join("preflight.json")).unwrap()).unwrap();
+    let known = kept[1].join("kept.json").is_file() || preflight["kept_scores"].is_array();
+    assert_eq!(place.run(&["runs", "tag", other, "after"]).code, 0);
+    let files = entries(&kept[1]);
+    assert!(known && files.len() <= 10 && kept[1].join("report.html").is_file(), "{files:?}");
     // A tag does not touch what the run wrote: it is still as it was sealed.
     assert_eq!(place.run(&["report", one]).code, 0);
     refused(&place.run(&["runs", "tag", one, "a b"]), "is no tag");
@@ -148,6 +154,7 @@ fn sets_of_runs_are_compared_and_have_the_shape_of_the_schema() {
     refused(&place.run(&["compare", "tag:none", "tag:b"]), "no kept run has the tag");
     refused(&place.run(&["compare", ids[0]]), "two runs");
     refused(&place.run(&["compare", ids[0], ids[0], "--", ids[1]]), "twice");
+    refused(&place.run(&["compare", ids[0], "--", ids[1], "--gate", "3%"]), "put options before the first run");
 }
 
 #[test]

@@ -1,13 +1,18 @@
-//! The page of a real run, in a real browser: nothing on its console, figures as in summary.json without scripts, sorting and
-//! toggles with them, no overflow on a telephone or a screen; and where it is written to.
+//! The page of a real run, in a real browser: nothing on its console, figures as in summary.json without scripts, sorting,
+//! toggles and tooltips by pointer and by keyboard, no overflow on a telephone or a screen; and where it is written to.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use serde_json::Value;
+use judge::across::{Asked, Run, compare};
+use record::machine::environment::Environment;
+use record::summary::Summary;
+use serde_json::{Value, json};
 
+use crate::support::browser::Browser;
 use crate::support::place::{Place, said};
-use crate::support::skips::skip;
+
+const FIGURES: &str = include_str!("page_looks/figures.js");
+const FITS: &str = include_str!("page_looks/fits.js");
 
 /// A run of two methods and two sizes, with its page.
 fn run(place: &Place) -> PathBuf {
@@ -19,123 +24,274 @@ fn run(place: &Place) -> PathBuf {
     out
 }
 
-fn chromium() -> Option<&'static str> {
-    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
-    let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs);
-    if found.is_none() {
-        skip("there is no Chromium here: the page is not opened");
+/// A recorded run in which every launch takes `factor` times as long, as one side of a comparison has it.
+fn recorded(factor: f64) -> Run {
+    let mut summary: Summary = serde_json::from_str(include_str!("../fixtures/exports/run.json")).unwrap();
+    for launch in summary.cells.iter_mut().flat_map(|cell| &mut cell.per_launch) {
+        launch.wall_ns.values_mut().for_each(|ns| *ns *= factor);
     }
-    found
+    summary.run = format!("run-{factor}");
+    Run { summary, environment: Environment::default(), workers: [].into(), answers: None }
 }
 
-/// What a browser makes of a page that puts the run's page into a frame and looks at it: the words that it finds, and all that
-/// stands on the console.
-fn look(browser: &str, place: &Place, page: &Path, frame: &str, looks: &str) -> (Value, Vec<String>) {
-    std::fs::copy(page, place.file("page.html")).unwrap();
-    let outer = format!(
-        "<!DOCTYPE html><meta charset=utf-8><title>look</title><iframe id=frame {frame} src=page.html></iframe><pre id=found></pre>
-        <script>frame.onload = () => {{
-            const inner = frame.contentDocument, view = frame.contentWindow;
-            const all = (what) => [...inner.querySelectorAll(what)];
-            const look = () => {{ {looks} }};
-            found.textContent = JSON.stringify(look());
-        }};</script>"
-    );
-    let path = place.file("look.html");
-    std::fs::write(&path, outer).unwrap();
-    // Chromium refuses its sandbox to root, and a run in a container often is root.
-    let own = format!("--user-data-dir={}", place.file("browser").display());
-    let result = Command::new(browser)
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", &own])
-        .args(["--allow-file-access-from-files", "--virtual-time-budget=10000", "--window-size=1700,1200"])
-        .args(["--enable-logging=stderr", "--v=0", "--dump-dom"])
-        .arg(format!("file://{}", path.display()))
-        .output()
-        .unwrap();
-    let out = String::from_utf8_lossy(&result.stdout).into_owned();
-    let err = String::from_utf8_lossy(&result.stderr).into_owned();
-    let text = out.split("<pre id=\"found\">").nth(1).and_then(|rest| rest.split("</pre>").next()).unwrap_or("");
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    let found = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text:?}\n{err}"));
-    (found, err.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect())
+/// The page of a comparison in which B takes a quarter more time, with runs that scatter; and what was compared.
+fn comparison(place: &Place) -> (PathBuf, Value) {
+    let side = |by: f64| [0.99, 1.0, 1.02, 0.995].map(|factor| recorded(factor * by));
+    let asked = Asked { margin: 0.02, gate: Some(0.03), expected: Vec::new() };
+    let found = compare(&side(1.0), &side(1.25), &asked);
+    let path = place.file("compared.html");
+    std::fs::write(&path, report::html::compared(&found, false, "pagewise compare tag:a tag:b")).unwrap();
+    (path, serde_json::to_value(found).unwrap())
+}
+
+/// Six digits of a number are the same.
+fn alike(shown: &Value, expected: f64) -> bool {
+    let shown: f64 = shown.as_str().unwrap().parse().unwrap();
+    (shown - expected).abs() <= expected.abs() * 1e-5
 }
 
 #[test]
 fn figures_without_scripts_are_those_of_the_summary() {
-    let Some(browser) = chromium() else { return };
     let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else { return };
     let folder = run(&place);
-    let looks = include_str!("page_looks/figures.js");
-    // Without allow-scripts nothing of the page's own runs.
-    let frame = "sandbox=allow-same-origin width=1280 height=900";
-    let (found, _) = look(browser, &place, &folder.join("report.html"), frame, looks);
+    browser.scripts(false);
+    browser.go(&folder.join("report.html"));
+    let found = browser.ask(FIGURES);
     assert_eq!(found["ready"], false, "no script ran");
     let summary: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("summary.json")).unwrap()).unwrap();
     let headline = summary["experiments"][0]["headline"].as_str().unwrap();
     let rows = found["rows"].as_array().unwrap();
     assert!(rows.len() >= 4, "{rows:?}");
     for row in rows {
-        let number = |at: usize| row[at].as_str().unwrap().parse::<f64>().unwrap();
-        let phase = &summary["cells"][number(0) as usize]["phases"][headline];
+        let phase = &summary["cells"][row[0].as_str().unwrap().parse::<usize>().unwrap()]["phases"][headline];
         for (at, figure) in [(1, "wall_ns"), (2, "per_unit_ns")] {
-            let expected = phase[figure]["median"].as_f64().unwrap();
-            assert!((number(at) - expected).abs() <= expected * 1e-5, "{row} {expected}");
+            assert!(alike(&row[at], phase[figure]["median"].as_f64().unwrap()), "{row} {phase}");
         }
     }
 }
 
 #[test]
-fn the_page_works_in_a_browser_and_fits_it() {
-    let Some(browser) = chromium() else { return };
+fn figures_of_a_comparison_without_scripts_are_those_of_its_json() {
     let place = Place::new();
-    let page = run(&place).join("report.html");
-    let looks = include_str!("page_looks/whole.js");
-    for width in [390, 1280, 1600] {
-        let frame = format!("width={width} height=900 style=border:0");
-        let (found, console) = look(browser, &place, &page, &frame, looks);
-        assert_eq!(console, Vec::<String>::new(), "nothing on the console at {width}");
-        assert_eq!(found["overflow"], false, "at {width}: {}", found["wide"]);
-        assert_eq!(found["wide"].as_array().unwrap().len(), 0, "at {width}: {}", found["wide"]);
-        assert_eq!(
-            (&found["unnamed"], &found["captions"]),
-            (&0.into(), &0.into()),
-            "every drawing and table says what it is"
-        );
-        let sorted = |turn: usize| -> Vec<f64> {
-            found["sorted"][turn][1].as_array().unwrap().iter().filter_map(Value::as_f64).collect()
-        };
-        assert_eq!(found["sorted"][0][0], "ascending");
-        assert!(sorted(0).len() > 1 && sorted(0).is_sorted(), "{found}");
-        assert!(sorted(1).iter().rev().is_sorted(), "{found}");
-        assert_eq!(found["orders"][3], found["orders"][0], "the third click brings the first order back");
-        assert!(found["before"][0].as_u64() > Some(0) && found["after"][0] == 0, "everything is unfolded: {found}");
-        assert!(["light", "dark"].contains(&found["after"][1].as_str().unwrap()), "{found}");
+    let Some(mut browser) = Browser::open(&place) else { return };
+    let (page, compared) = comparison(&place);
+    browser.scripts(false);
+    browser.go(&page);
+    let found = browser.ask(FIGURES);
+    let cells = compared["cells"].as_array().unwrap();
+    let rows = found["named"].as_array().unwrap();
+    assert!(rows.len() == cells.len() && cells.len() > 3, "{rows:?}");
+    for (row, cell) in rows.iter().zip(cells) {
+        let name = cell["cell"].as_str().unwrap().split(['/', '@']).nth(1).unwrap();
+        assert!(row[0].as_str().unwrap().starts_with(name), "{row} {name}");
+        let expected = [&cell["a"]["per_unit_ns"], &cell["b"]["per_unit_ns"], &cell["estimate"]["ratio"]];
+        for (at, expected) in expected.into_iter().enumerate() {
+            assert!(alike(&row[at + 1], expected.as_f64().unwrap()), "{row} {cell:#}");
+        }
     }
+    assert_eq!(found["data"]["cells"].as_array().unwrap().len(), cells.len());
+    let text = browser.ask("() => document.body.innerText").as_str().unwrap().to_owned();
+    assert!(text.contains("Gate 3 %: closed") && text.contains("slower on B"), "{text}");
+    let heads = browser.ask("() => [...document.querySelectorAll('h2')].map((one) => one.textContent)");
+    assert_eq!((&heads[0], &heads[1]), (&json!("Answers"), &json!("Environment")), "what differs comes before figures");
+}
+
+#[test]
+fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
+    let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else { return };
+    for page in [run(&place).join("report.html"), comparison(&place).0] {
+        let mut inks = Vec::new();
+        for (width, scheme) in [(390, "light"), (390, "dark"), (1280, "dark"), (1600, "light")] {
+            browser.size(width, 900);
+            browser.media("screen", scheme);
+            browser.go(&page);
+            let found = browser.ask(FITS);
+            assert_eq!((&found["width"], &found["overflow"]), (&json!(width), &json!(false)), "{found:#}");
+            assert_eq!(found["wide"], json!([]), "at {width}");
+            for what in ["unnamed", "captions", "twice", "broken"] {
+                assert_eq!(found[what], 0, "{what} of {}", page.display());
+            }
+            inks.push(found["ink"].clone());
+        }
+        assert!(inks[0] == inks[3] && inks[1] == inks[2] && inks[0] != inks[1], "{inks:?}");
+        browser.media("print", "dark");
+        assert_eq!(browser.ask(FITS)["ink"], inks[0], "paper is never dark");
+        let tools = browser.ask("() => getComputedStyle(document.getElementById('tools')).display");
+        assert_eq!(tools, "none", "nothing to press stands on paper");
+    }
+    assert_eq!(browser.console, Vec::<String>::new(), "nothing on the console");
+}
+
+/// Names and values of the rows of the first table that sorts, and how it is sorted.
+const SORTED: &str = "() => {
+    const table = [...document.querySelectorAll('table')].find((one) => one.querySelector('th[data-sorts]'));
+    const head = table.querySelector('th[data-sorts]');
+    const at = [...head.parentElement.children].indexOf(head);
+    const rows = [...table.tBodies[0].rows].filter((row) => row.cells.length > 1);
+    const values = rows.map((row) => row.cells[at].dataset.value).filter((one) => one !== undefined).map(Number);
+    return [head.getAttribute('aria-sort'), values, rows.map((row) => row.cells[0].textContent)];
+}";
+
+#[test]
+fn rows_are_sorted_by_a_click_and_by_a_key() {
+    let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else { return };
+    browser.size(1280, 900);
+    for page in [run(&place).join("report.html"), comparison(&place).0] {
+        browser.go(&page);
+        let first = browser.ask(SORTED);
+        let button = browser.middle("th[data-sorts] button");
+        browser.click(button);
+        let up = browser.ask(SORTED);
+        let values = |of: &Value| of[1].as_array().unwrap().iter().filter_map(Value::as_f64).collect::<Vec<_>>();
+        assert!(up[0] == "ascending" && values(&up).len() > 1 && values(&up).is_sorted(), "{up}");
+        // The click has given it the focus: from here on by keys.
+        browser.press("Enter");
+        let down = browser.ask(SORTED);
+        assert!(down[0] == "descending" && values(&down).iter().rev().is_sorted(), "{down}");
+        browser.press(" ");
+        assert_eq!(browser.ask(SORTED)[2], first[2], "the third time brings the first order back");
+    }
+    assert_eq!(browser.console, Vec::<String>::new());
+}
+
+/// What has the focus, and whether that can be seen.
+const FOCUS: &str = "() => { const one = document.activeElement, style = getComputedStyle(one);
+    return [one.tagName, one.textContent.slice(0, 40), style.outlineStyle !== 'none']; }";
+
+#[test]
+fn a_keyboard_is_enough() {
+    let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else { return };
+    browser.size(1280, 900);
+    browser.media("screen", "light");
+    browser.go(&run(&place).join("report.html"));
+    browser.press("Tab");
+    assert_eq!(browser.ask(FOCUS)[1], "To the answers", "the first key leads past the contents");
+    // Where a keyboard comes to, one after the other, it can be seen to be.
+    let mut seen = Vec::new();
+    for _ in 0..60 {
+        browser.press("Tab");
+        let found = browser.ask(FOCUS);
+        if found[0] == "BODY" {
+            break;
+        }
+        assert_eq!(found[2], true, "{found} has the focus, which cannot be seen");
+        let words = found[1].as_str().unwrap().to_owned();
+        match words.as_str() {
+            "Dark" => {
+                browser.press("Enter");
+                assert_eq!(browser.ask("() => document.documentElement.dataset.theme"), "dark");
+            }
+            "Unfold all" => {
+                browser.press(" ");
+                assert_eq!(browser.ask("() => document.querySelectorAll('details:not([open])').length"), 0);
+            }
+            "Hide floors and best possible" => {
+                browser.press("Enter");
+                let shown = "() => getComputedStyle(document.querySelector('tbody.aside')).display";
+                assert_eq!(browser.ask(shown), "none");
+                assert_eq!(browser.ask("() => document.activeElement.getAttribute('aria-pressed')"), "true");
+                browser.press("Enter");
+                assert_ne!(browser.ask(shown), "none");
+            }
+            _ => {}
+        }
+        seen.push(words);
+    }
+    for needed in ["Dark", "Unfold all", "Hide floors and best possible"] {
+        assert!(seen.iter().any(|words| words == needed), "{needed} is not reached: {seen:?}");
+    }
+    assert_eq!(browser.console, Vec::<String>::new());
+}
+
+#[test]
+fn what_a_mark_stands_for_is_shown_where_the_pointer_is() {
+    let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else { return };
+    let page = run(&place).join("report.html");
+    const TIP: &str = "() => { const tip = document.getElementById('tip'), box = tip.getBoundingClientRect();
+        return [tip.hidden, tip.textContent, box.left >= 0 && box.right <= innerWidth + 1 && box.bottom <= innerHeight + 1]; }";
+    for width in [390, 1280] {
+        browser.size(width, 900);
+        browser.go(&page);
+        assert_eq!(browser.ask(TIP)[0], true);
+        let mark = browser.middle(".mark[data-tip]");
+        browser.point(mark);
+        let shown = browser.ask(TIP);
+        assert!(shown[0] == false && shown[1].as_str().unwrap().contains(" per page"), "{shown}");
+        assert_eq!(shown[2], true, "it lies within the window: {shown}");
+        browser.press("Escape");
+        assert_eq!(browser.ask(TIP)[0], true);
+    }
+    browser.scripts(false);
+    browser.go(&page);
+    let titles = browser.ask("() => document.querySelectorAll('svg .mark title').length");
+    assert!(titles.as_u64() > Some(3), "without a script the browser's own titles say it: {titles}");
+    assert_eq!(browser.console, Vec::<String>::new());
+}
+
+/// Copies of a recorded run beside each other: what is tested with them is words and files, not figures.
+fn copies(place: &Place, count: usize) -> Vec<String> {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary");
+    let copy = |n: usize| {
+        let to = place.file(&format!("home/copy-{n}"));
+        std::fs::create_dir(&to).unwrap();
+        for file in crate::support::place::entries(&from) {
+            std::fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+        to.display().to_string()
+    };
+    (0..count).map(copy).collect()
 }
 
 #[test]
 fn a_page_is_written_over_no_file_and_says_in_one_sentence_what_is_wrong() {
     let place = Place::new();
-    let folder = run(&place);
-    let (run, file) = (folder.to_str().unwrap(), place.file("mine.html"));
-    let report = |words: &[&str]| said(place.command(&["report", run, "--html"]).args(words));
+    let runs = copies(&place, 2);
+    let (run, file) = (runs[0].as_str(), place.file("mine.html"));
     let path = file.to_str().unwrap();
-    assert_eq!(report(&[path]).code, 0);
-    let written = std::fs::read(&file).unwrap();
-    assert_eq!(written, std::fs::read(folder.join("report.html")).unwrap(), "a page is a pure function of a run");
-    std::fs::write(&file, "mine").unwrap();
-    let refused = report(&[path]);
-    assert!(refused.code == 1 && refused.err.contains("--force"), "{}", refused.err);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
-    assert_eq!(report(&[path, "--force"]).code, 0);
-    assert_eq!(std::fs::read(&file).unwrap(), written);
-    for wrong in ["/dev/full", "/proc/none/page.html", folder.to_str().unwrap()] {
-        let refused = report(&[wrong, "--force"]);
-        assert_eq!((refused.code, refused.err.trim().lines().count()), (1, 1), "{wrong}: {}", refused.err);
+    for verb in [&["report", run][..], &["compare", run, runs[1].as_str()]] {
+        let make = |words: &[&str]| said(place.command(verb).arg("--html").args(words));
+        let made = make(&[path]);
+        assert_eq!(made.code, 0, "{}", made.err);
+        let written = std::fs::read(&file).unwrap();
+        std::fs::write(&file, "mine").unwrap();
+        let refused = make(&[path]);
+        assert!(refused.code == 1 && refused.err.contains("--force"), "{}", refused.err);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        assert_eq!(make(&[path, "--force"]).code, 0);
+        assert_eq!(std::fs::read(&file).unwrap(), written, "a page is a pure function of what it shows");
+        for wrong in ["/dev/full", "/proc/none/page.html", run] {
+            let refused = make(&[wrong, "--force"]);
+            assert_eq!((refused.code, refused.err.trim().lines().count()), (1, 1), "{wrong}: {}", refused.err);
+        }
+        std::fs::remove_file(&file).unwrap();
     }
+    std::fs::write(&file, "mine").unwrap();
     // Before time is spent on measuring.
     let refused = said(place.command(&["run", "fault/touch", "--html", path, "--out"]).arg(place.file("other")));
     assert!(refused.code == 1 && refused.err.contains("--force") && !place.file("other").exists(), "{}", refused.err);
-    let entries = std::fs::read_dir(&folder).unwrap().count();
-    assert!(entries <= 10, "{entries} files in a run's folder");
+}
+
+#[test]
+#[ignore = "takes pictures of a page: PAGEWISE_PAGE=report.html PAGEWISE_PICTURES=folder cargo test --test it pictures -- --ignored"]
+fn pictures() {
+    let place = Place::new();
+    let Some(mut browser) = Browser::open(&place) else { return };
+    let page = PathBuf::from(std::env::var("PAGEWISE_PAGE").expect("PAGEWISE_PAGE names a page"));
+    let to = PathBuf::from(std::env::var("PAGEWISE_PICTURES").expect("PAGEWISE_PICTURES names a folder"));
+    // Where on the page the picture begins: a selector, or its top.
+    let at = std::env::var("PAGEWISE_AT").unwrap_or_else(|_| "body".to_owned());
+    let all = [("390", 390, 844, "screen", "light"), ("1280", 1280, 960, "screen", "light")];
+    let all = all.into_iter().chain([("dark", 1280, 960, "screen", "dark"), ("print", 760, 1074, "print", "light")]);
+    for (name, width, height, media, scheme) in all {
+        browser.size(width, height);
+        browser.media(media, scheme);
+        browser.go(&page);
+        browser.ask(&format!("() => document.querySelector({}).scrollIntoView()", json!(at)));
+        browser.picture(&to.join(format!("page-{name}.png")));
+    }
 }

@@ -14,6 +14,7 @@ fn has_named_phases(text: &str, phase: &str) -> bool {
     let calls = ["PHASE(s, \"", "begin(\"", "beginParallel(\"", "phase(\""];
     calls.iter().any(|call| text.contains(&format!("{call}{phase}\"")))
         || text.contains(".begin(phase)")
+        || text.contains(".phase(phase)")
         || text.contains(".begin(unit.phase)")
 }
 
@@ -21,7 +22,7 @@ fn has_named_phases(text: &str, phase: &str) -> bool {
 fn shown() -> &'static [(String, Method, String)] {
     static SHOWN: OnceLock<Vec<(String, Method, String)>> = OnceLock::new();
     SHOWN.get_or_init(|| {
-        let workers = worker::all(&[]).unwrap();
+        let workers = worker::all(&[], &[]).unwrap();
         let workers = workers.iter().filter(|worker| worker.name != "c-O0");
         let methods = workers.flat_map(|worker| worker.methods.iter().map(move |method| (worker, method)));
         let one = |(worker, method): (&worker::Worker, &Method)| {
@@ -48,7 +49,7 @@ fn every_phase_of_every_method_is_shown() {
 
 #[test]
 fn what_a_phase_calls_is_shown_and_what_it_does_not_is_not() {
-    let workers = worker::all(&[]).unwrap();
+    let workers = worker::all(&[], &[]).unwrap();
     let text = |name: &str, experiment: &str, method: &str| {
         let worker = worker::find(&workers, name).unwrap();
         report::explain::show(worker.method(experiment, method).unwrap(), name, carried::SOURCES)

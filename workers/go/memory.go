@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -26,16 +23,6 @@ const (
 	readWrite        = syscall.PROT_READ | syscall.PROT_WRITE
 	privateAnonymous = syscall.MAP_PRIVATE | syscall.MAP_ANON
 )
-
-// hugePageBytes is the size of a PMD-mapped page, 0 where the kernel has no transparent huge pages.
-func hugePageBytes() int {
-	text, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
-	if err != nil {
-		return 0
-	}
-	size, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	return size
-}
 
 // mapAt is mmap(2) at an address; package syscall can only map where the kernel likes.
 func mapAt(at uintptr, length, protection, flags int) (uintptr, syscall.Errno) {

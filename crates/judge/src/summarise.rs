@@ -6,6 +6,7 @@ use anyhow::Result;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
+use record::machine::preflight::Preflight;
 use record::state::State;
 use record::summary::{ExperimentSummary, GroupSummary, SUMMARY_SCHEMA, Settings, Summary};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use crate::best::{claims, recommend};
 use crate::calibration;
 use crate::cells::summary_of_cell;
 use crate::compared::{Compared, Judged, adjust, compare};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, PREFLIGHT};
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
 use crate::notes::notes;
@@ -47,7 +48,8 @@ impl Circumstances {
     }
 }
 
-/// The file in which a run folder keeps the scores of A/A checks that were known when the run began.
+/// The file in which a run folder keeps the scores of A/A checks that were known when the run began, where the look before it,
+/// which holds them otherwise, failed.
 pub const KEPT: &str = "kept.json";
 
 /// The content of [`KEPT`].
@@ -59,9 +61,10 @@ pub struct Kept {
 
 /// The scores that a run folder was begun with; none where no run was kept before it.
 pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
-    match folder.file(KEPT).exists() {
-        true => Ok(folder.read_sealed::<Kept>(KEPT)?.scores),
-        false => Ok(Vec::new()),
+    match [KEPT, PREFLIGHT].map(|name| folder.file(name).exists()) {
+        [true, _] => Ok(folder.read_sealed::<Kept>(KEPT)?.scores),
+        [false, true] => Ok(folder.read_sealed::<Preflight>(PREFLIGHT)?.kept_scores),
+        [false, false] => Ok(Vec::new()),
     }
 }
 

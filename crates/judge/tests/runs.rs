@@ -13,11 +13,11 @@ fn judged(name: &str) -> (State, Summary) {
 }
 
 fn text(summary: &Summary) -> String {
-    serde_json::to_string_pretty(summary).unwrap() + "\n"
+    record::folder::one_a_line(summary).unwrap()
 }
 
 /// Runs that came to their end, whose folders hold the summary that they ended with.
-const WHOLE: [&str; 3] = ["ordinary", "one-launch", "failed-cell"];
+const WHOLE: [&str; 4] = ["ordinary", "one-launch", "failed-cell", "no-java"];
 
 /// Byte for byte, whatever machine and level of optimisation: fractions leave the judging with ten digits.
 #[test]
@@ -32,7 +32,7 @@ fn a_replay_gives_the_same_summary() {
 
 #[test]
 fn a_replay_is_the_same_every_time() {
-    for name in ["ordinary", "one-launch", "failed-cell", "interrupted", "damaged"] {
+    for name in WHOLE.into_iter().chain(["interrupted", "damaged"]) {
         assert!(text(&judged(name).1) == text(&judged(name).1), "{name}");
     }
 }
@@ -81,6 +81,16 @@ fn a_call_that_failed_fails_its_cell_and_no_other() {
     assert_eq!(touch(true).status, Status::Failed);
     assert!(touch(true).reason.contains("mmap") && touch(true).reason.contains("Cannot allocate memory"));
     assert!(touch(true).per_launch.is_empty(), "no figure of a cell that failed");
+}
+
+#[test]
+fn what_a_machine_lacks_is_skipped_and_the_rest_is_judged() {
+    let summary = judged("no-java").1;
+    let skipped: Vec<_> = summary.cells.iter().filter(|c| c.status == Status::Skipped).collect();
+    let because = |worker: &str, word: &str| skipped.iter().any(|c| c.worker == worker && c.reason.contains(word));
+    assert!(because("java", "no Java in JAVA_HOME or PATH") && because("go", "no Go toolchain in PATH"), "{skipped:?}");
+    assert!(skipped.iter().all(|c| c.per_launch.is_empty()));
+    assert!(summary.comparisons().any(|(_, comparison)| comparison.ratio.is_some()), "C's are compared all the same");
 }
 
 #[test]

@@ -110,7 +110,7 @@ pub struct ComparedCell {
 }
 
 /// A cell on one side.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SideCost {
     /// Wall time of one unit in nanoseconds: the geometric mean over runs.
@@ -122,6 +122,9 @@ pub struct SideCost {
     /// How much it scatters from run to run, as a share; absent with one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<f64>,
+    /// The same of each run, in their order; absent where runs were gathered without being kept apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_run_ns: Vec<f64>,
 }
 
 /// A cell that could not be compared.

@@ -33,9 +33,36 @@ pub enum Concern {
     OwnMemoryBound,
 }
 
+/// A bound on memory, as a value of a parameter that concerns one: `268435456`, or `high:268435456`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Whether who goes beyond it is slowed and made to give back (memory.high), or refused more (memory.max).
+    pub slows: bool,
+}
+
+/// What stands before the size of a bound that slows.
+pub const SLOWS: &str = "high:";
+
+impl Bound {
+    /// `None` where the value is no bound, such as `unbounded`.
+    pub fn parse(value: &str) -> Option<Bound> {
+        let size = value.strip_prefix(SLOWS);
+        Some(Bound { bytes: size.unwrap_or(value).parse().ok()?, slows: size.is_some() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bound_refuses_or_slows() {
+        assert_eq!(Bound::parse("4096"), Some(Bound { bytes: 4096, slows: false }));
+        assert_eq!(Bound::parse("high:4096"), Some(Bound { bytes: 4096, slows: true }));
+        assert_eq!((Bound::parse("unbounded"), Bound::parse("high:")), (None, None));
+    }
     use crate::cell::Cell;
     use crate::experiment::Experiment;
 

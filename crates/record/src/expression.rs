@@ -227,7 +227,7 @@ fn parse_condition(text: &str) -> Result<Condition> {
 fn parse_relation(text: &str) -> Result<(Expression, Relation, Expression)> {
     let mut tokens = Tokens::of(text)?;
     let left = tokens.sum()?;
-    let Some(relation) = tokens.next().as_deref().and_then(Relation::parse) else {
+    let Some(relation) = tokens.next().and_then(Relation::parse) else {
         bail!("no relation (==, <=, >=, <, >) in {text:?}");
     };
     let right = tokens.sum()?;
@@ -237,13 +237,13 @@ fn parse_relation(text: &str) -> Result<(Expression, Relation, Expression)> {
     }
 }
 
-struct Tokens {
-    tokens: Vec<String>,
+struct Tokens<'a> {
+    tokens: Vec<&'a str>,
     at: usize,
 }
 
-impl Tokens {
-    fn of(text: &str) -> Result<Tokens> {
+impl<'a> Tokens<'a> {
+    fn of(text: &'a str) -> Result<Tokens<'a>> {
         let mut tokens = Vec::new();
         let mut rest = text.trim_start();
         while let Some(first) = rest.chars().next() {
@@ -255,24 +255,24 @@ impl Tokens {
                 '+' | '-' | '*' | '/' | '%' | '(' | ')' => 1,
                 other => bail!("unexpected {other:?} in {text:?}"),
             };
-            tokens.push(rest[..length].to_owned());
+            tokens.push(&rest[..length]);
             rest = rest[length..].trim_start();
         }
         Ok(Tokens { tokens, at: 0 })
     }
 
-    fn peek(&self) -> Option<&str> {
-        self.tokens.get(self.at).map(String::as_str)
+    fn peek(&self) -> Option<&'a str> {
+        self.tokens.get(self.at).copied()
     }
 
-    fn next(&mut self) -> Option<String> {
+    fn next(&mut self) -> Option<&'a str> {
         self.at += 1;
-        self.tokens.get(self.at - 1).cloned()
+        self.tokens.get(self.at - 1).copied()
     }
 
     fn chain(&mut self, operators: &str, operand: fn(&mut Self) -> Result<Expression>) -> Result<Expression> {
         let mut left = operand(self)?;
-        while let Some(operator) = self.peek().filter(|t| t.len() == 1 && operators.contains(*t)).map(str::to_owned) {
+        while let Some(operator) = self.peek().filter(|t| t.len() == 1 && operators.contains(*t)) {
             self.at += 1;
             let right = operand(self)?;
             left = Expression::Pair(Box::new(left), operator.as_bytes()[0] as char, Box::new(right));
@@ -288,7 +288,7 @@ impl Tokens {
         let Some(token) = self.next() else { bail!("an expression ends too early") };
         if token == "(" {
             let inner = self.sum()?;
-            if self.next().as_deref() != Some(")") {
+            if self.next() != Some(")") {
                 bail!("a parenthesis is not closed");
             }
             return Ok(inner);
@@ -297,7 +297,7 @@ impl Tokens {
             return Ok(Expression::Number(token.parse()?));
         }
         if token.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            return Ok(Expression::Name(token));
+            return Ok(Expression::Name(token.to_owned()));
         }
         bail!("unexpected {token:?}")
     }

@@ -36,6 +36,7 @@ pub struct LaunchRecord {
     #[serde(default)]
     pub frame: Frame,
     /// Whether the kernel's OOM killer was at work meanwhile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oom_killed: bool,
     /// What the machine did besides, over the launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use crate::decision::{Decision, What};
-use crate::plan::{BATCH, Plan, PlannedCell};
+use crate::plan::{BATCH, MOST_CELLS, Plan, PlannedCell};
 use crate::summary::Note;
 
 /// Cells that take turns in one process, as they are launched now.
@@ -92,6 +92,9 @@ impl State {
 
     /// The state after these decisions, in their order. One that speaks of what is not there is an error.
     pub fn after(plan: Plan, decisions: &[Decision]) -> Result<State> {
+        if plan.cells.len() > MOST_CELLS {
+            bail!("its plan has {} cells; no run has more than {MOST_CELLS}", plan.cells.len());
+        }
         let mut state = State::new(plan);
         for (number, decision) in decisions.iter().enumerate() {
             state.apply(&decision.what).with_context(|| format!("decision {} cannot be followed", number + 1))?;

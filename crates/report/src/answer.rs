@@ -1,6 +1,6 @@
 //! What to do, in sentences: never a change that is not shown to help.
 
-use record::summary::{BestClaim, GroupSummary, Recommendation, Summary, Unsettled, Verdict};
+use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Summary, Unsettled, Verdict};
 
 use crate::words;
 
@@ -42,6 +42,12 @@ fn unranked_is_faster(summary: &Summary, group: &GroupSummary) -> bool {
     of_headline.filter(|c| !is_ranked(c.cell)).any(|c| matches!(c.verdict, Verdict::Faster { .. }))
 }
 
+/// How many ways to do the ordinary job were measured at all.
+fn ways(summary: &Summary, group: &GroupSummary) -> usize {
+    let ordinary = |c: &&CellSummary| c.role == "method" && c.group.is_empty() && !c.phases.is_empty();
+    group.cells.iter().filter_map(|&c| summary.cells.get(c)).filter(ordinary).count()
+}
+
 fn ordinary(
     summary: &Summary,
     group: &GroupSummary,
@@ -59,6 +65,9 @@ fn ordinary(
         Recommendation::Keep { cell } => {
             let what = if unranked_is_faster(summary, group) { "nothing that is ranked with it" } else { "nothing" };
             (format!("→ keep {}: {what} is shown to be faster", name(cell)), cell)
+        }
+        Recommendation::Nothing if ways(summary, group) < 2 => {
+            return format!("nothing to compare: only {} was measured", name(best.leader));
         }
         Recommendation::Nothing => return "nothing can be recommended: too few launches to compare".to_owned(),
     };

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use record::claim::{Answer, Answers, Change, Claim, JobAnswer, Kind, Word};
-use record::sizes::{format_size, three_digits};
-use record::summary::Estimate;
+use record::sizes::format_size;
+
+use crate::numbers;
+use crate::view::TurnedView;
 
 /// Width of the screen that everything fits on.
 const WIDTH: usize = 80;
@@ -103,18 +105,9 @@ pub(crate) fn figure(job: &JobAnswer) -> String {
             (None, Some(up_to)) => format!("below {}", format_size(up_to)),
             (None, None) => String::new(),
         },
-        (None, Some(ratio)) => interval(ratio),
+        (None, Some(ratio)) => numbers::with_limits(ratio),
         (None, None) => String::new(),
     }
-}
-
-fn interval(e: &Estimate) -> String {
-    format!("{} ({}–{})", digits(e.ratio), digits(e.low), digits(e.high))
-}
-
-/// Three digits, and more zeros where a figure is tiny.
-fn digits(value: f64) -> String {
-    if value != 0.0 && value.abs() < 0.01 { format!("{value:.1e}") } else { three_digits(value) }
 }
 
 /// Everything about one claim.
@@ -151,7 +144,7 @@ fn whole_job(kind: Kind, job: &JobAnswer) -> String {
     let against = job.other.as_ref().map_or_else(String::new, |other| format!(" / {other}"));
     text += &wrapped("", &format!("{}: {}{against}", job.figure, job.way));
     let (low, high) = job.holds;
-    let edge = |value: f64| if kind == Kind::Crossover { format_size(value as u64) } else { digits(value) };
+    let edge = |value: f64| if kind == Kind::Crossover { format_size(value as u64) } else { numbers::digits(value) };
     let range = match (low, high) {
         (Some(low), Some(high)) => format!("{} to {}", edge(low), edge(high)),
         (Some(low), None) => format!("at least {}", edge(low)),
@@ -165,7 +158,7 @@ fn whole_job(kind: Kind, job: &JobAnswer) -> String {
         text += &wrapped("", &format!("here {mine}{unit}; it holds for {range}{unpaired}"));
     }
     for point in &job.points {
-        let ratio = point.ratio.as_ref().map_or_else(|| "no figure".to_owned(), interval);
+        let ratio = point.ratio.as_ref().map_or_else(|| "no figure".to_owned(), numbers::with_limits);
         text += &format!("   {:<10} {:>9}  {ratio}\n", "", format_size(point.value));
     }
     for words in [&job.cause, &job.why].into_iter().filter(|w| !w.is_empty()) {
@@ -224,12 +217,10 @@ pub fn changes(changes: &[Change], first: &str, second: &str) -> String {
         return format!("Every verdict of {first} is the same in {second}.\n");
     }
     let mut text = format!("verdicts that are not the same\n  first   {first}\n  second  {second}\n\n");
-    for change in changes {
-        let word = |word: Option<Word>| word.map_or("not asked", Word::words);
-        let figure = |e: &Option<Estimate>| e.as_ref().map_or_else(String::new, |e| format!(" {}", interval(e)));
+    for change in changes.iter().map(TurnedView::of) {
         let _ = writeln!(text, "{} ({}): {}", change.id, change.job, change.statement);
-        let (a, b) = (&change.ratios.0, &change.ratios.1);
-        let _ = writeln!(text, "   {}{} -> {}{}", word(change.first), figure(a), word(change.second), figure(b));
+        let side = |at: usize| format!("{} {}", change.words[at], change.figures[at]).trim_end().to_owned();
+        let _ = writeln!(text, "   {} -> {}", side(0), side(1));
     }
     text
 }
@@ -239,6 +230,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use record::claim::{ANSWERS_SCHEMA, Source};
+    use record::summary::Estimate;
 
     use super::*;
 

@@ -73,7 +73,7 @@ pub fn explain(experiment: &Experiment, offers: &[Offer]) -> String {
     text.push_str("\nMethods:\n");
     for (name, (method, names)) in methods(experiment, offers) {
         let _ = writeln!(text, "  {name}{} ({})\n      {}", role_word(method), names.join(", "), method.summary);
-        for law in &method.laws {
+        for law in method.laws.iter() {
             let _ = writeln!(text, "      law: {law}");
         }
     }

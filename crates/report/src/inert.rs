@@ -5,7 +5,7 @@
 pub fn is_steering(sign: char) -> bool {
     let unseen =
         matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    unseen || sign.is_control() || matches!(sign, '\u{fffe}' | '\u{ffff}')
+    unseen || sign.is_control() || matches!(sign, '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// The text with a question mark in place of each character that could steer what shows it.

@@ -1,6 +1,6 @@
 //! Figures with their intervals, as every table writes them.
 
-use record::sizes::format_ns;
+use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Estimate};
 
 use crate::words::percent;
@@ -22,4 +22,14 @@ pub(crate) fn interval(d: &Distribution) -> String {
 /// A ratio with its interval.
 pub(crate) fn ratio_words(ratio: &Estimate) -> String {
     format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)
+}
+
+/// A ratio or a cost in its unit, with its limits.
+pub(crate) fn with_limits(e: &Estimate) -> String {
+    format!("{} ({}–{})", digits(e.ratio), digits(e.low), digits(e.high))
+}
+
+/// Three digits, and more zeros where a figure is tiny.
+pub(crate) fn digits(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.01 { format!("{value:.1e}") } else { three_digits(value) }
 }

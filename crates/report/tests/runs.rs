@@ -60,6 +60,13 @@ fn a_failed_cell_is_told_with_its_call_and_has_no_figure() {
 }
 
 #[test]
+fn what_a_machine_lacks_is_told_with_what_provides_it() {
+    let text = told("no-java", &Wanted::default()).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("skipped: channel: no Java") && text.contains("the package default-jdk"), "{text}");
+    assert!(text.contains("touch@go: no Go toolchain in PATH"), "{text}");
+}
+
+#[test]
 fn one_launch_recommends_nothing() {
     let text = told("one-launch", &Wanted::default());
     assert!(!text.contains("→ use") && !text.contains("faster by"), "{text}");
@@ -83,7 +90,7 @@ fn every_write_up_can_be_held_against_every_run() {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let table = Published::parse(path.to_str().unwrap(), &text).unwrap();
-        for name in ["ordinary", "one-launch", "failed-cell", "interrupted", "damaged"] {
+        for name in ["ordinary", "one-launch", "failed-cell", "no-java", "interrupted", "damaged"] {
             let text = published::render(&table, 1, &judged(name)).unwrap();
             assert!(text.contains(&table.id), "{name}: {text}");
         }

@@ -9,7 +9,6 @@ use judge::selftest::real::{Amount, MORE_PERCENT, RealRun};
 use record::cell::Selector;
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
-use record::plan::LAUNCHES;
 use stats::verdict::MARGIN;
 
 use crate::plan::{self, Choice, Terms, Wish, catalog, input};
@@ -141,21 +140,9 @@ pub fn run(
         page_bytes: rustix::param::page_size() as u64,
     };
     input::complete(&mut wish, &narrow)?;
-    let terms = Terms {
-        run: format!("selftest-real-{}-{seed:x}", std::process::id()),
-        created: String::new(),
-        seed,
-        budget_s,
-        // The budget is what ends an ordinary run that was given one.
-        precision: 0.0,
-        margin: MARGIN,
-        time_limit_s: None,
-        launches: LAUNCHES,
-        first_look: false,
-        short: false,
-        allow_system_changes: false,
-        keep_environment: false,
-    };
+    let name = format!("selftest-real-{}-{seed:x}", std::process::id());
+    // The budget is what ends an ordinary run that was given one.
+    let terms = Terms::usual(name, seed, budget_s, (0.0, MARGIN));
     let folder = RunFolder::create(folder)?;
     let plan = plan::build(&narrow, workers, Choice::Wished(&wish), terms)?;
     folder.write_sealed("plan.json", &plan)?;

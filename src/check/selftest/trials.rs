@@ -11,7 +11,7 @@ use record::cell::Cell;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
 use record::outcome::Status;
-use record::plan::{BATCH, LAUNCHES, Plan, PlannedCell};
+use record::plan::{BATCH, Plan, PlannedCell};
 use record::summary::Summary;
 use stats::verdict::MARGIN;
 
@@ -89,20 +89,8 @@ impl<'a> Laboratory<'a> {
             cells.push(self.cell(work.extra_method(), pair, batch, extra_permille)?);
         }
         cells.push(self.cell("null", 1, batch, 0)?);
-        let terms = Terms {
-            run: format!("selftest-{}-{seed:x}", std::process::id()),
-            created: String::new(),
-            seed,
-            budget_s,
-            precision: PRECISION,
-            margin: MARGIN,
-            time_limit_s: None,
-            launches: LAUNCHES,
-            first_look: false,
-            short: false,
-            allow_system_changes: false,
-            keep_environment: false,
-        };
+        let run = format!("selftest-{}-{seed:x}", std::process::id());
+        let terms = Terms::usual(run, seed, budget_s, (PRECISION, MARGIN));
         plan::build(&[], self.workers, Choice::Given(self.experiment, cells, work.method()), terms)
     }
 

@@ -9,6 +9,7 @@ use record::request::{self, LaunchKeys};
 use record::summary::Verdict;
 use record::trial::{ArmStatus, KIND, Measure, TRIAL_SCHEMA, TrialPlan};
 
+use super::super::start::Start;
 use super::super::{Laboratory, SelectArgs, print, runs_folder};
 use super::{AdviseArgs, saving};
 use crate::machine;
@@ -133,8 +134,8 @@ fn command(laboratory: &Laboratory, check: &LineCheck, place: &Path) -> Result<(
 
 /// Runs the program with and without the line in random pairs.
 fn compare(line: &mut CheckedLine, command: Vec<String>, input: Option<PathBuf>, budget_s: f64) -> Result<()> {
-    let now = jiff::Timestamp::now();
-    let seed = (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32);
+    let start = Start::now();
+    let seed = start.seed();
     let settings = settings::of_words(std::slice::from_ref(&line.setting))?;
     let arms = match arms::arms(&command, &settings) {
         Ok(arms) => arms,
@@ -146,8 +147,8 @@ fn compare(line: &mut CheckedLine, command: Vec<String>, input: Option<PathBuf>,
     let plan = TrialPlan {
         schema: TRIAL_SCHEMA,
         kind: KIND.to_owned(),
-        run: format!("{}-try-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), (seed ^ u64::from(std::process::id())) & 0xFFFF),
-        created: now.to_string(),
+        run: start.name_of("try", seed),
+        created: start.created(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed,
         arms,

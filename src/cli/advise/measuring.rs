@@ -8,9 +8,9 @@ use anyhow::Result;
 use judge::advise::{Asked, choices, has, points};
 use record::advice::Topic;
 use record::folder::RunFolder;
-use record::plan::LAUNCHES;
 use record::summary::Summary;
 
+use super::super::start::Start;
 use super::super::{Laboratory, run, runs_folder};
 use crate::plan::{self, Choice, Terms, Wish, advice};
 use crate::run::strategy::crossover::{Crossover, Look, Seen};
@@ -91,22 +91,10 @@ impl<'a> Session<'a> {
     /// One run of a question at these sizes.
     fn run(&mut self, asked: &Asked, sizes: &[u64], settings: &BTreeMap<String, String>, budget_s: f64) -> Result<()> {
         let wish = advice::wish(asked, sizes, settings, &self.wish)?;
-        let now = jiff::Timestamp::now();
-        let from_clock = (now.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32);
-        let terms = Terms {
-            run: run::run_id(&now),
-            created: now.to_string(),
-            seed: self.seed.map_or(from_clock, |seed| seed.wrapping_add(self.made.len() as u64)),
-            budget_s,
-            precision: PRECISION,
-            margin: self.margin,
-            time_limit_s: None,
-            launches: LAUNCHES,
-            first_look: false,
-            short: false,
-            allow_system_changes: false,
-            keep_environment: false,
-        };
+        let start = Start::now();
+        let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));
+        let goal = (PRECISION, self.margin);
+        let terms = Terms { created: start.created(), ..Terms::usual(start.run_id(), seed, budget_s, goal) };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
         let folder = RunFolder::create(&runs_folder().join(&plan.run))?;

@@ -8,9 +8,9 @@ use judge::fleet::{Gathered, check, read};
 use record::experiment::ParameterList;
 use record::fleet::{CRITERIA_SCHEMA, Criteria};
 use record::folder::RunFolder;
-use record::plan::LAUNCHES;
 use record::sizes;
 
+use crate::cli::start::Start;
 use crate::cli::{Laboratory, SelectArgs, print, run};
 use crate::machine;
 use crate::plan::{self, Choice, Terms};
@@ -91,21 +91,9 @@ fn measure(
 ) -> Result<Option<i32>> {
     let select = SelectArgs { what: criteria.what.clone(), set: criteria.set.clone() };
     let wish = laboratory.wish(&select, None, ParameterList::Short)?;
-    let now = jiff::Timestamp::now();
-    let terms = Terms {
-        run: run::run_id(&now),
-        created: now.to_string(),
-        seed: now.as_nanosecond() as u64,
-        budget_s,
-        precision: PRECISION,
-        margin: PRECISION,
-        time_limit_s: None,
-        launches: LAUNCHES,
-        keep_environment: false,
-        first_look: false,
-        short: true,
-        allow_system_changes: false,
-    };
+    let start = Start::now();
+    let usual = Terms::usual(start.run_id(), start.seed(), budget_s, (PRECISION, PRECISION));
+    let terms = Terms { created: start.created(), short: true, ..usual };
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, Choice::Wished(&wish), terms)?;
     let folder = RunFolder::create(place)?;
     let made = run::made(laboratory, false, plan, &folder, arguments.force);

@@ -1,11 +1,10 @@
 //! Tags of a kept run: words by which several runs are named at once. They stand in a file of their own, because what
 //! a run itself wrote is sealed.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use record::folder::RunFolder;
+use record::folder::{RunFolder, bytes};
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = "tags.json";
@@ -19,7 +18,7 @@ struct Tags {
 
 /// The tags of the run in a folder; none where there are none that can be read.
 pub(super) fn of(folder: &Path) -> Vec<String> {
-    let read = fs::read(folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice::<Tags>(&bytes).ok());
+    let read = bytes(&folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice::<Tags>(&bytes).ok());
     read.unwrap_or_default().tags.into_iter().filter(|tag| check(tag).is_ok()).collect()
 }
 

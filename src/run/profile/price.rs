@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_price_is_a_cell_that_the_worker_knows() {
-        let workers = worker::all(&[]).unwrap();
+        let workers = worker::all(&[], &[]).unwrap();
         for what in [What::PriceBase, What::PriceHuge, What::PriceEvents, What::PriceCow] {
             let cell = cell(what, 8 << 20);
             let method = worker::find(&workers, "c-O3").unwrap().method(&cell.experiment, &cell.method);

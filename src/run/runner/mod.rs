@@ -183,6 +183,10 @@ impl<'a> Runner<'a> {
             let share_s = (self.state.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;
             notes.extend(self.experiment(name, until_s)?);
+            if self.progress.is_seen() && done + 1 < names.len() {
+                let summary = judge::summarise(&self.state, &self.evidence, judge::Circumstances::default())?;
+                self.progress.learnt(report::view::View::of(&summary).look.briefly());
+            }
             if self.signals.arrived().is_some() {
                 break;
             }

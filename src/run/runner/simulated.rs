@@ -125,7 +125,7 @@ fn plan(change: impl Fn(&mut Plan)) -> Plan {
     let mut plan = RunFolder::open(path.to_str().unwrap(), Path::new("/nowhere")).unwrap().plan().unwrap();
     plan.run = format!("simulated-{}", std::process::id());
     plan.experiments.iter_mut().for_each(|e| e.content = Content::None);
-    plan.cells.iter_mut().for_each(|c| c.method.laws.clear());
+    plan.cells.iter_mut().for_each(|c| c.method.laws = Default::default());
     (plan.min_launches, plan.max_launches, plan.precision, plan.budget_s) = (6, 40, 0.01, 60.0);
     change(&mut plan);
     plan

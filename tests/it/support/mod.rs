@@ -1,15 +1,19 @@
 //! What the modules share.
 
+pub mod browser;
 pub mod cache;
 pub mod compiled;
 pub mod errors;
 pub mod native;
+pub mod pages;
 pub mod place;
 pub mod readers;
 pub mod reading;
+pub mod refusals;
 pub mod runtimes;
 pub mod sides;
 pub mod skips;
 pub mod traced;
 pub mod turns;
 pub mod waiting;
+pub mod wishes;

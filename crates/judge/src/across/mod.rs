@@ -13,6 +13,7 @@ use record::plan::BATCH;
 use record::summary::{CellSummary, Estimate, Summary, Verdict};
 use stats::across::{Side, ratio, side};
 use stats::interval::CONFIDENCE;
+use stats::location::midmean;
 use stats::multiplicity::holm;
 use stats::words::words;
 
@@ -155,6 +156,8 @@ fn cost(side: &Side, logs: &[Vec<f64>]) -> SideCost {
         runs: side.runs,
         launches: logs.iter().map(Vec::len).sum(),
         between_runs: side.between.map(f64::exp_m1),
+        // A side with a run that has no middle is no side, and does not come here.
+        per_run_ns: logs.iter().filter_map(|run| midmean(run).ok()).map(f64::exp).collect(),
     }
 }
 

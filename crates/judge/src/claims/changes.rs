@@ -24,6 +24,7 @@ pub fn changes(first: &Answers, second: &Answers) -> Vec<Change> {
             first: a.map(|(_, j)| j.word),
             second: b.map(|(_, j)| j.word),
             ratios: (a.and_then(|(_, j)| j.ratio), b.and_then(|(_, j)| j.ratio)),
+            unit: a.or(b).map_or_else(String::new, |(_, j)| j.unit.clone()),
         });
     }
     found

@@ -189,5 +189,6 @@ fn cost((side, launches): &(Side, usize)) -> SideCost {
         runs: side.runs,
         launches: *launches,
         between_runs: side.between.map(f64::exp_m1),
+        per_run_ns: Vec::new(),
     }
 }

@@ -10,7 +10,7 @@ use record::folder::RunFolder;
 use record::machine::environment::Environment;
 use record::outcome::Status;
 use record::plan::{BATCH, SCHEMA};
-use record::summary::SUMMARY_SCHEMA;
+use record::summary::{LaunchValues, SUMMARY_SCHEMA};
 use serde::Deserialize;
 
 use super::gathered::{Gathered, NodeCell, NodeRun, Question};
@@ -57,13 +57,9 @@ struct HeadCell {
     hidden: bool,
     status: Status,
     reason: String,
-    per_launch: Vec<HeadLaunch>,
+    #[serde(deserialize_with = "record::summary::columns::deserialize")]
+    per_launch: Vec<LaunchValues>,
     phases: BTreeMap<String, HeadPhase>,
-}
-
-#[derive(Deserialize)]
-struct HeadLaunch {
-    wall_ns: BTreeMap<String, f64>,
 }
 
 #[derive(Deserialize)]

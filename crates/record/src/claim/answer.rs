@@ -169,6 +169,9 @@ pub struct Change {
     pub first: Option<Word>,
     /// In the second.
     pub second: Option<Word>,
-    /// The ratios behind them.
+    /// The ratios behind them, or the costs themselves.
     pub ratios: (Option<Estimate>, Option<Estimate>),
+    /// Unit of such costs; empty where they are ratios.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
 }

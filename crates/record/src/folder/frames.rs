@@ -11,7 +11,7 @@ use crate::launches::Frame;
 use anyhow::{Context, Result, bail};
 
 /// A level that costs about a millisecond a launch.
-const LEVEL: i32 = 3;
+const LEVEL: i32 = 9;
 /// More than this is no launch of ours, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 

@@ -1,6 +1,6 @@
 //! Journals: `launches.jsonl` and `decisions.jsonl`, a sealed line each, appended whole or not at all.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::read::bytes;
 use super::seal::{line_seal, sealed_line, split_line};
 
 /// The most of a file's end that is read for its last line, in bytes.
@@ -45,7 +46,7 @@ pub(super) fn append(path: &Path, start: impl Fn() -> String, value: &impl Seria
 
 /// Whether the first line of a journal was written behind this start; one without a whole line tells nothing against it.
 pub(super) fn begins_sound(path: &Path, start: &str) -> bool {
-    let bytes = fs::read(path).unwrap_or_default();
+    let bytes = bytes(path).unwrap_or_default();
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return true };
     let line = std::str::from_utf8(&bytes[..end]).ok().and_then(split_line);
     line.is_some_and(|(seal, json)| seal == line_seal(start, &json))
@@ -53,11 +54,7 @@ pub(super) fn begins_sound(path: &Path, start: &str) -> bool {
 
 /// Reads a journal. A last line without an end was cut short by a killed run and is left out without a word.
 pub(super) fn read<T: DeserializeOwned>(path: &Path, start: &str) -> Result<Lines<T>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
+    let bytes = if path.try_exists().unwrap_or(true) { bytes(path)? } else { Vec::new() };
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let (mut values, mut damage, mut before) = (Vec::new(), Vec::new(), start.to_owned());

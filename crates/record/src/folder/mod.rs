@@ -2,6 +2,8 @@
 
 mod frames;
 mod journal;
+mod layout;
+mod read;
 mod seal;
 
 use std::cell::Cell;
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 pub use frames::Part;
+pub use layout::one_a_line;
+pub use read::bytes;
 pub use seal::sha256_hex;
 
 use crate::launches::LaunchRecord;
@@ -127,33 +131,31 @@ impl RunFolder {
 
     /// The same for JSON.
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &(serde_json::to_string_pretty(value)? + "\n"))
+        self.write_text(name, &layout::one_a_line(value)?)
     }
 
     /// The same for one that is sealed, so that a change of it is noticed.
     pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json(&(serde_json::to_string_pretty(value)? + "\n")))
+        self.write_text(name, &seal::sealed_json(&layout::one_a_line(value)?))
     }
 
     /// Reads one of its JSON files that carry no seal.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let path = self.file(name);
-        let text = fs::read_to_string(&path).with_context(|| cannot("read", &path))?;
-        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))
+        serde_json::from_slice(&bytes(&path)?).with_context(|| format!("{} is damaged", path.display()))
     }
 
     /// Reads one of its sealed JSON files.
     pub fn read_sealed<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let path = self.file(name);
-        let bytes = fs::read(&path).with_context(|| cannot("read", &path))?;
-        let text = String::from_utf8(bytes).ok().and_then(|text| seal::opened_json(&text));
+        let text = String::from_utf8(bytes(&path)?).ok().and_then(|text| seal::opened_json(&text));
         let text = text.with_context(|| format!("{} is damaged: it is not as it was written", path.display()))?;
         serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))
     }
 
     /// What a journal's first line is sealed with: all that was written before it.
     fn start(&self, journal: &str) -> String {
-        let files: Vec<Vec<u8>> = SEALED.iter().map(|name| fs::read(self.file(name)).unwrap_or_default()).collect();
+        let files: Vec<Vec<u8>> = SEALED.iter().map(|name| bytes(&self.file(name)).unwrap_or_default()).collect();
         let parts: Vec<&[u8]> = files.iter().map(Vec::as_slice).chain([journal.as_bytes()]).collect();
         sha256_hex(&parts)
     }
@@ -162,7 +164,7 @@ impl RunFolder {
     /// change of one shows there first.
     fn altered(&self) -> Option<String> {
         let is_altered = |name: &&&str| {
-            let bytes = fs::read(self.file(name));
+            let bytes = bytes(&self.file(name));
             bytes.is_ok_and(|b| String::from_utf8(b).ok().and_then(|text| seal::opened_json(&text)).is_none())
         };
         let altered = SEALED.iter().find(is_altered).map(|name| format!("{name} is not as it was written"));

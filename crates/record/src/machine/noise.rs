@@ -4,27 +4,37 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// What did not move is not written down.
+fn is_nothing<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// What two snapshots differ by.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoiseDelta {
     /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub steal_share: f64,
     /// CPU time of everything that ran, in seconds.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub busy_cpu_s: f64,
     /// Microseconds in which something waited, by resource and severity (`/proc/pressure`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pressure_us: BTreeMap<String, u64>,
     /// Counters of `/proc/vmstat` that moved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub vmstat: BTreeMap<String, u64>,
     /// Bytes read from block devices by anybody.
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub device_read_bytes: u64,
     /// Bytes written to block devices by anybody.
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub device_written_bytes: u64,
     /// Bytes of these that the laboratory and the workers that have ended caused to be read.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub own_read_bytes: u64,
     /// Bytes that they caused to be written, now or later.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub own_written_bytes: u64,
 }
 

@@ -36,6 +36,8 @@ pub struct CellSummary {
     /// Launches judged.
     pub launches: usize,
     /// What each launch brought, in order: the raw material of every interval.
+    #[serde(with = "super::columns")]
+    #[cfg_attr(test, schemars(with = "super::columns::LaunchColumns"))]
     pub per_launch: Vec<LaunchValues>,
     /// Bytes that the cell's work touches, where its method says so, and how that compares with the last-level cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,7 +167,6 @@ pub struct LatencySummary {
 
 /// What one launch of a cell brought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchValues {
     /// Number of the launch.
     pub launch: usize,

@@ -2,6 +2,7 @@
 //! needs nothing else.
 
 mod cell;
+pub mod columns;
 mod group;
 #[cfg(test)]
 pub(crate) mod schema;
@@ -150,6 +151,11 @@ impl Summary {
 }
 
 impl GroupSummary {
+    /// All comparisons of a phase or total, by their cells: for whoever asks for many of them.
+    pub fn by_cell(&self, phase: &str) -> BTreeMap<usize, &Comparison> {
+        self.comparisons.iter().rev().filter(|c| c.phase == phase).map(|c| (c.cell, c)).collect()
+    }
+
     /// A cell's comparison in a phase or total.
     pub fn comparison(&self, cell: usize, phase: &str) -> Option<&Comparison> {
         self.comparisons.iter().find(|c| c.cell == cell && c.phase == phase)

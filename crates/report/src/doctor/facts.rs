@@ -227,7 +227,7 @@ fn channels(e: &Environment) -> String {
 }
 
 fn tools(e: &Environment) -> String {
-    let shown = ["strace", "perf", "gcc", "clang", "go"].into_iter().filter(|tool| e.tools.has(tool));
+    let shown = ["strace", "perf", "gcc", "clang", "go", "python3"].into_iter().filter(|tool| e.tools.has(tool));
     let words: Vec<String> = shown
         .map(|tool| match &e.tools.go_version {
             Some(version) if tool == "go" => format!("go ({version})"),

@@ -204,6 +204,58 @@ impl Cell {
     }
 }
 
+/// Rows of a table, entries of a list and blocks of a part that a page shows at most. No run of ours has more; a page that
+/// carried all that a record can hold would open in no browser.
+const MOST: usize = 1000;
+
+/// Keeps the first of a list; how many were left out.
+fn shorten<T>(all: &mut Vec<T>) -> usize {
+    let left_out = all.len().saturating_sub(MOST);
+    all.truncate(MOST);
+    left_out
+}
+
+fn more(left_out: usize) -> String {
+    format!("and {left_out} more, which pagewise export writes")
+}
+
+impl Document {
+    /// The same with no more than a browser opens. What is left out is said where it would stand.
+    pub(super) fn bounded(mut self) -> Document {
+        let left_out = shorten(&mut self.sections);
+        self.sections.iter_mut().for_each(|section| bound(&mut section.blocks));
+        if left_out > 0 {
+            let blocks = vec![Block::text(more(left_out))];
+            self.sections.push(Section { id: "more".into(), title: "More".into(), short: String::new(), blocks });
+        }
+        self
+    }
+}
+
+fn bound(blocks: &mut Vec<Block>) {
+    let left_out = shorten(blocks);
+    for block in blocks.iter_mut() {
+        match block {
+            Block::List { items, .. } | Block::Commands { lines: items } => {
+                let left_out = shorten(items);
+                items.extend((left_out > 0).then(|| more(left_out)));
+            }
+            Block::Table(table) => {
+                let mut left_out = shorten(&mut table.bodies);
+                left_out += table.bodies.iter_mut().map(|body| shorten(&mut body.rows)).sum::<usize>();
+                if left_out > 0 {
+                    table.caption += &format!("; {}", more(left_out));
+                }
+            }
+            Block::Fold { blocks, .. } => bound(blocks),
+            Block::Heading { .. } | Block::Text { .. } | Block::Answer { .. } | Block::Chart { .. } => {}
+        }
+    }
+    if left_out > 0 {
+        blocks.push(Block::text(more(left_out)));
+    }
+}
+
 /// A number with six digits: no figure has more, and a page carries thousands of them.
 pub(super) fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)

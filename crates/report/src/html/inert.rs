@@ -1,20 +1,13 @@
 //! Nothing that a record holds may steer a browser, or a reader's eyes.
 
-/// Whether a character steers what shows it, or cannot be seen.
-fn steers(sign: char) -> bool {
-    let unseen = matches!(
-        sign,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-    );
-    unseen || sign.is_control()
-}
+use crate::inert::is_steering;
 
 /// A text whose control characters, and those that turn the direction of writing or cannot be seen, are question marks.
 /// Ends of lines are spaces. It is not yet escaped.
 pub(super) fn text(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\t' => ' ',
-        c if steers(c) => '?',
+        c if is_steering(c) => '?',
         c => c,
     };
     text.trim_end_matches('\n').chars().map(plain).collect()
@@ -43,7 +36,7 @@ pub(super) fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for sign in text.chars() {
         match sign {
-            c if steers(c) || ['<', '>', '&'].contains(&c) => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if is_steering(c) || ['<', '>', '&'].contains(&c) => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => shown.push(c),
         }
     }

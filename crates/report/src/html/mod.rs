@@ -2,6 +2,7 @@
 //! [`Document`] is what any page is made of; [`page`] makes that of a run. The template and what it carries lie beside this
 //! file; charts are static SVG (`chart/`). Nothing here computes a figure or sorts.
 
+mod across;
 mod chart;
 mod claims;
 mod data;
@@ -13,6 +14,7 @@ mod template;
 use record::summary::Summary;
 
 use crate::view::View;
+pub use across::{changes as claims_changed, page as compared};
 pub use chart::{Drawing, head as ratio_axis, interval as ratio_interval};
 pub use claims::page as claims;
 pub use document::{Block, Body, Cell, Column, Document, Entry, Key, Section, Table};

@@ -13,6 +13,9 @@ const BLOCKS: &str = include_str!("blocks.html");
 pub(super) const STYLE: &str = include_str!("page.css");
 /// What it does beyond being read: sorting, toggles, tooltips.
 pub(super) const SCRIPT: &str = include_str!("page.js");
+/// The most bytes of JSON that a page carries.
+const MOST_DATA: usize = 4 << 20;
+
 /// The page as text. `data` is carried as JSON, for programs.
 pub fn html(document: &Document, data: Option<&serde_json::Value>) -> String {
     let mut environment = Environment::new();
@@ -27,7 +30,10 @@ pub fn html(document: &Document, data: Option<&serde_json::Value>) -> String {
     for (name, text) in [("page.html", PAGE), ("blocks.html", BLOCKS)] {
         environment.add_template(name, text).expect("the template is well formed");
     }
-    let data = data.map(|data| inert::json(&data.to_string()));
+    // Programs find what is left out of a page in `summary.json`.
+    let data = data.map(serde_json::Value::to_string).filter(|text| text.len() <= MOST_DATA);
+    let data = data.map(|text| inert::json(&text));
+    let document = &document.clone().bounded();
     let page = environment.get_template("page.html").expect("added just now");
     let rendered = page.render(context! {
         page => Value::from(Serde(document)),

@@ -1,6 +1,7 @@
 //! `show`: all that is compiled into a method's phases, in reading order, with the clock's place marked.
 
 mod items;
+mod python;
 mod reach;
 
 use std::fmt::Write as _;
@@ -15,6 +16,7 @@ pub fn measured_source(experiment: &str, name: &str, source: &str, sources: &[(&
         "c" => Language::C,
         "go" => Language::Go,
         "java" => Language::Java,
+        "py" => return python::measured_source(source, sources),
         _ => return None,
     };
     let mut index = Index::new(language, sources);

@@ -10,12 +10,15 @@ const KEYWORDS: [&str; 6] = ["return", "else", "case", "goto", "new", "throw"];
 /// What ends the cell, and so its measurement.
 const ENDS: [&str; 5] = ["fail", "fail_because", "skip", "failBecause", "failReading"];
 /// Files, or folders, of what every method of a worker stands on: no way to a phase leads through them.
-const COMMON: [&str; 7] = [
+const COMMON: [&str; 10] = [
     "/harness/",
     "/go/methods.go",
     "/go/slot.go",
     "/go/main.go",
     "/go/request.go",
+    "/go/run.go",
+    "/go/signals.go",
+    "/go/warm.go",
     "/pagewise/Slot.java",
     "/pagewise/Worker.java",
 ];
@@ -145,7 +148,8 @@ impl<'a> Index<'a> {
 
     fn is_stopwatch(&self, item: usize) -> bool {
         let path = self.sources[self.items[item].file].path;
-        let watch = ["/harness/phase.c", "/go/phase.go", "/pagewise/Phase.java"].iter().any(|end| path.ends_with(end));
+        let watches = ["/harness/phase.c", "/go/phase.go", "/go/clock.go", "/pagewise/Phase.java"];
+        let watch = watches.iter().any(|end| path.ends_with(end));
         watch && !self.items[item].names.iter().any(|name| name == "now_ns" || name == "nowNs")
             || self.items[item].names.iter().any(|name| name == "PHASE" || name.ends_with("_PHASE"))
     }

@@ -73,7 +73,10 @@ pub(super) fn render(view: &View, screen: &Screen, wanted: &Wanted) -> String {
         lines.extend(wrap(sure, 0, screen));
     }
     lines.extend(warnings::counted(view, screen));
-    for note in &view.notes {
+    // What is told of experiments that were not asked for is left to a report of all.
+    let unasked: Vec<String> =
+        view.experiments.iter().filter(|e| !is_wanted(e)).map(|e| format!("{}: ", e.name)).collect();
+    for note in view.notes.iter().filter(|note| !unasked.iter().any(|name| note.starts_with(name.as_str()))) {
         lines.extend(wrap(&format!("Note: {note}"), 0, screen));
     }
     lines.join("\n") + "\n"

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::summary::{Proof, Summary};
 
+use super::group;
 use super::labels::Labels;
 use crate::words;
 
@@ -64,7 +65,7 @@ pub(crate) fn laws(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<
 pub(crate) fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<ProofRow> {
     let Some(definition) = summary.experiment(experiment).map(|e| &e.definition) else { return Vec::new() };
     let mut rows = Vec::new();
-    for group in summary.groups_of(experiment) {
+    for group in group::in_order(summary, experiment) {
         let setting = labels.setting(definition, group);
         for cell in group.cells.iter().map(|&c| &summary.cells[c]).filter(|c| !c.proofs.is_empty() && !c.hidden) {
             let label = [labels.cell(definition, cell), setting.clone()];

@@ -1,5 +1,7 @@
 //! One comparison group: its rows in order, each with what is said of it.
 
+use std::collections::BTreeMap;
+
 use record::outcome::Status;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{Comparison, Estimate, ExperimentSummary, GroupSummary, Summary};
@@ -108,6 +110,15 @@ fn block(role: &str, group: &str) -> (u8, String) {
     }
 }
 
+/// The groups of an experiment, smaller sizes first.
+pub(crate) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a GroupSummary> {
+    let value = |text: &'a String| (text.parse::<u64>().unwrap_or(u64::MAX), text);
+    let mut groups: Vec<&GroupSummary> = summary.groups_of(experiment).collect();
+    groups
+        .sort_by_cached_key(|group| group.parameters.iter().map(|(key, text)| (key, value(text))).collect::<Vec<_>>());
+    groups
+}
+
 pub(crate) fn view(
     summary: &Summary,
     experiment: &ExperimentSummary,
@@ -120,12 +131,13 @@ pub(crate) fn view(
     if cells.iter().all(|&c| ["null", "limit"].contains(&summary.cells[c].role.as_str())) {
         return None;
     }
+    let compared = group.by_cell(&experiment.headline);
     let mut blocks: Vec<((u8, String), Vec<Row>)> = Vec::new();
     // Methods with other phases than the one that is compared stand in the further tables only.
     for &cell in cells.iter().filter(|&&c| is_compared(c)) {
         let found = &summary.cells[cell];
         let block = block(&found.role, &found.group);
-        let row = row(summary, experiment, group, cell, labels);
+        let row = row(summary, experiment, (group, &compared), cell, labels);
         match blocks.iter_mut().find(|(known, _)| *known == block) {
             Some((_, rows)) => rows.push(row),
             None => blocks.push((block, vec![row])),
@@ -168,7 +180,7 @@ fn moved(experiment: &ExperimentSummary, group: &GroupSummary, name: impl Fn(usi
 fn row(
     summary: &Summary,
     experiment: &ExperimentSummary,
-    group: &GroupSummary,
+    (group, compared): (&GroupSummary, &BTreeMap<usize, &Comparison>),
     index: usize,
     labels: &labels::Labels,
 ) -> Row {
@@ -192,7 +204,7 @@ fn row(
         launch_ratios: Vec::new(),
     };
     let believed = cell.status == Status::Ok;
-    let comparison = group.comparison(index, &experiment.headline);
+    let comparison = compared.get(&index).copied();
     row.ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
     row.ratio_words = row.ratio.as_ref().map_or_else(String::new, numbers::ratio_words);
     if group.baseline == Some(index) {

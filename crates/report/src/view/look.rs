@@ -4,9 +4,8 @@ use record::outcome::Status;
 use record::sizes::format_ns;
 use record::summary::{ExperimentSummary, GroupSummary, Recommendation, Summary, Verdict};
 
-use super::Axis;
 use super::labels::Labels;
-use super::missing;
+use super::{Axis, group, missing};
 use crate::words;
 
 /// Lines of one experiment at most.
@@ -78,6 +77,14 @@ pub struct KeepRow {
     pub unsettled: Vec<String>,
 }
 
+impl Look {
+    /// What is worth changing, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
+    pub fn briefly(&self) -> Vec<String> {
+        let words = |row: &WorthRow| format!("{} {} {} {}×", row.experiment, row.setting, row.best.name, row.faster);
+        self.worth.iter().map(|row| words(row).replace("  ", " ")).collect()
+    }
+}
+
 enum Line {
     Worth(WorthRow),
     Keep(KeepRow),
@@ -142,13 +149,37 @@ pub(crate) fn look(summary: &Summary, labels: &Labels) -> Look {
 fn why_unanswered(summary: &Summary, experiment: &str) -> Option<String> {
     let cells: Vec<_> = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden).collect();
     let count = |wanted: Status| cells.iter().filter(|c| c.status == wanted).count();
+    let ranked =
+        |c: &&&record::summary::CellSummary| c.status == Status::Ok && c.role == "method" && c.group.is_empty();
+    let ways: std::collections::BTreeSet<&str> = cells.iter().filter(ranked).map(|c| c.cell.as_str()).collect();
     let why = match Status::Untrusted {
         _ if cells.is_empty() => return None,
-        untrusted if count(untrusted) > 0 => format!("{} of {} cells untrusted", count(untrusted), cells.len()),
+        untrusted if count(untrusted) > 0 => {
+            let reasons = cells.iter().filter(|c| c.status == untrusted).map(|c| c.reason.as_str());
+            format!("{} of {} cells untrusted{}", count(untrusted), cells.len(), disturbed_by(reasons))
+        }
+        _ if ways.len() == 1 => "only one way was measured".to_owned(),
         _ if count(Status::Ok) > 0 => "too few launches".to_owned(),
         _ => "nothing was measured".to_owned(),
     };
     Some(format!("{experiment}: {why}"))
+}
+
+/// By what most untrusted cells were disturbed, in words that need no glossary; nothing where a law broke, which has its own.
+fn disturbed_by<'a>(reasons: impl Iterator<Item = &'a str>) -> &'static str {
+    let (mut disk, mut processors, mut others) = (0, 0, 0);
+    for reason in reasons {
+        match reason {
+            r if r.contains("foreign-io") || r.contains("foreign_bytes") => disk += 1,
+            r if r.contains("switched out") || r.contains("cpu-taken") => processors += 1,
+            _ => others += 1,
+        }
+    }
+    match [disk, processors, others].into_iter().max() {
+        Some(most) if most == others => "",
+        Some(most) if most == disk => ": others used the disk",
+        _ => ": others used the CPUs",
+    }
 }
 
 /// What a line tells its reader to use.
@@ -173,7 +204,7 @@ fn next(summary: &Summary, most_surprising: Option<&str>) -> Vec<String> {
 }
 
 fn candidates(summary: &Summary, at: usize, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Candidate> {
-    let groups = summary.groups_of(&experiment.definition.name).enumerate();
+    let groups = group::in_order(summary, &experiment.definition.name).into_iter().enumerate();
     let with = |(group, g): (usize, &GroupSummary)| {
         let (line, surprise) = line(summary, experiment, g, labels)?;
         Some(Candidate { line, surprise, experiment: at, group })
@@ -233,10 +264,11 @@ fn compared(
     mut row: KeepRow,
 ) -> (KeepRow, f64) {
     let mut surprise = 0.0f64;
+    let all = group.by_cell(&experiment.headline);
     for &cell in &group.cells {
         let found = &summary.cells[cell];
         let ranked = found.role == "method" && found.group.is_empty() && found.status == Status::Ok;
-        let Some(comparison) = group.comparison(cell, &experiment.headline).filter(|_| ranked) else { continue };
+        let Some(comparison) = all.get(&cell).filter(|_| ranked) else { continue };
         let name = labels.cell(&experiment.definition, found);
         match (comparison.verdict, comparison.ratio) {
             (Verdict::Slower { .. }, Some(ratio)) if comparison.holds_among_all => {

@@ -1,6 +1,7 @@
 //! What is shown of a run: rows, cells, strings and numbers in the order in which they are shown. The terminal, the page and
 //! every export take their rows from here; none of them computes a figure, ranks or sorts.
 
+mod across;
 mod axis;
 mod cells;
 mod curves;
@@ -16,6 +17,7 @@ mod tables;
 use record::outcome::Status;
 use record::summary::{ExperimentSummary, Note, Summary};
 
+pub use across::{ComparedRow, ComparedTable, ComparedView, FactRow, SideView, TurnedView};
 pub use axis::Axis;
 pub use cells::{CellView, LaunchView, PhaseView, Taken};
 pub use curves::{Crossover, Curves, Line, Point};
@@ -174,8 +176,8 @@ fn experiment_view(summary: &Summary, experiment: &ExperimentSummary, labels: &L
         compared,
         unit: definition.unit.clone(),
         constant: labels.constant(definition),
-        groups: summary
-            .groups_of(&definition.name)
+        groups: group::in_order(summary, &definition.name)
+            .into_iter()
             .filter_map(|g| group::view(summary, experiment, g, labels))
             .collect(),
         curves: curves::curves(summary, experiment, labels),

@@ -2,7 +2,10 @@
 #include "userfault.h"
 #include "core.h"
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #ifndef UFFD_USER_MODE_ONLY /* Linux 5.11: needs no right, for faults of the program itself */
 #define UFFD_USER_MODE_ONLY 1
@@ -51,15 +54,41 @@ static void *serve(void *argument)
     return NULL;
 }
 
+static void begin_serving(struct slot *s, struct userfault *u)
+{
+    if (!u->by_process) {
+        if ((errno = pthread_create(&u->thread, NULL, serve, u)) != 0)
+            fail(s, "pthread_create");
+        return;
+    }
+    pid_t process = fork(); /* not straight into what both share: the child would write its 0 there */
+    if (process < 0)
+        fail(s, "fork");
+    if (process == 0) { /* what it supplies goes into its parent's memory, whose the descriptor is */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        serve(u);
+        _exit(0);
+    }
+    u->process = process;
+}
+
+static void end_serving(struct slot *s, struct userfault *u)
+{
+    int status = 0;
+    if (!u->by_process)
+        pthread_join(u->thread, NULL);
+    else if (waitpid(u->process, &status, 0) != u->process || status != 0)
+        fail_because(s, "waitpid", "the process that answers the faults did not end well");
+}
+
 void userfault_run(struct slot *s, struct userfault *u)
 {
     char *p = u->p, mark = page_mark(s);
     size_t bytes = s->bytes;
     struct part all = {p, bytes, s->page_bytes, mark};
-    if ((errno = pthread_create(&u->thread, NULL, serve, u)) != 0)
-        fail(s, "pthread_create");
+    begin_serving(s, u);
     PHASE(s, "first-touch") { touch_pages(&all); }
-    pthread_join(u->thread, NULL);
+    end_serving(s, u);
     fact(s, "served", u->served);
     fact(s, "refused", u->refused);
     fault_proofs(s, p);

@@ -22,11 +22,13 @@ struct userfault {
     bool (*answer)(const struct userfault *, uint64_t address);
     char *source;        /* what `answer` copies from */
     pthread_t thread;
+    bool by_process;     /* a forked process answers, not a thread; then this struct lies in memory that both share */
+    pid_t process;
 };
 
 /* `features` of the kernel that the method needs; skips where they or the permission are missing. */
 void userfault_open(struct slot *s, struct userfault *u, uint64_t features, const char *since);
 void userfault_register(struct slot *s, struct userfault *u, uint64_t mode);
-/* Phases first-touch, re-touch and unmap: pages are touched by this thread and answered by another. */
+/* Phases first-touch, re-touch and unmap: pages are touched by this thread and answered by another, or by a process. */
 void userfault_run(struct slot *s, struct userfault *u);
 #endif

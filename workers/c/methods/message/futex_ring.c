@@ -1,12 +1,4 @@
-#include "ring.h"
-#include "streams.h"
-#include <linux/futex.h>
-#include <sys/syscall.h>
-
-static long futex(uint32_t *word, int operation, uint32_t value)
-{
-    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
-}
+#include "futex.h"
 
 /* The turn's low half is the futex word. The sleeper is woken by every message, for the sender cannot know whether it
  * sleeps. */

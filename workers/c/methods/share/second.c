@@ -113,14 +113,6 @@ void second_populate(struct slot *s, struct seat *b)
     fact(s, "b.runtime_faults", 0);
 }
 
-struct seat share_begin_b(struct slot *s, const char *obstacle)
-{
-    share_begin(s, obstacle);
-    struct seat b = {.at = free_range(s, s->bytes), .p = MAP_FAILED, .bytes = s->bytes, .descriptor = -1, .id = -1};
-    agree(s, NULL); /* a could map */
-    return b;
-}
-
 static void again(struct slot *s, struct seat *b, seat_work *attach)
 {
     attach(b);

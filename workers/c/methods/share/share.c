@@ -57,6 +57,14 @@ void share_begin_alone(struct slot *s)
     load_start(s);
 }
 
+struct seat share_begin_b(struct slot *s, const char *obstacle)
+{
+    share_begin(s, obstacle);
+    struct seat b = {.at = free_range(s, s->bytes), .p = MAP_FAILED, .bytes = s->bytes, .descriptor = -1, .id = -1};
+    agree(s, NULL); /* a could map */
+    return b;
+}
+
 void share_mapped(struct slot *s, const char *obstacle)
 {
     agree(s, obstacle);

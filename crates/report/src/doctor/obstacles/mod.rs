@@ -35,7 +35,7 @@ type Test = fn(&Environment) -> Option<Obstacle>;
 
 /// All obstacles that are known, in the order in which they are shown: first what hides whole methods, then what blurs
 /// figures. A fact that is absent is no obstacle, unless its absence is what hides a method.
-const TESTS: [Test; 33] = [
+const TESTS: [Test; 34] = [
     processor::counters,
     memory::transparent_huge_pages,
     memory::shared_huge_pages,
@@ -55,6 +55,7 @@ const TESTS: [Test; 33] = [
     rights::count_kernel,
     software::go,
     software::jdk,
+    software::python,
     software::memory_segments,
     software::jemalloc,
     software::mimalloc,

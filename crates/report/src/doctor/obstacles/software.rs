@@ -33,6 +33,13 @@ pub(super) fn jdk(e: &Environment) -> Option<Obstacle> {
     Some(obstacle.remedy(install(e, "default-jdk-headless", "java-latest-openjdk-devel")))
 }
 
+pub(super) fn python(e: &Environment) -> Option<Obstacle> {
+    (!e.tools.has("python3")).then(|| {
+        let what = "the worker python: share, message, transfer, read and fault as Python programs do them";
+        Obstacle::new(what, "there is no python3 in PATH").remedy(install(e, "python3", "python3"))
+    })
+}
+
 pub(super) fn memory_segments(e: &Environment) -> Option<Obstacle> {
     let newest = e.tools.newest_jdk()?;
     let feature = newest.feature().unwrap_or(0);

@@ -6,7 +6,11 @@ use crate::view::{Curves, Point};
 
 /// Height of the drawing, and of the part of it in which costs lie, in pixels.
 const HEIGHT: u32 = 300;
-const TOP: f64 = 18.0;
+const TOP: f64 = 26.0;
+/// Where the strips of bands begin, how high each is, and how many find room.
+const STRIPS: f64 = 2.0;
+const STRIP: f64 = 5.0;
+const MOST_STRIPS: usize = 4;
 const BOTTOM: f64 = 270.0;
 /// The part of the width in which values lie; before it stand the words of the costs.
 const LEFT: f64 = 0.14;
@@ -21,9 +25,13 @@ pub(in crate::html) fn curves(curves: &Curves, label: &str) -> Drawing {
         let place = if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 };
         BOTTOM - (BOTTOM - TOP) * place
     };
-    for crossover in &curves.crossovers {
+    for (at, crossover) in curves.crossovers.iter().enumerate() {
         let (from, to) = crossover.between;
-        svg.area(&format!("band c{}", crossover.line), (x(from), x(to)), (TOP, BOTTOM), &crossover.words);
+        let (ends, class) = ((x(from), x(to)), format!("c{}", crossover.line));
+        svg.area(&format!("band {class}"), ends, (TOP, BOTTOM), &crossover.words);
+        // A strip each above: bands that lie over each other are told apart there.
+        let top = STRIPS + STRIP * (at % MOST_STRIPS) as f64;
+        svg.area(&class, ends, (top, top + STRIP - 1.0), &crossover.words);
     }
     for (cost, words) in &curves.upward.ticks {
         svg.line("grid", (0.0, y(*cost)), (1.0, y(*cost)));

@@ -10,11 +10,18 @@ use crate::view::Axis;
 /// Height of a row's drawing, in pixels.
 const HEIGHT: u32 = 26;
 const MIDDLE: f64 = 13.0;
+/// The same where dots stand above and below.
+const TALL: u32 = 34;
 /// The triangle of an interval that goes on beyond the axis.
 const TO_LEFT: &str = "M0 0l7-5v10z";
 const TO_RIGHT: &str = "M0 0l-7-5v10z";
 
+/// A ratio at an axis: what is far below one as a fraction, which is how one says it.
 fn number(ratio: f64) -> String {
+    let parts = (1.0 / ratio).round();
+    if parts >= 8.0 && (parts * ratio - 1.0).abs() < 1e-6 {
+        return format!("1/{parts:.0}");
+    }
     let text = three_digits(ratio);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
@@ -36,32 +43,56 @@ pub fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], words: 
     let mut svg = Svg::new("plot", HEIGHT, words);
     svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(HEIGHT)));
     let step = (f64::from(HEIGHT) - 6.0) / (launches.len().max(2) - 1) as f64;
-    svg.begin("launch");
-    for (at, launch) in launches.iter().enumerate() {
-        let place = axis.place(*launch);
-        if (-0.01..=1.01).contains(&place) {
-            svg.small_dot((place, 3.0 + step * at as f64), "");
-        }
+    dots(&mut svg, axis, "launch", launches, |at| 3.0 + step * at as f64);
+    match ratio {
+        Some(ratio) => whisker(&mut svg, axis, ratio, MIDDLE),
+        None => svg.dot("estimate base", (axis.place(1.0), MIDDLE), 4.5, ""),
     }
-    svg.end();
-    let Some(ratio) = ratio else {
-        svg.dot("estimate base", (axis.place(1.0), MIDDLE), 4.5, "");
-        return svg.done();
-    };
+    svg.done()
+}
+
+/// An interval between two sides with every run of the first as a dot above it, and every run of the second below.
+pub(in crate::html) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], words: &str) -> Drawing {
+    let mut svg = Svg::new("plot", TALL, words);
+    svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(TALL)));
+    // Two heights in turn, so that runs alike do not hide each other.
+    for (class, runs, top) in [("launch-a", &runs[0], 3.0), ("launch-b", &runs[1], f64::from(TALL) - 7.0)] {
+        dots(&mut svg, axis, class, runs, |at| top + 4.0 * (at % 2) as f64);
+    }
+    whisker(&mut svg, axis, ratio, f64::from(TALL) / 2.0);
+    svg.done()
+}
+
+/// Small dots at ratios; what lies beyond the axis is an open dot at its end.
+fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn(usize) -> f64) {
+    let inside = |place: f64| (-0.01..=1.01).contains(&place);
+    let places: Vec<(usize, f64)> = ratios.iter().map(|ratio| axis.place(*ratio)).enumerate().collect();
+    for beyond in [false, true] {
+        let own = || places.iter().filter(|(_, place)| inside(*place) != beyond && place.is_finite());
+        if own().next().is_none() {
+            continue;
+        }
+        svg.begin(if beyond { "out" } else { class });
+        own().for_each(|&(at, place)| svg.small_dot((place.clamp(0.0, 1.0), height(at)), ""));
+        svg.end();
+    }
+}
+
+/// A line from limit to limit with the estimate on it.
+fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Estimate, middle: f64) {
     let [low, high] = [ratio.low, ratio.high].map(|end| axis.place(end));
     let [from, to] = [low, high].map(|place| if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 });
-    svg.line("whisker", (from, MIDDLE), (to, MIDDLE));
+    svg.line("whisker", (from, middle), (to, middle));
     for (end, place) in [(from, low), (to, high)] {
         match place {
-            p if p < -1e-9 => svg.shape("beyond", (0.0, MIDDLE), TO_LEFT, ""),
-            p if p > 1.0 + 1e-9 => svg.shape("beyond", (1.0, MIDDLE), TO_RIGHT, ""),
-            _ => svg.line("whisker", (end, MIDDLE - 5.0), (end, MIDDLE + 5.0)),
+            p if p < -1e-9 => svg.shape("beyond", (0.0, middle), TO_LEFT, ""),
+            p if p > 1.0 + 1e-9 => svg.shape("beyond", (1.0, middle), TO_RIGHT, ""),
+            _ => svg.line("whisker", (end, middle - 5.0), (end, middle + 5.0)),
         }
     }
     if (0.0..=1.0).contains(&axis.place(ratio.ratio)) {
-        svg.dot("estimate", (axis.place(ratio.ratio), MIDDLE), 4.5, "");
+        svg.dot("estimate", (axis.place(ratio.ratio), middle), 4.5, "");
     }
-    svg.done()
 }
 
 /// The words of the axis of factors.

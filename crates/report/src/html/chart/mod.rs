@@ -12,7 +12,7 @@ use minijinja::Value;
 use serde::{Serialize, Serializer};
 
 pub(super) use curve::curves;
-pub(super) use interval::{bar, factors};
+pub(super) use interval::{bar, factors, sides};
 pub use interval::{head, interval};
 pub(super) use launches::{launches, times};
 pub(super) use stack::{lengths, stack};

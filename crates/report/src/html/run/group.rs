@@ -45,15 +45,17 @@ fn comparison(experiment: &ExperimentView, group: &GroupView) -> Table {
     let against = group.against.as_ref().map_or_else(|| "verdict".to_owned(), |name| format!("against {name}"));
     let mut columns = vec![Column::text("method")];
     columns.extend(group.axis.as_ref().map(|axis| Column::plot("", chart::head(axis))));
+    let mut rows = group.kinds.iter().flat_map(|kind| &kind.rows);
+    let has_best = rows.any(|row| !row.of_best_possible.is_empty());
     columns.extend([
         Column::words(against),
         Column::number(group.headline.clone()),
         Column::number(format!("per {}", experiment.unit)),
         Column::number("ratio"),
-        Column::number("best possible"),
-        Column::number("CPU"),
-        Column::number("faults"),
     ]);
+    columns.extend(has_best.then(|| Column::number("best possible")));
+    columns.extend(["CPU", "faults"].map(Column::number));
+    columns.push(Column { class: "number", ..Column::text("launches") });
     let row = |row: &Row| {
         let number = |of: fn(&crate::view::Numbers) -> f64| row.numbers.as_ref().map(of);
         let mut cells = Vec::new();
@@ -67,9 +69,13 @@ fn comparison(experiment: &ExperimentView, group: &GroupView) -> Table {
             Cell::number(&row.time, number(|n| n.wall_ns)),
             Cell::number(&row.per_unit, number(|n| n.per_unit_ns)),
             Cell::number(&row.ratio_words, row.ratio.map(|r| r.ratio)),
-            Cell::number(&row.of_best_possible, row.share.map(|s| s.ratio)),
+        ]);
+        cells.extend(has_best.then(|| Cell::number(&row.of_best_possible, row.share.map(|s| s.ratio))));
+        let launches = row.launches.len();
+        cells.extend([
             Cell::number(&row.cpu, number(|n| n.cpu_ns)),
             Cell::number(&row.faults, number(|n| n.minor_faults)),
+            Cell::text(if launches > 0 { launches.to_string() } else { String::new() }),
         ]);
         Entry { name: row.label.clone(), cell: Some(row.cell), mark: mark(row), cells }
     };
@@ -78,7 +84,14 @@ fn comparison(experiment: &ExperimentView, group: &GroupView) -> Table {
         aside: kind.heading == FOR_COMPARISON,
         rows: kind.rows.iter().map(row).collect(),
     });
-    Table { caption: titled(group, "The comparison"), legend: Vec::new(), columns, bodies: bodies.collect() }
+    let mut caption = titled(group, "The comparison");
+    if let Some(against) = group.against.as_ref().filter(|_| group.axis.is_some()) {
+        caption += &format!(
+            ": {} over that of {against}, left of 1 it takes less; lines are 95 % limits over launches, small dots single launches, open ones at an end lie beyond it",
+            group.headline
+        );
+    }
+    Table { caption, legend: Vec::new(), columns, bodies: bodies.collect() }
 }
 
 fn phases(group: &GroupView, stack: &Stack) -> Table {
@@ -109,7 +122,10 @@ fn every_launch(group: &GroupView) -> Option<Table> {
     };
     let rows = group.kinds.iter().flat_map(|k| &k.rows).filter(|r| !r.launches.is_empty()).map(row);
     Some(Table {
-        caption: titled(group, &format!("Every launch's {}, from the first at the top to the last", group.headline)),
+        caption: titled(
+            group,
+            &format!("Every launch by {}: the first at the top, the last at the bottom", group.headline),
+        ),
         legend: Vec::new(),
         columns: vec![Column::text("method"), Column::plot("", chart::times(scale)), Column::text("launches")],
         bodies: vec![Body { rows: rows.collect(), ..Body::default() }],

@@ -1,0 +1,59 @@
+//! How JSON files of a run are laid out: every field on a line of its own, and every element of a list. Laid out
+//! fully, most of a
+//! summary would be white space; on one line, nobody could read it or see what differs.
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A JSON object as text: a line for each field, but for a list or an object of several a line for each of what it holds.
+pub fn one_a_line(value: &impl Serialize) -> Result<String> {
+    let Value::Object(fields) = serde_json::to_value(value)? else {
+        return Ok(serde_json::to_string(value)? + "\n");
+    };
+    let mut lines = Vec::new();
+    for (name, value) in &fields {
+        let name = serde_json::to_string(name)?;
+        lines.push(match value {
+            Value::Array(all) if all.iter().any(|one| one.is_object()) => {
+                let all: Vec<String> = all.iter().map(|one| format!("    {one}")).collect();
+                format!("  {name}: [\n{}\n  ]", all.join(",\n"))
+            }
+            Value::Object(all) if !all.is_empty() => {
+                let one = |(name, one): (&String, &Value)| Ok(format!("    {}: {one}", serde_json::to_string(name)?));
+                let all: Vec<String> = all.iter().map(one).collect::<Result<_>>()?;
+                format!("  {name}: {{\n{}\n  }}", all.join(",\n"))
+            }
+            other => format!("  {name}: {other}"),
+        });
+    }
+    Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_and_elements_have_lines_and_come_back() {
+        let value =
+            serde_json::json!({ "a": 1.5, "\"b": [{ "c": [1, 2] }, {}], "d": { "e": {} }, "f": [1, 2], "g": {} });
+        let text = one_a_line(&value).unwrap();
+        let lines = [
+            "{",
+            "  \"a\": 1.5,",
+            "  \"\\\"b\": [",
+            "    {\"c\":[1,2]},",
+            "    {}",
+            "  ],",
+            "  \"d\": {",
+            "    \"e\": {}",
+            "  },",
+            "  \"f\": [1,2],",
+            "  \"g\": {}",
+            "}",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
+}

@@ -1,0 +1,42 @@
+//! What makes a run unlike any other: when it starts, its seed where none was given, its name.
+
+use std::path::Path;
+
+use crate::machine;
+
+/// The moment at which a run starts.
+pub(super) struct Start(jiff::Timestamp);
+
+impl Start {
+    /// This moment.
+    pub(super) fn now() -> Start {
+        Start(jiff::Timestamp::now())
+    }
+
+    /// When, RFC 3339.
+    pub(super) fn created(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// A seed from the clock and this process, for who gave none.
+    pub(super) fn seed(&self) -> u64 {
+        (self.0.as_nanosecond() as u64) ^ (u64::from(std::process::id()) << 32)
+    }
+
+    fn second(&self) -> String {
+        self.0.strftime("%Y%m%dT%H%M%SZ").to_string()
+    }
+
+    /// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
+    pub(super) fn run_id(&self) -> String {
+        let identity = machine::identity(Path::new("/"));
+        let own = format!("{identity:?} {} {}", std::process::id(), self.0.as_nanosecond());
+        let digits = record::folder::sha256_hex(&[own.as_bytes()]);
+        format!("{}-{}", self.second(), &digits[..8])
+    }
+
+    /// The name of a try or a profile of somebody's program.
+    pub(super) fn name_of(&self, kind: &str, seed: u64) -> String {
+        format!("{}-{kind}-{:04x}", self.second(), (seed ^ u64::from(std::process::id())) & 0xFFFF)
+    }
+}

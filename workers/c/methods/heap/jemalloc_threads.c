@@ -1,0 +1,13 @@
+#include "threads.h"
+
+static const char library[] = "libjemalloc.so.2", package[] = "libjemalloc2";
+
+static void run(struct slot *s)
+{
+    heap_threads_run(s, library, package);
+}
+
+METHOD(heap_jemalloc_threads, .experiment = "heap", .name = "jemalloc-threads", .group = "threads",
+       .summary = "Several threads, each with a heap of its own, with jemalloc, preloaded.", .phases = HEAP_THREADS_PHASES,
+       .keys = HEAP_THREADS_KEYS, .memory = HEAP_MEMORY, .isolation = "fresh", .preload = library, .package = package,
+       .laws = HEAP_THREADS_LAWS "; malloc_is_preloaded == 1", .calls = HEAP_THREADS_CALLS, .run = run);

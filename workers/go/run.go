@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+var gcStats debug.GCStats
+
+func gcCycles() uint64 {
+	debug.ReadGCStats(&gcStats)
+	return uint64(gcStats.NumGC)
+}
+
+func (s *slot) run() {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case slotEnd:
+			s.cell.ended = true
+			endings = append(endings, end.line)
+		default:
+			crashOf(end)
+		}
+		s.closeThreads()
+		currentPhase.Store(nil)
+	}()
+	cycles := gcCycles()
+	s.openThreads(s.keySize("threads"))
+	s.cell.method.run(s)
+	s.fact("gc_cycles", gcCycles()-cycles)
+}
+
+// Where a method may make files, and the prefix of what it names.
+var launchDirectory, launchName string
+
+func runRequest(r *request) {
+	runtime.LockOSThread()
+	debug.SetGCPercent(-1)
+	debug.SetPanicOnFault(true)
+	traceMarks = r.traceMarks
+	if launchDirectory, launchName = r.directory, r.name; launchDirectory == "" {
+		launchDirectory = "/tmp"
+	}
+	if launchName == "" {
+		launchName = "pagewise-by-hand"
+	}
+	slots, sampleCount := 0, 0
+	for _, turn := range r.rounds {
+		for _, c := range turn.cells {
+			sampleCount += c.method.phaseCount()
+			slots++
+		}
+	}
+	checkClock()
+	writeAbout()
+	fmt.Fprintf(out, "about\tclock_read_ns\t%d\n", clockReadNs())
+	writeColumns(r)
+	flush()
+	openTranscript(sampleCount, slots*factsOfASlot)
+	watchSignals()
+	warm()
+	huge, number := hugePageBytes(), 0
+	for _, turn := range r.rounds {
+		for _, c := range turn.cells {
+			s := &slot{cell: c, number: number, round: turn.number, pageBytes: os.Getpagesize(), hugePageBytes: huge,
+				seed: r.seed, ops: 1}
+			s.bytes = s.keySize("bytes")
+			s.phaseBytes = uint64(s.bytes)
+			number++
+			if !c.ended {
+				current.Store(s)
+				s.run()
+			}
+		}
+	}
+	writeTranscript()
+}

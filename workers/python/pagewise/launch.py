@@ -1,0 +1,109 @@
+"""Reads a request, runs its slots in the order given, writes the transcript."""
+import gc
+import os
+import platform
+import signal
+import sys
+
+from pagewise import declared, memory, phase
+from pagewise.request import Request
+from pagewise.sides import Sides
+from pagewise.slot import Ended, Slot
+from pagewise.transcript import Transcript
+
+
+def name():
+    return "python-%d.%d" % sys.version_info[:2]
+
+
+def about():
+    return ["pagewise\t1\t" + name(),
+            "about\tcompiler\t%s %s (%s)" % (platform.python_implementation(), platform.python_version(), platform.python_compiler()),
+            "about\tgarbage_collector\toff while slots run",
+            "about\tpage_bytes\t%d" % os.sysconf("SC_PAGESIZE"),
+            "about\thuge_page_bytes\t%d" % memory.huge_page_bytes()]
+
+
+class Launch:
+    def __init__(self, request):
+        self.request, self.transcript = request, Transcript()
+        self.page_bytes, self.huge_page_bytes = os.sysconf("SC_PAGESIZE"), memory.huge_page_bytes()
+        self.sides, self.sides_agree, self.current = None, False, None
+
+    def run(self):
+        phase.check_clock()
+        lines = about() + ["about\tclock_read_ns\t%d" % phase.clock_read_ns()]
+        if self.request.hardware_counters:
+            lines += ["absent\t%s\tthe Python worker opens no hardware counters" % column for column in ("cycles", "dtlb_misses")]
+        self.transcript.begin(lines)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.crash)
+        if self.request.role:
+            self.sides = Sides(self)
+        self.warm()
+        number = 0
+        for round_number, cells in self.request.rounds:
+            for cell in cells:
+                if not cell.ended:
+                    self.slot(Slot(self, cell, number, round_number))
+                number += 1
+        self.transcript.end(True)
+
+    def warm(self):
+        """Loads the methods, has the counters' pages there, and keeps the collector out of the slots."""
+        for cell in self.request.cells:
+            cell.method.module()
+        for _ in range(8):
+            phase.usage()
+        gc.collect()
+        gc.disable()
+
+    def slot(self, s):
+        self.current = s
+        try:
+            if self.sides:
+                self.sides.meet()
+            s.run()
+        except Ended as end:
+            self.end(s, str(end))
+        except OSError as error:
+            self.failed(s, s.in_call, error.strerror or error, error.errno or 0)
+        except MemoryError:
+            self.failed(s, s.in_call, "Cannot allocate memory", 12)
+        except Exception as error:  # a method's own mistake fails its cell, not the launch
+            self.failed(s, s.in_call, "%s: %s" % (type(error).__name__, error))
+        self.current = None
+
+    def failed(self, s, call, message, errno=0):
+        try:
+            s.fail(call, message, errno)
+        except Ended as end:
+            self.end(s, str(end))
+
+    def end(self, s, line):
+        s.cell.ended = True
+        self.transcript.endings.append(line)
+        # A side that stopped in the middle must not leave its peer waiting: ending the process closes all it holds.
+        if self.sides and not self.sides_agree:
+            self.transcript.end(False)
+            os._exit(4)
+        self.sides_agree = False
+
+    def crash(self, number, _frame):
+        s = self.current
+        where = (s.number, s.cell.number, s.in_phase or "-") if s else (-1, -1, "-")
+        Transcript.put(["crash\t%d\t%d\t%s\t%s" % (*where, signal.Signals(number).name)])
+        os._exit(128 + number)
+
+
+def main(arguments):
+    known = declared.methods()
+    if arguments == ["--list"]:
+        Transcript.put(about() + [method.line for method in known])
+        return
+    if arguments:
+        sys.stderr.write("usage: worker.py [--list], or a request on standard input\n")
+        sys.exit(2)
+    Launch(Request(sys.stdin.buffer.read(), known)).run()
+    sys.stderr.flush()
+    os._exit(0)  # nothing that a method left behind may keep the worker alive
