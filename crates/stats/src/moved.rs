@@ -2,6 +2,7 @@
 
 use super::autocorrelation::autocorrelation;
 use super::interval::{Undefined, check};
+use super::quantile::{median, median_absolute_deviation};
 use statrs::distribution::{Beta, ContinuousCDF};
 
 /// Below this many launches no movement can be seen.
@@ -38,11 +39,12 @@ pub fn neighbours_alike(values: &[f64]) -> Result<f64, Undefined> {
 /// The same by the values themselves (von Neumann 1941), which sees in ten launches a step that is far larger than what lies
 /// between neighbours; ranks cannot tell it from a small one.
 ///
-/// For normal values the ratio's distribution is close to a beta on 0..4 of variance 4 (n − 2) / (n² − 1). An outlier makes two
-/// large steps and so brings the ratio to 2: heavy tails make the test blind, not false. `TooFew` below [`LEAST_IN_ORDER`].
+/// For normal values the ratio's distribution is close to a beta on 0..4 of variance 4 (n − 2) / (n² − 1). Two outliers that happen
+/// to be neighbours would look like a movement, so values count no further than three deviations (by their median) from the middle. `TooFew` below [`LEAST_IN_ORDER`].
 pub fn neighbours_near(values: &[f64]) -> Result<f64, Undefined> {
     check(values, LEAST_IN_ORDER)?;
     let n = values.len() as f64;
+    let values = &winsorised(values);
     let centre = values.iter().sum::<f64>() / n;
     let spread: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
     if spread == 0.0 {
@@ -53,6 +55,18 @@ pub fn neighbours_near(values: &[f64]) -> Result<f64, Undefined> {
     let beta = Beta::new(shape, shape).map_err(|_| Undefined::NotFinite)?;
     Ok(beta.cdf((steps / spread / 4.0).min(1.0)))
 }
+
+/// The values, none further from their median than [`FURTHEST`] times what the median of such distances says of a deviation.
+fn winsorised(values: &[f64]) -> Vec<f64> {
+    let centre = median(&mut values.to_vec()).unwrap_or(0.0);
+    let most = FURTHEST * MAD * median_absolute_deviation(&mut values.to_vec()).unwrap_or(0.0);
+    values.iter().map(|value| value.clamp(centre - most, centre + most)).collect()
+}
+
+/// A normal deviation in units of the median absolute one.
+const MAD: f64 = 1.4826;
+/// How many of them count.
+const FURTHEST: f64 = 3.0;
 
 /// The probability that neighbours are this much alike by chance, by ranks or by values, whichever is less likely; twice that,
 /// because two were asked (Bonferroni).
