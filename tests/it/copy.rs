@@ -3,7 +3,8 @@
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
 use record::transcript::Ending;
 
-const OPTIONS: [(&str, &str); 4] = [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2"), ("pages", "base")];
+const OPTIONS: [(&str, &str); 5] =
+    [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2"), ("pages", "base"), ("node", "local")];
 
 fn parameters<'a>(bytes: &'a str, destination: &'a str) -> Vec<(&'a str, &'a str)> {
     let mut all = vec![("bytes", bytes), ("destination", destination)];

@@ -12,7 +12,7 @@ use crate::support::skips::skip;
 
 /// A run that ends after two launches, and has time for these on a machine that is loaded by the other tests. A sample is
 /// longer than a turn of the scheduler, so that being switched out costs none its trust.
-const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=32MiB", "--launches", "2", "--budget", "40s"];
+const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=32MiB", "--launches", "4", "--budget", "60s"];
 
 /// A place with some kept runs; their folders, the oldest first.
 fn with_runs(count: usize) -> (Place, Vec<PathBuf>) {

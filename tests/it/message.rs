@@ -34,7 +34,7 @@ fn every_message_comes_back_whole_between_different_builds() {
     let mut digests = std::collections::BTreeMap::new();
     for bytes in ["1", "7", "8", "4097", "65536"] {
         for method in methods(&a) {
-            let wait = if method.name == "spin-ring" { "spin" } else { "block" };
+            let wait = if ["spin-ring", "mailbox"].contains(&method.name.as_str()) { "spin" } else { "block" };
             let launch = Launch::new();
             let parameters = parameters(bytes, wait, "none", "40");
             let [first, second] = both(&launch, &a, &b, &[(method, &parameters)], 2);

@@ -39,8 +39,9 @@ pub fn neighbours_alike(values: &[f64]) -> Result<f64, Undefined> {
 /// The same by the values themselves (von Neumann 1941), which sees in ten launches a step that is far larger than what lies
 /// between neighbours; ranks cannot tell it from a small one.
 ///
-/// For normal values the ratio's distribution is close to a beta on 0..4 of variance 4 (n − 2) / (n² − 1). Two outliers that happen
-/// to be neighbours would look like a movement, so values count no further than three deviations (by their median) from the middle. `TooFew` below [`LEAST_IN_ORDER`].
+/// For normal values the ratio's distribution is close to a beta on 0..4 of variance 4 (n − 2) / (n² − 1). Two outliers that
+/// happen to be neighbours would look like a movement, so values count no further than three deviations (by their median) from
+/// the middle. `TooFew` below [`LEAST_IN_ORDER`].
 pub fn neighbours_near(values: &[f64]) -> Result<f64, Undefined> {
     check(values, LEAST_IN_ORDER)?;
     let n = values.len() as f64;

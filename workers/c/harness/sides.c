@@ -193,8 +193,11 @@ int hear_descriptor(struct slot *s)
         char space[CMSG_SPACE(sizeof(int))];
     } control = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    if (recvmsg(peer, &message, MSG_CMSG_CLOEXEC) != 1)
-        fail(s, "recvmsg");
+    ssize_t got;
+    while ((got = recvmsg(peer, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+        continue;
+    if (got != 1)
+        lost("recvmsg", gone(got));
     struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
     if (!rights || rights->cmsg_type != SCM_RIGHTS)
         fail_because(s, "recvmsg", "no descriptor came");

@@ -26,7 +26,7 @@ pub struct Preflight {
     pub memory_threads: Vec<Busy>,
     /// Frequency of each CPU in kilohertz, before and after; empty where the kernel does not say.
     pub frequency_khz: Vec<(u64, u64)>,
-    /// The scores (`AaCheck::z`) of the A/A checks of this machine's kept runs, as they were known then: they stand here so that
+    /// The scores (`AaCheck::z`) of the A/A checks of this machine's kept runs, as known then: they stand here so that
     /// a run's folder has a file less.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept_scores: Vec<f64>,

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 /* Who waits has its own ring: the read of the eventfd is submitted and waited for by one call. */
+enum { READ_OP = 22 }; /* IORING_OP_READ, which headers before Linux 5.6 do not have */
 static struct ring own;
 static uint64_t count;
 
@@ -18,7 +19,7 @@ static bool event_send(struct link *l)
 static bool uring_receive(struct link *l)
 {
     unsigned tail = *own.sq_tail, at = tail & *own.sq_mask, head = *own.cq_head, submit = 1;
-    own.sqes[at] = (struct io_uring_sqe){.opcode = IORING_OP_READ, .fd = l->in, .addr = (uintptr_t)&count, .len = sizeof count};
+    own.sqes[at] = (struct io_uring_sqe){.opcode = READ_OP, .fd = l->in, .addr = (uintptr_t)&count, .len = sizeof count};
     own.sq_array[at] = at;
     __atomic_store_n(own.sq_tail, tail + 1, __ATOMIC_RELEASE);
     while (head == __atomic_load_n(own.cq_tail, __ATOMIC_ACQUIRE)) {

@@ -1,4 +1,5 @@
 #include "tcp.h"
+#include <time.h> /* linux/errqueue.h needs struct timespec, and brings it by itself with glibc only */
 #include <linux/errqueue.h>
 #include <poll.h>
 
