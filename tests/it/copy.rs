@@ -24,7 +24,9 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
             for destination in ["warm", "first-touch"] {
                 let launch = Launch::new();
                 let parameters = parameters(bytes, destination);
-                for method in worker.of("copy").filter(|m| m.name != "null") {
+                // A block is moved to its node before it is copied, so a fresh one is none of that method's.
+                let takes = |name: &str| name != "memcpy-node" || destination == "warm";
+                for method in worker.of("copy").filter(|m| m.name != "null" && takes(&m.name)) {
                     let ended = launch.alone(&worker, &[(method, &parameters)], 2);
                     if let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() {
                         assert!(
@@ -35,7 +37,8 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
                         continue;
                     }
                     assert_eq!(ended.facts(1)["wrong_at"], bytes, "{} {destination}", method.name);
-                    assert_eq!(ended.facts(1)["digest"], ended.facts(0)["digest"]);
+                    let digest = |slot| ended.facts(slot).get("digest").copied().unwrap_or("none");
+                    assert_eq!((digest(0) == "none", digest(1)), (false, digest(0)), "{} {destination}", method.name);
                 }
             }
         }

@@ -8,7 +8,7 @@ use record::method::Method;
 use record::transcript::Ending;
 
 fn parameters<'a>(bytes: &'a str, wait: &'a str, pin: &'a str, ops: &'a str) -> Vec<(&'a str, &'a str)> {
-    vec![("bytes", bytes), ("ops", ops), ("wait", wait), ("pin", pin)]
+    vec![("bytes", bytes), ("ops", ops), ("wait", wait), ("pin", pin), ("threads", "2")]
 }
 
 fn methods(worker: &Worker) -> impl Iterator<Item = &Method> {
@@ -33,8 +33,10 @@ fn every_message_comes_back_whole_between_different_builds() {
     let (a, b) = (Worker::native("c-O0"), Worker::native("c-O3"));
     let mut digests = std::collections::BTreeMap::new();
     for bytes in ["1", "7", "8", "4097", "65536"] {
-        for method in methods(&a) {
-            let wait = if ["spin-ring", "mailbox"].contains(&method.name.as_str()) { "spin" } else { "block" };
+        // One way nothing comes back; the laws of those methods hold what arrives.
+        for method in methods(&a).filter(|m| m.group != "one-way") {
+            let spins = ["spin-ring", "mailbox"].contains(&method.name.as_str());
+            let wait = if spins { "spin" } else { "block" };
             let launch = Launch::new();
             let parameters = parameters(bytes, wait, "none", "40");
             let [first, second] = both(&launch, &a, &b, &[(method, &parameters)], 2);

@@ -4,7 +4,8 @@ use crate::support::sides::{Launch, Worker, conforms, pagewise, spoiled_cell};
 use crate::support::waiting::wait_until_at_work;
 use record::transcript::Ending;
 
-const OPTIONS: [(&str, &str); 7] = [
+const OPTIONS: [(&str, &str); 8] = [
+    ("sndbuf", "65536"),
     ("chunk", "4096"),
     ("ring_chunks", "3"),
     ("pipe_bytes", "65536"),

@@ -180,8 +180,11 @@ void tell_descriptor(struct slot *s, int descriptor)
     rights->cmsg_type = SCM_RIGHTS;
     rights->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
-    if (sendmsg(peer, &message, MSG_NOSIGNAL) != 1)
-        fail(s, "sendmsg");
+    ssize_t sent;
+    while ((sent = sendmsg(peer, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+        continue;
+    if (sent != 1)
+        lost("sendmsg", gone(sent));
 }
 
 int hear_descriptor(struct slot *s)
