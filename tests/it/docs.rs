@@ -159,7 +159,9 @@ fn run(place: &Place, text: &str) -> Option<String> {
     let path = format!("{}:{}", place.file("bin").display(), std::env::var("PATH").unwrap_or_default());
     shell.args(["-c", &text]).current_dir(place.path()).env("PATH", path).stdin(std::process::Stdio::null());
     let said = said(&mut shell);
-    let measures = MEASURING.iter().chain(["compare"].iter()).any(|verb| text.contains(&format!("pagewise {verb} ")));
+    // What tells a short run again ends as it did.
+    let telling = ["compare", "report"];
+    let measures = MEASURING.iter().chain(&telling).any(|verb| text.contains(&format!("pagewise {verb} ")));
     let good = if measures { SHORT.contains(&said.code) } else { said.code == 0 || said.err.contains(TOO_LITTLE) };
     (!good || said.err.contains("panicked")).then(|| format!("{text}: exit status {}: {}", said.code, said.err.trim()))
 }
