@@ -166,7 +166,7 @@ bool peer_gone(void)
     return poll(&watched, 1, 0) != 0;
 }
 
-void tell_descriptor(struct slot *s, int descriptor)
+void tell_descriptor(int descriptor)
 {
     char byte = 'd';
     struct iovec part = {&byte, 1};

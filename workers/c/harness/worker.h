@@ -153,7 +153,7 @@ void forbid_huge_pages(struct slot *s, bool forbidden); /* to the whole process,
 void meet(struct slot *s);
 void tell(struct slot *s, const void *data, size_t bytes);
 void hear(struct slot *s, void *data, size_t bytes);
-void tell_descriptor(struct slot *s, int descriptor);
+void tell_descriptor(int descriptor);
 int hear_descriptor(struct slot *s);
 /* Both sides say what keeps them from doing this cell (NULL: nothing). If one has an obstacle, both skip the cell with its
  * reason and go on together; skip() alone would end the launch. */

@@ -12,7 +12,7 @@ struct lines lines_begin(struct slot *s, size_t apart)
     else if (fd < 0 || ftruncate(fd, (off_t)s->page_bytes) != 0)
         fail(s, "memfd_create, ftruncate");
     else
-        tell_descriptor(s, fd);
+        tell_descriptor(fd);
     l.page = mmap(NULL, s->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     check_map(s, l.page);
     close(fd);

@@ -45,8 +45,8 @@ static void both(struct slot *s)
         l.in = eventfd(0, EFD_CLOEXEC);
         if (l.in < 0 || l.out < 0)
             fail(s, "eventfd");
-        tell_descriptor(s, l.out);
-        tell_descriptor(s, l.in);
+        tell_descriptor(l.out);
+        tell_descriptor(l.in);
         watch(s, &l);
         message_ask(s, &l, &by_epoll, "epoll_wait");
     } else {

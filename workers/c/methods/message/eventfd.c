@@ -33,8 +33,8 @@ static void run(struct slot *s)
     if (l.in < 0 || l.out < 0)
         fail(s, "eventfd");
     spin_or_block(s, &l, l.in);
-    tell_descriptor(s, l.out);
-    tell_descriptor(s, l.in);
+    tell_descriptor(l.out);
+    tell_descriptor(l.in);
     message_ask(s, &l, &by_eventfd, "read or write");
     close(l.in);
     close(l.out);

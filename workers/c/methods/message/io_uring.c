@@ -51,8 +51,8 @@ static void both(struct slot *s)
         l.in = eventfd(0, EFD_CLOEXEC);
         if (l.in < 0 || l.out < 0)
             fail(s, "eventfd");
-        tell_descriptor(s, l.out);
-        tell_descriptor(s, l.in);
+        tell_descriptor(l.out);
+        tell_descriptor(l.in);
         message_ask(s, &l, &by_io_uring, "io_uring_enter");
     } else {
         l.in = hear_descriptor(s);

@@ -30,7 +30,7 @@ static void run(struct slot *s)
     bool ok = false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         fail(s, "socketpair");
-    tell_descriptor(s, pair[1]);
+    tell_descriptor(pair[1]);
     close(pair[1]);
     l.in = l.out = pair[0];
     pattern_fill(l.message, l.bytes, s->seed);

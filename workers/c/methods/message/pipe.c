@@ -10,8 +10,8 @@ static void run(struct slot *s)
     int forth[2], back[2];
     if (pipe2(forth, O_CLOEXEC) != 0 || pipe2(back, O_CLOEXEC) != 0)
         fail(s, "pipe2");
-    tell_descriptor(s, forth[0]);
-    tell_descriptor(s, back[1]);
+    tell_descriptor(forth[0]);
+    tell_descriptor(back[1]);
     close(forth[0]);
     close(back[1]);
     l.out = forth[1];

@@ -65,7 +65,7 @@ static mqd_t queue(struct slot *s, const struct link *l, const char *which)
         no_queue(s, l->bytes);
     mq_unlink(name);
     spin_or_block(s, l, made);
-    tell_descriptor(s, made);
+    tell_descriptor(made);
     return made;
 }
 

@@ -27,7 +27,7 @@ char *shared_by_descriptor(struct slot *s, size_t bytes)
     if (s->role == 'a') {
         if (ftruncate(fd, (off_t)bytes) != 0)
             fail(s, "ftruncate");
-        tell_descriptor(s, fd);
+        tell_descriptor(fd);
     }
     char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     check_map(s, p);

@@ -8,7 +8,7 @@ static void run(struct slot *s)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0)
         fail(s, "socketpair");
-    tell_descriptor(s, pair[1]);
+    tell_descriptor(pair[1]);
     close(pair[1]);
     l.in = l.out = pair[0];
     spin_or_block(s, &l, l.in);

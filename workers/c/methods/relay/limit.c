@@ -64,7 +64,7 @@ static void run(struct slot *s)
 {
     int file = relay_file(s, NULL);
     size_t bytes = s->bytes;
-    tell_descriptor(s, file);
+    tell_descriptor(file);
     int way = find_best(s, file, NULL);
     fact_word(s, "best_candidate", (key_is(s, "sink", "memory") ? into_memory : into_file)[way]);
     relay_ready(s, file);

@@ -11,7 +11,7 @@ static inline struct moved copy_rest(int from, int into, size_t bytes)
 static void run(struct slot *s)
 {
     int file = relay_file(s, NULL);
-    tell_descriptor(s, file);
+    tell_descriptor(file);
     relay_ready(s, file);
     PHASE(s, "send") { }
     relay_sent(s, 0);

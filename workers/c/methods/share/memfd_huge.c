@@ -39,7 +39,7 @@ static void run(struct slot *s)
     if (sized != 0)
         fail(s, "ftruncate");
     check_map(s, p);
-    tell_descriptor(s, fd);
+    tell_descriptor(fd);
     share_proof(s, p, "/memfd:pagewise-share");
     share_use(s, p, NULL);
     int left;

@@ -13,7 +13,7 @@ static void run(struct slot *s)
     pattern_fill(p, bytes, s->seed);
     s->ops = bytes;
     meet(s);
-    PHASE(s, "send") { tell_descriptor(s, memory); }
+    PHASE(s, "send") { tell_descriptor(memory); }
     transfer_sent(s, p, 1, 0);
     close(memory);
 }

@@ -20,7 +20,7 @@ static void run(struct slot *s)
         memory = memfd_create("pagewise-sealed", flags);
         moved = write_all(memory, p, bytes, bytes);
         sealed = fcntl(memory, F_ADD_SEALS, SEALS);
-        tell_descriptor(s, memory);
+        tell_descriptor(memory);
     }
     transfer_check(s, "write", moved);
     check_done(s, sealed, "F_ADD_SEALS");

@@ -10,7 +10,7 @@ char *shared_open(struct slot *s, size_t bytes, int *descriptor)
             fail(s, "memfd_create");
         if (ftruncate(*descriptor, (off_t)bytes) != 0)
             fail(s, "ftruncate");
-        tell_descriptor(s, *descriptor);
+        tell_descriptor(*descriptor);
     } else {
         *descriptor = hear_descriptor(s);
     }

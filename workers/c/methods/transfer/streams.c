@@ -8,7 +8,7 @@ int pipe_to_b(struct slot *s, size_t pipe_bytes, const char *obstacle)
     if (!obstacle)
         obstacle = pipe_open(s, ends, pipe_bytes);
     agree(s, obstacle);
-    tell_descriptor(s, ends[0]);
+    tell_descriptor(ends[0]);
     close(ends[0]); /* so that side b's end is the only one: its death is a broken pipe */
     return ends[1];
 }
@@ -24,7 +24,7 @@ int socket_to_b(struct slot *s)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         fail(s, "socketpair");
-    tell_descriptor(s, ends[1]);
+    tell_descriptor(ends[1]);
     close(ends[1]);
     return ends[0];
 }
