@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use record::plan::{compatible, group_of};
 use stats::estimate::LEAST_POINTS;
 
 use super::{Asked, Runner, launch_s};
@@ -41,29 +40,9 @@ impl Runner<'_> {
 
     /// The launch groups of an experiment, those together whose cells are compared, in the order of the plan's cells.
     pub(super) fn comparisons(&self, name: &str) -> Vec<Vec<usize>> {
-        let Some(experiment) = self.state.plan.experiment(name) else { return Vec::new() };
-        let mut groups: Vec<(usize, usize)> = self
-            .launch_groups_of(name)
-            .into_iter()
-            .filter_map(|u| Some((*self.state.launch_groups[u].cells.iter().min()?, u)))
-            .collect();
-        groups.sort_unstable();
-        let mut found: Vec<(Vec<_>, Vec<usize>)> = Vec::new();
-        for (_, launch_group) in groups {
-            let cells = &self.state.launch_groups[launch_group].cells;
-            let own: Vec<_> = cells.iter().map(|&c| group_of(experiment, &self.state.cells[c].cell)).collect();
-            let same = |all: &[std::collections::BTreeMap<String, String>]| {
-                all.iter().any(|a| own.iter().any(|b| compatible(a, b)))
-            };
-            match found.iter_mut().find(|(all, _)| same(all)) {
-                Some((all, launch_groups)) => {
-                    all.extend(own);
-                    launch_groups.push(launch_group);
-                }
-                None => found.push((own, vec![launch_group])),
-            }
-        }
-        found.into_iter().map(|(_, launch_groups)| launch_groups).collect()
+        let mut launch_groups = self.launch_groups_of(name);
+        launch_groups.sort_by_key(|&u| self.state.launch_groups[u].cells.iter().min());
+        self.compared(name, launch_groups).into_iter().map(|cluster| cluster.launch_groups).collect()
     }
 
     /// A pilot that takes longer than this shows that its comparison does not fit; `None` where all are let in.

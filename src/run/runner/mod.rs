@@ -267,16 +267,13 @@ impl<'a> Runner<'a> {
             && cluster.launch_groups.iter().any(|&u| !self.alive(u).is_empty())
     }
 
-    /// Launch groups whose cells are compared with each other, and how often they have been launched already.
-    fn clusters(&self, name: &str) -> Vec<Cluster> {
+    /// These launch groups of an experiment, those together whose first cells are compared with each other.
+    fn compared(&self, name: &str, launch_groups: impl IntoIterator<Item = usize>) -> Vec<Cluster> {
         let mut found: Vec<Cluster> = Vec::new();
         let Some(experiment) = self.state.plan.experiment(name) else { return found };
-        for launch_group in self.launch_groups_of(name) {
+        for launch_group in launch_groups {
             let Some(&first) = self.state.launch_groups[launch_group].cells.first() else { continue };
             let parameters = group_of(experiment, &self.state.cells[first].cell);
-            if self.state.launch_groups[launch_group].rounds == 0 {
-                continue; // The budget ended before its pilot.
-            }
             match found.iter_mut().find(|c| c.holds(&parameters)) {
                 Some(cluster) => cluster.launch_groups.push(launch_group),
                 None => found.push(Cluster {
@@ -287,6 +284,15 @@ impl<'a> Runner<'a> {
                 }),
             }
         }
+        found
+    }
+
+    /// Launch groups whose cells are compared with each other, and how often they have been launched already.
+    fn clusters(&self, name: &str) -> Vec<Cluster> {
+        let Some(experiment) = self.state.plan.experiment(name) else { return Vec::new() };
+        // Without rounds a group has been left out, or the budget ended before its pilot.
+        let planned = self.launch_groups_of(name).into_iter().filter(|&u| self.state.launch_groups[u].rounds > 0);
+        let mut found = self.compared(name, planned);
         for cluster in &mut found {
             // A launch_group may hold the cells of several groups; the cluster is as wide as the widest of them.
             let cells = cluster.launch_groups.iter().flat_map(|&u| self.state.launch_groups[u].cells.iter());
