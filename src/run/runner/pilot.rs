@@ -1,6 +1,5 @@
-//! What comes before the launches that are judged: short ones that show how long things take, and from them, once and
-//! for all, how
-//! much a launch holds and what each experiment needs of the budget.
+//! What comes before the launches that are judged: short ones that show how long things take, and from them, once and for
+//! all, how much a launch holds and what each experiment needs of the budget.
 
 use anyhow::Result;
 use record::decision::What;
@@ -13,8 +12,8 @@ use super::{Asked, Runner, launch_s};
 const PILOT: i32 = -1;
 /// A round below this many seconds is shown by several: one alone is mostly the first touch of everything.
 const SHORT_ROUND_S: f64 = 0.1;
-/// Where a cell's turn takes longer than this many seconds on average, nothing is discarded before.
-const LONG_SLOT_S: f64 = 1.0;
+/// Where cells work on so many bytes nothing is discarded before: what a process pays once is nothing to them.
+const LONG_JOB_BYTES: u64 = 512 << 20;
 /// The pilot of cells that work on so many bytes discards no round.
 const LARGE_BYTES: u64 = 256 << 20;
 /// What a cell's turn takes whatever its size, and the bytes that one is through with in a second, checked and cleaned up: a
@@ -147,16 +146,15 @@ impl Runner<'_> {
         cells.filter_map(|cell| cell.parameters.get("bytes")?.parse().ok()).max().unwrap_or(0)
     }
 
-    /// The rounds to discard in every launch of a group, as its experiment says; none where a sample is so long that what a
-    /// process pays once is nothing to it.
+    /// The rounds to discard in every launch of a group, as its experiment says; none where a job is so large that what a
+    /// process pays once is nothing to it. Cells that are compared have one size, so one number of rounds.
     pub(super) fn warmup_rounds(&self, launch_group: usize) -> u32 {
         let group = &self.state.launch_groups[launch_group];
         let Some(experiment) = self.state.plan.experiment(&group.experiment) else { return 0 };
-        let long = group.timed && group.round_s > LONG_SLOT_S * group.cells.len() as f64;
         match (group.fresh, self.compiles(launch_group)) {
             (true, _) => 0,
             (false, true) => experiment.warmup_rounds_compiled,
-            (false, false) if long => 0,
+            (false, false) if self.largest(launch_group) >= LONG_JOB_BYTES => 0,
             (false, false) => experiment.warmup_rounds,
         }
     }
