@@ -2,7 +2,6 @@
 //! time. Where there is no Go toolchain there is nothing to test, and the tests say so.
 
 use crate::support::skips::skip;
-use crate::support::waiting::{wait_until, wait_until_asleep};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -159,20 +158,7 @@ fn what_the_machine_refuses_fails_its_cell_only() {
 #[test]
 fn a_signal_that_ends_it_is_named_with_the_cell() {
     let Some(workers) = workers() else { return };
-    let place = tempfile::tempdir().unwrap();
-    let (asked, told) = (place.path().join("request"), place.path().join("transcript"));
-    let keys = "bytes=4096\nrelease=dontneed\nbacking=cold\nidle_ms=60000\nthreads=1\n";
-    std::fs::write(&asked, request("touch", keys, "round=0 0\n")).unwrap();
-    let mut command = Command::new(&workers.go);
-    command.stdin(std::fs::File::open(&asked).unwrap()).stdout(std::fs::File::create(&told).unwrap());
-    let mut child = command.spawn().unwrap();
-    wait_until("it has written its columns", || std::fs::read_to_string(&told).unwrap().contains("columns\t"));
-    // It sleeps where the slot has begun: a minute for the memory to become cold.
-    wait_until_asleep(child.id());
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(143));
-    let text = std::fs::read_to_string(&told).unwrap();
-    assert!(text.ends_with("crash\t0\t0\t-\tSIGTERM\n"), "{text}");
+    crate::support::ended::a_signal_is_named_with_the_cell(Command::new(&workers.go), "touch");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 pub mod browser;
 pub mod cache;
 pub mod compiled;
+pub mod ended;
 pub mod errors;
 pub mod native;
 pub mod pages;
