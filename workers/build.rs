@@ -184,11 +184,13 @@ fn build_native(out: &Path) -> Native {
     Native { workers, helper }
 }
 
-/// The `method` lines of a worker's `--list`, which are the same at every level; none where it cannot run on this machine.
+/// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot run on
+/// this machine.
 fn methods_of(program: &Path) -> String {
     let Ok(output) = Command::new(program).arg("--list").output() else { return String::new() };
     let text = String::from_utf8_lossy(&output.stdout);
-    text.split_inclusive('\n').filter(|line| line.starts_with("method\t")).collect()
+    let same = |line: &&str| line.starts_with("method\t") || line.starts_with("about\tproofs\t");
+    text.split_inclusive('\n').filter(same).collect()
 }
 
 /// A table `NAME: &[(path, content)]` for the binary to carry.

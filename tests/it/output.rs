@@ -282,6 +282,7 @@ fn the_same_seed_asks_for_the_same() {
     for (seed, folder) in ["5", "5", "6"].iter().zip(&folders) {
         short_run(&place, seed, folder);
     }
+    assert!(names_proofs(&folders[0]), "a launch of many rounds proves in some of them, not in all");
     let [one, two, three] = folders.map(|folder| requests(&folder));
     assert!(one.len() >= 3, "pilots and two launches");
     let mut differs = false;
@@ -293,4 +294,11 @@ fn the_same_seed_asks_for_the_same() {
         differs |= a.2.iter().zip(&c.2).any(|(x, y)| x != y);
     }
     assert!(differs, "another seed has other orders");
+}
+
+/// Whether every launch of a run that is judged says in which few of its rounds it proves.
+fn names_proofs(run: &Path) -> bool {
+    let folder = RunFolder::open(run.to_str().unwrap(), run).unwrap();
+    let judged = folder.launches().unwrap().records.into_iter().filter(|record| record.block >= 0 && record.rounds > 1);
+    judged.map(|record| record.proofs.len() as u32).all(|proofs| proofs > 0)
 }
