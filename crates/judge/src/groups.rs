@@ -1,6 +1,6 @@
 //! Cells that are compared with each other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use record::experiment::Experiment;
 use record::plan::{compatible, group_of};
@@ -18,21 +18,42 @@ pub(crate) struct Group<'a> {
 pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>> {
     let mut found: Vec<Group> = Vec::new();
     for experiment in state.plan.experiments.iter().filter(|e| only.is_none_or(|name| e.name == name)) {
-        let mine: Vec<usize> =
-            (0..state.cells.len()).filter(|&c| state.cells[c].cell.experiment == experiment.name).collect();
-        let all: BTreeSet<_> = mine.iter().map(|&c| group_of(experiment, &state.cells[c].cell)).collect();
-        let most = |g: &&BTreeMap<String, String>| !all.iter().any(|h| h.len() > g.len() && compatible(g, h));
-        for parameters in all.iter().filter(most) {
-            let inside = |c: &&usize| compatible(parameters, &group_of(experiment, &state.cells[**c].cell));
-            let cells: Vec<usize> = mine.iter().filter(inside).copied().collect();
-            let name = state.plan.baselines.get(&experiment.name);
+        let name = state.plan.baselines.get(&experiment.name);
+        for (parameters, cells) in compared(state, experiment) {
             let is_baseline = |c: &&usize| Some(&state.cells[**c].cell.method) == name;
             let baseline = cells.iter().filter(is_baseline).find(|&&c| !state.cells[c].twin).copied();
             let same = |c: &usize| baseline.is_some_and(|b| state.cells[b].cell == state.cells[*c].cell);
             let twin = cells.iter().copied().find(|c| state.cells[*c].twin && same(c));
             let cells = cells.into_iter().filter(|&c| !state.cells[c].twin).collect();
-            found.push(Group { experiment, parameters: parameters.clone(), cells, baseline, twin });
+            found.push(Group { experiment, parameters, cells, baseline, twin });
         }
+    }
+    found
+}
+
+/// The cells of an experiment that are compared, in the order of the plan, with the parameters that they have in common. A cell
+/// whose method lacks a parameter belongs to every group that has more of them and none that differs.
+fn compared(state: &State, experiment: &Experiment) -> Vec<(BTreeMap<String, String>, Vec<usize>)> {
+    let mut alike: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
+    for (index, planned) in state.cells.iter().enumerate().filter(|(_, c)| c.cell.experiment == experiment.name) {
+        alike.entry(group_of(experiment, &planned.cell)).or_default().push(index);
+    }
+    let mut by_keys: BTreeMap<Vec<&String>, Vec<(&BTreeMap<String, String>, &Vec<usize>)>> = BTreeMap::new();
+    for (parameters, cells) in &alike {
+        by_keys.entry(parameters.keys().collect()).or_default().push((parameters, cells));
+    }
+    let mut found = Vec::new();
+    for (parameters, own) in &alike {
+        // Those with the same keys differ in a value: they are never compared.
+        let keys: Vec<&String> = parameters.keys().collect();
+        let others = || by_keys.iter().filter(|(other, _)| **other != keys).flat_map(|(_, all)| all);
+        let near = || others().filter(|(other, _)| compatible(parameters, other));
+        if near().any(|(other, _)| other.len() > parameters.len()) {
+            continue;
+        }
+        let mut cells: Vec<usize> = own.iter().chain(near().flat_map(|(_, cells)| cells.iter())).copied().collect();
+        cells.sort_unstable();
+        found.push((parameters.clone(), cells));
     }
     found
 }

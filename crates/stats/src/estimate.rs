@@ -215,10 +215,12 @@ fn in_order(plain: Estimate, points: &[Point], by_rank: f64, p: f64) -> Result<E
     }
     let count = block_count(points.len());
     let bounds = |block: usize| block * points.len() / count;
+    let within = round_part(points);
+    let between = between(points, within);
     let blocks: Vec<(f64, f64)> = (0..count)
         .map(|block| {
             let inside = &points[bounds(block)..bounds(block + 1)];
-            let weights = weights(inside, round_part(points), between(points));
+            let weights = weights(inside, within, between);
             let all: f64 = weights.iter().sum();
             let sum: f64 = inside.iter().zip(&weights).map(|(point, weight)| weight * point.log).sum();
             (sum / all, all)
@@ -249,7 +251,8 @@ fn logs_of(points: &[Point]) -> Vec<f64> {
 
 /// The weighted mean of the points and the variance of one of average weight.
 fn mean_of(points: &[Point]) -> Result<(f64, f64), Undefined> {
-    weighted_mean(&logs_of(points), &weights(points, round_part(points), between(points)))
+    let within = round_part(points);
+    weighted_mean(&logs_of(points), &weights(points, within, between(points, within)))
 }
 
 /// The variance that one round adds to a launch, the median over launches.
@@ -257,11 +260,11 @@ fn round_part(points: &[Point]) -> f64 {
     MIDMEAN_VARIANCE * median(&mut points.iter().map(|point| point.round_variance).collect::<Vec<_>>()).unwrap_or(0.0)
 }
 
-/// The variance between launches that their rounds do not explain.
-fn between(points: &[Point]) -> f64 {
+/// The variance between launches that their rounds, each of which adds `within`, do not explain.
+fn between(points: &[Point], within: f64) -> f64 {
     let (_, variance) = super::t::mean_and_variance(&logs_of(points));
     let n = points.len() as f64;
-    (variance - points.iter().map(|point| round_part(points) / point.rounds.max(1) as f64).sum::<f64>() / n).max(0.0)
+    (variance - points.iter().map(|point| within / point.rounds.max(1) as f64).sum::<f64>() / n).max(0.0)
 }
 
 /// 1 / (between + within / rounds); all the same where neither is known or the rounds are.

@@ -77,9 +77,17 @@ pub fn alike_by_chance(values: &[f64]) -> Result<f64, Undefined> {
 
 /// The rank of each value, counted from one; equal values share the mean of theirs.
 fn mid_ranks(values: &[f64]) -> Vec<f64> {
-    let below = |value: f64| values.iter().filter(|other| **other < value).count() as f64;
-    let equal = |value: f64| values.iter().filter(|other| **other == value).count() as f64;
-    values.iter().map(|value| below(*value) + (equal(*value) + 1.0) / 2.0).collect()
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut below = 0;
+    // Zero and minus zero are equal, and stand beside each other in this order.
+    for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let rank = below as f64 + (equal.len() as f64 + 1.0) / 2.0;
+        equal.iter().for_each(|&at| ranks[at] = rank);
+        below += equal.len();
+    }
+    ranks
 }
 
 /// How many blocks a series of launches is cut into: four, and five from twenty launches on, so that each is long enough
@@ -118,6 +126,11 @@ mod tests {
         assert!(neighbours_alike(&swinging).expect("twelve") > 0.99);
         assert_eq!(neighbours_alike(&[1.0; 9]), Ok(1.0));
         assert_eq!(neighbours_alike(&[1.0; 7]), Err(Undefined::TooFew { got: 7, needed: 8 }));
+    }
+
+    #[test]
+    fn equal_values_share_the_mean_of_their_ranks() {
+        assert_eq!(mid_ranks(&[3.0, 0.0, 7.0, -0.0, 3.0, 3.0]), [4.0, 1.5, 6.0, 1.5, 4.0, 4.0]);
     }
 
     #[test]
