@@ -19,8 +19,9 @@ use crate::plan::{self, Choice, Terms, Wish};
 
 /// What a run of claims keeps beside its plan.
 pub(super) const CLAIMS: &str = "claims.json";
-/// Of the budget this part is planned with; pilots take the rest.
-const PLANNED: f64 = 0.8;
+/// So much of the budget is planned with. What cells take is a guess; where it was too low, the run itself leaves out what does
+/// not fit, the dearest first.
+const PLANNED: f64 = 1.2;
 /// The claims of a run with their cells, and what it said of them once it has ended.
 #[derive(Serialize, Deserialize)]
 struct Claimed {
@@ -199,7 +200,7 @@ fn measured(
     laboratory: &Laboratory,
     arguments: &ClaimsArgs,
     resolved: &Resolved,
-    cells: &std::collections::BTreeSet<record::cell::Cell>,
+    cells: &[record::cell::Cell],
     wish: &Wish,
     terms: Terms,
 ) -> Result<(Summary, Option<i32>, RunFolder)> {

@@ -1,6 +1,6 @@
 //! The one place where a plan is made: for a run, a published write-up, the conformance suite and the self-test alike.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use record::cell::Cell;
@@ -22,7 +22,7 @@ pub enum Choice<'a> {
     /// The cells that repeat the figures of write-ups.
     Published(&'a [&'a Published], &'a Wish),
     /// These cells of claims.
-    Claimed(&'a claims::Resolved, &'a BTreeSet<Cell>, &'a Wish),
+    Claimed(&'a claims::Resolved, &'a [Cell], &'a Wish),
     /// Every cell that can be, so many rounds once, compared with nothing: for the conformance suite.
     Checked(&'a Wish, u32),
     /// These cells and hidden twins, which take turns in one process, with the method that others are compared with.

@@ -14,16 +14,15 @@ use super::select;
 use super::wish::Wish;
 use crate::worker::{Worker, carried};
 
-/// Launches that the time of a cell is foretold for.
-const LAUNCHES: f64 = 8.0;
-/// Rounds of such a launch, with what is discarded.
-const ROUNDS: f64 = 4.0;
-/// What starting one worker takes, in seconds; a virtual machine's is longer.
-const START_S: f64 = 0.15;
-/// The same of a worker that compiles while it runs.
+/// Launches that the time of a cell is foretold for, the pilot's among them.
+const LAUNCHES: f64 = 7.0;
+/// What starting one side takes, in seconds, with what it does before and after its samples.
+const START_S: f64 = 0.04;
+/// The same of a worker that is interpreted, and of one that compiles while it runs.
+const INTERPRETED_START_S: f64 = 0.4;
 const COMPILING_START_S: f64 = 1.0;
-/// What one byte takes in all phases together, in seconds: cautious, so that a budget is rather left over.
-const BYTE_S: f64 = 2e-9;
+/// What one byte takes in all rounds and phases of a launch together, in seconds.
+const BYTE_S: f64 = 4.5e-9;
 
 /// All claims that the binary carries.
 pub fn all() -> Result<&'static [Claim]> {
@@ -161,26 +160,29 @@ fn cost_s(cell: &Cell, known_s: &BTreeMap<Cell, f64>) -> f64 {
     if let Some(launch_s) = known_s.get(cell) {
         return LAUNCHES * launch_s;
     }
-    let compiles = cell.worker.contains("java");
-    let start_s = if compiles { COMPILING_START_S } else { START_S } * cell.sides().count() as f64;
+    let start_s = |side: &str| match side.split('-').next() {
+        Some("java") => COMPILING_START_S,
+        Some("python") => INTERPRETED_START_S,
+        _ => START_S,
+    };
     let bytes: f64 = cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0.0);
-    LAUNCHES * (start_s + ROUNDS * bytes * BYTE_S)
+    LAUNCHES * (cell.sides().map(start_s).sum::<f64>() + bytes * BYTE_S)
 }
 
 /// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
-/// which comparisons need not be measured. The cells to measure are returned.
+/// which comparisons need not be measured. The cells to measure are returned, those first that answer most in their time.
 pub fn affordable(
     asked: &mut [Asked],
     known_s: &BTreeMap<Cell, f64>,
     budget_s: f64,
     is_answered: impl Fn(&Asked, usize) -> bool,
-) -> BTreeSet<Cell> {
+) -> Vec<Cell> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (i, one) in asked.iter().enumerate() {
         let wanted = |j: &usize| one.jobs[*j].left_out.is_empty() && !is_answered(one, *j);
         open.extend((0..one.jobs.len()).filter(wanted).map(|j| (i, j)));
     }
-    let mut chosen: BTreeSet<Cell> = BTreeSet::new();
+    let mut chosen: Vec<Cell> = Vec::new();
     let mut spent_s = 0.0;
     while !open.is_empty() {
         let more_s = |&(i, j): &(usize, usize)| -> f64 {
@@ -199,19 +201,24 @@ pub fn affordable(
             continue;
         }
         spent_s += more_s;
-        chosen.extend(asked[i].jobs[j].cells().cloned());
+        for cell in asked[i].jobs[j].cells() {
+            if !chosen.contains(cell) {
+                chosen.push(cell.clone());
+            }
+        }
     }
     chosen
 }
 
-/// The chosen cells with their experiments: those that answer most in their time come first, and each says how much of the
-/// time it is to be given.
+/// The chosen cells, in their order, with their experiments: those that answer most in their time come first, and each says how
+/// much of the time it is to be given.
 pub(super) fn cells(
     resolved: &Resolved,
-    chosen: &BTreeSet<Cell>,
+    chosen: &[Cell],
     experiments: &[Experiment],
 ) -> (Vec<PlannedCell>, Vec<Experiment>) {
-    let planned: Vec<PlannedCell> = resolved.planned.iter().filter(|p| chosen.contains(&p.cell)).cloned().collect();
+    let of = |cell: &Cell| resolved.planned.iter().find(|p| p.cell == *cell).cloned();
+    let planned: Vec<PlannedCell> = chosen.iter().filter_map(of).collect();
     let time_s =
         |name: &str| chosen.iter().filter(|c| c.experiment == name).map(|c| cost_s(c, &resolved.known_s)).sum::<f64>();
     let jobs = || resolved.asked.iter().flat_map(|a| &a.jobs);

@@ -5,7 +5,7 @@ use record::claim::{Claim, Job, Kind, Of, Per};
 use record::outcome::Status;
 use record::plan::BATCH;
 use record::summary::{CellSummary, Estimate, GroupSummary, LaunchValues, PhaseSummary, Proof, Summary};
-use stats::interval::LEAST_LAUNCHES;
+use stats::estimate::LEAST_POINTS;
 use stats::quantile::median;
 use stats::t::{Welch, t_quantile, welch};
 
@@ -57,7 +57,7 @@ pub(super) fn of(
     way: &CellSummary,
     other: Option<&CellSummary>,
 ) -> Option<Figure> {
-    if [Some(way), other].into_iter().flatten().any(|c| c.status != Status::Ok || c.launches < LEAST_LAUNCHES) {
+    if [Some(way), other].into_iter().flatten().any(|c| c.status != Status::Ok || c.launches < LEAST_POINTS) {
         return None;
     }
     let headline = summary.experiment(&job.experiment)?.headline.as_str();
@@ -117,7 +117,7 @@ pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option
         return Some(widened(of_logs(&logs, LEVEL)?, summary, true));
     }
     let (a, b) = (logs(of, way), logs(of, other));
-    if a.len().min(b.len()) < LEAST_LAUNCHES {
+    if a.len().min(b.len()) < LEAST_POINTS {
         return None;
     }
     let figure = from_welch(welch(&b, &a).ok()?, (&a, &b));
@@ -187,7 +187,7 @@ fn distances(side: Side) -> Option<Vec<f64>> {
     let all = logs(Of::Wall, side);
     let middle = median(&mut all.clone())?;
     let found: Vec<f64> = all.iter().map(|log| (log - middle).abs()).filter(|d| *d > 0.0).map(f64::ln).collect();
-    (found.len() + 1 >= LEAST_LAUNCHES).then_some(found)
+    (found.len() + 1 >= LEAST_POINTS).then_some(found)
 }
 
 /// Events of all samples together, with half an event more so that none has a logarithm too, and the samples.

@@ -215,7 +215,7 @@ fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) 
         }
         None => {
             let least = [Some(way), other].into_iter().flatten().map(|c| c.launches).min().unwrap_or(0);
-            let needed = stats::interval::LEAST_LAUNCHES;
+            let needed = stats::estimate::LEAST_POINTS;
             let why = match least < needed {
                 true => format!("{least} launches; an interval needs {needed}"),
                 false => "the figure is not recorded, or it is zero".to_owned(),

@@ -229,7 +229,7 @@ fn what_was_not_measured_says_why() {
     short.launches = 3;
     let made = summary("r", vec![short, measured("b", "64", 1.0, 2)]);
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
-    assert_eq!((answer.word, answer.jobs[0].why.as_str()), (Word::Undecided, "3 launches; an interval needs 6"));
+    assert_eq!((answer.word, answer.jobs[0].why.as_str()), (Word::Undecided, "3 launches; an interval needs 4"));
     assert_eq!(answers(&[asked(claim("ratio", "high = 0.9"))], &[], MARGIN)[0].word, Word::Undecided);
 }
 
