@@ -1,6 +1,5 @@
-//! Who takes part in which round of a launch, in which order, and which rounds carry proofs. What is not judged takes
-//! little of the
-//! time: the floor comes in one launch of a run, the best possible in one round of four, proofs in one of eight.
+//! Who takes part in which round of a launch, in which order, and which rounds carry proofs. What is not judged takes little
+//! of the time: the floor comes in one launch of a run, the best possible in one round of four, proofs in one of eight.
 
 use record::method::Role;
 use stats::orders;
@@ -41,7 +40,7 @@ pub(super) fn comes(role: Role, number: u32) -> bool {
 }
 
 /// The turns of cells with these roles in a launch of so many discarded and measured rounds. `everything` lets all take part
-/// in all rounds and proves always; `sparing` says that the workers can leave proofs out.
+/// in all rounds; `sparing` proves in few of them, which workers must be able to.
 pub(super) fn turns(
     roles: &[Role],
     block: i32,
@@ -53,7 +52,7 @@ pub(super) fn turns(
     let mut turns = Turns {
         warmup: orders::rounds(roles.len(), warmup as usize, seed ^ 1),
         rounds: orders::rounds(roles.len(), rounds as usize, seed),
-        proofs: Vec::new(),
+        proofs: if sparing { proofs(rounds, seed) } else { Vec::new() },
     };
     if everything {
         return turns;
@@ -68,9 +67,6 @@ pub(super) fn turns(
     let comes: Vec<bool> =
         (0..roles.len()).map(|cell| turns.rounds.iter().any(|order| order.contains(&cell))).collect();
     turns.warmup.iter_mut().for_each(|order| order.retain(|&cell| comes[cell]));
-    if sparing {
-        turns.proofs = proofs(rounds, seed);
-    }
     turns
 }
 
