@@ -41,10 +41,8 @@ static const char *pages_obstacle(const struct slot *s)
 void block_check_pages(struct slot *s)
 {
     const char *obstacle = pages_obstacle(s);
-    if (!obstacle)
-        return;
-    sides_agree = true;
-    skip(s, obstacle);
+    if (obstacle)
+        skip_alike(s, obstacle);
 }
 
 static struct kept {

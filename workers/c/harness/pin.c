@@ -20,10 +20,8 @@ void pin_begin(struct slot *s)
         obstacle = choose_cpus(pin, &before, chosen);
         known = pin;
     }
-    if (obstacle) {
-        sides_agree = true;
-        skip(s, obstacle);
-    }
+    if (obstacle)
+        skip_alike(s, obstacle);
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(chosen[s->role == 'b'], &one);

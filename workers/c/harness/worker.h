@@ -98,6 +98,8 @@ bool key_is(const struct slot *s, const char *key, const char *word);
 __attribute__((noreturn)) void fail(struct slot *s, const char *call);
 __attribute__((noreturn)) void fail_because(struct slot *s, const char *call, const char *message);
 __attribute__((noreturn)) void skip(struct slot *s, const char *reason);
+/* Skips what both sides find by the cell's keys alone, before either waits for the other: they go on together. */
+__attribute__((noreturn)) void skip_alike(struct slot *s, const char *reason);
 void fact(struct slot *s, const char *name, uint64_t value);
 void fact_word(struct slot *s, const char *name, const char *value);
 

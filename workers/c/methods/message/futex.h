@@ -59,7 +59,7 @@ static inline bool receive_or_sleep(struct link *l, unsigned tries)
 static inline struct link sleeper_begin(struct slot *s, char **memory)
 {
     if (key_is(s, "wait", "spin"))
-        skip(s, "a futex is there to sleep; spin-ring is the same ring without");
+        skip_alike(s, "a futex is there to sleep; spin-ring is the same ring without");
     struct link l = message_begin(s);
     *memory = shared_by_descriptor(s, ring_bytes(s));
     ring_ends(s, &l, *memory);

@@ -55,5 +55,5 @@ static void run_b(struct slot *s)
 METHOD(message_limit, .experiment = "message", .name = "limit", .role = "limit",
        .summary = "One cache line bounced between two CPUs: the least that any message can cost.", .phases = "round-trips",
        .keys = "bytes:size ops:count " PIN_KEY, .memory = "8 * ops",
-       .laws = "turns == 2 * ops; " PIN_LAWS, .calls = "round-trips:sched_yield?,poll?", .isolation = "own",
+       .laws = "turns == 2 * ops; " PIN_LAWS, .calls = "round-trips:sched_yield?,poll?",
        .run = run, .run_b = run_b);

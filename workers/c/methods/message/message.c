@@ -27,7 +27,7 @@ struct link message_begin(struct slot *s)
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         fail(s, "sched_getaffinity");
     if (spins && (key_is(s, "pin", "same") || (key_is(s, "pin", "none") && CPU_COUNT(&allowed) < 2)))
-        skip(s, "two sides that spin on one CPU wait for the scheduler and not for each other");
+        skip_alike(s, "two sides that spin on one CPU wait for the scheduler and not for each other");
     size_t ops = key_size(s, "ops"), room = (l.bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     l.message = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     latencies = mmap(NULL, ops * sizeof *latencies, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

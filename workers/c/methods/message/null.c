@@ -10,4 +10,4 @@ static void run(struct slot *s)
 METHOD(message_null, .experiment = "message", .name = "null", .role = "null",
        .summary = "Both phases with an empty body: the floor below which nothing is resolved.", .phases = MESSAGE_PHASES,
        .keys = "bytes:size ops:count", .memory = "0", .laws = "round-trips.minor_faults == 0", .calls = "",
-       .isolation = "own", .run = run, .run_b = run);
+       .run = run, .run_b = run);

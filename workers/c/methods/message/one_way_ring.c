@@ -29,4 +29,4 @@ static void run(struct slot *s)
 METHOD(message_one_way_ring, .experiment = "message", .name = "one-way-ring", .group = "one-way",
        .summary = "A ring of 64 messages in shared memory, one producer and one consumer, both spinning; nothing is answered.",
        .phases = ONE_WAY_PHASES, .keys = "bytes:size ops:count wait:spin " PIN_KEY, .memory = "68 * bytes + 8 * ops + 16384",
-       .laws = ONE_WAY_LAWS, .calls = "one-way:sched_yield?,poll?", .isolation = "own", .run = run, .run_b = queue_consumer);
+       .laws = ONE_WAY_LAWS, .calls = "one-way:sched_yield?,poll?", .run = run, .run_b = queue_consumer);

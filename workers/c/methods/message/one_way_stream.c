@@ -62,4 +62,4 @@ static void run_b(struct slot *s)
 METHOD(message_one_way_stream, .experiment = "message", .name = "one-way-stream", .group = "one-way",
        .summary = "A Unix stream socket that carries messages one way only; the last one is acknowledged.",
        .phases = ONE_WAY_PHASES, .keys = "bytes:size ops:count wait:block " PIN_KEY, .memory = "2 * bytes + 8 * ops",
-       .laws = ONE_WAY_LAWS, .calls = "one-way:read,write", .isolation = "own", .run = run, .run_b = run_b);
+       .laws = ONE_WAY_LAWS, .calls = "one-way:read,write", .run = run, .run_b = run_b);

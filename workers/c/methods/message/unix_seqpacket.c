@@ -31,4 +31,4 @@ METHOD(message_unix_seqpacket, .experiment = "message", .name = "unix-seqpacket"
        .summary = "A pair of Unix sockets that keep boundaries and know of a connection (SOCK_SEQPACKET).",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
        .calls = "round-trips:sendto,recvfrom,sched_yield?,poll? timed-trips:sendto,recvfrom,sched_yield?,poll?",
-       .isolation = "own", .run = run, .run_b = run_b);
+       .run = run, .run_b = run_b);

@@ -49,4 +49,4 @@ static void run_b(struct slot *s)
 
 METHOD(message_unix_stream, .experiment = "message", .name = "unix-stream", .summary = "A Unix stream socket, by its path.",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "2 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
-       .calls = "round-trips:read,write,sched_yield?,poll? timed-trips:read,write,sched_yield?,poll?", .isolation = "own", .run = run, .run_b = run_b);
+       .calls = "round-trips:read,write,sched_yield?,poll? timed-trips:read,write,sched_yield?,poll?", .run = run, .run_b = run_b);
