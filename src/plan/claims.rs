@@ -282,7 +282,7 @@ mod tests {
         let mut all = [asked("dear", pair.clone())];
         let known = pair.into_iter().map(|cell| (cell, 0.1)).collect();
         assert_eq!(affordable(&mut all, &known, 4.0, |_, _| false).len(), 2);
-        assert_eq!(affordable(&mut all, &known, 1.5, |_, _| false).len(), 0);
+        assert_eq!(affordable(&mut all, &known, 1.3, |_, _| false).len(), 0);
     }
 
     #[test]

@@ -3,33 +3,18 @@
 
 use crate::support::skips::skip;
 use crate::support::turns;
-use crate::support::waiting::{wait_until, wait_until_at_work};
+use crate::support::victims::disturb_all;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::place::{Place, cell, entries};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 
-/// The two processes of a launch below a laboratory: side a and side b.
-fn sides_of(laboratory: &Child) -> Option<[Pid; 2]> {
-    let mut found = [None; 2];
-    for process in entries(Path::new("/proc")) {
-        let Some(number) = process.file_name().and_then(|n| n.to_str()?.parse::<i32>().ok()) else { continue };
-        let parent = std::fs::read_to_string(process.join("stat")).ok();
-        let parent = parent.and_then(|text| text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok());
-        let input = std::fs::read_link(process.join("fd/0")).unwrap_or_default().to_string_lossy().into_owned();
-        if parent == Some(laboratory.id()) {
-            let role = ["/request.a", "/request.b"].iter().position(|end| input.ends_with(end));
-            role.into_iter().for_each(|role| found[role] = Pid::from_raw(number));
-        }
-    }
-    Some([found[0]?, found[1]?])
-}
-
-/// A run of one cell, one of whose sides is sent this signal in the middle of its pilot, and of a cell that is not touched.
-/// The cell's outcome and the laboratory's whole time are returned.
+/// A run of one cell, one of whose sides is sent this signal in the middle of each of its launches, and of a cell that is not
+/// touched by itself. The cell's outcome and the laboratory's whole time are returned.
 fn disturbed(name: &str, wait: &str, victim: usize, signal: Signal) -> (Value, Duration) {
     let place = Place::new();
     let out = place.file("run");
@@ -43,21 +28,16 @@ fn disturbed(name: &str, wait: &str, victim: usize, signal: Signal) -> (Value, D
     // A virtual machine takes a part of a second to start; on a busy machine also the other cell takes its time.
     let limit = if name.contains("java") { "6s" } else { "3s" };
     command.args(["--time-limit", limit, "--launches", "1", "--budget", "15s", "--json", "--out"]).arg(&out);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut sides = None;
-    wait_until(&format!("{name} has a pair"), || {
-        sides = sides_of(&child);
-        sides.is_some()
-    });
-    let sides = sides.unwrap();
+    // Files: nobody reads a pipe while the sides are looked for.
+    let [told, said] = ["told", "said"].map(|name| place.file(name));
+    command.stdout(File::create(&told).unwrap()).stderr(File::create(&said).unwrap());
+    let mut child = command.spawn().unwrap();
     let begun = Instant::now();
-    // A side that waits for the other uses no time of the processor worth mentioning.
-    sides.iter().for_each(|side| wait_until_at_work(side.as_raw_nonzero().get() as u32));
-    kill_process(sides[victim], signal).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let method = name.split(['/', '@']).nth(1).unwrap();
+    let sides = disturb_all(&mut child, method, victim, signal);
     let took = begun.elapsed();
-    let summary: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{name}: {e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let summary: Value = serde_json::from_str(&std::fs::read_to_string(&told).unwrap())
+        .unwrap_or_else(|e| panic!("{name}: {e}: {}", std::fs::read_to_string(&said).unwrap()));
     let other = cell(&summary, &null, &[]);
     assert!(other["launches"].as_u64() > Some(0), "{name}: the rest does not go on: {}", other["reason"]);
     for side in sides {

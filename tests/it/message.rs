@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::support::sides::{Launch, Worker, pagewise};
-use crate::support::waiting::{wait_until, wait_until_at_work};
+use crate::support::victims::disturb_all;
+use crate::support::waiting::wait_until_at_work;
 use record::method::Method;
 use record::transcript::Ending;
 
@@ -142,22 +143,6 @@ fn a_side_whose_peer_dies_ends_where_it_can_notice() {
     }
 }
 
-/// Workers below a process: their numbers.
-fn workers_below(parent: u32) -> Vec<u32> {
-    let children = |pid: u32| {
-        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-        lists
-            .flat_map(|l| l.split_whitespace().filter_map(|n| n.parse().ok()).collect::<Vec<u32>>())
-            .collect::<Vec<_>>()
-    };
-    let is_side = |pid: &u32| {
-        let input = std::fs::read_link(format!("/proc/{pid}/fd/0"));
-        input.is_ok_and(|path| path.to_string_lossy().contains("/request"))
-    };
-    children(parent).into_iter().filter(is_side).collect()
-}
-
 #[test]
 fn the_laboratory_ends_the_other_side_and_names_the_cause() {
     for victim in [0, 1] {
@@ -174,7 +159,7 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
                 "--set",
                 "bytes=64",
                 "--set",
-                "ops=60000",
+                "ops=400000",
                 "--launches",
                 "1",
                 "--budget",
@@ -186,17 +171,10 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
                 folder,
             ],
         );
-        let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
-        let mut sides = Vec::new();
-        wait_until("the laboratory has started a pair", || {
-            sides = workers_below(child.id());
-            sides.len() == 2
-        });
-        sides.iter().copied().for_each(wait_until_at_work);
-        let pid = rustix::process::Pid::from_raw(sides[victim] as i32).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let told = place.path().join("told");
+        command.stdout(std::fs::File::create(&told).unwrap()).stderr(std::process::Stdio::null());
+        disturb_all(&mut command.spawn().unwrap(), "udp", victim, rustix::process::Signal::KILL);
+        let summary: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&told).unwrap()).unwrap();
         let cell = &summary["cells"][0];
         assert_eq!(cell["status"], "failed", "{cell:#}");
         let reason = cell["reason"].as_str().unwrap();

@@ -32,14 +32,14 @@ impl Runner<'_> {
         if record.block < 0 && !stopped {
             self.learn_times(record, &transcripts, asked)?;
         }
-        // What the survivor of a pair complains of is not why the pair ended.
-        if let ([_], [_, _]) = (&record.cells[..], &record.sides[..])
-            && record.sides.iter().any(killed)
-        {
+        let bereft = record.sides.len() > 1 && record.sides.iter().any(killed);
+        if let ([_], true) = (&record.cells[..], bereft) {
             self.blame(record, None)?;
         }
         let mut named = false;
-        for (side, transcript) in record.sides.iter().zip(&transcripts) {
+        // What the survivor of a pair complains of is not why the pair ended.
+        let heard = record.sides.iter().zip(&transcripts).filter(|(side, _)| !bereft || killed(side));
+        for (side, transcript) in heard {
             for ending in transcript.iter().flat_map(|t| &t.endings) {
                 let outcome = outcome_of(ending, side, record.oom_killed);
                 if let Some(&cell) = ending.cell().and_then(|c| record.cells.get(c as usize)) {

@@ -16,5 +16,6 @@ pub mod sides;
 pub mod skips;
 pub mod traced;
 pub mod turns;
+pub mod victims;
 pub mod waiting;
 pub mod wishes;

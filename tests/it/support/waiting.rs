@@ -15,10 +15,15 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until a process is in the middle of its work: until it has used 200 ms of processors' time, far more than it needs
-/// to start, and than a side uses while it waits for the other.
+/// Waits until a process is in the middle of its work.
 pub fn wait_until_at_work(process: u32) {
-    wait_until(&format!("process {process} is at work"), || used_ticks(process) >= 20);
+    wait_until(&format!("process {process} is at work"), || is_at_work(process));
+}
+
+/// Whether a process has used 200 ms of processors' time, far more than it needs to start, and than a side uses while it waits
+/// for the other.
+pub fn is_at_work(process: u32) -> bool {
+    used_ticks(process) >= 20
 }
 
 /// Processor time of a process and its threads, in ticks of 10 ms; 0 where it is no more.
