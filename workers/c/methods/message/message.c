@@ -124,8 +124,12 @@ void message_answer(struct slot *s, struct link *l, const struct trips *trips, c
     fact_digest(s, l->message, l->bytes); /* the last message */
 }
 
-void accept_for_a_while(int listener)
+int accept_for_a_while(int listener)
 {
     struct timeval limit = {.tv_sec = 10};
     setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    int connected;
+    while ((connected = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) < 0 && errno == EINTR)
+        continue; /* with a time limit a call is not begun again by the kernel, after SIGCONT for one */
+    return connected;
 }

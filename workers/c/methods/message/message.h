@@ -116,5 +116,5 @@ void message_answer(struct slot *s, struct link *l, const struct trips *trips, c
 void message_end(struct slot *s, struct link *l);
 
 /* accept4() gives up after ten seconds: a peer that died before it connected will never come. */
-void accept_for_a_while(int listener);
+int accept_for_a_while(int listener);
 #endif

@@ -21,8 +21,7 @@ static void run(struct slot *s)
         getsockname(listener, (struct sockaddr *)&address, &length) != 0)
         no_port(s, "bind");
     tell(s, &address.sin_port, sizeof address.sin_port);
-    accept_for_a_while(listener);
-    l.in = l.out = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    l.in = l.out = accept_for_a_while(listener);
     if (l.in < 0)
         fail(s, "accept4");
     close(listener);

@@ -21,8 +21,7 @@ static void run(struct slot *s)
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 1) != 0)
         fail(s, "bind");
     meet(s);
-    accept_for_a_while(listener);
-    l.in = l.out = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    l.in = l.out = accept_for_a_while(listener);
     unlink(address.sun_path);
     close(listener);
     if (l.in < 0)
