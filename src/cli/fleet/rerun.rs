@@ -26,7 +26,7 @@ pub(super) fn command(fleet: &Fleet) -> String {
 }
 
 /// A word as a shell takes it. Names may have been written by anybody.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "@%_+=:,./-".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

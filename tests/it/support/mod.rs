@@ -5,6 +5,7 @@ pub mod cache;
 pub mod compiled;
 pub mod errors;
 pub mod native;
+pub mod nodes;
 pub mod pages;
 pub mod place;
 pub mod readers;
