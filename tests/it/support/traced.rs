@@ -210,7 +210,11 @@ pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
     let value = |key: &str, kind: &Kind| match (key, kind) {
         ("bytes", _) if method.experiment == "write" => "4096".to_owned(),
         ("bytes", _) if method.name == "memfd-huge" => (4 << 20).to_string(),
-        ("wait", _) => if method.name == "spin-ring" { "spin" } else { "block" }.to_owned(),
+        ("wait", Kind::Choice(words)) => {
+            let blocks =
+                words.iter().any(|w| w == "block") && !["spin-ring", "mailbox"].contains(&method.name.as_str());
+            if blocks { "block" } else { "spin" }.to_owned()
+        }
         ("bytes", _) if method.experiment == "message" => "64".to_owned(),
         ("bytes", _) if ["fault", "fork", "allocate"].contains(&method.experiment.as_str()) => (4 << 20).to_string(),
         ("bytes" | "batch_bytes" | "pipe_bytes" | "pile", _) => (256 << 10).to_string(),

@@ -98,6 +98,8 @@ bool key_is(const struct slot *s, const char *key, const char *word);
 __attribute__((noreturn)) void fail(struct slot *s, const char *call);
 __attribute__((noreturn)) void fail_because(struct slot *s, const char *call, const char *message);
 __attribute__((noreturn)) void skip(struct slot *s, const char *reason);
+/* A reason for skip() and agree(): the call, what it answered (errno), and what may be behind that. */
+const char *refused(const char *call, const char *hint);
 void fact(struct slot *s, const char *name, uint64_t value);
 void fact_word(struct slot *s, const char *name, const char *value);
 
