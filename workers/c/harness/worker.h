@@ -116,6 +116,8 @@ size_t pattern_first_wrong(const void *start, size_t bytes, uint64_t seed);
  * both sides; map it with MAP_FIXED_NOREPLACE so that every method gets the same alignment. */
 void *free_range(struct slot *s, size_t bytes);
 void check_map(struct slot *s, const void *mapped);
+/* After madvise(MADV_HUGEPAGE): skips where the kernel does not know it, fails where it was refused for another reason. */
+void check_huge_advice(struct slot *s, int advised);
 /* What a phase took away must be gone: fails where one of its calls did not return 0. */
 void check_done(struct slot *s, int left, const char *calls);
 struct resident {
