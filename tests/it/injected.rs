@@ -169,10 +169,15 @@ impl Subject<'_> {
         if !watched.segments.is_empty() && case.call != "shmctl" {
             return Err(format!("it leaves {:?}", watched.segments));
         }
-        // Each thread counts for itself, so a case of a child's may meet its parent's request.
-        let invented = |c: &Call| c.text.starts_with("read(0,") && case.fault.starts_with("retval");
-        let Some(at) = watched.calls.iter().position(Call::is_injected).filter(|at| !invented(&watched.calls[*at]))
-        else {
+        // Each thread counts for itself, so a case of a child's may meet its parent's request, or its loader.
+        // And waking is not waiting: no signal interrupts it.
+        let invented = |c: &Call| {
+            let request = c.text.starts_with("read(0,") && case.fault.starts_with("retval");
+            request || (c.name == "futex" && c.text.contains("FUTEX_WAKE"))
+        };
+        let asked = watched.calls.iter().position(|c| c.text.starts_with("read(0,")).unwrap_or(usize::MAX);
+        let found = watched.calls.iter().position(Call::is_injected);
+        let Some(at) = found.filter(|&at| at >= asked && !invented(&watched.calls[at])) else {
             return Ok(Outcome::NotReached);
         };
         let crashed = endings(side).iter().any(|e| matches!(e, Ending::Crash { .. }));
@@ -203,9 +208,7 @@ impl Subject<'_> {
             return Ok(Outcome::Caught);
         }
         let disturbed = &watched.calls[at];
-        let its_own = |c: &&Call| c.thread == disturbed.thread && !c.text.starts_with("write(-1,");
-        let again = |c: &Call| c.name == disturbed.name && c.phase == disturbed.phase;
-        if watched.calls[at + 1..].iter().find(its_own).is_some_and(again) {
+        if watched.calls[at + 1..].iter().any(|c| c.thread == disturbed.thread && c.is_again(disturbed)) {
             return Ok(Outcome::Retried);
         }
         match &disturbed.phase {

@@ -46,6 +46,7 @@ const FAULTS: &[(&[&str], &[&str])] = &[
     (&["newfstatat", "fstat", "statfs", "fstatfs"], &["error=EIO", "error=ENOMEM"]),
     (&["sched_setaffinity"], &["error=EINVAL", "error=EPERM"]),
     (&["nanosleep", "clock_nanosleep"], &["error=EINTR"]),
+    (&["ioctl"], &["error=EAGAIN", "error=ENOMEM"]),
     (&["lseek", "fadvise64", "readahead"], &["error=EINVAL"]),
     (&["mincore", "cachestat"], &["error=EAGAIN", "error=ENOSYS"]),
 ];
@@ -57,7 +58,7 @@ pub fn of(call: &str) -> &'static [&'static str] {
 
 /// The C library's names for what the kernel calls something else.
 const ALIASES: &[(&str, &[&str])] = &[
-    ("openat", &["open", "-records", "fopen", "smaps", "/proc", "shm_open"]),
+    ("openat", &["open", "-records", "fopen", "smaps", "/proc", "/sys", "shm_open"]),
     ("read", &["standard input", "/proc", "/sys"]),
     ("write", &["written"]),
     ("pread64", &["pread", "/proc"]),
@@ -68,6 +69,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("mmap", &["posix_spawn", "pthread_create"]),
     ("mprotect", &["pthread_create"]),
     ("madvise", &["MADV_"]),
+    ("mlock", &["to lock as much memory"]),
     ("fcntl", &["F_ADD_SEALS", "a pipe of"]),
     // What these answer only where the call is not there or not permitted.
     ("io_uring_setup", &["io_uring is refused", "SQPOLL is refused"]),
