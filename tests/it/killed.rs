@@ -128,6 +128,25 @@ fn two_hundred_kills_leave_nothing_and_runs_that_can_be_read() {
     }
 }
 
+/// Nobody is left to put anything back then, until the run is resumed: its guard is told of the same names.
+#[test]
+fn what_laboratory_and_guard_leave_that_are_killed_together_is_removed_by_the_resumption() {
+    let mut run = Run::of(&WORDS);
+    let mut rng = Seeded::new(3);
+    wait_until("a launch runs", || run.in_a_launch() && Victim::Guard.of(&run, &mut rng).is_some());
+    let guard = Victim::Guard.of(&run, &mut rng).unwrap();
+    // Stopped first, so that it does not act between the two deaths.
+    kill_process(guard, Signal::STOP).unwrap();
+    kill_process(Pid::from_child(&run.child), Signal::KILL).unwrap();
+    run.child.wait().unwrap();
+    kill_process(guard, Signal::KILL).unwrap();
+    wait_until("all processes are gone", || run.numbered().is_empty());
+    is_readable(&run, "killed together");
+    let result = run.place.run(&["run", "--resume", run.out.to_str().unwrap(), "--budget", "4s"]);
+    assert!([0, 4].contains(&result.code), "{}", result.err);
+    run.leaves_nothing();
+}
+
 #[test]
 fn a_side_that_stops_is_a_failed_cell() {
     let words = ["share/posix-shm@c-O3+c-O3", "share/null@c-O3", "--set", "bytes=1MiB", "--set", "load=0"];
