@@ -175,9 +175,12 @@ impl Subject<'_> {
             let request = c.text.starts_with("read(0,") && case.fault.starts_with("retval");
             request || (c.name == "futex" && c.text.contains("FUTEX_WAKE"))
         };
+        if watched.calls.iter().any(|c| c.is_injected() && invented(c)) {
+            return Ok(Outcome::NotReached);
+        }
         let asked = watched.calls.iter().position(|c| c.text.starts_with("read(0,")).unwrap_or(usize::MAX);
         let found = watched.calls.iter().position(Call::is_injected);
-        let Some(at) = found.filter(|&at| at >= asked && !invented(&watched.calls[at])) else {
+        let Some(at) = found.filter(|&at| at >= asked) else {
             return Ok(Outcome::NotReached);
         };
         let crashed = endings(side).iter().any(|e| matches!(e, Ending::Crash { .. }));

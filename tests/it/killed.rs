@@ -84,7 +84,8 @@ fn kill_once(seed: u64, words: &[&str]) {
     run.leaves_nothing();
     wait_until(&format!("no segment is left: {what}"), || lost_segments().is_subset(&before));
     match (victim, killed) {
-        (Victim::Laboratory, Some(())) => assert_eq!(code, None, "{what}"),
+        // A signal that comes to a process at its very end changes nothing any more.
+        (Victim::Laboratory, Some(())) => assert!([None, Some(0), Some(4)].contains(&code), "{what}"),
         (Victim::Guard, Some(())) => assert!([Some(0), Some(1), Some(4)].contains(&code), "{what}"),
         _ => assert!([Some(0), Some(4)].contains(&code), "{what}"),
     }
@@ -119,11 +120,12 @@ fn a_kill_at_a_random_moment_leaves_nothing_and_a_run_that_can_be_read() {
     }
 }
 
-/// `cargo test --test it killed:: -- --ignored`
+/// `cargo test --test it killed:: -- --ignored`; PAGEWISE_KILLS=240 begins with that seed.
 #[test]
 #[ignore = "200 runs: a quarter of an hour"]
 fn two_hundred_kills_leave_nothing_and_runs_that_can_be_read() {
-    for seed in 100..300 {
+    let first = std::env::var("PAGEWISE_KILLS").ok().and_then(|seed| seed.parse().ok()).unwrap_or(100);
+    for seed in first..300 {
         kill_once(seed, &WORDS);
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use judge::fleet::{BY, Gathered, explain, judge, learn, read};
+use judge::fleet::{BY, Gathered, Opened, explain, gather, judge, learn, open};
 use record::fleet::{Finding, Fleet, folders};
 use record::sizes;
 
@@ -17,6 +17,11 @@ mod check_node;
 mod rerun;
 
 pub(super) use check_node::{CheckNodeArgs, check_node};
+
+/// Threads that read folders side by side, at most.
+const MOST_READERS: usize = 16;
+/// Folders that are held in memory as they were read.
+const PIECE: usize = 512;
 
 /// The words after `fleet`.
 #[derive(Debug, Args)]
@@ -126,9 +131,25 @@ impl Asked {
             let folder = std::fs::canonicalize(folder).with_context(|| format!("cannot read {}", folder.display()))?;
             paths.extend(folders(&folder)?);
         }
+        let paths: Vec<PathBuf> = paths.into_iter().collect();
         let mut gathered = Gathered::default();
-        paths.iter().for_each(|path| read(&mut gathered, path, self.again));
+        let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_READERS);
+        // In pieces, because a folder that was read is larger than what is kept of it.
+        for piece in paths.chunks(PIECE) {
+            self.opened(piece, readers).into_iter().for_each(|opened| gather(&mut gathered, opened));
+        }
         Ok(gathered)
+    }
+
+    /// Folders in their order, read side by side.
+    fn opened(&self, paths: &[PathBuf], readers: usize) -> Vec<Opened> {
+        let one = |path: &PathBuf| open(path, self.again);
+        std::thread::scope(|scope| {
+            let each = paths.len().div_ceil(readers).max(1);
+            let parts = paths.chunks(each).map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>()));
+            let parts: Vec<_> = parts.collect();
+            parts.into_iter().flat_map(|part| part.join().expect("reading a folder does not panic")).collect()
+        })
     }
 }
 

@@ -35,10 +35,11 @@ impl Call {
         self.text.contains("(INJECTED)")
     }
 
-    /// Whether that is this call once more, after it failed: the same place or descriptor; and where no bytes move, whose
-    /// rest follows, all else that it was passed.
+    /// Whether that is this call once more, after it failed: the same place or descriptor; and all else that it was passed, but
+    /// where bytes move or are filled in, which strace shows as what they have become.
     pub fn is_again(&self, first: &Call) -> bool {
-        const MOVING: [&str; 8] = ["read", "write", "send", "recv", "splice", "sendfile", "copy_file", "process_vm"];
+        const MOVING: [&str; 9] =
+            ["read", "write", "send", "recv", "splice", "copy_file", "process_vm", "mq_timed", "wait"];
         let moves = MOVING.iter().any(|word| first.name.contains(word));
         let end = if moves { "," } else { ") =" };
         let passed = |call: &Call| call.text.split(end).next().unwrap_or_default().trim_end().to_owned();

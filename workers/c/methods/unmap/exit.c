@@ -35,8 +35,13 @@ static void run(struct slot *s)
     if (child < 0)
         fail(s, "fork");
     close(ends[1]);
-    if (read(ends[0], &touched, sizeof touched) != sizeof touched)
-        copy_close(s, child); /* it says why, and does not return then */
+    if (read(ends[0], &touched, sizeof touched) != sizeof touched) {
+        int error = errno;
+        close(ends[0]);
+        copy_close(s, child); /* it says why, where it knows, and does not return then */
+        errno = error;
+        fail(s, "read");
+    }
     s->ops = 1;
     PHASE(s, "take-away") {
         told = write(ends[0], "e", 1) == 1;
