@@ -37,7 +37,7 @@ static void run(struct slot *s)
     close(ends[1]);
     if (read(ends[0], &touched, sizeof touched) != sizeof touched) {
         int error = errno;
-        close(ends[0]);
+        (void)!write(ends[0], "e", 1); /* it ends, if it is there */
         copy_close(s, child); /* it says why, where it knows, and does not return then */
         errno = error;
         fail(s, "read");
