@@ -26,6 +26,7 @@ inside sh -c 'ls /usr/share/man/man1/pagewise*.gz /usr/share/bash-completion/com
     /usr/share/doc/pagewise/copyright'
 inside pagewise doctor > /dev/null
 inside pagewise run --budget "${BUDGET:-60s}" --force
+cp packaging/debian/tests/check "$root/check" && inside sh /check
 inside dpkg --purge pagewise
 ! inside sh -c 'command -v pagewise' || { echo "it is still there after it was removed"; exit 1; }
 echo "the package takes its first look in a clean root"

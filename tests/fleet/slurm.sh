@@ -2,12 +2,14 @@
 # A fleet under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed in the
 # midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge: tests/fleet/slurm.sh target/release/pagewise
 # ODD_BY=quota (a fifth of a CPU; needs a quiet machine, because all nodes share it) or thp (huge pages off; the default).
+# KILL=no leaves out the task that is killed and requeued, NODES=16 starts more nodes, CHECK=6s shortens check-node, and PAGEWISE_ARGS asks
+# something else: sixteen nodes under a quiet minute are enough to find a quota, of which eight say too little.
 # Nothing is left: the daemons are its own, below a folder of its own, and are ended by their ids.
 set -u
 pagewise=$(realpath "${1:?the program}")
 here=$(realpath "$(dirname "$0")/../..")
 place=$(mktemp -d /var/tmp/pagewise-slurm.XXXXXX)
-NODES=8 ODD=n5 KILLED=n3
+NODES=${NODES:-8} ODD=n5 KILLED=n3
 say() { printf '%s\n' "== $*"; }
 fail() { say "FAILED: $*"; exit 1; }
 
@@ -98,41 +100,46 @@ esac
 chmod +x "$place/pagewise" "$place/odd"
 
 export PAGEWISE=$place/pagewise PAGEWISE_OUT=$place/shared XDG_DATA_HOME=$place/data XDG_CACHE_HOME=$place/cache
-export PAGEWISE_ARGS="fault/touch@c-O3 fault/thp@c-O3 --set bytes=16MiB --launches 6 --budget 8s"
+export PAGEWISE_ARGS=${PAGEWISE_ARGS:-fault/touch@c-O3 fault/thp@c-O3 --set bytes=16MiB --launches 6 --budget 8s}
 job=$(sbatch --parsable --array=1-$NODES --output="$place/out-%a" "$here/packaging/slurm/pagewise.sbatch") || fail "sbatch"
 say "array job $job over $NODES nodes; $ODD is odd by ${ODD_BY:-thp}"
 
 # --- one is killed in the midst, and its task requeued
-task=
-for _ in $(seq 600); do
-    run=$(ls -d "$place/shared/$KILLED"/* 2>/dev/null | head -n 1)
-    if [ -n "$run" ] && [ -s "$run/launches.jsonl" ] && [ "$(wc -l < "$run/launches.jsonl")" -ge 3 ]; then
-        task=${run##*/} && task=${task/-/_}
-        pid=$(pgrep --full "^$pagewise run .*--out $run\$" | head -n 1)
-        [ -n "$pid" ] && kill -9 "$pid" &&
-            say "killed $KILLED (task $task) after $(wc -l < "$run/launches.jsonl") launches" && break
-    fi
-    sleep 0.1
-done
-[ -n "${pid:-}" ] || fail "$KILLED was not killed"
-"$pagewise" report "$run" --json > "$place/killed.json"
-say "what was killed is readable: report ends with $?, $(wc -c < "$place/killed.json") bytes of JSON"
-# A requeued task may go to any free node; this one is to complete what its node has.
-scontrol requeuehold "$task" || fail "requeue"
-for _ in $(seq 60); do
-    scontrol update JobId="$task" ReqNodeList=$KILLED 2>/dev/null && break
-    sleep 1
-done
-scontrol release "$task" || fail "release"
+task="" run=""
+kill_and_requeue() {
+    for _ in $(seq 600); do
+        run=$(ls -d "$place/shared/$KILLED"/* 2>/dev/null | head -n 1)
+        if [ -n "$run" ] && [ -s "$run/launches.jsonl" ] && [ "$(wc -l < "$run/launches.jsonl")" -ge 3 ]; then
+            task=${run##*/} && task=${task/-/_}
+            pid=$(pgrep --full "^$pagewise run .*--out $run\$" | head -n 1)
+            [ -n "$pid" ] && kill -9 "$pid" &&
+                say "killed $KILLED (task $task) after $(wc -l < "$run/launches.jsonl") launches" && break
+        fi
+        sleep 0.1
+    done
+    [ -n "${pid:-}" ] || fail "$KILLED was not killed"
+    "$pagewise" report "$run" --json > "$place/killed.json"
+    say "what was killed is readable: report ends with $?, $(wc -c < "$place/killed.json") bytes of JSON"
+    # A requeued task may go to any free node; this one is to complete what its node has.
+    scontrol requeuehold "$task" || fail "requeue"
+    for _ in $(seq 60); do
+        scontrol update JobId="$task" ReqNodeList=$KILLED 2>/dev/null && break
+        sleep 1
+    done
+    scontrol release "$task" || fail "release"
+}
+[ "${KILL:-}" = no ] || kill_and_requeue
 for _ in $(seq 600); do
     [ -z "$(squeue --noheader)" ] && break
     sleep 1
 done
-if [ ! -e "$run/summary.json" ]; then
-    fail "$run has no summary; $(cat "$place"/out-*)"
+if [ "${KILL:-}" != no ]; then
+    if [ ! -e "$run/summary.json" ]; then
+        fail "$run has no summary; $(cat "$place"/out-*)"
+    fi
+    say "the requeued run is complete: $(wc -l < "$run/launches.jsonl") launches," \
+        "$(grep -c resumed "$run/decisions.jsonl") resumption"
 fi
-say "the requeued run is complete: $(wc -l < "$run/launches.jsonl") launches," \
-    "$(grep -c resumed "$run/decisions.jsonl") resumption"
 ls -d "$place"/shared/*/*
 
 # --- the question
@@ -145,7 +152,7 @@ found=$("$pagewise" fleet "$place/shared" --json | python3 -c "$nodes")
 say "found $found and no other"
 "$pagewise" fleet learn "$place/shared" --out "$place/criteria.json" || fail "learn"
 export PAGEWISE_NODE=here
-PAGEWISE_LOCK=$place/locks "$pagewise" check-node --criteria "$place/criteria.json" --budget 20s
+PAGEWISE_LOCK=$place/locks "$pagewise" check-node --criteria "$place/criteria.json" --budget "${CHECK:-20s}"
 say "check-node on this machine ends with $?"
-PAGEWISE_NODE=slow PAGEWISE_LOCK=$place/locks "$place/odd" "$pagewise" check-node --criteria "$place/criteria.json" --budget 20s
+PAGEWISE_NODE=slow PAGEWISE_LOCK=$place/locks "$place/odd" "$pagewise" check-node --criteria "$place/criteria.json" --budget "${CHECK:-20s}"
 say "check-node where it is odd ends with $?"

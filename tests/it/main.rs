@@ -8,6 +8,7 @@ mod allocate;
 mod bad_input;
 mod canary;
 mod claims;
+mod clocks;
 mod copy;
 mod denied;
 mod docs;

@@ -3,13 +3,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use judge::fleet::{Gathered, check};
 use pagewise::worker::carried;
 use record::advice::{Advice, LineCheck, Topic};
 use record::claim::Claim;
+use record::fleet::Criteria;
 use record::setting::Setting;
 use stats::rng::Seeded;
 
 use crate::advise::{advice_here, here};
+use crate::support::nodes;
 
 /// Pieces that are put into files.
 const PIECES: [&str; 16] = [
@@ -113,5 +116,27 @@ fn changed_files_of_advice_are_read_or_refused() {
             let _ = (advice.way(name, 0), advice.way(name, u64::MAX));
         }
         advice.canonical().map(drop)
+    });
+}
+
+/// What six nodes would have been learnt to cost, two cells of one kind.
+const CRITERIA: &str = r#"{"schema": 1, "what": ["fault/touch@c-O3", "fault/thp@c-O3"], "set": ["bytes=16777216"], "kinds": [
+  {"facts": {"kernel": "6.1", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": [
+    {"cell": "fault/m0@c-O3", "parameters": {"bytes": "16777216"}, "status": "ok",
+     "per_unit_ns": 180.5, "low_ns": 120.0, "high_ns": 260.25},
+    {"cell": "fault/m1@c-O3", "parameters": {}, "status": "skipped"}]}]}"#;
+
+#[test]
+fn changed_criteria_of_a_fleet_are_read_or_refused() {
+    let mut gathered = Gathered::default();
+    (0..3).for_each(|number| {
+        gathered.question(nodes::question(number));
+    });
+    let run = nodes::node("n1", "6.1", 1.0);
+    survives("criteria", &[("criteria.json", CRITERIA)], 600, |_, text| {
+        let checked = check(&Criteria::parse(text)?, &gathered, &run);
+        let words = report::terminal::checked("n1", &checked);
+        assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
+        Ok(())
     });
 }

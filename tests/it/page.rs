@@ -9,6 +9,7 @@ use record::summary::Summary;
 use serde_json::{Value, json};
 
 use crate::support::browser::Browser;
+use crate::support::nodes;
 use crate::support::place::{Place, said};
 
 const FIGURES: &str = include_str!("page_looks/figures.js");
@@ -101,7 +102,9 @@ fn figures_of_a_comparison_without_scripts_are_those_of_its_json() {
 fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
     let place = Place::new();
     let Some(mut browser) = Browser::open(&place) else { return };
-    for page in [run(&place).join("report.html"), comparison(&place).0] {
+    let fleet = place.file("fleet.html");
+    std::fs::write(&fleet, report::html::fleet(&nodes::fleet(), "clush -w a7 …", "pagewise fleet /shared")).unwrap();
+    for page in [run(&place).join("report.html"), comparison(&place).0, fleet] {
         let mut inks = Vec::new();
         for (width, scheme) in [(390, "light"), (390, "dark"), (1280, "dark"), (1600, "light")] {
             browser.size(width, 900);

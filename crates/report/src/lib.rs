@@ -7,6 +7,7 @@ pub mod claims;
 pub mod doctor;
 pub mod explain;
 pub mod export;
+mod fleet;
 pub mod html;
 pub mod inert;
 pub mod noise;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::fleet::{Gathered, check, read};
 use record::experiment::ParameterList;
-use record::fleet::{CRITERIA_SCHEMA, Criteria};
+use record::fleet::Criteria;
 use record::folder::RunFolder;
 use record::sizes;
 
@@ -74,12 +74,7 @@ pub(in crate::cli) fn check_node(
 
 fn criteria(path: &std::path::Path) -> Result<Criteria> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let value: serde_json::Value =
-        serde_json::from_str(&text).with_context(|| format!("{} is no criteria file", path.display()))?;
-    if value["schema"] != CRITERIA_SCHEMA {
-        bail!("{} has schema {}, but this Pagewise reads {CRITERIA_SCHEMA}", path.display(), value["schema"]);
-    }
-    serde_json::from_value(value).with_context(|| format!("{} is no criteria file", path.display()))
+    Criteria::parse(&text).with_context(|| format!("{} is no criteria file", path.display()))
 }
 
 fn measure(

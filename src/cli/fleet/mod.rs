@@ -1,22 +1,27 @@
 //! `pagewise fleet`: the run folders of many machines held against each other.
 
 use std::collections::BTreeSet;
-use std::io::{BufWriter, Write};
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use judge::fleet::{BY, Gathered, explain, judge, learn, read};
+use judge::fleet::{BY, Gathered, Opened, explain, gather, judge, learn, open};
 use record::fleet::{Finding, Fleet, folders};
 use record::sizes;
 
-use super::write::write;
-use super::{print, screen};
+use super::write::{may_write, write};
+use super::{page, print, screen};
 
 mod check_node;
 mod rerun;
 
 pub(super) use check_node::{CheckNodeArgs, check_node};
+
+/// Threads that read folders side by side, at most.
+const MOST_READERS: usize = 16;
+/// Folders that are held in memory as they were read.
+const PIECE: usize = 512;
 
 /// The words after `fleet`.
 #[derive(Debug, Args)]
@@ -35,7 +40,10 @@ pub(super) struct FleetArgs {
     /// The file to write [default: standard output]. It appears when it is whole.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace the file where there is one.
+    /// Also write a page of it to this file: one file that needs no network.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Replace the files where there are some.
     #[arg(long)]
     force: bool,
     /// Exit with 3 where a node is odd.
@@ -89,6 +97,8 @@ enum Format {
     Ndjson,
     /// A text file for node_exporter's textfile collector, in seconds.
     Openmetrics,
+    /// The rows of ndjson in columns, a row a finding (in builds with the feature parquet).
+    Parquet,
 }
 
 impl Asked {
@@ -103,6 +113,17 @@ impl Asked {
         Ok(if self.by.is_empty() { BY.map(str::to_owned).to_vec() } else { self.by.clone() })
     }
 
+    /// The command that makes its page anew.
+    fn anew(&self) -> String {
+        let mut words = vec!["pagewise fleet".to_owned()];
+        words.extend(self.folders.iter().map(|folder| rerun::quoted(&folder.display().to_string())));
+        words.push(format!("--margin {}", rerun::quoted(&self.margin)));
+        words.extend((!self.by.is_empty()).then(|| format!("--by {}", self.by.join(","))));
+        words.extend(self.again.then(|| "--again".to_owned()));
+        words.push("--html PAGE.html".to_owned());
+        words.join(" ")
+    }
+
     /// All runs; one that lies below two of the folders counts once.
     fn gathered(&self) -> Result<Gathered> {
         let mut paths = BTreeSet::new();
@@ -110,9 +131,25 @@ impl Asked {
             let folder = std::fs::canonicalize(folder).with_context(|| format!("cannot read {}", folder.display()))?;
             paths.extend(folders(&folder)?);
         }
+        let paths: Vec<PathBuf> = paths.into_iter().collect();
         let mut gathered = Gathered::default();
-        paths.iter().for_each(|path| read(&mut gathered, path, self.again));
+        let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_READERS);
+        // In pieces, because a folder that was read is larger than what is kept of it.
+        for piece in paths.chunks(PIECE) {
+            self.opened(piece, readers).into_iter().for_each(|opened| gather(&mut gathered, opened));
+        }
         Ok(gathered)
+    }
+
+    /// Folders in their order, read side by side.
+    fn opened(&self, paths: &[PathBuf], readers: usize) -> Vec<Opened> {
+        let one = |path: &PathBuf| open(path, self.again);
+        std::thread::scope(|scope| {
+            let each = paths.len().div_ceil(readers).max(1);
+            let parts = paths.chunks(each).map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>()));
+            let parts: Vec<_> = parts.collect();
+            parts.into_iter().flat_map(|part| part.join().expect("reading a folder does not panic")).collect()
+        })
     }
 }
 
@@ -121,9 +158,15 @@ pub(super) fn fleet(arguments: &FleetArgs) -> Result<u8> {
         return learnt(arguments);
     }
     let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
+    // Before ten thousand folders are read, which takes its time.
+    [&arguments.out, &arguments.html].into_iter().flatten().try_for_each(|path| may_write(path, arguments.force))?;
     let gathered = arguments.asked.gathered()?;
     let mut found = judge(&gathered, &by, margin);
     explain(&mut found, &gathered);
+    if let Some(path) = &arguments.html {
+        let page = report::html::fleet(&found, &rerun::command(&found), &arguments.asked.anew());
+        page::export(path, arguments.force, &page)?;
+    }
     put(arguments, &found)?;
     let is_odd = arguments.strict && !found.odd.is_empty();
     Ok(if found.nodes == 0 { 4 } else { u8::from(is_odd) * 3 })
@@ -134,6 +177,7 @@ fn put(arguments: &FleetArgs, found: &Fleet) -> Result<()> {
         match (arguments.format, arguments.json) {
             (Some(Format::Ndjson), _) => report::export::fleet::ndjson(found, out),
             (Some(Format::Openmetrics), _) => report::export::fleet::openmetrics(found, out),
+            (Some(Format::Parquet), _) => report::export::fleet::parquet(found, out),
             (None, true) => {
                 serde_json::to_writer_pretty(&mut *out, found)?;
                 Ok(out.write_all(b"\n")?)
@@ -147,15 +191,19 @@ fn put(arguments: &FleetArgs, found: &Fleet) -> Result<()> {
     match &arguments.out {
         Some(path) => write(path, arguments.force, fill),
         None => {
-            let mut text = BufWriter::new(Vec::new());
+            let mut text = Vec::new();
             fill(&mut text)?;
-            print(&String::from_utf8_lossy(&text.into_inner()?)).map(|_| ())
+            match String::from_utf8(text) {
+                Ok(text) => print(&text).map(|_| ()),
+                Err(_) if std::io::stdout().is_terminal() => bail!("Parquet is no text: name a file by --out"),
+                Err(binary) => Ok(std::io::stdout().write_all(binary.as_bytes())?),
+            }
         }
     }
 }
 
 fn learnt(arguments: &LearnArgs) -> Result<u8> {
-    super::write::may_write(&arguments.out, arguments.force)?;
+    may_write(&arguments.out, arguments.force)?;
     let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
     let criteria = learn(&arguments.asked.gathered()?, &by, margin);
     if criteria.kinds.is_empty() {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Fleet};
 
-/// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in.
+/// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in. Each node names its own folder:
+/// ClusterShell would replace a %h only in commands that it does not send to nodes.
 pub(super) fn command(fleet: &Fleet) -> String {
     let mut what = BTreeSet::new();
     let mut set: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -22,11 +23,11 @@ pub(super) fn command(fleet: &Fleet) -> String {
     });
     let run: Vec<String> = what.into_iter().chain(set).collect();
     let nodes: Vec<String> = fleet.rerun.iter().map(|node| quoted(node)).collect();
-    format!("clush -w {} \"pagewise run {} --out DIR/%h-again\"", nodes.join(","), run.join(" "))
+    format!("clush -w {} \"pagewise run {} --out DIR/\\$(hostname -s)-again\"", nodes.join(","), run.join(" "))
 }
 
 /// A word as a shell takes it. Names may have been written by anybody.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "@%_+=:,./-".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

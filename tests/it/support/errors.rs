@@ -46,6 +46,7 @@ const FAULTS: &[(&[&str], &[&str])] = &[
     (&["newfstatat", "fstat", "statfs", "fstatfs"], &["error=EIO", "error=ENOMEM"]),
     (&["sched_setaffinity"], &["error=EINVAL", "error=EPERM"]),
     (&["nanosleep", "clock_nanosleep"], &["error=EINTR"]),
+    (&["ioctl"], &["error=EAGAIN", "error=ENOMEM"]),
     (&["lseek", "fadvise64", "readahead"], &["error=EINVAL"]),
     (&["mincore", "cachestat"], &["error=EAGAIN", "error=ENOSYS"]),
 ];
@@ -57,7 +58,7 @@ pub fn of(call: &str) -> &'static [&'static str] {
 
 /// The C library's names for what the kernel calls something else.
 const ALIASES: &[(&str, &[&str])] = &[
-    ("openat", &["open", "-records", "fopen", "smaps", "/proc", "shm_open"]),
+    ("openat", &["open", "-records", "fopen", "smaps", "/proc", "/sys", "shm_open"]),
     ("read", &["standard input", "/proc", "/sys"]),
     ("write", &["written"]),
     ("pread64", &["pread", "/proc"]),
@@ -65,7 +66,14 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("newfstatat", &["stat"]),
     ("fstatfs", &["statfs", "-records"]),
     ("execve", &["spawn", "exec"]),
-    ("mmap", &["posix_spawn"]),
+    ("mmap", &["posix_spawn", "pthread_create"]),
+    ("mprotect", &["pthread_create"]),
+    ("madvise", &["MADV_"]),
+    ("mlock", &["to lock as much memory"]),
+    ("fcntl", &["F_ADD_SEALS", "a pipe of"]),
+    // What these answer only where the call is not there or not permitted.
+    ("io_uring_setup", &["io_uring is refused", "SQPOLL is refused"]),
+    ("io_uring_register", &["registered buffers are locked"]),
     ("clone", &["fork", "thread"]),
     ("clone3", &["fork", "thread", "spawn"]),
     ("wait4", &["wait"]),
@@ -74,6 +82,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("accept4", &["accept"]),
     ("sendto", &["send"]),
     ("recvfrom", &["recv"]),
+    ("mq_open", &["RLIMIT_MSGQUEUE"]),
     ("mq_timedsend", &["mq_send"]),
     ("mq_timedreceive", &["mq_receive"]),
     ("fadvise64", &["fadvise"]),

@@ -6,6 +6,7 @@ pub mod compiled;
 pub mod ended;
 pub mod errors;
 pub mod native;
+pub mod nodes;
 pub mod pages;
 pub mod place;
 pub mod readers;

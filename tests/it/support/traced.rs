@@ -34,6 +34,17 @@ impl Call {
     pub fn is_injected(&self) -> bool {
         self.text.contains("(INJECTED)")
     }
+
+    /// Whether that is this call once more, after it failed: the same place or descriptor; and all else that it was passed, but
+    /// where bytes move or are filled in, which strace shows as what they have become.
+    pub fn is_again(&self, first: &Call) -> bool {
+        const MOVING: [&str; 9] =
+            ["read", "write", "send", "recv", "splice", "copy_file", "process_vm", "mq_timed", "wait"];
+        let moves = MOVING.iter().any(|word| first.name.contains(word));
+        let end = if moves { "," } else { ") =" };
+        let passed = |call: &Call| call.text.split(end).next().unwrap_or_default().trim_end().to_owned();
+        self.name == first.name && self.phase == first.phase && passed(self) == passed(first)
+    }
 }
 
 /// Reads what `strace -f -o` wrote. A call that was interrupted by another's line counts where it began.
@@ -169,7 +180,7 @@ pub fn watch(
         let mut command = Command::new("strace");
         command.args(["-f", "-qq", "-s", "40", "-o"]).arg(trace.path());
         if let Some((call, how)) = inject {
-            command.args(["-e", &format!("trace=write,{call}"), "-e", &format!("inject={call}:{how}")]);
+            command.args(["-e", &format!("inject={call}:{how}")]);
         }
         command.arg(&worker.path);
         Running::start(command, &request)
@@ -210,12 +221,17 @@ pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
     let value = |key: &str, kind: &Kind| match (key, kind) {
         ("bytes", _) if method.experiment == "write" => "4096".to_owned(),
         ("bytes", _) if method.name == "memfd-huge" => (4 << 20).to_string(),
-        ("wait", _) => if method.name == "spin-ring" { "spin" } else { "block" }.to_owned(),
+        ("wait", Kind::Choice(words)) => {
+            let blocks =
+                words.iter().any(|w| w == "block") && !["spin-ring", "mailbox"].contains(&method.name.as_str());
+            if blocks { "block" } else { "spin" }.to_owned()
+        }
         ("bytes", _) if method.experiment == "message" => "64".to_owned(),
         ("bytes", _) if ["fault", "fork", "allocate"].contains(&method.experiment.as_str()) => (4 << 20).to_string(),
-        ("bytes" | "batch_bytes" | "pipe_bytes" | "pile", _) => (256 << 10).to_string(),
+        ("pile", _) => (16 << 20).to_string(),
+        ("bytes" | "batch_bytes" | "pipe_bytes", _) => (256 << 10).to_string(),
         ("file_bytes", _) => (1 << 20).to_string(),
-        ("chunk" | "large_chunk" | "clear_bytes", _) => (64 << 10).to_string(),
+        ("chunk" | "large_chunk" | "clear_bytes" | "folio" | "sndbuf", _) => (64 << 10).to_string(),
         ("ops", _) => "20".to_owned(),
         ("ring_chunks" | "queue_depth" | "pieces", _) => "2".to_owned(),
         ("readers", _) => "2".to_owned(),

@@ -41,6 +41,14 @@ static bool granted(size_t bytes, size_t huge, bool advised)
     return grants(own == INHERIT ? whole : own, advised);
 }
 
+void check_huge_advice(struct slot *s, int advised)
+{
+    if (advised != 0 && errno != EINVAL)
+        fail(s, "madvise");
+    if (advised != 0)
+        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+}
+
 bool folio_granted(const struct slot *s, size_t bytes, bool advised)
 {
     return s->huge_page_bytes && granted(bytes, s->huge_page_bytes, advised);

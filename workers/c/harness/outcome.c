@@ -47,6 +47,11 @@ void skip_alike(struct slot *s, const char *reason)
     __builtin_unreachable();
 }
 
+const char *refused(const char *call, const char *hint)
+{
+    return arena_text("%s: %s; %s", call, strerror(errno), hint);
+}
+
 void fact_word(struct slot *s, const char *name, const char *value)
 {
     if (!s->proofs)

@@ -2,6 +2,7 @@
 #include "pin.h"
 #include "core.h"
 #include "place.h"
+#include <stdio.h>
 
 static cpu_set_t before; /* the CPUs that this process was started with */
 static bool pinned;
@@ -32,8 +33,12 @@ void pin_begin(struct slot *s)
 
 void pin_end(void)
 {
-    if (pinned)
-        (void)sched_setaffinity(0, sizeof before, &before);
+    if (pinned && sched_setaffinity(0, sizeof before, &before) != 0) {
+        /* What follows would be measured on one processor. */
+        dprintf(2, "sched_setaffinity: %s\n", strerror(errno));
+        transcript_write(false);
+        _exit(4);
+    }
     pinned = false;
 }
 

@@ -120,8 +120,9 @@ static void leave_cpu(int cpu)
         return;
     others = all;
     CPU_CLR(cpu, &others);
-    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
-        sched_setaffinity(0, sizeof all, &all);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0 &&
+        sched_setaffinity(0, sizeof all, &all) != 0)
+        lost("sched_setaffinity", strerror(errno)); /* it would be measured with a processor less */
 }
 
 /* Whoever is woken by a message tends to be put on the waker's processor and would begin its phase late. So the sides meet
@@ -163,7 +164,7 @@ void agree(struct slot *s, const char *obstacle)
 bool peer_gone(void)
 {
     struct pollfd watched = {peer, POLLRDHUP, 0};
-    return poll(&watched, 1, 0) != 0;
+    return poll(&watched, 1, 0) > 0; /* who is interrupted asks again later */
 }
 
 void tell_descriptor(int descriptor)

@@ -2,6 +2,7 @@
 #include "core.h"
 #include "pin.h"
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Size of a PMD-mapped page, 0 where the kernel has no transparent huge pages. Read once. */
@@ -14,10 +15,13 @@ static size_t huge_page_bytes(void)
     known = true;
     char text[32] = "";
     int fd = open("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0 && (errno == ENOENT || errno == EACCES || errno == EPERM))
         return 0;
-    if (read(fd, text, sizeof text - 1) > 0)
-        bytes = strtoull(text, NULL, 10);
+    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0) {
+        dprintf(2, "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size: %s\n", strerror(errno));
+        _exit(2);
+    }
+    bytes = strtoull(text, NULL, 10);
     close(fd);
     return bytes;
 }

@@ -100,6 +100,8 @@ __attribute__((noreturn)) void fail_because(struct slot *s, const char *call, co
 __attribute__((noreturn)) void skip(struct slot *s, const char *reason);
 /* Skips what both sides find by the cell's keys alone, before either waits for the other: they go on together. */
 __attribute__((noreturn)) void skip_alike(struct slot *s, const char *reason);
+/* A reason for skip() and agree(): the call, what it answered (errno), and what may be behind that. */
+const char *refused(const char *call, const char *hint);
 void fact(struct slot *s, const char *name, uint64_t value);
 void fact_word(struct slot *s, const char *name, const char *value);
 
@@ -116,6 +118,8 @@ size_t pattern_first_wrong(const void *start, size_t bytes, uint64_t seed);
  * both sides; map it with MAP_FIXED_NOREPLACE so that every method gets the same alignment. */
 void *free_range(struct slot *s, size_t bytes);
 void check_map(struct slot *s, const void *mapped);
+/* After madvise(MADV_HUGEPAGE): skips where the kernel does not know it, fails where it was refused for another reason. */
+void check_huge_advice(struct slot *s, int advised);
 /* What a phase took away must be gone: fails where one of its calls did not return 0. */
 void check_done(struct slot *s, int left, const char *calls);
 struct resident {

@@ -13,7 +13,7 @@ use record::fleet::{FLEET_SCHEMA, Fleet};
 pub use gathered::{Gathered, NodeCell, NodeRun, Question};
 pub use kinds::{BY, facts};
 pub use learn::{check, learn};
-pub use read::{explain, read};
+pub use read::{Opened, explain, gather, open, read};
 
 use odd::Sorted;
 

@@ -26,6 +26,7 @@ const EXPLAINED: usize = 50;
 /// What of a summary is needed; the rest of it is passed over, which makes ten thousand of them quick to read.
 #[derive(Deserialize)]
 struct Head {
+    schema: u32,
     run: String,
     version: String,
     experiments: Vec<HeadExperiment>,
@@ -78,25 +79,52 @@ struct Version {
     schema: u32,
 }
 
-/// Reads one run folder into what was gathered. By its summary where it has one, which is what its own judging said; with
-/// `again`, and where it was killed before it had one, the run is judged again from its transcripts.
-pub fn read(gathered: &mut Gathered, path: &Path, again: bool) {
-    let folder = path.display().to_string();
-    if let Err((what, error)) = take(gathered, path, again) {
-        gathered.unread.push(Unread { folder, what, reason: format!("{error:#}") });
+/// One run folder as it was read, before it is gathered: folders may be read side by side.
+pub struct Opened {
+    folder: String,
+    read: Result<(Head, Environment), (Fault, String)>,
+}
+
+/// Reads one run folder. By its summary where it has one, which is what its own judging said; with `again`, and where it was
+/// killed before it had one, the run is judged again from its transcripts.
+pub fn open(path: &Path, again: bool) -> Opened {
+    let read = take(path, again).map_err(|(what, error)| (what, format!("{error:#}")));
+    Opened { folder: path.display().to_string(), read }
+}
+
+/// Takes a folder into what was gathered.
+pub fn gather(gathered: &mut Gathered, opened: Opened) {
+    let Opened { folder, read } = opened;
+    let run = read.and_then(|(head, environment)| {
+        node_run(gathered, &folder, head, &environment).map_err(|error| (Fault::Damaged, format!("{error:#}")))
+    });
+    match run {
+        Ok(run) => gathered.add(run),
+        Err((what, reason)) => gathered.unread.push(Unread { folder, what, reason }),
     }
 }
 
-fn take(gathered: &mut Gathered, path: &Path, again: bool) -> Result<(), (Fault, anyhow::Error)> {
+/// Reads one run folder into what was gathered.
+pub fn read(gathered: &mut Gathered, path: &Path, again: bool) {
+    gather(gathered, open(path, again));
+}
+
+fn take(path: &Path, again: bool) -> Result<(Head, Environment), (Fault, anyhow::Error)> {
     let damaged = |error| (Fault::Damaged, error);
     let foreign = |schema: u32, reads: u32| {
         (Fault::Foreign, anyhow::anyhow!("it has schema {schema}, but this Pagewise reads {reads}"))
     };
     let folder = opened(path).map_err(damaged)?;
     let kept = folder.file("summary.json").is_file();
-    let file = if kept { "summary.json" } else { "plan.json" };
-    let (schema, reads) = match folder.read_json::<Version>(file) {
-        Ok(version) => (version.schema, if kept { SUMMARY_SCHEMA } else { SCHEMA }),
+    let (file, reads) = if kept { ("summary.json", SUMMARY_SCHEMA) } else { ("plan.json", SCHEMA) };
+    // A summary is large, so it is read once; which version wrote it is asked where it is not as this one writes it.
+    let summary: Option<Head> = if kept { folder.read_json(file).ok() } else { None };
+    let written = match &summary {
+        Some(head) => Ok(head.schema),
+        None => folder.read_json::<Version>(file).map(|version| version.schema),
+    };
+    let schema = match written {
+        Ok(schema) => schema,
         // A run that has not written its plan yet has none that could be damaged.
         Err(error) => return Err((if kept { Fault::Damaged } else { begun(&folder) }, error)),
     };
@@ -104,16 +132,15 @@ fn take(gathered: &mut Gathered, path: &Path, again: bool) -> Result<(), (Fault,
         return Err(foreign(schema, reads));
     }
     let environment: Environment = folder.read_sealed("environment.json").map_err(damaged)?;
-    let head: Head = match kept && !again {
-        true => folder.read_json("summary.json").map_err(damaged)?,
-        false => replayed(&folder).map_err(damaged)?,
+    let head = match (summary, kept && !again) {
+        (Some(head), true) => head,
+        (None, true) => folder.read_json(file).map_err(damaged)?,
+        (_, false) => replayed(&folder).map_err(damaged)?,
     };
     if head.cells.iter().all(|cell| cell.per_launch.is_empty()) && !kept {
         return Err((Fault::Begun, anyhow::anyhow!("no launch has ended yet")));
     }
-    let run = node_run(gathered, path, head, &environment).map_err(damaged)?;
-    gathered.add(run);
-    Ok(())
+    Ok((head, environment))
 }
 
 fn opened(path: &Path) -> Result<RunFolder> {
@@ -136,11 +163,11 @@ fn replayed(folder: &RunFolder) -> Result<Head> {
     Ok(serde_json::from_value(serde_json::to_value(&summary)?)?)
 }
 
-fn node_run(gathered: &mut Gathered, path: &Path, head: Head, environment: &Environment) -> Result<NodeRun> {
+fn node_run(gathered: &mut Gathered, folder: &str, head: Head, environment: &Environment) -> Result<NodeRun> {
     let host = &environment.identity;
     let known = host.node.clone().or_else(|| host.name.clone()).or_else(|| host.machine.clone());
     let mut run = NodeRun {
-        folder: path.display().to_string(),
+        folder: folder.to_owned(),
         run: head.run.clone(),
         name: known.unwrap_or_else(|| "unknown".to_owned()),
         machine: host.machine.clone().unwrap_or_default(),

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Status;
 
 /// Version of this shape; a reader refuses any other.
 pub const CRITERIA_SCHEMA: u32 = 1;
+
+/// What a unit may cost at all, in nanoseconds: from a femtosecond to thirty years.
+const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e18;
 
 /// What nodes of each kind may cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +25,26 @@ pub struct Criteria {
     pub set: Vec<String>,
     /// The kinds.
     pub kinds: Vec<CriteriaKind>,
+}
+
+impl Criteria {
+    /// Reads a file of criteria; anybody may have written it, so its limits must be numbers that a cost can be held against.
+    pub fn parse(text: &str) -> Result<Criteria> {
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        if value["schema"] != CRITERIA_SCHEMA {
+            bail!("it has schema {}, but this Pagewise reads {CRITERIA_SCHEMA}", value["schema"]);
+        }
+        let criteria: Criteria = serde_json::from_value(value)?;
+        for cell in criteria.kinds.iter().flat_map(|kind| &kind.cells) {
+            let limits = [cell.low_ns, cell.per_unit_ns, cell.high_ns];
+            let given: Vec<f64> = limits.into_iter().flatten().collect();
+            let in_order = given.iter().all(|ns| TIMES.contains(ns)) && given.is_sorted();
+            if !in_order || ![0, limits.len()].contains(&given.len()) {
+                bail!("{}: low_ns, per_unit_ns and high_ns are three times in this order, or none", cell.cell);
+            }
+        }
+        Ok(criteria)
+    }
 }
 
 /// What nodes of one kind may cost.

@@ -10,6 +10,9 @@ use serde_json::json;
 use super::openmetrics::{head, sample, word};
 use crate::inert::inert;
 
+#[cfg(feature = "parquet")]
+pub use super::fleet_columns::parquet;
+
 const S_PER_NS: f64 = 1e-9;
 
 /// One JSON object a line, each with its `row`: kind, odd, unread.
@@ -27,6 +30,12 @@ pub fn ndjson(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{}", json!({ "row": "unread", "folder": folder }))?;
     }
     Ok(())
+}
+
+/// Without Parquet the build says so.
+#[cfg(not(feature = "parquet"))]
+pub fn parquet(_: &Fleet, _: &mut dyn Write) -> Result<()> {
+    anyhow::bail!("{}", super::NO_PARQUET)
 }
 
 /// OpenMetrics text of the part that node_exporter's textfile collector reads as well.

@@ -6,6 +6,8 @@ mod bmf;
 mod csv;
 mod flat;
 pub mod fleet;
+#[cfg(feature = "parquet")]
+mod fleet_columns;
 mod github;
 pub mod hyperfine;
 mod junit;
@@ -85,8 +87,9 @@ pub const FORMATS: [Format; 10] = [
 #[cfg(feature = "parquet")]
 const PARQUET: fn(&Taken<'_>, &mut dyn Write) -> Result<()> = parquet::write;
 #[cfg(not(feature = "parquet"))]
-const PARQUET: fn(&Taken<'_>, &mut dyn Write) -> Result<()> = |_, _| {
-    anyhow::bail!(
-        "this pagewise was built without Parquet; cargo build --release --features parquet has it, and csv says the same"
-    )
-};
+const PARQUET: fn(&Taken<'_>, &mut dyn Write) -> Result<()> =
+    |_, _| anyhow::bail!("{NO_PARQUET}, and csv says the same");
+
+/// What a build without Parquet says.
+#[cfg(not(feature = "parquet"))]
+const NO_PARQUET: &str = "this pagewise was built without Parquet; cargo build --release --features parquet has it";

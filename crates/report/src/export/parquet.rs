@@ -17,11 +17,20 @@ use crate::view::Taken;
 const ROWS: usize = 100_000;
 
 pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
-    let columns = flat::columns(taken);
+    table("launches", &flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)
+}
+
+/// Rows of any table; each has a field for every column.
+pub(super) fn table(
+    name: &str,
+    columns: &[(String, Kind)],
+    rows: impl Iterator<Item = Vec<Field>>,
+    out: &mut dyn Write,
+) -> Result<()> {
     let fields = columns.iter().map(|(name, kind)| column_type(name, *kind).map(Arc::new)).collect::<Result<_>>()?;
-    let schema = Arc::new(Type::group_type_builder("launches").with_fields(fields).build()?);
+    let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
     let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(WriterProperties::default()))?;
-    let mut rows = flat::rows(taken).map(|row| flat::fields(&row)).peekable();
+    let mut rows = rows.peekable();
     while rows.peek().is_some() {
         let some: Vec<Vec<Field>> = rows.by_ref().take(ROWS).collect();
         let mut group = file.next_row_group()?;

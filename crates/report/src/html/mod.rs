@@ -7,6 +7,7 @@ mod chart;
 mod claims;
 mod data;
 mod document;
+mod fleet;
 mod inert;
 mod run;
 mod template;
@@ -18,6 +19,7 @@ pub use across::{changes as claims_changed, page as compared};
 pub use chart::{Drawing, head as ratio_axis, interval as ratio_interval};
 pub use claims::page as claims;
 pub use document::{Block, Body, Cell, Column, Document, Entry, Key, Section, Table};
+pub use fleet::page as fleet;
 pub use template::html;
 
 /// The page of a run: everything that the terminal can say of it, with charts, and its summary as JSON for programs.

@@ -1,16 +1,11 @@
 //! A fleet in lines no wider than the terminal: the odd nodes and what to do first, then each kind, then kinds compared.
 
-use std::collections::BTreeMap;
-
-use record::across::FactDifference;
-use record::cell::parameter_words;
-use record::fleet::{Checked, Finding, Fleet, Kind, KindCell, KindMethod, KindsCompared, Missed, OddNode};
+use record::fleet::{Checked, Fleet, Kind, KindCell, KindsCompared, Missed, OddNode};
 use record::sizes::format_ns;
-use record::summary::{Comparison, Estimate, Verdict};
-use stats::apart::LEAST;
 
 use super::Screen;
 use super::layout::{Side, table, wrap};
+use crate::fleet::{self as said, count, named};
 use crate::inert::inert;
 use crate::words;
 
@@ -22,17 +17,10 @@ const FACTS: usize = 4;
 
 /// Everything that is said of a fleet. `command` measures the odd nodes again.
 pub fn fleet(fleet: &Fleet, command: &str, screen: &Screen) -> String {
-    let (nodes, runs) = (count(fleet.nodes, "node"), count(fleet.runs, "run"));
-    let head = format!(
-        "{nodes}, {runs}, {}; a node is odd where it lies apart from its kind by more than {} and by more than chance",
-        count(fleet.kinds.len(), "kind"),
-        words::percent(fleet.margin)
-    );
-    let mut lines = wrap(&head, 0, screen);
+    let mut lines = wrap(&said::head(fleet), 0, screen);
     lines.extend(odd(fleet, screen));
     if !fleet.rerun.is_empty() {
-        let told = "one run may be wrong: measure these again beside their other runs, and ask again";
-        lines.extend(wrap(told, 0, screen));
+        lines.extend(wrap(said::AGAIN, 0, screen));
         // A command is copied whole, so it is not wrapped.
         lines.push(format!("  {}", inert(command)));
     }
@@ -46,19 +34,9 @@ pub fn fleet(fleet: &Fleet, command: &str, screen: &Screen) -> String {
     lines.join("\n") + "\n"
 }
 
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 fn odd(fleet: &Fleet, screen: &Screen) -> Vec<String> {
     let mut lines = vec![String::new()];
-    let judged: usize = fleet.kinds.iter().filter(|k| !k.too_few).map(|k| k.nodes.len()).sum();
-    let told = match (judged, fleet.odd.len()) {
-        (0, _) => format!("odd nodes: cannot be told; a kind needs {LEAST} nodes, and none has as many"),
-        (_, 0) => format!("odd nodes: none of {judged}"),
-        (_, odd) => format!("odd nodes: {odd} of {judged}"),
-    };
-    lines.extend(wrap(&told, 0, screen));
+    lines.extend(wrap(&said::odd(fleet), 0, screen));
     for node in fleet.odd.iter().take(SHOWN) {
         lines.extend(odd_node(node, screen));
     }
@@ -69,73 +47,22 @@ fn odd(fleet: &Fleet, screen: &Screen) -> Vec<String> {
 }
 
 fn odd_node(node: &OddNode, screen: &Screen) -> Vec<String> {
-    let sure = match node.confirmed {
-        None => "one run",
-        Some(true) => "confirmed by each of its runs",
-        Some(false) => "not confirmed: its runs disagree",
-    };
-    let mut lines = wrap(&format!("{} (kind {}; {sure})", inert(&node.node), node.kind), 2, screen);
+    let head = format!("{} (kind {}; {})", inert(&node.node), node.kind, said::sure(node));
+    let mut lines = wrap(&head, 2, screen);
     for finding in &node.findings {
-        let told = match finding {
-            Finding::Cost { cell, parameters, ratio, spread, p } => format!(
-                "{}: {:.2} times the cost on its kind, whose nodes scatter by {} (p {})",
-                named(cell, parameters),
-                ratio,
-                words::percent(*spread),
-                probability(*p)
-            ),
-            Finding::Outcome { cell, parameters, status, reason, others, nodes } => format!(
-                "{}: {} here ({}), {} on {nodes} others",
-                named(cell, parameters),
-                status.word(),
-                inert(reason),
-                others.word()
-            ),
-        };
-        lines.extend(wrap(&told, 4, screen));
+        lines.extend(wrap(&format!("{}: {}", said::place(finding), said::finding(finding)), 4, screen));
     }
-    let facts: Vec<String> = node.facts.iter().take(FACTS).map(|f| difference(f, "elsewhere")).collect();
-    if !facts.is_empty() {
-        let more = node.facts.len().saturating_sub(FACTS);
-        let more = if more > 0 { format!("; {more} more") } else { String::new() };
-        lines.extend(wrap(&format!("may be why: {}{more}", facts.join("; ")), 4, screen));
+    if let Some(why) = said::why(node, FACTS) {
+        lines.extend(wrap(&format!("may be why: {why}"), 4, screen));
     }
     lines
 }
 
-fn difference(fact: &FactDifference, where_a: &str) -> String {
-    format!("{} is {}, {where_a} {}", inert(&fact.field), inert(&fact.b), inert(&fact.a))
-}
-
-fn probability(p: f64) -> String {
-    if p < 1e-4 { "below 0.0001".to_owned() } else { format!("{p:.4}") }
-}
-
-fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
-    inert(format!("{cell} {}", parameter_words(parameters, None)).trim_end())
-}
-
 fn of_kind(kind: &Kind, fleet: &Fleet, screen: &Screen) -> Vec<String> {
     let mut lines = vec![String::new()];
-    let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").map(|f| inert(f));
-    let facts = [
-        fact("cpu"),
-        fact("cpus").map(|n| format!("{n} CPUs")),
-        fact("memory"),
-        fact("kernel").map(|k| format!("Linux {k}")),
-        fact("microcode").map(|m| format!("microcode {m}")),
-        fact("thp").map(|t| format!("THP {t}")),
-    ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
-    let head = format!("kind {}: {}: {}", kind.name, count(kind.nodes.len(), "node"), facts.join(", "));
-    lines.extend(wrap(&head, 0, screen));
-    if !kind.differences.is_empty() {
-        let told: Vec<String> = kind.differences.iter().map(|d| difference(d, "on kind A")).collect();
-        lines.extend(wrap(&told.join("; "), 2, screen));
-    }
-    if kind.too_few {
-        let names: Vec<String> = kind.nodes.iter().map(|n| inert(n)).collect();
-        lines.extend(wrap(&format!("{}: too few to call one of them odd", names.join(" ")), 2, screen));
+    lines.extend(wrap(&said::kind(kind), 0, screen));
+    for told in [said::unlike(kind), said::too_few(kind)].into_iter().flatten() {
+        lines.extend(wrap(&told, 2, screen));
     }
     let names = ["what a unit costs", "median", "5 % of nodes", "95 %", "between", "within", "nodes"];
     let mut rows = vec![names.map(str::to_owned).to_vec()];
@@ -147,7 +74,7 @@ fn of_kind(kind: &Kind, fleet: &Fleet, screen: &Screen) -> Vec<String> {
             "{} against {}: {}",
             named(&method.cell, &method.parameters),
             inert(&method.baseline),
-            said(method, fleet)
+            said::method(method, fleet)
         );
         lines.extend(wrap(&told, 2, screen));
     }
@@ -167,26 +94,6 @@ fn row(cell: &KindCell) -> Vec<String> {
     ]
 }
 
-fn said(method: &KindMethod, fleet: &Fleet) -> String {
-    let word = match method.verdict {
-        Verdict::Within { .. } => format!("within {}", words::percent(fleet.margin)),
-        _ => verdict(&method.cell, Some(method.ratio), method.verdict, method.holds_among_all),
-    };
-    format!("{word}, over {}", count(method.ratio.launches, "node"))
-}
-
-fn verdict(phase: &str, ratio: Option<Estimate>, verdict: Verdict, holds_among_all: bool) -> String {
-    words::verdict_briefly(&Comparison {
-        cell: 0,
-        phase: phase.to_owned(),
-        ratio,
-        cpu_ratio: None,
-        faults_ratio: None,
-        verdict,
-        holds_among_all,
-    })
-}
-
 fn kinds(compared: &KindsCompared, screen: &Screen) -> Vec<String> {
     let mut lines = vec![String::new()];
     let head =
@@ -199,7 +106,7 @@ fn kinds(compared: &KindsCompared, screen: &Screen) -> Vec<String> {
             named(&cell.cell, &cell.parameters),
             format_ns(cell.a.per_unit_ns),
             format_ns(cell.b.per_unit_ns),
-            verdict(&cell.phase, cell.estimate, cell.verdict, cell.holds_among_all),
+            said::compared(cell),
         ]);
     }
     lines.extend(table(&rows, &[Side::Left, Side::Right, Side::Right, Side::Left], 2, screen));
@@ -213,8 +120,7 @@ fn unread(fleet: &Fleet, screen: &Screen) -> Vec<String> {
         lines.extend(wrap(&format!("{} left out", count(fleet.unread.len(), "folder")), 0, screen));
     }
     for folder in fleet.unread.iter().take(SHOWN) {
-        let told = format!("{}: {}: {}", inert(&folder.folder), folder.what.word(), inert(&folder.reason));
-        lines.extend(wrap(&told, 2, screen));
+        lines.extend(wrap(&said::unread(folder), 2, screen));
     }
     if fleet.unread.len() > SHOWN {
         lines.extend(wrap(&format!("and {} more, which --json lists", fleet.unread.len() - SHOWN), 2, screen));

@@ -6,7 +6,7 @@
 static void run(struct slot *s)
 {
     if (!s->huge_page_bytes)
-        skip(s, "this kernel has no transparent huge pages");
+        skip(s, "no transparent huge pages: this kernel has none, or /sys does not say of which size they are");
     if (s->bytes < s->huge_page_bytes)
         skip(s, "the block is less than one huge page: none can come");
     if (!huge_pages_granted(s, true))
@@ -26,8 +26,7 @@ static void run(struct slot *s)
         errno = refused;
         fail(s, "posix_memalign");
     }
-    if (advised != 0)
-        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    check_huge_advice(s, advised);
     fact(s, "granted_faults", expected_faults(s, p, whole, true));
     fact(s, "small_folios", small_folios_granted(s, true));
     PHASE(s, "fill") { memset(p, 0, bytes); }

@@ -38,7 +38,7 @@ void fault_begin(struct slot *s)
 void fault_needs_huge(struct slot *s, bool advised)
 {
     if (!s->huge_page_bytes)
-        skip(s, "this kernel has no transparent huge pages");
+        skip(s, "no transparent huge pages: this kernel has none, or /sys does not say of which size they are");
     if (s->bytes < s->huge_page_bytes)
         skip(s, arena_text("%zu bytes are less than one huge page (%zu bytes): none can come", s->bytes, s->huge_page_bytes));
     if (advised && !huge_pages_granted(s, true))

@@ -55,7 +55,8 @@ static inline uint64_t mappings_of(struct slot *s, const char *p)
 /* Phases from map to unmap. `make` and `remove` make and take away the guards and say how many calls failed. Inlined, so that
  * the clock covers the method's calls only. */
 __attribute__((always_inline)) static inline void guard_run(struct slot *s, size_t (*make)(char *, size_t, size_t),
-                                                            size_t (*remove)(char *, size_t, size_t), const char *lacking)
+                                                            size_t (*remove)(char *, size_t, size_t), const char *call,
+                                                            const char *lacking)
 {
     fault_begin(s);
     size_t bytes = s->bytes, page = s->page_bytes, failed = 0;
@@ -65,20 +66,22 @@ __attribute__((always_inline)) static inline void guard_run(struct slot *s, size
     }
     check_map(s, p);
     fault_before(s, p);
-    madvise(p, bytes, MADV_NOHUGEPAGE);
+    check_done(s, madvise(p, bytes, MADV_NOHUGEPAGE) != 0 && errno != EINVAL, "madvise");
     s->ops = bytes / page / GUARD_EVERY;
     PHASE(s, "advise") { failed = make(p, bytes, page); }
     if (failed && errno == EINVAL)
         skip(s, lacking);
     if (failed && errno == ENOMEM)
-        skip(s, "more guards than mappings that a process may have: raise vm.max_map_count");
+        skip(s, refused(call, "more guards than mappings that a process may have? raise vm.max_map_count"));
+    check_done(s, failed > 0, call);
     fact(s, "mappings", s->proofs ? mappings_of(s, p) : 0);
     s->ops = bytes / page - s->ops;
     PHASE(s, "first-touch") { touch_between(&(struct part){p, bytes, page, page_mark(s)}); }
     fault_proofs(s, p);
     fact(s, "refused_guards", refused_guards(s, p));
     s->ops = bytes / page / GUARD_EVERY;
-    PHASE(s, "release") { failed += remove(p, bytes, page); }
+    PHASE(s, "release") { failed = remove(p, bytes, page); }
+    check_done(s, failed > 0, call);
     fact(s, "failed_calls", failed);
     fact(s, "refused_after", refused_guards(s, p));
     touch_pages(&(struct part){p, bytes, page, page_mark(s)});

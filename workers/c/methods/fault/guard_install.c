@@ -25,7 +25,7 @@ static size_t remove_all(char *p, size_t bytes, size_t page)
 
 static void run(struct slot *s)
 {
-    guard_run(s, make, remove_all, "this kernel has no MADV_GUARD_INSTALL (Linux 6.13)");
+    guard_run(s, make, remove_all, "madvise", "this kernel has no MADV_GUARD_INSTALL (Linux 6.13)");
 }
 
 METHOD(fault_guard_install, .experiment = "fault", .name = "guard-install", .group = GUARD_GROUP,

@@ -20,7 +20,7 @@ static size_t remove_all(char *p, size_t bytes, size_t page)
 
 static void run(struct slot *s)
 {
-    guard_run(s, make, remove_all, "mprotect was refused");
+    guard_run(s, make, remove_all, "mprotect", "mprotect was refused");
 }
 
 METHOD(fault_guard_mprotect, .experiment = "fault", .name = "guard-mprotect", .group = GUARD_GROUP,

@@ -21,6 +21,8 @@ static void run(struct slot *s)
     fault_proofs(s, p);
     fact_digest(s, p, bytes);
     PHASE(s, "re-touch") { got = read_all(from, p, bytes); }
+    if (got != bytes)
+        fail(s, "pread");
     close(from);
     kind_unmap(s, p);
 }

@@ -42,15 +42,19 @@ char *kind_map(struct slot *s, bool huge)
     check_map(s, p);
     fault_before(s, p);
     PHASE(s, "advise") { advised = madvise(p, bytes, advice); }
-    if (huge && advised != 0)
-        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    if (huge)
+        check_huge_advice(s, advised);
+    else
+        check_done(s, advised != 0 && errno != EINVAL, "madvise"); /* EINVAL: a kernel without huge pages */
     return p;
 }
 
 void kind_unmap(struct slot *s, char *p)
 {
     size_t bytes = s->bytes;
-    PHASE(s, "unmap") { munmap(p, bytes); }
+    int left;
+    PHASE(s, "unmap") { left = munmap(p, bytes); }
+    check_done(s, left, "munmap");
 }
 
 uint64_t smaps_bytes(struct slot *s, const char *p, const char *row)

@@ -13,10 +13,7 @@ static void run(struct slot *s)
     check_map(s, p);
     fault_before(s, p);
     PHASE(s, "advise") { advised = madvise(p, bytes, MADV_HUGEPAGE); }
-    if (advised != 0 && errno != EINVAL)
-        fail(s, "madvise");
-    if (advised != 0)
-        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    check_huge_advice(s, advised);
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
     fault_proofs(s, p);
     fault_rest(s, p);

@@ -16,8 +16,7 @@ static void run(struct slot *s)
         advised = madvise(p, bytes, MADV_HUGEPAGE);
         populated = madvise(p, bytes, MADV_POPULATE_WRITE);
     }
-    if (advised != 0)
-        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
+    check_huge_advice(s, advised);
     if (populated != 0 && errno == EINVAL)
         skip(s, "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)");
     if (populated != 0)

@@ -25,7 +25,10 @@ void userfault_open(struct slot *s, struct userfault *u, uint64_t features, cons
     if (u->descriptor < 0)
         fail(s, "userfaultfd");
     struct uffdio_api api = {.api = UFFD_API, .features = features};
-    if (ioctl(u->descriptor, UFFDIO_API, &api) != 0) {
+    int known = ioctl(u->descriptor, UFFDIO_API, &api);
+    if (known != 0 && errno != EINVAL)
+        fail(s, "ioctl UFFDIO_API");
+    if (known != 0) {
         close(u->descriptor);
         skip(s, arena_text("this kernel's userfaultfd lacks the feature: %s", since));
     }
@@ -38,17 +41,33 @@ void userfault_register(struct slot *s, struct userfault *u, uint64_t mode)
         fail(s, "ioctl UFFDIO_REGISTER");
 }
 
+/* Nobody answers any more: what waits for a page, and what comes later, gets it from the kernel. */
+static void *lose(struct userfault *u, const char *call)
+{
+    u->error = errno;
+    u->lost = call;
+    struct uffdio_range all = {(uintptr_t)u->p, u->pages * u->page};
+    ioctl(u->descriptor, UFFDIO_UNREGISTER, &all);
+    ioctl(u->descriptor, UFFDIO_WAKE, &all); /* the first call wakes who waits for a missing page, and nobody else */
+    return NULL;
+}
+
 /* As many events as there are pages: each page is touched once. */
 static void *serve(void *argument)
 {
     struct userfault *u = argument;
     struct uffd_msg message;
     while (u->served < u->pages) {
-        if (read(u->descriptor, &message, sizeof message) != sizeof message)
-            break;
+        ssize_t got = read(u->descriptor, &message, sizeof message);
+        if (got < 0 && errno == EINTR)
+            continue;
+        errno = got < 0 ? errno : EIO;
+        if (got != sizeof message)
+            return lose(u, "read");
         if (message.event != UFFD_EVENT_PAGEFAULT)
             continue;
-        u->refused += !u->answer(u, message.arg.pagefault.address & ~(uint64_t)(u->page - 1));
+        if (!u->answer(u, message.arg.pagefault.address & ~(uint64_t)(u->page - 1)))
+            return lose(u, "ioctl");
         u->served++;
     }
     return NULL;
@@ -89,8 +108,9 @@ void userfault_run(struct slot *s, struct userfault *u)
     begin_serving(s, u);
     PHASE(s, "first-touch") { touch_pages(&all); }
     end_serving(s, u);
+    errno = u->error;
+    check_done(s, u->lost != NULL, u->lost);
     fact(s, "served", u->served);
-    fact(s, "refused", u->refused);
     fault_proofs(s, p);
     fact_digest(s, p, bytes);
     PHASE(s, "re-touch") { touch_pages(&all); }

@@ -14,10 +14,9 @@ static void make(struct slot *s, bool huge)
     char *p = mmap(free_range(s, s->bytes), s->bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     check_map(s, p);
-    if (madvise(p, s->bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0 && huge) {
-        munmap(p, s->bytes);
-        skip(s, "this kernel has no transparent huge pages (madvise(MADV_HUGEPAGE) was refused)");
-    }
+    int advised = madvise(p, s->bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    if (huge)
+        check_huge_advice(s, advised);
     kept.p = p;
     for (size_t i = 0; i < s->bytes; i += s->page_bytes)
         p[i] = kept.mark;
@@ -28,7 +27,7 @@ struct parent parent_begin(struct slot *s)
     bool huge = key_is(s, "pages", "huge");
     size_t whole = huge || key_is(s, "every", "huge") ? s->huge_page_bytes : s->page_bytes;
     if (!whole)
-        skip(s, "this kernel has no transparent huge pages");
+        skip(s, "no transparent huge pages: this kernel has none, or /sys does not say of which size they are");
     if (s->bytes % whole != 0)
         skip(s, "bytes is not a multiple of the size of the pages");
     if (!kept.p || kept.bytes != s->bytes || kept_huge != huge ||

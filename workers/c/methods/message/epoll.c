@@ -48,12 +48,12 @@ static void both(struct slot *s)
         tell_descriptor(l.out);
         tell_descriptor(l.in);
         watch(s, &l);
-        message_ask(s, &l, &by_epoll, "epoll_wait");
+        message_ask(s, &l, &by_epoll, "epoll_wait, read or write");
     } else {
         l.in = hear_descriptor(s);
         l.out = hear_descriptor(s);
         watch(s, &l);
-        message_answer(s, &l, &by_epoll, "epoll_wait");
+        message_answer(s, &l, &by_epoll, "epoll_wait, read or write");
     }
     close(l.wake_in);
     close(l.in);

@@ -43,7 +43,8 @@ static void both(struct slot *s)
         skip_alike(s, "io_uring_enter is there to sleep; eventfd is the same ring with either");
     struct link l = message_begin(s);
     own = (struct ring){.depth = 4};
-    agree(s, uring_open(&own) ? "io_uring is refused here (an old kernel, kernel.io_uring_disabled, or a seccomp filter)" : NULL);
+    const char *hint = "an old kernel, kernel.io_uring_disabled, or a seccomp filter";
+    agree(s, (errno = uring_open(&own)) ? refused(own.descriptor < 0 ? "io_uring_setup" : "mmap", hint) : NULL);
     char *memory = shared_by_descriptor(s, ring_bytes(s));
     ring_ends(s, &l, memory);
     if (s->role == 'a') {
@@ -53,11 +54,11 @@ static void both(struct slot *s)
             fail(s, "eventfd");
         tell_descriptor(l.out);
         tell_descriptor(l.in);
-        message_ask(s, &l, &by_io_uring, "io_uring_enter");
+        message_ask(s, &l, &by_io_uring, "io_uring_enter or write");
     } else {
         l.in = hear_descriptor(s);
         l.out = hear_descriptor(s);
-        message_answer(s, &l, &by_io_uring, "io_uring_enter");
+        message_answer(s, &l, &by_io_uring, "io_uring_enter or write");
     }
     uring_close(&own);
     close(l.in);

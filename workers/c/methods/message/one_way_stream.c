@@ -37,7 +37,7 @@ static void run(struct slot *s)
     meet(s);
     PHASE(s, "one-way") { ok = send_all(&l, ops, &last); }
     if (!ok)
-        fail(s, "write");
+        fail(s, "write or read");
     fact(s, "last_came", last == 'l');
     one_way_sent(s, &l, ops);
     close(l.in);
@@ -53,7 +53,7 @@ static void run_b(struct slot *s)
     meet(s);
     PHASE(s, "one-way") { ok = receive_all(&l, ops, &sum); }
     if (!ok)
-        fail(s, "read");
+        fail(s, "read or write");
     one_way_received(s, &l, sum);
     close(l.in);
     message_end(s, &l);

@@ -17,9 +17,12 @@ static void run(struct slot *s)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 1) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &length) != 0)
+    check_done(s, listener < 0, "socket");
+    if (bind(listener, (struct sockaddr *)&address, length) != 0)
         no_port(s, "bind");
+    if (listen(listener, 1) != 0)
+        no_port(s, "listen");
+    check_done(s, getsockname(listener, (struct sockaddr *)&address, &length), "getsockname");
     tell(s, &address.sin_port, sizeof address.sin_port);
     l.in = l.out = accept_for_a_while(listener);
     if (l.in < 0)
@@ -38,7 +41,8 @@ static void run_b(struct slot *s)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     hear(s, &address.sin_port, sizeof address.sin_port);
     l.in = l.out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (l.in < 0 || connect(l.in, (struct sockaddr *)&address, sizeof address) != 0)
+    check_done(s, l.in < 0, "socket");
+    if (connect(l.in, (struct sockaddr *)&address, sizeof address) != 0)
         no_port(s, "connect");
     no_delay(s, l.in);
     spin_or_block(s, &l, l.in);

@@ -11,9 +11,10 @@ static void open_ends(struct slot *s, struct link *l)
     struct sockaddr_in mine = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}, theirs = mine;
     socklen_t length = sizeof mine;
     l->in = l->out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (l->in < 0 || bind(l->in, (struct sockaddr *)&mine, length) != 0 ||
-        getsockname(l->in, (struct sockaddr *)&mine, &length) != 0)
+    check_done(s, l->in < 0, "socket");
+    if (bind(l->in, (struct sockaddr *)&mine, length) != 0)
         no_port(s, "bind");
+    check_done(s, getsockname(l->in, (struct sockaddr *)&mine, &length), "getsockname");
     tell(s, &mine.sin_port, sizeof mine.sin_port);
     hear(s, &theirs.sin_port, sizeof theirs.sin_port);
     if (connect(l->in, (struct sockaddr *)&theirs, sizeof theirs) != 0)

@@ -18,8 +18,9 @@ static void run(struct slot *s)
     struct link l = message_begin(s);
     struct sockaddr_un address = address_of(s);
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 1) != 0)
-        fail(s, "bind");
+    check_done(s, listener < 0, "socket");
+    check_done(s, bind(listener, (struct sockaddr *)&address, sizeof address), "bind");
+    check_done(s, listen(listener, 1), "listen");
     meet(s);
     l.in = l.out = accept_for_a_while(listener);
     unlink(address.sun_path);
@@ -37,8 +38,9 @@ static void run_b(struct slot *s)
     struct link l = message_begin(s);
     struct sockaddr_un address = address_of(s);
     l.in = l.out = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    check_done(s, l.in < 0, "socket");
     meet(s);
-    if (l.in < 0 || connect(l.in, (struct sockaddr *)&address, sizeof address) != 0)
+    if (connect(l.in, (struct sockaddr *)&address, sizeof address) != 0)
         fail(s, "connect");
     spin_or_block(s, &l, l.in);
     message_answer(s, &l, &by_unix_stream, "read or write");

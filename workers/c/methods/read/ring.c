@@ -36,13 +36,13 @@ void ring_check(struct slot *s, const struct ring *ring, int error)
                 "allow io_uring_setup, io_uring_enter and io_uring_register");
     if (error == EINVAL && ring->kind == RING_DEFER)
         skip(s, "this kernel's io_uring has no DEFER_TASKRUN (Linux 6.1)");
-    if (error == ENOMEM && ring->kind == RING_REGISTERED)
+    if (error == ENOMEM && ring->registering)
         skip(s, "registered buffers are locked in memory, and the limit on that (ulimit -l) is smaller than queue_depth chunks");
     if (error == EOPNOTSUPP)
         skip(s, "this kernel's io_uring is too old (Linux 5.6 has all that is needed, 5.11 for SQPOLL)");
     if (error) {
         errno = error;
-        fail(s, "io_uring_setup");
+        fail(s, ring->registering ? "io_uring_register" : ring->descriptor < 0 ? "io_uring_setup" : "mmap");
     }
 }
 
@@ -87,8 +87,10 @@ int uring_register(struct ring *ring, const struct input *in, int descriptor)
 {
     struct iovec whole = {in->buffer, in->buffer_bytes};
     if (syscall(SYS_io_uring_register, ring->descriptor, REGISTER_BUFFERS, &whole, 1) != 0 ||
-        syscall(SYS_io_uring_register, ring->descriptor, REGISTER_FILES, &descriptor, 1) != 0)
+        syscall(SYS_io_uring_register, ring->descriptor, REGISTER_FILES, &descriptor, 1) != 0) {
+        ring->registering = true;
         return errno;
+    }
     return 0;
 }
 

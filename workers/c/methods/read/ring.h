@@ -30,6 +30,7 @@ struct ring_turn {
 struct ring {
     int descriptor;
     enum ring_kind kind;
+    bool registering;          /* what failed was io_uring_register */
     unsigned depth;            /* reads to be in flight */
     unsigned waiting, in_flight; /* reads not yet submitted; reads not yet completed */
     uint64_t enters, interrupted, completions, completed_bytes;

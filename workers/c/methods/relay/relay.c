@@ -36,8 +36,11 @@ static const char *make_file(struct slot *s, bool on_tmpfs, int *file)
     if (on_tmpfs != (system.f_type == TMPFS))
         return on_tmpfs ? "/dev/shm is no tmpfs here"
                         : "the folder for files lies on tmpfs, which is memory and no disk";
-    if ((errno = posix_fallocate(*file, 0, (off_t)s->bytes)) != 0)
-        return "the file system has no room for the file";
+    do
+        errno = posix_fallocate(*file, 0, (off_t)s->bytes);
+    while (errno == EINTR);
+    if (errno)
+        return refused("posix_fallocate", "is there room for the file?");
     char *p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
     check_map(s, p);
     pattern_fill(p, s->bytes, s->seed);

@@ -12,7 +12,7 @@ static void attach(struct seat *b)
         return;
     b->call = "mmap";
     b->p = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
-    close(fd);
+    b->left = close(fd);
 }
 
 static void run_b(struct slot *s)
@@ -40,7 +40,7 @@ static void run(struct slot *s)
             p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
     }
     if (fd < 0)
-        fail(s, path);
+        fail(s, "open");
     const char *obstacle = share_in_memory(s, fd) ? "the directory for files lies in memory; name one on a disk" : NULL;
     if (sized != 0 || p == MAP_FAILED || obstacle || !share_has_room(s, fd))
         unlink(path);

@@ -16,7 +16,7 @@ static void run(struct slot *s)
             p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
     }
     if (fd < 0)
-        fail(s, path);
+        fail(s, "open");
     unlink(path); /* nothing of the name is left, also if this process is killed */
     if (sized != 0)
         fail(s, "ftruncate");

@@ -11,7 +11,7 @@ static void attach(struct seat *b)
         return;
     b->call = "mmap";
     b->p = mmap(b->at, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
-    close(fd);
+    b->left = close(fd);
 }
 
 static void run_b(struct slot *s)

@@ -118,21 +118,25 @@ static void again(struct slot *s, struct seat *b, seat_work *attach)
     attach(b);
     if (b->p == MAP_FAILED)
         fail(s, b->call);
+    check_done(s, b->left, "close");
 }
 
 void share_second(struct slot *s, struct seat *b, seat_work *attach, seat_work *detach)
 {
     if (b->p == MAP_FAILED)
         fail(s, b->call);
+    check_done(s, b->left, "close");
     second_read(s, b);
     PHASE(s, "detach") { detach(b); }
     check_done(s, b->left, "munmap, shmdt");
     again(s, b, attach);
     second_write(s, b);
     detach(b);
+    check_done(s, b->left, "munmap, shmdt");
     again(s, b, attach);
     second_populate(s, b);
     detach(b);
+    check_done(s, b->left, "munmap, shmdt");
     meet(s); /* a may look */
     remove_if_lost(NULL);
 }

@@ -67,7 +67,7 @@ void share_check_clear_read(struct slot *s, char *p);
 struct seat {
     char *at, *p;
     size_t bytes;
-    int descriptor, id, left; /* left: what detach() returned, 0 where the memory is gone */
+    int descriptor, id, left; /* left: what detach() or attach()'s close returned, 0 where all is gone */
     char name[4096];
     const char *call;   /* what attach() calls last, for messages */
 };

@@ -6,8 +6,8 @@ static void run(struct slot *s)
 {
     size_t bytes = s->bytes;
     int memory = memfd_create(launch_name(), memfd_flags());
-    if (memory < 0 || ftruncate(memory, (off_t)bytes) != 0)
-        fail(s, "memfd_create");
+    check_done(s, memory < 0, "memfd_create");
+    check_done(s, ftruncate(memory, (off_t)bytes), "ftruncate");
     char *p = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
     check_map(s, p);
     pattern_fill(p, bytes, s->seed);

@@ -18,12 +18,15 @@ static void run(struct slot *s)
     meet(s);
     PHASE(s, "send") {
         memory = memfd_create("pagewise-sealed", flags);
-        moved = write_all(memory, p, bytes, bytes);
-        sealed = fcntl(memory, F_ADD_SEALS, SEALS);
-        tell_descriptor(memory);
+        if (memory >= 0) {
+            moved = write_all(memory, p, bytes, bytes);
+            sealed = fcntl(memory, F_ADD_SEALS, SEALS);
+            tell_descriptor(memory);
+        }
     }
+    check_done(s, memory < 0, "memfd_create");
     transfer_check(s, "write", moved);
-    check_done(s, sealed, "F_ADD_SEALS");
+    check_done(s, sealed, "fcntl(F_ADD_SEALS)");
     uint64_t memory_bytes = shared_memory_bytes(memory);
     close(memory);
     transfer_sent(s, p, moved.calls, memory_bytes);
@@ -43,6 +46,7 @@ static void run_b(struct slot *s)
         p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED_NOREPLACE, memory, 0);
     }
     check_map(s, p);
+    check_done(s, seals < 0, "fcntl(F_GET_SEALS)");
     close(memory);
     fact(s, "seals", (uint64_t)seals);
     transfer_received(s, p, 1, 0);

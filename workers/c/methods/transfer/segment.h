@@ -11,11 +11,15 @@ static inline char *segment(struct slot *s)
 {
     int id = -1;
     char *p = (void *)-1;
-    if (s->role == 'a' && (id = shmget(IPC_PRIVATE, s->bytes, IPC_CREAT | 0600)) >= 0) {
+    const char *obstacle = NULL;
+    if (s->role == 'a' && (id = shmget(IPC_PRIVATE, s->bytes, IPC_CREAT | 0600)) < 0)
+        obstacle = refused("shmget", "kernel.shmmax, kernel.shmall and kernel.shmmni limit segments");
+    if (id >= 0) {
         p = shmat(id, NULL, 0);
+        obstacle = p == (void *)-1 ? refused("shmat", "the segment was made and could not be attached") : NULL;
         check_done(s, shmctl(id, IPC_RMID, NULL), "shmctl");
     }
-    agree(s, s->role == 'a' && p == (void *)-1 ? "no System V segment of that size (kernel.shmmax, kernel.shmall)" : NULL);
+    agree(s, obstacle);
     if (s->role == 'a') {
         tell(s, &id, sizeof id);
     } else {

@@ -6,24 +6,29 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-/* Only the kernel's own loopback, on a port that it chooses; nothing outside the machine can connect. */
-static inline int listen_on_loopback(struct sockaddr_in *address)
+/* Only the kernel's own loopback, on a port that it chooses; nothing outside the machine can connect. What keeps it from
+ * listening, or NULL. */
+static inline const char *listen_on_loopback(struct sockaddr_in *address, int *fd)
 {
+    const char *hint = "is there a loopback interface that is up in this network namespace?";
     socklen_t length = sizeof *address;
     *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof *address) != 0 || listen(fd, 1) != 0 ||
-        getsockname(fd, (struct sockaddr *)address, &length) != 0)
-        return -1;
-    return fd;
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*fd < 0)
+        return refused("socket", hint);
+    if (bind(*fd, (struct sockaddr *)address, sizeof *address) != 0)
+        return refused("bind", hint);
+    if (listen(*fd, 1) != 0)
+        return refused("listen", hint);
+    return getsockname(*fd, (struct sockaddr *)address, &length) == 0 ? NULL : refused("getsockname", hint);
 }
 
 /* Both sides call the one that is theirs, at the same place. */
 static inline int tcp_to_b(struct slot *s)
 {
     struct sockaddr_in address;
-    int listener = listen_on_loopback(&address);
-    agree(s, listener < 0 ? "no TCP on the loopback address here (a network namespace whose `lo` is down?)" : NULL);
+    int listener;
+    agree(s, listen_on_loopback(&address, &listener));
     tell(s, &address, sizeof address);
     agree(s, NULL); /* b is connected, so the next line does not wait */
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -40,7 +45,8 @@ static inline int tcp_from_a(struct slot *s)
     hear(s, &address, sizeof address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool connected = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
-    agree(s, connected ? NULL : "a connection to the loopback address was refused (a network namespace whose `lo` is down?)");
+    const char *call = fd < 0 ? "socket" : "connect";
+    agree(s, connected ? NULL : refused(call, "is there a loopback interface that is up in this network namespace?"));
     return fd;
 }
 #endif

@@ -8,7 +8,7 @@ static int with_room(struct slot *s, int fd)
     socklen_t length = sizeof granted;
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &wanted, sizeof wanted) != 0)
         (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
-    getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &granted, &length);
+    check_done(s, getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &granted, &length), "getsockopt");
     agree(s, granted == 2 * wanted ? NULL : "sndbuf is outside what net.core.wmem_max allows here");
     fact(s, "granted_bytes", (uint64_t)granted);
     return fd;

@@ -12,16 +12,19 @@ __attribute__((noreturn)) static void live_and_end(struct slot *s, int told)
     r = unmap_begin(s, true);
     touched = resident_in(s, r.p, r.bytes).rss_bytes;
     others_start(r.others);
-    if (write(told, &touched, sizeof touched) != sizeof touched || read(told, &word, 1) != 1)
-        _exit(1);
+    if (write(told, &touched, sizeof touched) != sizeof touched)
+        fail(s, "write");
+    if (read(told, &word, 1) != 1)
+        fail(s, "read");
     copy_leave();
 }
 
 static void run(struct slot *s)
 {
-    int ends[2], status = 0;
+    int ends[2], status = -1;
+    bool told = false;
     uint64_t touched = 0;
-    pid_t child;
+    pid_t child, ended = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         fail(s, "socketpair");
     copy_open(s);
@@ -32,14 +35,21 @@ static void run(struct slot *s)
     if (child < 0)
         fail(s, "fork");
     close(ends[1]);
-    if (read(ends[0], &touched, sizeof touched) != sizeof touched)
-        copy_close(s, child); /* it says why, and does not return then */
+    if (read(ends[0], &touched, sizeof touched) != sizeof touched) {
+        int error = errno;
+        (void)!write(ends[0], "e", 1); /* it ends, if it is there */
+        copy_close(s, child); /* it says why, where it knows, and does not return then */
+        errno = error;
+        fail(s, "read");
+    }
     s->ops = 1;
     PHASE(s, "take-away") {
-        (void)!write(ends[0], "e", 1);
-        waitpid(child, &status, 0);
+        told = write(ends[0], "e", 1) == 1;
+        ended = told ? waitpid(child, &status, 0) : -1;
     }
     close(ends[0]);
+    check_done(s, !told, "write");
+    check_done(s, ended != child, "waitpid");
     copy_close(s, 0);
     fact(s, "told_bytes", touched);
     fact(s, "exit_status", WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 256);

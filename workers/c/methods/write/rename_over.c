@@ -12,7 +12,7 @@ static bool put(struct store *st, const struct record *r)
     if (fd < 0)
         return false;
     bool right = write(fd, r->data, r->bytes) == (ssize_t)r->bytes && fsync(fd) == 0;
-    close(fd);
+    right = close(fd) == 0 && right;
     return right && renameat(folder, fresh, folder, name) == 0 && fsync(folder) == 0;
 }
 
@@ -28,7 +28,7 @@ static void run(struct slot *s)
     folder = open(launch_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         fail(s, "open");
-    write_phases(s, &st, put, "openat, write, fsync or renameat");
+    write_phases(s, &st, put, "openat, write, fsync, close or renameat");
     store_replaced(s, &st, folder, name);
     unlinkat(folder, name, 0);
     close(folder);

@@ -24,6 +24,7 @@ void uring_begin(struct slot *s, int fd)
     struct io_uring_params params = {0};
     ring.file = fd;
     ring.descriptor = (int)syscall(SYS_io_uring_setup, 2, &params);
+    check_done(s, ring.descriptor < 0 && errno != ENOSYS && errno != EPERM && errno != EACCES, "io_uring_setup");
     if (ring.descriptor < 0)
         skip(s, "io_uring is refused here (no kernel support, kernel.io_uring_disabled, or a container's seccomp filter)");
     if (!(params.features & IORING_FEAT_SINGLE_MMAP) || !(params.features & FEATURE_WRITE)) {

@@ -87,8 +87,10 @@ void store_open(struct slot *s, struct store *st, int flags)
     st->stored_bytes = append ? 2 * st->ops * s->bytes : st->file_bytes;
     int fd = open(st->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     struct statfs status;
-    if (fd < 0 || fstatfs(fd, &status) != 0)
-        fail(s, st->path);
+    if (fd < 0)
+        fail(s, "open");
+    if (fstatfs(fd, &status) != 0)
+        fail(s, "fstatfs");
     bool in_memory = status.f_type == 0x01021994 || status.f_type == 0x858458f6; /* tmpfs, ramfs */
     fact(s, "in_memory", in_memory);
     if (in_memory) {
@@ -183,7 +185,7 @@ void store_prove(struct slot *s, struct store *st)
     close(st->fd);
     st->fd = open(st->path, O_RDONLY | O_CLOEXEC);
     if (st->fd < 0)
-        fail(s, st->path);
+        fail(s, "open");
     empty_cache(s, st->fd);
     for (size_t i = 0; i < 2 * st->ops; i++)
         memcpy(st->image + st->records[i].at, st->records[i].data, st->records[i].bytes);
@@ -196,8 +198,10 @@ void store_replaced(struct slot *s, struct store *st, int folder, const char *na
     struct stat status;
     close(st->fd);
     st->fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-    if (st->fd < 0 || fstat(st->fd, &status) != 0)
+    if (st->fd < 0)
         fail(s, "openat");
+    if (fstat(st->fd, &status) != 0)
+        fail(s, "fstat");
     fact(s, "replaced", (size_t)status.st_size == last->bytes);
     empty_cache(s, st->fd);
     read_back(s, st->fd, last->data, last->bytes);

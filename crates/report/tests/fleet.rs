@@ -1,0 +1,68 @@
+//! The page of a fleet: the odd node stands first, with the command that measures it again; figures are those of the JSON; and
+//! nothing that a record holds steers a browser.
+
+#[path = "../../../tests/it/support/nodes.rs"]
+mod nodes;
+
+use pagewise_report::html;
+use record::fleet::Finding;
+
+#[test]
+fn odd_nodes_come_first_and_each_kind_has_its_costs() {
+    let found = nodes::fleet();
+    assert_eq!((found.nodes, found.odd.len(), found.kinds.len(), found.unread.len()), (13, 1, 2, 1), "{found:#?}");
+    let page = html::fleet(&found, "clush -w a7 \"pagewise run …\"", "pagewise fleet /shared --html PAGE.html");
+    assert!(page.len() < 1_000_000);
+    let place = |id: &str| page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
+    assert!(place("answers") < place("kind-a") && place("kind-a") < place("kind-b"));
+    assert!(place("kind-b") < place("compared-a-b") && place("compared-a-b") < place("unread"));
+    for part in ["odd nodes: 1 of 13", ">a7<", "clush -w a7", "times the cost on its kind", "duplicate"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let costs = page.split("id=\"kind-a\"").nth(1).unwrap().split("</section>").next().unwrap();
+    for cell in &found.kinds[0].cells {
+        let shown = costs.split("data-value=\"").skip(1).filter_map(|v| v.split('"').next()?.parse::<f64>().ok());
+        assert!(shown.clone().any(|v| (v - cell.per_unit_ns).abs() < 1e-5 * v), "{}: {:?}", cell.cell, shown.count());
+    }
+    let drawn = found.kinds[0].methods.len();
+    assert!(drawn > 0);
+    assert_eq!(costs.matches("<svg class=\"plot\"").count(), drawn);
+}
+
+#[test]
+fn a_hostile_fleet_is_inert() {
+    const EVIL: &str = "\u{1b}[2J\u{202e}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'>{{7*7}}";
+    let mut found = nodes::fleet();
+    let plain = html::fleet(&found, "x", "y");
+    found.odd[0].node += EVIL;
+    found.unread[0].reason += EVIL;
+    found.unread[0].folder += EVIL;
+    for finding in &mut found.odd[0].findings {
+        let Finding::Cost { cell, ratio, spread, p, .. } = finding else { continue };
+        *cell += EVIL;
+        (*ratio, *spread, *p) = (f64::NAN, f64::INFINITY, -1.0);
+    }
+    for kind in &mut found.kinds {
+        kind.nodes[0] += EVIL;
+        kind.facts.insert(EVIL.to_owned(), EVIL.to_owned());
+        kind.cells[0].cell += EVIL;
+        kind.cells[0].per_unit_ns = f64::NAN;
+        kind.methods[0].baseline += EVIL;
+        kind.methods[0].ratio.high = f64::INFINITY;
+        kind.methods[0].ratio.low = -1.0;
+    }
+    let page = html::fleet(&found, EVIL, EVIL);
+    assert_eq!(page.matches("<script").count(), plain.matches("<script").count());
+    for alive in ["<img", "\u{1b}", "\u{202e}", "NaN%", "inf%"] {
+        assert!(!page.contains(alive), "{alive}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn columns_have_a_row_for_each_line() {
+    let found = nodes::fleet();
+    let mut bytes = Vec::new();
+    pagewise_report::export::fleet::parquet(&found, &mut bytes).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+}
