@@ -163,7 +163,7 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
                 "--launches",
                 "1",
                 "--budget",
-                "3s",
+                "30s",
                 "--time-limit",
                 "20s",
                 "--json",

@@ -47,6 +47,8 @@ static void run(struct slot *s)
         told = write(ends[0], "e", 1) == 1;
         ended = told ? waitpid(child, &status, 0) : -1;
     }
+    if (!told && errno == EPIPE)
+        copy_close(s, child); /* it ended before it was told to, and says why */
     close(ends[0]);
     check_done(s, !told, "write");
     check_done(s, ended != child, "waitpid");
