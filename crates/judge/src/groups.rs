@@ -6,10 +6,13 @@ use record::experiment::Experiment;
 use record::plan::{compatible, group_of};
 use record::state::State;
 
+/// What cells have in common, by the parameters' names.
+type Parameters = BTreeMap<String, String>;
+
 /// A group of an experiment: cells that differ in method and worker only.
 pub(crate) struct Group<'a> {
     pub experiment: &'a Experiment,
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: Parameters,
     pub cells: Vec<usize>,
     pub baseline: Option<usize>,
     pub twin: Option<usize>,
@@ -33,25 +36,25 @@ pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>>
 
 /// The cells of an experiment that are compared, in the order of the plan, with the parameters that they have in common. A cell
 /// whose method lacks a parameter belongs to every group that has more of them and none that differs.
-fn compared(state: &State, experiment: &Experiment) -> Vec<(BTreeMap<String, String>, Vec<usize>)> {
-    let mut alike: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
+fn compared(state: &State, experiment: &Experiment) -> Vec<(Parameters, Vec<usize>)> {
+    let mut alike: BTreeMap<Parameters, Vec<usize>> = BTreeMap::new();
     for (index, planned) in state.cells.iter().enumerate().filter(|(_, c)| c.cell.experiment == experiment.name) {
         alike.entry(group_of(experiment, &planned.cell)).or_default().push(index);
     }
-    let mut by_keys: BTreeMap<Vec<&String>, Vec<(&BTreeMap<String, String>, &Vec<usize>)>> = BTreeMap::new();
-    for (parameters, cells) in &alike {
-        by_keys.entry(parameters.keys().collect()).or_default().push((parameters, cells));
+    let mut by_keys: BTreeMap<Vec<&String>, Vec<&Parameters>> = BTreeMap::new();
+    for parameters in alike.keys() {
+        by_keys.entry(parameters.keys().collect()).or_default().push(parameters);
     }
     let mut found = Vec::new();
     for (parameters, own) in &alike {
         // Those with the same keys differ in a value: they are never compared.
         let keys: Vec<&String> = parameters.keys().collect();
         let others = || by_keys.iter().filter(|(other, _)| **other != keys).flat_map(|(_, all)| all);
-        let near = || others().filter(|(other, _)| compatible(parameters, other));
-        if near().any(|(other, _)| other.len() > parameters.len()) {
+        let near = || others().filter(|other| compatible(parameters, other));
+        if near().any(|other| other.len() > parameters.len()) {
             continue;
         }
-        let mut cells: Vec<usize> = own.iter().chain(near().flat_map(|(_, cells)| cells.iter())).copied().collect();
+        let mut cells: Vec<usize> = own.iter().chain(near().flat_map(|other| &alike[*other])).copied().collect();
         cells.sort_unstable();
         found.push((parameters.clone(), cells));
     }

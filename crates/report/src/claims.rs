@@ -65,7 +65,7 @@ pub(crate) fn summing_up(answers: &Answers) -> String {
     let time = |a: &&Answer| a.jobs.iter().any(|j| j.why.starts_with("the budget did not reach it"));
     let waiting = answers.answers.iter().filter(|a| a.word == Word::Undecided).filter(time).count();
     if waiting > 0 {
-        let _ = write!(text, "; {waiting} were not reached, and a longer --budget is");
+        let _ = write!(text, "; {waiting} were not reached: they need a longer --budget");
     }
     text + "."
 }
