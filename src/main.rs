@@ -24,7 +24,10 @@ fn main() -> ExitCode {
     match cli::main(&cli) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("pagewise: {error:#}");
+            // What a file or an argument said may steer a terminal.
+            let text = format!("{error:#}");
+            let lines: Vec<String> = text.lines().map(report::inert::inert).collect();
+            eprintln!("pagewise: {}", lines.join("\n"));
             ExitCode::from(1)
         }
     }

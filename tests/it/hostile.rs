@@ -174,6 +174,14 @@ fn page_is_inert(page: &str) {
     assert!(page.len() < 64 << 20, "{} bytes", page.len());
 }
 
+/// The seeds to try: sixty, or `PAGEWISE_SEEDS`, a number of them or a range such as `1180..1200`.
+fn seeds() -> std::ops::Range<u64> {
+    let asked = std::env::var("PAGEWISE_SEEDS").unwrap_or_else(|_| "60".to_owned());
+    let (from, to) = asked.split_once("..").unwrap_or(("0", &asked));
+    let number = |text: &str| text.parse().expect("PAGEWISE_SEEDS is a number or a range of them");
+    number(from)..number(to)
+}
+
 #[test]
 fn a_hostile_folder_is_refused_in_a_sentence_or_shown_inert() {
     let place = Place::new();
@@ -181,8 +189,7 @@ fn a_hostile_folder_is_refused_in_a_sentence_or_shown_inert() {
     let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary");
     let from = RunFolder::open(made.to_str().unwrap(), &made).unwrap();
     let (mut shown, mut refused, mut harmed) = (0, 0, Vec::new());
-    let seeds = std::env::var("PAGEWISE_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
-    for seed in 0..seeds {
+    for seed in seeds() {
         let mut rng = Seeded::new(seed);
         let to = place.file(&format!("home/spoilt-{seed}"));
         let one_in = [30, 100, 400, 2000][seed as usize % 4];
@@ -206,7 +213,8 @@ fn a_hostile_folder_is_refused_in_a_sentence_or_shown_inert() {
         std::fs::remove_dir_all(&to).unwrap();
     }
     assert!(harmed.is_empty(), "{harmed:#?}");
-    assert!(shown > 5 && refused > 5, "{shown} shown, {refused} refused");
+    let few = shown + refused < 60;
+    assert!(few || shown > 5 && refused > 5, "{shown} shown, {refused} refused");
 }
 
 #[test]

@@ -187,7 +187,7 @@ impl Evidence {
     fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {
         for slot in slots(transcripts).values() {
             let Some(&cell) = record.cells.get(slot.cell) else { continue };
-            let wall_ns: u64 = slot.phases.values().map(|c| c.wall_ns).sum();
+            let wall_ns = slot.phases.values().fold(0u64, |sum, counts| sum.saturating_add(counts.wall_ns));
             self.first_pass_ns.entry(cell).or_insert(wall_ns as f64);
         }
     }
