@@ -184,8 +184,8 @@ fn build_native(out: &Path) -> Native {
     Native { workers, helper }
 }
 
-/// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot run on
-/// this machine.
+/// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot
+/// run on this machine.
 fn methods_of(program: &Path) -> String {
     let Ok(output) = Command::new(program).arg("--list").output() else { return String::new() };
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,5 +1,5 @@
-//! What reads claims, settings, topics of advice, checks of lines, files of advice and criteria of a fleet: it accepts a text or
-//! refuses it in words, and never dies. PAGEWISE_FUZZ names which of them reads.
+//! What reads claims, settings, topics of advice, checks of lines, files of advice and criteria of a fleet: it accepts a
+//! text or refuses it in words, and never dies. PAGEWISE_FUZZ names which of them reads.
 #![no_main]
 
 use std::sync::LazyLock;

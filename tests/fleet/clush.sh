@@ -1,6 +1,7 @@
 #!/bin/bash
-# Pagewise by a real ClusterShell over real ssh: three sshd's on this machine, each with a host name of its own, and the two commands
-# of packaging/clush.md. Run by hand, as root, with Debian's clustershell and openssh-server: tests/fleet/clush.sh PAGEWISE
+# Pagewise by a real ClusterShell over real ssh: three sshd's on this machine, each with a host name of its own, and the two
+# commands of packaging/clush.md. Run by hand, as root, with Debian's clustershell and openssh-server:
+# tests/fleet/clush.sh PAGEWISE
 # Nothing is left: keys, daemons and runs are below a folder of its own, and the daemons are ended by their ids.
 set -u
 pagewise=$(realpath "${1:?the program}")
@@ -25,8 +26,8 @@ for i in $(seq $NODES); do
     started+=($!)
     printf 'Host n%s\n HostName 127.0.0.1\n Port %s\n' "$i" $((2200 + i)) >> "$place/config"
 done
-printf 'Host *\n IdentityFile %s\n IdentitiesOnly yes\n StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n' \
-    "$place/key" >> "$place/config"
+printf 'Host *\n IdentityFile %s\n IdentitiesOnly yes\n StrictHostKeyChecking no\n' "$place/key" >> "$place/config"
+printf ' UserKnownHostsFile /dev/null\n LogLevel ERROR\n' >> "$place/config"
 # What a node has in its PATH; they take turns, because they share one machine. A shell takes the command from here.
 cat > "$place/bin/pagewise" <<WRAPPER
 #!/bin/bash
@@ -43,8 +44,9 @@ for _ in $(seq 50); do
 done
 [ ! -s "$place/clush.err" ] || fail "no node answers: $(cat "$place/clush.err")"
 what="fault/touch@c-O3 fault/populate@c-O3 --set bytes=4MiB --launches 3 --budget 10s"
+folder="$place/shared/"'$(hostname -s)/$(date -u +%Y%m%dT%H%M%SZ)'
 clush -O "ssh_options=-F $place/config" -w "$nodes" \
-    "PATH=$place/bin:"'$PATH; PAGEWISE_NODE=$(hostname -s) pagewise run '"$what --out $place/shared/"'$(hostname -s)/$(date -u +%Y%m%dT%H%M%SZ)' \
+    "PATH=$place/bin:"'$PATH; PAGEWISE_NODE=$(hostname -s) pagewise run '"$what --out $folder" \
     > "$place/out" || fail "$(tail -n 5 "$place/out")"
 ls -d "$place"/shared/*/*
 "$pagewise" fleet "$place/shared" || fail "fleet ended with $?"
@@ -54,6 +56,7 @@ found=$("$pagewise" fleet "$place/shared" --json | python3 -c "$names")
 clush -O "ssh_options=-F $place/config" -O "scp_options=-F $place/config" -w "$nodes" --rcopy "$place/shared/n1" \
     --dest "$place/own" || fail "rcopy"
 ls -d "$place"/own/*
-runs=$("$pagewise" fleet "$place/own" --json | python3 -c 'import json, sys; f = json.load(sys.stdin); print(f["runs"], len(f["unread"]))')
+counts='import json, sys; f = json.load(sys.stdin); print(f["runs"], len(f["unread"]))'
+runs=$("$pagewise" fleet "$place/own" --json | python3 -c "$counts")
 [ "$runs" = "1 2" ] || fail "of three copies of one run: $runs"
 echo "three nodes by clush; copies that were brought count once"

@@ -2,8 +2,8 @@
 # A fleet under a real Slurm on this one machine: eight slurmd's, an array over them; one node is odd, one task is killed in the
 # midst and requeued. Run by hand, as root, with Debian's slurm-wlm and munge: tests/fleet/slurm.sh target/release/pagewise
 # ODD_BY=quota (a fifth of a CPU; needs a quiet machine, because all nodes share it) or thp (huge pages off; the default).
-# KILL=no leaves out the task that is killed and requeued, NODES=16 starts more nodes, CHECK=6s shortens check-node, and PAGEWISE_ARGS asks
-# something else: sixteen nodes under a quiet minute are enough to find a quota, of which eight say too little.
+# KILL=no leaves out the task that is killed and requeued, NODES=16 starts more nodes, CHECK=6s shortens check-node, and
+# PAGEWISE_ARGS asks something else.
 # Nothing is left: the daemons are its own, below a folder of its own, and are ended by their ids.
 set -u
 pagewise=$(realpath "${1:?the program}")
@@ -154,5 +154,6 @@ say "found $found and no other"
 export PAGEWISE_NODE=here
 PAGEWISE_LOCK=$place/locks "$pagewise" check-node --criteria "$place/criteria.json" --budget "${CHECK:-20s}"
 say "check-node on this machine ends with $?"
-PAGEWISE_NODE=slow PAGEWISE_LOCK=$place/locks "$place/odd" "$pagewise" check-node --criteria "$place/criteria.json" --budget "${CHECK:-20s}"
+PAGEWISE_NODE=slow PAGEWISE_LOCK=$place/locks "$place/odd" "$pagewise" check-node --criteria "$place/criteria.json" \
+    --budget "${CHECK:-20s}"
 say "check-node where it is odd ends with $?"

@@ -28,8 +28,8 @@ fn sides_of(laboratory: &Child) -> Option<([Pid; 2], String)> {
     Some(([found[0]?, found[1]?], request?))
 }
 
-/// Sends the signal to one side, 0 or 1, of every pair that measures this method, in the middle of its work, until the laboratory
-/// ends: a pair that dies with several cells is tried cell by cell. The sides of those pairs are returned.
+/// Sends the signal to one side, 0 or 1, of every pair that measures this method, in the middle of its work, until the
+/// laboratory ends: a pair that dies with several cells is tried cell by cell. The sides of those pairs are returned.
 pub fn disturb_all(laboratory: &mut Child, method: &str, victim: usize, signal: Signal) -> Vec<Pid> {
     let line = format!("method={method}");
     let mut seen: Vec<Pid> = Vec::new();

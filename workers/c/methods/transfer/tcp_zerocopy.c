@@ -54,7 +54,8 @@ static struct moved send_lent(int fd, char *p, size_t bytes, size_t chunk, struc
 static void run(struct slot *s)
 {
     int fd = tcp_to_b(s), one = 1;
-    agree(s, setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof one) ? refused("setsockopt", "SO_ZEROCOPY came with Linux 4.14") : NULL);
+    bool fails = setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof one) != 0;
+    agree(s, fails ? refused("setsockopt", "SO_ZEROCOPY came with Linux 4.14") : NULL);
     char *p = transfer_source(s);
     size_t bytes = s->bytes, chunk = key_size(s, "chunk");
     struct completed done = {0, 0};
