@@ -2,7 +2,7 @@
 
 use super::autocorrelation::autocorrelation;
 use super::interval::{Undefined, check};
-use super::quantile::{median, median_absolute_deviation};
+use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
 use statrs::distribution::{Beta, ContinuousCDF};
 
 /// Below this many launches no movement can be seen.
@@ -14,6 +14,9 @@ pub const BLOCKS_AT: f64 = 0.10;
 
 /// Neighbours that are this much too alike are said to have moved.
 pub const MOVED_AT: f64 = 0.01;
+
+/// Values count no further than so many deviations from the middle.
+const FURTHEST: f64 = 3.0;
 
 /// The probability that neighbours are at least this much alike where the order of the launches means nothing.
 ///
@@ -60,14 +63,9 @@ pub fn neighbours_near(values: &[f64]) -> Result<f64, Undefined> {
 /// The values, none further from their median than [`FURTHEST`] times what the median of such distances says of a deviation.
 fn winsorised(values: &[f64]) -> Vec<f64> {
     let centre = median(&mut values.to_vec()).unwrap_or(0.0);
-    let most = FURTHEST * MAD * median_absolute_deviation(&mut values.to_vec()).unwrap_or(0.0);
+    let most = FURTHEST * MAD_TO_SD * median_absolute_deviation(&mut values.to_vec()).unwrap_or(0.0);
     values.iter().map(|value| value.clamp(centre - most, centre + most)).collect()
 }
-
-/// A normal deviation in units of the median absolute one.
-const MAD: f64 = 1.4826;
-/// How many of them count.
-const FURTHEST: f64 = 3.0;
 
 /// The probability that neighbours are this much alike by chance, by ranks or by values, whichever is less likely; twice that,
 /// because two were asked (Bonferroni).
