@@ -33,5 +33,5 @@ pub mod trial;
 mod warnings;
 
 pub use notes::notes;
-pub use precision::{Width, half_widths, twins};
+pub use precision::{Width, half_widths, precise, twins};
 pub use summarise::{Circumstances, KEPT, Kept, kept_scores, replay, summarise};

@@ -1,6 +1,6 @@
 //! How wide the ratios of a run are, and what they vary by: what decides which launch is worth its time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::method::Role;
 use record::state::State;
@@ -59,6 +59,14 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
         widths.iter_mut().for_each(|w| w.ranked = true);
     }
     widths
+}
+
+/// The ranked cells whose ratio is as narrow as asked; never those that others are compared with.
+pub fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
+    let narrow = widths.iter().filter(|w| w.ranked && w.half_width <= precision).map(|w| w.cell);
+    let bases: BTreeSet<usize> = widths.iter().map(|w| w.base).collect();
+    let wide: BTreeSet<usize> = widths.iter().filter(|w| w.half_width > precision).map(|w| w.cell).collect();
+    narrow.filter(|cell| !bases.contains(cell) && !wide.contains(cell)).collect()
 }
 
 /// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.

@@ -45,7 +45,7 @@ impl Runner<'_> {
 
     pub(super) fn launch(&mut self, launch_group: usize, block: i32, asked: Asked) -> Result<()> {
         self.admit(launch_group, asked)?;
-        let cells = self.alive(launch_group);
+        let cells = self.taking_part(launch_group, block);
         if cells.is_empty() {
             return Ok(());
         }

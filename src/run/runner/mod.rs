@@ -59,6 +59,8 @@ pub struct Runner<'a> {
     lengths_ns: BTreeMap<usize, f64>,
     /// Launch groups that the budget does not hold.
     left_out: BTreeSet<usize>,
+    /// Cells that are as precise as asked: they leave the launches, so that the time goes to those that are not.
+    precise: BTreeSet<usize>,
     /// Tells whether another run measures at the same time; where left out, nobody asks.
     alone: Option<&'a Alone>,
 }
@@ -137,6 +139,7 @@ impl<'a> Runner<'a> {
             root: PathBuf::from("/"),
             lengths_ns: BTreeMap::new(),
             left_out: BTreeSet::new(),
+            precise: BTreeSet::new(),
             alone: None,
             state,
         })
@@ -207,6 +210,16 @@ impl<'a> Runner<'a> {
         self.state.alive(launch_group)
     }
 
+    /// The cells of a group that take part in a block: those that are precise do not, once there are as many launches as are
+    /// made at the least. What others are held against, its duplicate, and what is not ranked stay.
+    fn taking_part(&self, launch_group: usize, block: i32) -> Vec<usize> {
+        let mut cells = self.alive(launch_group);
+        if u32::try_from(block).is_ok_and(|block| block >= self.state.plan.min_launches) {
+            cells.retain(|cell| !self.precise.contains(cell));
+        }
+        cells
+    }
+
     /// How much the next launch of a group holds.
     fn asked(&self, launch_group: usize) -> Asked {
         let group = &self.state.launch_groups[launch_group];
@@ -226,6 +239,7 @@ impl<'a> Runner<'a> {
         let mut clusters = self.clusters(name);
         loop {
             let widths = judge::half_widths(&self.state, &self.evidence, name);
+            self.precise = judge::precise(&widths, self.state.plan.precision);
             let standing = self.standing(&clusters, &widths, self.spent_s() - start_s);
             let launches = standing.clusters.iter().map(|c| c.launches).min().unwrap_or(0);
             let widest = widths.iter().filter(|w| w.ranked).map(|w| w.half_width).fold(0.0, f64::max);
@@ -325,7 +339,7 @@ impl<'a> Runner<'a> {
         random.shuffle(&mut order);
         while let Some(launch_group) = order.pop() {
             let done = self.evidence.has(launch_group, block) || !self.takes_part(launch_group, block);
-            if self.alive(launch_group).is_empty() || done {
+            if self.taking_part(launch_group, i32::try_from(block)?).is_empty() || done {
                 continue;
             }
             let expected_s = self.expected_launch_s(launch_group);

@@ -195,6 +195,24 @@ fn the_most_launches_end_a_run_that_is_not_precise() {
 }
 
 #[test]
+fn what_is_precise_leaves_the_launches_and_what_it_is_held_against_stays() {
+    let third = plan(|p| {
+        let mut cell = p.cells[0].clone();
+        (cell.cell.method, cell.twin) = ("wild".to_owned(), false);
+        p.cells.push(cell);
+        let number = p.cells.len() - 1;
+        p.launch_groups[0].cells.push(number);
+        p.max_launches = 20;
+    });
+    let (state, evidence, folder, _place) = run(third, &[("wild", Manner::Takes(7e5, 0.4))]);
+    let launches = ["populate-write", "wild", "touch"].map(|method| launches_of(&state, &evidence, method));
+    assert_eq!(launches, [6, 20, 20]);
+    let last = folder.launches().unwrap().records.pop().unwrap();
+    let twin = state.cells.iter().position(|c| c.twin).unwrap();
+    assert!(last.cells.contains(&twin), "the A/A check goes on: {:?}", last.cells);
+}
+
+#[test]
 fn a_cell_that_kills_its_process_is_found_by_trying_each_alone() {
     let (state, evidence, folder, _place) = run(plan(|_| ()), &[("populate-write", Manner::Dies)]);
     let dead = state.cells.iter().find(|c| c.cell.method == "populate-write").unwrap();

@@ -71,22 +71,32 @@ fn answers(view: &View) -> Section {
 }
 
 fn keep(view: &View) -> Table {
-    let columns =
-        ["question", "obvious way", "shown to be slower", "within the margin", "not settled"].map(Column::words);
+    type Words = fn(&crate::view::KeepRow) -> String;
+    let slower: Words = |row| {
+        let each = row.slower.iter().map(|(name, factors)| format!("{name} {factors}×"));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let all: [(&str, Words); 3] = [
+        ("shown to be slower", slower),
+        ("within the margin", |row| row.within.join(", ")),
+        ("not settled", |row| row.unsettled.join(", ")),
+    ];
+    // A column that says nothing of any question is left out.
+    let shown: Vec<_> = all.iter().filter(|(_, of)| view.look.keep.iter().any(|row| !of(row).is_empty())).collect();
     let row = |row: &crate::view::KeepRow| {
-        let slower: Vec<String> = row.slower.iter().map(|(name, factors)| format!("{name} {factors}×")).collect();
-        let cells = vec![
-            with_time(&row.obvious),
-            Cell::text(slower.join(", ")),
-            Cell::text(row.within.join(", ")),
-            Cell::text(row.unsettled.join(", ")),
-        ];
+        let mut cells = vec![with_time(&row.obvious)];
+        cells.extend(shown.iter().map(|(_, of)| Cell::text(of(row))));
         entry(format!("{} {}", row.experiment, row.setting), "", cells)
     };
     Table {
         caption: "Keep: no other way to do the same is shown to be faster".into(),
         legend: Vec::new(),
-        columns: columns.into(),
+        columns: ["question", "obvious way"]
+            .iter()
+            .chain(shown.iter().map(|(name, _)| name))
+            .copied()
+            .map(Column::words)
+            .collect(),
         bodies: vec![Body { rows: view.look.keep.iter().map(row).collect(), ..Body::default() }],
     }
 }
