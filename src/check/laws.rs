@@ -49,7 +49,7 @@ enum Place {
     Count(usize, usize, usize),
 }
 
-/// Lies about a number: one more, one less, none, half, twice and ten times as much, and all of the cell's bytes more.
+/// Lies about a number: one more, one less, none, half, twice and ten times as much or more, and all of the cell's bytes more.
 fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
     let all = [
         value.saturating_add(1),
@@ -57,7 +57,7 @@ fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
         0,
         value / 2,
         value.saturating_mul(2).saturating_add(1),
-        value.saturating_mul(10).saturating_add(10),
+        value.saturating_mul(10).saturating_add(100),
         value.saturating_add(bytes),
     ];
     all.into_iter().filter(|lie| *lie != value).collect()

@@ -44,6 +44,6 @@ static void both(struct slot *s)
 METHOD(message_mailbox, .experiment = "message", .name = "mailbox",
        .summary = "One place in shared memory for question and answer; who waits reads its turn again and again.",
        .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops",
-       .laws = MESSAGE_LAWS "; turns == 2 * (16 + 2 * (ops + 1)); b.turns == turns",
+       .laws = SPIN_LAWS "; turns == 2 * (16 + 2 * (ops + 1)); b.turns == turns",
        .calls = "round-trips:sched_yield?,poll? timed-trips:sched_yield?,poll?", .run = both,
        .run_b = both);

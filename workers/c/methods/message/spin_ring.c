@@ -83,6 +83,6 @@ static void run_b(struct slot *s)
 
 METHOD(message_spin_ring, .experiment = "message", .name = "spin-ring",
        .summary = "A ring in shared memory (a file on /dev/shm); who waits reads its turn again and again.",
-       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = MESSAGE_LAWS,
+       .phases = MESSAGE_PHASES, .keys = MESSAGE_KEYS, .memory = "8 * bytes + 8 * ops", .laws = SPIN_LAWS,
        .calls = "round-trips:sched_yield?,poll? timed-trips:sched_yield?,poll?",
        .run = run, .run_b = run_b);
