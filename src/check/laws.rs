@@ -49,7 +49,8 @@ enum Place {
     Count(usize, usize, usize),
 }
 
-/// Lies about a number: one more, one less, none, half, twice and ten times as much or more, and all of the cell's bytes more.
+/// Lies about a number: one more, one less, none, half, twice and ten times as much or more, all of the cell's bytes more, and
+/// a GiB, for laws that grant some MiB whatever the size.
 fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
     let all = [
         value.saturating_add(1),
@@ -59,6 +60,7 @@ fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
         value.saturating_mul(2).saturating_add(1),
         value.saturating_mul(10).saturating_add(100),
         value.saturating_add(bytes),
+        value.saturating_add(1 << 30),
     ];
     all.into_iter().filter(|lie| *lie != value).collect()
 }

@@ -141,8 +141,9 @@ fn mark_of(call: &str) -> Option<&str> {
     written.or_else(looked_up)?.split('"').next()
 }
 
-/// Reads `PID call(arguments) = result` lines. Only the thread that set a mark is counted: others are the runtime's. Of a phase
-/// that ran several times, the last counts: the first round of a virtual machine loads its code.
+/// Reads `PID call(arguments) = result` lines. What others than the thread that set a mark do in its phase is kept apart, as
+/// `call+`: they may be the runtime's. Of a phase that ran several times, the last counts: the first round of a virtual
+/// machine loads its code.
 fn parse(text: &str) -> Calls {
     let mut calls = Calls::new();
     let mut open: BTreeMap<&str, String> = BTreeMap::new();
@@ -160,29 +161,40 @@ fn parse(text: &str) -> Calls {
                 }
                 _ => {}
             }
-        } else if let Some(phase) = open.get(pid) {
-            let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-            // A line such as "<... read resumed>" continues a call that was counted where it began.
-            if !name.is_empty() && !rest.starts_with("<...") {
-                calls.entry(phase.clone()).or_default().insert(name);
-            }
+            continue;
+        }
+        let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        // A line such as "<... read resumed>" continues a call that was counted where it began.
+        if name.is_empty() {
+            continue;
+        }
+        match open.get(pid) {
+            Some(phase) => _ = calls.entry(phase.clone()).or_default().insert(name),
+            None => open.values().for_each(|phase| {
+                calls.entry(phase.clone()).or_default().insert(format!("{name}+"));
+            }),
         }
     }
     calls
 }
 
-/// What differs, if anything does. A declared call that ends in `?` may be made and need not be.
+/// What differs, if anything does. A declared call that ends in `?` may be made and need not be; one that ends in `+` is made
+/// by threads that the method has started.
 fn compare(method: &Method, calls: &Calls) -> Option<String> {
     for phase in method.phases.iter().filter(|p| *p != "overall") {
         let nothing = BTreeSet::new();
         let seen = calls.get(phase).unwrap_or(&nothing);
         let declared = method.calls.get(phase).cloned().unwrap_or_default();
-        let names: BTreeSet<&str> = declared.iter().map(|c| c.trim_end_matches('?')).collect();
-        if let Some(extra) = seen.iter().find(|c| !names.contains(c.as_str())) {
+        let names: BTreeSet<&str> = declared.iter().map(|c| c.trim_end_matches(['?', '+'])).collect();
+        if let Some(extra) = seen.iter().find(|c| !c.ends_with('+') && !names.contains(c.as_str())) {
             return Some(format!("phase {phase} makes the system call {extra}, which the method does not declare"));
         }
         if let Some(missing) = declared.iter().find(|c| !c.ends_with('?') && !seen.contains(c.as_str())) {
-            return Some(format!("phase {phase} does not make the system call {missing} that the method declares"));
+            let (call, who) = match missing.strip_suffix('+') {
+                Some(call) => (call, " in a thread of its own"),
+                None => (missing.as_str(), ""),
+            };
+            return Some(format!("phase {phase} does not make the system call {call}{who} that the method declares"));
         }
         if !calls.contains_key(phase) {
             return Some(format!("phase {phase} set no marks"));
@@ -196,7 +208,7 @@ mod tests {
     use super::*;
 
     const TRACE: &str = "10 write(-1, \"phase map\", 9) = -1 EBADF (Bad file descriptor)\n10 mmap(NULL, 4096) = 0x7f\n\
-        11 futex(0x1) = 0\n10 write(-1, \"end map\", 7) = -1 EBADF\n10 getrusage(RUSAGE_SELF) = 0\n\
+        11 futex(0x1) = 0\n11 <... futex resumed>) = 0\n10 write(-1, \"end map\", 7) = -1 EBADF\n10 getrusage(RUSAGE_SELF) = 0\n\
         10 write(-1, \"phase unmap\", 11) = -1 EBADF\n10 write(-1, \"end unmap\", 9) = -1 EBADF\n";
 
     fn method(calls: &str) -> Method {
@@ -206,7 +218,7 @@ mod tests {
     #[test]
     fn only_what_the_marking_thread_does_between_marks_counts() {
         let calls = parse(TRACE);
-        assert_eq!(calls["map"], BTreeSet::from(["mmap".to_owned()]));
+        assert_eq!(calls["map"], BTreeSet::from(["futex+".to_owned(), "mmap".to_owned()]));
         assert!(calls["unmap"].is_empty());
     }
 
@@ -215,7 +227,7 @@ mod tests {
         let looked = "10 newfstatat(AT_FDCWD, \"/pagewise-mark/phase map\", 0x7f) = -1 ENOENT\n10 openat(3) = 4\n\
             10 stat(\"/pagewise-mark/end map\", 0x7f) = -1 ENOENT\n";
         assert_eq!(parse(looked)["map"], BTreeSet::from(["openat".to_owned()]));
-        assert_eq!(parse(&format!("{looked}{TRACE}"))["map"], BTreeSet::from(["mmap".to_owned()]));
+        assert_eq!(parse(&format!("{looked}{TRACE}"))["map"], parse(TRACE)["map"]);
     }
 
     #[test]
@@ -223,6 +235,9 @@ mod tests {
         let calls = parse(TRACE);
         assert_eq!(compare(&method("map:mmap"), &calls), None);
         assert_eq!(compare(&method("map:mmap,brk?"), &calls), None);
+        assert_eq!(compare(&method("map:mmap,futex+"), &calls), None);
+        let of_others = compare(&method("map:mmap+"), &calls).unwrap();
+        assert!(of_others.contains("does not make the system call mmap in a thread"), "{of_others}");
         assert!(compare(&method(""), &calls).unwrap().contains("makes the system call mmap"));
         assert!(
             compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap")

@@ -153,7 +153,7 @@ impl Subject<'_> {
     }
 
     fn declares(&self, phase: &str, call: &str) -> bool {
-        self.method.calls.get(phase).is_some_and(|calls| calls.iter().any(|c| c == call))
+        self.method.calls.get(phase).is_some_and(|calls| calls.iter().any(|c| c.trim_end_matches('+') == call))
     }
 
     /// What became of a disturbed launch; an error is a finding.
