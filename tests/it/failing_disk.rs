@@ -164,8 +164,8 @@ fn a_file_of_which_a_part_cannot_be_read_has_no_figure() {
         let summary: Value = serde_json::from_reader(File::open(place.file(cache)).unwrap()).unwrap();
         for cell in summary["cells"].as_array().unwrap().iter().filter(|cell| cell["role"] == "method") {
             let reason = cell["reason"].as_str().unwrap_or_default();
-            assert!(cell["status"] == "failed" && reason.contains("pread"), "{cell:#}");
-            assert!(reason.contains("Input/output error"), "{reason}");
+            assert!(cell["status"] == "failed" && reason.contains("read"), "{cell:#}");
+            assert!(reason.ends_with("Input/output error"), "{reason}");
             assert!(cell["phases"].as_object().unwrap().is_empty(), "no figure: {cell:#}");
         }
     }
