@@ -238,8 +238,6 @@ pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
         ("ring_chunks" | "queue_depth" | "pieces", _) => "2".to_owned(),
         ("readers", _) => "2".to_owned(),
         ("memory", _) => "unbounded".to_owned(),
-        // A call deeper in the stack meets a page that the fork before it left write-protected.
-        ("index", _) if method.name == "anon-shared" => "xorshift".to_owned(),
         ("order", _) if method.name == "mmap-random" => "random".to_owned(),
         ("file", _) => capture.display().to_string(),
         (_, Kind::Choice(words)) => words[0].clone(),
