@@ -17,6 +17,7 @@ use stats::quantile::quantile;
 use stats::stopping::STOPPED_CONFIDENCE;
 use stats::t::t_interval;
 
+use crate::across::programs;
 use crate::estimate::{Estimated, LEVEL, of_logs};
 
 /// What may go wrong in 100 tries when identical runs are called different: the A/A check's level.
@@ -93,6 +94,22 @@ pub fn half_width(plan: &TrialPlan, runs: &[TriedRun]) -> Option<f64> {
     let widths =
         live.filter_map(|arm| Some(ratio(&blocks.pairs(arm, Measure::Cpu), level(plan))?.estimate.half_width()));
     widths.max_by(f64::total_cmp)
+}
+
+/// What every arm with figures cost in each block, for another try to be compared with.
+pub(crate) fn costs(plan: &TrialPlan, runs: &[TriedRun]) -> Vec<programs::Cost> {
+    let summary = judge(plan, runs);
+    let believed = summary.arms.iter().enumerate().filter(|(_, a)| a.status == ArmStatus::Ok && a.role != Role::Again);
+    let times = [(Measure::Cpu, "cpu"), (Measure::Kernel, "kernel"), (Measure::Wall, "wall")];
+    let of_arm = |(arm, summary): (usize, &ArmSummary)| {
+        times.map(|(measure, time)| programs::Cost {
+            command: plan.arms[arm].shown.clone(),
+            arm: summary.name.clone(),
+            time,
+            seconds: runs.iter().filter(|r| r.arm == arm && r.block >= 0).map(|r| cost(&r.cost, measure)).collect(),
+        })
+    };
+    believed.flat_map(of_arm).collect()
 }
 
 /// Why the arm need not be run again, where it has failed or cannot run here; the baseline's failure ends a try.
