@@ -214,6 +214,26 @@ fn a_variable_whose_value_has_colons_is_seen() {
     assert_eq!(arm(&summary(&place, &["--with", path], &["/bin/true"]), path)["status"], "ok");
 }
 
+#[test]
+fn every_run_finds_what_was_prepared_for_it() {
+    let place = Place::new();
+    let (input, line) = (place.file("input"), format!("echo prepared >> {}", place.file("count").display()));
+    std::fs::write(&input, "some words\n").unwrap();
+    let input = input.to_str().unwrap();
+    let all = summary(&place, &["--input", input, "--evict", input, "--prepare", &line, "--warmup", "2"], &["cat"]);
+    let of = arm(&all, "once more (A/A)");
+    assert_eq!((&of["status"], of["runs"].as_u64()), (&Value::from("ok"), Some(6)), "{of:#}");
+    // Two arms, six blocks, two warm-ups.
+    assert_eq!(std::fs::read_to_string(place.file("count")).unwrap().lines().count(), 16);
+    let rows = place.run(&["export", all["plan"]["run"].as_str().unwrap(), "--format", "ndjson"]).out;
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        assert_eq!(row["output_bytes"].as_f64(), Some(11.0), "{row:#}");
+    }
+    let wrong = place.run(&["try", "--evict", "/no/such", "--", "true"]);
+    assert!(wrong.code == 1 && wrong.err.contains("/no/such"), "{}", wrong.err);
+}
+
 /// It maps 64 MiB by itself, without malloc, and touches them.
 const MAPS: &str = r#"
 #include <sys/mman.h>

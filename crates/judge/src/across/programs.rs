@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::across::{COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, MissingCell};
+use record::outcome::Status;
 use record::profile::{KIND as PROFILE, ProfilePlan, ProfileRun};
 use record::summary::{Estimate, Verdict};
 use record::trial::{KIND as TRY, TrialPlan, TriedRun};
@@ -96,7 +97,10 @@ pub fn compare(a: &[Program], b: &[Program], asked: &Asked) -> Compared {
             }
             Err(reason) => {
                 let cell = format!("{}/{} time={} of {}", key.0, key.2, key.3, key.1);
-                missing.push(MissingCell { cell, a: None, b: None, reason });
+                let on = |side: &[Program]| {
+                    side.iter().any(|program| keys(program).any(|(other, _)| other == key)).then_some(Status::Ok)
+                };
+                missing.push(MissingCell { cell, a: on(a), b: on(b), reason });
             }
         }
     }
@@ -226,6 +230,7 @@ mod tests {
         b.costs.iter_mut().for_each(|cost| cost.command = "sort b".to_owned());
         let found = compare(&[a], &[b], &Asked::default());
         assert!(found.cells.is_empty());
-        assert!(found.missing.iter().any(|m| m.reason == "only one side has it" && m.cell.ends_with("of sort b")));
+        let of_b = found.missing.iter().find(|m| m.cell.ends_with("of sort b") && m.reason == "only one side has it");
+        assert_eq!(of_b.map(|m| (m.a, m.b)), Some((None, Some(Status::Ok))));
     }
 }

@@ -27,6 +27,9 @@ pub use prices::{MIB, footprint_bytes};
 /// How much more than the command's own time in the kernel may be explained: the split of CPU time is sampled.
 const SURPLUS: f64 = 1.1;
 
+/// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
+const TICK_S: f64 = 0.004;
+
 /// Kinds whose costs are told together.
 const FAULTS: [Kind; 14] = [
     Kind::Heap,
@@ -115,7 +118,8 @@ fn consistency(blocks: &[Block], counted: &Counted) -> Option<Consistency> {
     }
     let parts: Vec<f64> = blocks.iter().map(|b| b.cost_s(counted, &kinds) / system).collect();
     let explained = amount(&parts)?;
-    Some(Consistency { explained, holds: explained.low <= SURPLUS })
+    let unseen = TICK_S / (blocks.len() as f64).sqrt();
+    Some(Consistency { explained, holds: explained.low * system <= SURPLUS * system + unseen })
 }
 
 /// The followed run relative to the clean one of the same block.
