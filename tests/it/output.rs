@@ -302,3 +302,29 @@ fn names_proofs(run: &Path) -> bool {
     let judged = folder.launches().unwrap().records.into_iter().filter(|record| record.block >= 0 && record.rounds > 1);
     judged.map(|record| record.proofs.len() as u32).all(|proofs| proofs > 0)
 }
+
+/// How many samples a run has of each phase of its first cell.
+fn samples(place: &Place, names: &[&str]) -> std::collections::BTreeMap<String, u64> {
+    let result = place.run(&[&["run", "--budget", "3s", "--force", "--json"], names].concat());
+    assert_eq!(result.code, 0, "{}", result.err);
+    let summary: serde_json::Value = serde_json::from_str(&result.out).unwrap();
+    let phases = summary["cells"][0]["phases"].as_object().unwrap();
+    phases.iter().map(|(name, phase)| (name.clone(), phase["samples"].as_u64().unwrap())).collect()
+}
+
+#[test]
+fn what_stands_beside_the_question_is_passed_in_few_rounds() {
+    let place = Place::new();
+    let fault = samples(&place, &["fault/touch@c-O3", "--set", "bytes=1MiB"]);
+    assert!(fault["refault"] > 0 && fault["refault"] * 4 <= fault["first-touch"], "{fault:?}");
+    assert_eq!(fault["re-touch"], fault["refault"]);
+    assert_eq!(
+        [fault["give-back"], fault["whole"]],
+        [fault["refault"]; 2],
+        "a total counts where all of it was passed"
+    );
+    assert_eq!(fault["ready"], fault["first-touch"]);
+    let pipes = ["message/pipe@c-O3", "--set", "bytes=64", "--set", "wait=block", "--set", "pin=same"];
+    let message = samples(&place, &pipes);
+    assert!(message["timed-trips"] > 0 && message["timed-trips"] * 4 <= message["round-trips"], "{message:?}");
+}

@@ -62,8 +62,15 @@ impl Checks {
         }
     }
 
-    /// The phases of a slot must be the method's own, all of them, each timed once (`overall` is the laboratory's).
-    pub fn phases(&mut self, method: &Method, seen: &BTreeMap<String, Counts>, twice: Option<&str>, launch: usize) {
+    /// The phases of a slot must be the method's own, all of them but those that `may_lack`, each timed once (`overall` is
+    /// the laboratory's).
+    pub fn phases(
+        &mut self,
+        method: &Method,
+        (seen, twice): (&BTreeMap<String, Counts>, Option<&str>),
+        may_lack: &[String],
+        launch: usize,
+    ) {
         let own = |name: &String| {
             let base = name.strip_suffix(".b").unwrap_or(name);
             name == "overall" || method.phases.iter().any(|p| p == base)
@@ -71,7 +78,9 @@ impl Checks {
         if let Some(unknown) = seen.keys().find(|name| !own(name)) {
             self.wrong(format!("launch {launch} timed the phase {unknown:?}, which the method does not declare"));
         }
-        if let Some(missing) = method.phases.iter().find(|p| *p != "overall" && !seen.contains_key(*p)) {
+        if let Some(missing) =
+            method.phases.iter().find(|p| *p != "overall" && !seen.contains_key(*p) && !may_lack.contains(p))
+        {
             self.wrong(format!("launch {launch} has a slot that lacks the phase {missing:?}"));
         }
         if let Some(name) = twice {
@@ -160,5 +169,27 @@ impl Checks {
             (wrong, broken) => broken.or_else(|| wrong.clone()),
         };
         reason.map(|reason| Outcome::of(Status::Untrusted, reason))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(phases: &[&str], may_lack: &[String]) -> bool {
+        let method = Method::parse("method\tx\ty\tphases=touch refault\tkeys=bytes:size").unwrap();
+        let seen: BTreeMap<String, Counts> = phases.iter().map(|p| ((*p).to_owned(), Counts::default())).collect();
+        let mut checks = Checks::default();
+        checks.phases(&method, (&seen, None), may_lack, 0);
+        checks.outcome().is_some()
+    }
+
+    #[test]
+    fn only_what_stands_beside_the_question_may_be_left_out() {
+        let seldom = ["refault".to_owned()];
+        assert!(!wrong(&["touch", "refault"], &[]) && !wrong(&["touch"], &seldom));
+        assert!(wrong(&["touch"], &[]), "a round that proves passes all of them");
+        assert!(wrong(&["refault"], &seldom), "the question itself is never left out");
+        assert!(wrong(&["touch", "release"], &seldom), "and nothing is passed that was not declared");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Result, bail};
 use record::end::End;
-use record::experiment::{Content, Experiment};
+use record::experiment::{Content, Experiment, Total};
 use record::expression::Values;
 use record::folder::RunFolder;
 use record::launches::LaunchRecord;
@@ -212,7 +212,9 @@ impl Evidence {
             if !ended.contains(&number) {
                 evidence.checks.rounds(slots.len(), record.turns(number), record.launch);
                 for slot in &slots {
-                    evidence.checks.phases(method, &slot.phases, slot.twice.as_deref(), record.launch);
+                    let may_lack = if record.proves(slot.round) { &[] } else { experiment.seldom.as_slice() };
+                    let seen = (&slot.phases, slot.twice.as_deref());
+                    evidence.checks.phases(method, seen, may_lack, record.launch);
                 }
             }
             if slots.is_empty() {
@@ -228,7 +230,7 @@ impl Evidence {
                     evidence.checks.digest(&slot.facts, expected, record.launch);
                 }
             }
-            let mut launch = figures(experiment, &slots, record);
+            let mut launch = figures(experiment, method, &slots, record);
             if planned.cell.has_company() {
                 launch.interrupted = 0.0;
             }
@@ -333,7 +335,9 @@ fn added(a: Counts, b: Counts) -> Counts {
     Counts::from_array(sum)
 }
 
-fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
+fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
+    // A total counts only where all of it was passed.
+    let seldom: Vec<&String> = experiment.seldom.iter().filter(|p| method.phases.contains(p)).collect();
     let names: Vec<&str> = experiment.measures().collect();
     let mut measures = vec![Figures::default(); names.len()];
     let mut latencies = BTreeMap::new();
@@ -341,7 +345,11 @@ fn figures(experiment: &Experiment, slots: &[&Slot], record: &LaunchRecord) -> C
     for slot in slots {
         for (name, into) in names.iter().zip(&mut measures) {
             let total = experiment.totals.iter().find(|t| t.name == *name);
+            let lacks = |total: &Total| {
+                seldom.iter().any(|p| total.phases.contains(p) && !slot.phases.contains_key(p.as_str()))
+            };
             let counts = match total {
+                Some(total) if lacks(total) => None,
                 Some(total) => {
                     let mut parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied().peekable();
                     if total.overlap && parts.peek().is_some() {

@@ -162,6 +162,9 @@ pub struct Experiment {
     pub unit: String,
     /// All phases in the order of tables.
     pub phases: Vec<String>,
+    /// Those of the phases that stand beside the question: a worker that proves by round passes them only in rounds that prove.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seldom: Vec<String>,
     /// The method that others are compared with.
     pub baseline: String,
     /// How digests are judged.
@@ -240,6 +243,12 @@ impl Experiment {
                 bail!("{path}: {at}: total {} names the phase {unknown:?}, which the experiment has not", total.name);
             }
         }
+        if let Some(wrong) = experiment.seldom.iter().find(|p| !experiment.may_be_seldom(p)) {
+            let at = place_of(text, "seldom", wrong);
+            bail!(
+                "{path}: {at}: {wrong:?} is no phase that may be left out of most rounds: it is what is compared first"
+            );
+        }
         if !experiment.takes(&experiment.baseline, ParameterList::Look) {
             bail!(
                 "{path}: look_methods lacks the baseline {}, with which the others are compared",
@@ -313,6 +322,14 @@ impl Experiment {
     pub fn headline(&self) -> &str {
         let total = self.totals.iter().find(|t| t.headline).or(self.totals.first());
         total.map_or_else(|| self.phases[0].as_str(), |t| t.name.as_str())
+    }
+
+    /// Whether a word is a phase of the experiment that has no part in what is compared first.
+    fn may_be_seldom(&self, phase: &str) -> bool {
+        let headline = self.headline();
+        let total = self.totals.iter().find(|t| t.name == headline);
+        let first = total.map_or(headline == phase, |t| t.phases.iter().any(|p| p == phase));
+        !first && self.phases.iter().any(|p| p == phase)
     }
 
     /// What a run of its default values needs, in seconds.

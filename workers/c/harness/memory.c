@@ -33,8 +33,8 @@ void check_done(struct slot *s, int left, const char *calls)
         fail(s, calls);
 }
 
-/* Calls `line` for each line of a small file of /proc; lines longer than the buffer are cut. */
-static bool each_line(const char *path, void (*line)(char *, void *), void *context)
+/* Calls `line` for each line of a small file of /proc until it has seen enough; lines longer than the buffer are cut. */
+static bool each_line(const char *path, bool (*line)(char *, void *), void *context)
 {
     static char text[1 << 16];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -42,7 +42,8 @@ static bool each_line(const char *path, void (*line)(char *, void *), void *cont
         return false;
     size_t held = 0;
     ssize_t got;
-    while ((got = read(fd, text + held, sizeof text - 1 - held)) != 0 || held) {
+    bool more = true;
+    while (more && ((got = read(fd, text + held, sizeof text - 1 - held)) != 0 || held)) {
         if (got < 0 && errno == EINTR)
             continue;
         /* A part of what the kernel says would count too little, and prove what is not so. */
@@ -55,9 +56,9 @@ static bool each_line(const char *path, void (*line)(char *, void *), void *cont
         held += got > 0 ? (size_t)got : 0;
         text[held] = 0;
         char *p = text, *end;
-        while ((end = strchr(p, '\n'))) {
+        while (more && (end = strchr(p, '\n'))) {
             *end = 0;
-            line(p, context);
+            more = line(p, context);
             p = end + 1;
         }
         held = (size_t)(text + held - p);
@@ -75,14 +76,14 @@ struct smaps_search {
     struct resident found;
 };
 
-static void smaps_line(char *line, void *context)
+/* Mappings come in the order of their addresses, each with its own lines after it, whose names begin with a capital. */
+static bool smaps_line(char *line, void *context)
 {
     struct smaps_search *search = context;
     unsigned long from, to, kib;
-    if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
-        search->inside = search->overlapping ? from < search->to && to > search->from
-                                             : from >= search->from && to <= search->to;
-    } else if (search->inside) {
+    if (*line >= 'A' && *line <= 'Z') {
+        if (!search->inside)
+            return true;
         if (sscanf(line, "Rss: %lu kB", &kib) == 1)
             search->found.rss_bytes += kib * 1024;
         else if (sscanf(line, "Pss: %lu kB", &kib) == 1)
@@ -93,7 +94,12 @@ static void smaps_line(char *line, void *context)
             search->found.huge_bytes += kib * 1024;
         else if (sscanf(line, "LazyFree: %lu kB", &kib) == 1)
             search->found.lazyfree_bytes += kib * 1024;
+    } else if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+        search->inside = search->overlapping ? from < search->to && to > search->from
+                                             : from >= search->from && to <= search->to;
+        return from < search->to;
     }
+    return true;
 }
 
 struct resident resident_in(struct slot *s, const void *start, size_t bytes)
@@ -148,11 +154,13 @@ uint64_t huge_bytes_around(struct slot *s, const void *start, size_t bytes)
     return search.found.huge_bytes;
 }
 
-static void status_line(char *line, void *context)
+static bool status_line(char *line, void *context)
 {
     unsigned long kib;
-    if (sscanf(line, "VmHWM: %lu kB", &kib) == 1)
-        *(uint64_t *)context = kib * 1024;
+    if (sscanf(line, "VmHWM: %lu kB", &kib) != 1)
+        return true;
+    *(uint64_t *)context = kib * 1024;
+    return false;
 }
 
 uint64_t peak_rss_bytes(void)

@@ -61,6 +61,7 @@ void fault_needs_huge(struct slot *s, bool advised);
 /* Between map and first-touch: what is there already, and the faults that the settings promise to advised memory. */
 void fault_before(struct slot *s, const char *p);
 void fault_proofs(struct slot *s, const char *p);          /* after first-touch: huge_bytes, rss */
-/* From re-touch to unmap: the same for every method whose memory is mapped and touched at `p`. */
+/* From re-touch to unmap: the same for every method whose memory is mapped and touched at `p`. What stands beside the
+ * question, `seldom` in the experiment's file, only in rounds that prove. */
 void fault_rest(struct slot *s, char *p);
 #endif

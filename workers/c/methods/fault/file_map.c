@@ -19,7 +19,8 @@ static void run(struct slot *s)
     fact(s, "present_bytes", s->proofs ? mapped_present_bytes(s, p, bytes) : 0);
     fact(s, "huge_bytes", resident_in(s, p, bytes).huge_bytes);
     fact_digest(s, p, bytes);
-    PARALLEL_PHASE(s, "re-read") { on_every_thread(s, read_pages, p, bytes, 0); }
+    if (s->proofs)
+        PARALLEL_PHASE(s, "re-read") { on_every_thread(s, read_pages, p, bytes, 0); }
     kind_unmap(s, p);
     close(file.descriptor);
 }

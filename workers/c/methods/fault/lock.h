@@ -26,7 +26,8 @@ static inline void lock_rest(struct slot *s, char *p)
     fault_proofs(s, p);
     fact(s, "locked_bytes", s->proofs ? smaps_bytes(s, p, "Locked") : 0);
     fact_digest(s, p, bytes);
-    PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
+    if (s->proofs)
+        PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
     int unlocked = 0;
     PHASE(s, "release") { unlocked = munlock(p, bytes); }
     if (unlocked != 0)

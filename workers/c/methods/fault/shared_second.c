@@ -10,7 +10,8 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
     fault_proofs(s, p);
     fact_digest(s, p, bytes);
-    PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
+    if (s->proofs)
+        PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, touch_pages, p, bytes, mark); }
     kind_unmap(s, p);
     close(file.descriptor);
 }

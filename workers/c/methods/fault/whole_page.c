@@ -23,7 +23,8 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, write_pages, p, bytes, 0); }
     fault_proofs(s, p);
     fact_digest(s, p, bytes);
-    PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, write_pages, p, bytes, 0); }
+    if (s->proofs)
+        PARALLEL_PHASE(s, "re-touch") { on_every_thread(s, write_pages, p, bytes, 0); }
     kind_unmap(s, p);
 }
 

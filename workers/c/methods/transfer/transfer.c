@@ -28,8 +28,8 @@ static void sent(struct slot *s, char *p, uint64_t calls, uint64_t channel_bytes
     uint64_t memory_bytes = block_memory_bytes(s, p, s->bytes) + channel_bytes;
     fact(s, "send.calls", calls);
     block_huge_fact(s, "huge_bytes", p, s->bytes);
+    tell(s, &memory_bytes, sizeof memory_bytes); /* b looks at its block meanwhile */
     fact(s, "source_wrong_at", pattern_first_wrong(p, s->bytes, s->seed));
-    tell(s, &memory_bytes, sizeof memory_bytes);
     meet(s); /* b has proved its block, and both have measured it */
     if (change)
         p[0] ^= change;
