@@ -11,20 +11,8 @@ use stats::across::{Side, ratio, side};
 use stats::interval::CONFIDENCE;
 
 use super::{Asked, cost, gated, say};
+use crate::trial::Times;
 use crate::{profile, trial};
-
-/// What one way of running a program cost in every block.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cost {
-    /// The command as the user wrote it.
-    pub command: String,
-    /// The arm of a try, or `command`.
-    pub arm: String,
-    /// Which time: `cpu`, `kernel`, `wall`, `page-faults`.
-    pub time: &'static str,
-    /// Seconds of each block.
-    pub seconds: Vec<f64>,
-}
 
 /// A kept try or profile as it takes part.
 #[derive(Clone, Debug)]
@@ -34,7 +22,7 @@ pub struct Program {
     created: String,
     version: String,
     environment: BTreeMap<String, String>,
-    costs: Vec<Cost>,
+    costs: Vec<Times>,
 }
 
 impl Program {
@@ -70,7 +58,7 @@ impl Program {
 
 type Key<'a> = (&'a str, &'a str, &'a str, &'static str);
 
-fn keys<'a>(of: &'a Program) -> impl Iterator<Item = (Key<'a>, &'a Cost)> {
+fn keys<'a>(of: &'a Program) -> impl Iterator<Item = (Key<'a>, &'a Times)> {
     of.costs.iter().map(|cost| ((of.kind, cost.command.as_str(), cost.arm.as_str(), cost.time), cost))
 }
 
@@ -188,7 +176,7 @@ mod tests {
     use super::*;
 
     fn program(run: &str, kernel: &str, seconds: &[f64]) -> Program {
-        let cost = |arm: &str, time, seconds: &[f64]| Cost {
+        let cost = |arm: &str, time, seconds: &[f64]| Times {
             command: "sort a".to_owned(),
             arm: arm.to_owned(),
             time,

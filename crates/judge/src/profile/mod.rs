@@ -17,7 +17,7 @@ use record::trial::{Change, Cost};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
 
-use crate::across::programs;
+use crate::trial::Times;
 use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 
@@ -133,11 +133,11 @@ fn overhead(runs: &[ProfileRun]) -> Option<Amount> {
 }
 
 /// What the command cost in each block, for another profile to be compared with; nothing where it is not to be believed.
-pub(crate) fn costs(plan: &ProfilePlan, runs: &[ProfileRun]) -> Vec<programs::Cost> {
+pub(crate) fn costs(plan: &ProfilePlan, runs: &[ProfileRun]) -> Vec<Times> {
     let counted = counted(plan, runs).filter(|c| c.doubt.is_none() && outcome::given_up(plan, runs).is_none());
     let Some(counted) = counted else { return Vec::new() };
     let all = blocks(plan, runs, &counted);
-    let cost = |time, of: &dyn Fn(&Block) -> f64| programs::Cost {
+    let cost = |time, of: &dyn Fn(&Block) -> f64| Times {
         command: plan.shown.clone(),
         arm: "command".to_owned(),
         time,

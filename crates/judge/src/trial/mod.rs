@@ -17,7 +17,6 @@ use stats::quantile::quantile;
 use stats::stopping::STOPPED_CONFIDENCE;
 use stats::t::t_interval;
 
-use crate::across::programs;
 use crate::estimate::{Estimated, LEVEL, of_logs};
 
 /// What may go wrong in 100 tries when identical runs are called different: the A/A check's level.
@@ -96,13 +95,26 @@ pub fn half_width(plan: &TrialPlan, runs: &[TriedRun]) -> Option<f64> {
     widths.max_by(f64::total_cmp)
 }
 
+/// What one way of running a program took in every block.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Times {
+    /// The command as the user wrote it.
+    pub command: String,
+    /// The arm of a try, or `command`.
+    pub arm: String,
+    /// Which time: `cpu`, `kernel`, `wall`, `page-faults`.
+    pub time: &'static str,
+    /// Seconds of each block.
+    pub seconds: Vec<f64>,
+}
+
 /// What every arm with figures cost in each block, for another try to be compared with.
-pub(crate) fn costs(plan: &TrialPlan, runs: &[TriedRun]) -> Vec<programs::Cost> {
+pub(crate) fn costs(plan: &TrialPlan, runs: &[TriedRun]) -> Vec<Times> {
     let summary = judge(plan, runs);
     let believed = summary.arms.iter().enumerate().filter(|(_, a)| a.status == ArmStatus::Ok && a.role != Role::Again);
     let times = [(Measure::Cpu, "cpu"), (Measure::Kernel, "kernel"), (Measure::Wall, "wall")];
     let of_arm = |(arm, summary): (usize, &ArmSummary)| {
-        times.map(|(measure, time)| programs::Cost {
+        times.map(|(measure, time)| Times {
             command: plan.arms[arm].shown.clone(),
             arm: summary.name.clone(),
             time,
