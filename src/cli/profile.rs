@@ -8,7 +8,7 @@ use record::profile::{KIND, Outcome, PROFILE_SCHEMA, ProfilePlan, ProfileRun, Pr
 use record::sizes;
 use record::trial::Change;
 
-use super::run::PageArgs;
+use super::page::PageArgs;
 use super::start::Start;
 use super::{print, runs_folder};
 use crate::machine::{self, memory};

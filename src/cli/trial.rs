@@ -7,7 +7,7 @@ use clap::Args;
 use record::sizes;
 use record::trial::{ArmStatus, KIND, TRIAL_SCHEMA, TrialPlan, TrialSummary, TriedRun};
 
-use super::run::PageArgs;
+use super::page::PageArgs;
 use super::start::Start;
 use super::write::{may_write, write};
 use super::{print, runs_folder};
