@@ -2,12 +2,17 @@
 # The packages: a .deb, a tarball, and what stands in both. packaging/build.sh [deb|tarball]…; they lie in target/package.
 # The program is built as `cargo build --release` does. Debian's hardening flags are not applied: the workers in it are what is
 # measured, and flags such as -D_FORTIFY_SOURCE or -fcf-protection would change that.
-# Two builds of one commit, in one place with one toolchain, are the same: times come from the commit, paths are cut.
+# Two builds of one commit with one toolchain and one C compiler are the same, wherever they are made: times come from the
+# commit, paths are cut, and nothing is taken from an earlier build (packaging/reproducible.sh).
 set -eu
+umask 022
 cd "$(dirname "$0")/.."
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 1)
-export SOURCE_DATE_EPOCH
-export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$PWD=pagewise --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1)}
+export SOURCE_DATE_EPOCH CARGO_INCREMENTAL=0
+# A path may have spaces, which only the encoded form of the flags can hold.
+next=$'\x1f' given=${RUSTFLAGS:-}
+cut=(--remap-path-prefix="$PWD=pagewise" --remap-path-prefix="${CARGO_HOME:-$HOME/.cargo}=cargo")
+export CARGO_ENCODED_RUSTFLAGS="${given:+${given// /$next}$next}${cut[0]}$next${cut[1]}"
 [ -n "${SKIP_BUILD:-}" ] || cargo build --release --locked
 program=target/release/pagewise out=target/package
 version=$("$program" --version | cut -d ' ' -f 2)
@@ -27,10 +32,10 @@ for what in "${@:-deb}"; do
         name=pagewise-$version-$(uname -m)-linux-gnu
         rm -rf "${out:?}/$name" && mkdir -p "$out/$name"
         cp -r "$program" LICENSE-APACHE LICENSE-MIT README.md "$out/man" "$out/completions" "$out/$name/"
-        tar --create --gzip --file "$out/$name.tar.gz" --directory "$out" --sort=name --owner=0 --group=0 --numeric-owner \
-            --mtime="@$SOURCE_DATE_EPOCH" "$name"
-        # It runs where glibc is as new as the newest symbol that it takes. For an old one, run this script in a root of an
-        # old distribution: there is no other honest way to measure an old glibc than to be built against it.
+        tar --create --file "$out/$name.tar.gz" --use-compress-program "gzip --no-name --best" --directory "$out" \
+            --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" "$name"
+        # It runs where glibc is as new as the newest symbol that the laboratory takes; the workers in it were built beside it.
+        # For an old one packaging/old-glibc.sh runs this script in the root of an old distribution.
         newest=$(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
         echo "$out/$name.tar.gz needs $newest"
         ;;

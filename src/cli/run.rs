@@ -345,6 +345,7 @@ pub(super) fn made(
         } else if !kept_scores.is_empty() {
             folder.write_sealed(KEPT, &Kept { scores: kept_scores })?;
         }
+        folder.reach_device()?;
     }
     let signals = Signals::watch()?;
     let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?.alone_by(&alone);
@@ -352,6 +353,9 @@ pub(super) fn made(
     let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = judge::summarise(&state, &evidence, around)?;
     folder.write_json("summary.json", &summary)?;
+    if let Err(error) = folder.reach_device() {
+        eprintln!("pagewise: a power cut now may take the run: {error:#}");
+    }
     Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
 

@@ -74,6 +74,19 @@ fn quotas(files: Files<'_>, place: &Place) -> Vec<Quota> {
     place.levels().filter_map(one).filter(|quota| quota.period_us > 0).collect()
 }
 
+/// For how long quotas have kept the processes of the groups above this process waiting, in microseconds: cpu.stat of every
+/// level, in microseconds in version 2 and in nanoseconds in version 1. A group without a quota has none.
+pub(super) fn throttled_us(files: Files<'_>) -> u64 {
+    let one = |version: u64, level: &Path| -> Option<u64> {
+        let text = files.text(&format!("{}/cpu.stat", level.display()))?;
+        let (name, per_us) = if version == 1 { ("throttled_time", 1000) } else { ("throttled_usec", 1) };
+        let told = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        told.map(|time| time / per_us)
+    };
+    let places = places(files, "cpu");
+    places.iter().flat_map(|place| place.levels().filter_map(|level| one(place.version, level))).sum()
+}
+
 /// Where this process is in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the
 /// mount. On a hybrid machine both versions are mounted, and only one of them has the controller.
 fn places(files: Files<'_>, controller: &str) -> Vec<Place> {
@@ -110,6 +123,24 @@ fn place(mount_line: &str, own: &str, controller: &str) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_that_a_quota_took_is_read_from_every_level_of_either_version() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let mounts = "35 31 0:32 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n40 30 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+        write("proc/self/mountinfo", mounts);
+        write("proc/self/cgroup", "4:cpu:/a/b\n0::/c\n");
+        assert_eq!(throttled_us(Files::new(root.path())), 0);
+        write("sys/fs/cgroup/cpu/a/b/cpu.stat", "nr_periods 9\nnr_throttled 7\nthrottled_time 5000999\nnr_bursts 0\n");
+        write("sys/fs/cgroup/cpu/a/cpu.stat", "nr_periods 9\nnr_throttled 1\nthrottled_time 2000000\n");
+        write("sys/fs/cgroup/unified/c/cpu.stat", "usage_usec 7\nnr_throttled 3\nthrottled_usec 40\n");
+        assert_eq!(throttled_us(Files::new(root.path())), 5_000 + 2_000 + 40);
+    }
 
     #[test]
     fn a_mount_that_shows_a_part_of_the_tree_is_not_entered_twice() {

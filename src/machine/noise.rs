@@ -7,6 +7,8 @@ use std::path::Path;
 use record::machine::noise::NoiseDelta;
 
 use super::busy::TICKS_PER_SECOND;
+use super::cgroup;
+use super::files::Files;
 
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
 const VMSTAT: [&str; 13] = [
@@ -31,6 +33,7 @@ pub struct Snapshot {
     steal: u64,
     all_cpu: u64,
     busy: u64,
+    throttled_us: u64,
     pressure_us: BTreeMap<String, u64>,
     vmstat: BTreeMap<String, u64>,
     sectors: BTreeMap<String, (u64, u64)>,
@@ -44,7 +47,7 @@ fn read(root: &Path, path: &str) -> String {
 impl Snapshot {
     /// Reads the counters below `root`; what a machine lacks counts as zero.
     pub fn take(root: &Path) -> Snapshot {
-        let mut snapshot = Snapshot::default();
+        let mut snapshot = Snapshot { throttled_us: cgroup::throttled_us(Files::new(root)), ..Snapshot::default() };
         if let Some(line) = read(root, "proc/stat").lines().next() {
             let ticks: Vec<u64> = line.split_whitespace().skip(1).filter_map(|t| t.parse().ok()).collect();
             // The eighth column is steal; guest time, after it, is contained in user time already.
@@ -104,6 +107,7 @@ impl Snapshot {
         };
         NoiseDelta {
             steal_share: if all == 0 { 0.0 } else { self.steal.saturating_sub(earlier.steal) as f64 / all as f64 },
+            throttled_us: self.throttled_us.saturating_sub(earlier.throttled_us),
             busy_cpu_s: self.busy.saturating_sub(earlier.busy) as f64 / TICKS_PER_SECOND,
             pressure_us: moved(&self.pressure_us, &earlier.pressure_us),
             vmstat: moved(&self.vmstat, &earlier.vmstat),

@@ -13,6 +13,7 @@ mod copy;
 mod denied;
 mod docs;
 mod exports;
+mod failing_disk;
 mod fault_kinds;
 mod fleet;
 mod fork;

@@ -7,6 +7,8 @@ use stats::quantile::median;
 
 /// Steal above this share of all CPU time disturbs a launch.
 const STEAL_SHARE: f64 = 0.05;
+/// A quota that keeps launches waiting for more than this share of their time is in their figures.
+const THROTTLED_SHARE: f64 = 0.05;
 /// Fewer stolen ticks of a CPU than this, over all launches of a cell, say nothing: steal is counted in ticks of 10
 /// ms, and one of
 /// them is a twentieth of a launch of 0.2 s.
@@ -115,6 +117,15 @@ pub fn stolen(cell: &CellEvidence) -> Option<f64> {
     (most && ticks >= LEAST_STOLEN_TICKS).then(|| taken / seconds)
 }
 
+/// The share of a cell's launches, by time, for which a CPU quota kept its group waiting, where it is so large that the cell's
+/// figures are the quota's too. Beyond 1 it kept more than one CPU of it waiting.
+pub fn throttled(cell: &CellEvidence) -> Option<f64> {
+    let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
+    let waited = |l: &CellLaunch| l.noise.as_ref().map_or(0.0, |n| n.throttled_us as f64 / 1e6);
+    let share = cell.launches.iter().map(waited).sum::<f64>() / seconds;
+    (share > THROTTLED_SHARE).then_some(share)
+}
+
 /// The share of a cell's rounds in which its process was switched out, where all of them are short; `None` for long ones,
 /// which meet other processes on any machine.
 pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
@@ -202,6 +213,14 @@ mod tests {
         assert_eq!(distrust(&robbed), None);
         assert!((stolen(&robbed).expect("most of the time") - 0.4 / 3.0).abs() < 1e-12);
         assert_eq!(stolen(&cell(vec![with_steal(0.2, 1.0), quiet(), quiet()])), None, "the median is untouched");
+    }
+
+    #[test]
+    fn a_quota_is_told_by_the_time_that_it_took_from_all_launches() {
+        let held = |throttled_us| launch(NoiseDelta { throttled_us, ..NoiseDelta::default() }, 1e5, 0.0);
+        assert_eq!(throttled(&cell(vec![held(800_000), held(600_000)])), Some(0.7));
+        assert_eq!(throttled(&cell(vec![held(80_000), held(0), held(0)])), None, "one accident in three launches");
+        assert_eq!(throttled(&cell(Vec::new())), None);
     }
 
     #[test]

@@ -34,7 +34,7 @@ const SHORT_LAUNCH_S: f64 = 0.1;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 15] = [
+const TESTS: [Test; 16] = [
     damaged,
     company,
     aa_differs,
@@ -42,6 +42,7 @@ const TESTS: [Test; 15] = [
     below_floor,
     interrupted,
     stolen,
+    throttled,
     disturbed,
     laboratory,
     memory_pressure,
@@ -51,6 +52,9 @@ const TESTS: [Test; 15] = [
     before_the_run,
     absent_counters,
 ];
+
+/// The name of the warning that a CPU quota kept a cell waiting.
+pub const THROTTLED: &str = "throttled";
 
 /// Runs every test.
 pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
@@ -158,6 +162,19 @@ fn stolen(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// Cells that a CPU quota kept waiting.
+fn throttled(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let cells = evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin);
+    let told = cells.filter_map(|(index, cell)| {
+        let seen = format!(
+            "a CPU quota of its control group kept it waiting for {:.0} % of its launches: its times are the quota's too",
+            flags::throttled(cell)? * 100.0
+        );
+        Some(of_cell(state, *index, THROTTLED, seen, "measure in a group without a quota (cpu.max)"))
+    });
+    told.collect()
 }
 
 /// Launches that a counter flags, by what it shows. Steal is told of a cell as a whole.

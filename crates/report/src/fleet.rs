@@ -50,7 +50,7 @@ pub(crate) fn sure(node: &OddNode) -> &'static str {
 
 /// The cell that a node is odd in.
 pub(crate) fn place(finding: &Finding) -> String {
-    let (Finding::Cost { cell, parameters, .. } | Finding::Outcome { cell, parameters, .. }) = finding;
+    let (cell, parameters) = finding.cell();
     named(cell, parameters)
 }
 
@@ -65,6 +65,7 @@ pub(crate) fn finding(finding: &Finding) -> String {
         Finding::Outcome { status, reason, others, nodes, .. } => {
             format!("{} here ({}), {} on {nodes} others", status.word(), inert(reason), others.word())
         }
+        Finding::Throttled { seen, nodes, .. } => format!("{}; none did on {nodes} others", inert(seen)),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use judge::fleet::{BY, Gathered, Opened, explain, gather, judge, learn, open};
-use record::fleet::{Finding, Fleet, folders};
+use record::fleet::{Fleet, folders};
 use record::sizes;
 
 use super::write::{may_write, write};

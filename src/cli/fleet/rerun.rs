@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Finding, Fleet};
+use super::Fleet;
 
 /// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in. Each node names its own folder:
 /// ClusterShell would replace a %h only in commands that it does not send to nodes.
@@ -11,7 +11,7 @@ pub(super) fn command(fleet: &Fleet) -> String {
     let mut set: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let again = fleet.odd.iter().filter(|node| fleet.rerun.contains(&node.node));
     for finding in again.flat_map(|node| &node.findings) {
-        let (Finding::Cost { cell, parameters, .. } | Finding::Outcome { cell, parameters, .. }) = finding;
+        let (cell, parameters) = finding.cell();
         what.insert(quoted(cell));
         for (key, value) in parameters {
             set.entry(key).or_default().insert(value);

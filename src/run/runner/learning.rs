@@ -97,7 +97,7 @@ impl Runner<'_> {
 
 /// What SIGBUS says.
 const BEHIND_THE_MAPPING: &str =
-    ": nothing was behind a mapped page; its file was cut, or its file system or pool was exhausted";
+    ": nothing was behind a mapped page; its file was cut, its device failed, or its file system or pool was exhausted";
 
 /// Whether a side ended, or hung, through no doing of the other.
 fn killed(side: &SideRecord) -> bool {

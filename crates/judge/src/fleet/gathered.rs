@@ -36,6 +36,8 @@ pub struct NodeCell {
     pub reason: String,
     /// Logarithms of what a unit cost in each launch, in nanoseconds; none where it may not be believed.
     pub logs: Vec<f64>,
+    /// What its run says of a CPU quota that kept it waiting; empty where none did.
+    pub throttled: String,
 }
 
 /// One run.

@@ -45,7 +45,9 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
             outcomes.for_each(|cell| *ends.entry(cell.status).or_default() += 1);
             let Some((&status, _)) = ends.iter().max_by_key(|(_, count)| **count) else { continue };
             let lies = sorted.questions.get(&question).map_or(&[][..], Vec::as_slice);
-            cells.push(criterion(gathered, question, status, lies, margin));
+            let held = |&n: &usize| nodes[n].cells(gathered, question).any(|cell| !cell.throttled.is_empty());
+            let throttled = 2 * kind.nodes.iter().copied().filter(held).count() > count;
+            cells.push(CellCriterion { throttled, ..criterion(gathered, question, status, lies, margin) });
         }
         // Many cells, each with two limits: all of them together are broken rarely.
         let Kind { known_by, .. } = kind;
@@ -71,6 +73,7 @@ fn criterion(gathered: &Gathered, question: usize, status: Status, lies: &[Lies]
         per_unit_ns: limits.map(|(middle, _)| middle.exp()),
         low_ns: limits.map(|(middle, half)| (middle - half).exp()),
         high_ns: limits.map(|(middle, half)| (middle + half).exp()),
+        throttled: false,
     }
 }
 
@@ -105,6 +108,10 @@ pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked
             missed.push(Missed::Outcome { cell: named(), status: found.map(|c| c.status), reason });
             continue;
         };
+        if !criterion.throttled && !cell.throttled.is_empty() {
+            missed.push(Missed::Throttled { cell: named(), seen: cell.throttled.clone() });
+            continue;
+        }
         let limits = criterion.per_unit_ns.zip(criterion.low_ns.zip(criterion.high_ns));
         let (Some((middle, (low, high))), Ok(log)) = (limits, stats::location::midmean(&cell.logs)) else { continue };
         let limit = if log.exp() > high { high } else { low };

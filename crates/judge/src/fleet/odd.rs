@@ -91,7 +91,8 @@ pub(super) fn odd(gathered: &Gathered, nodes: &[Node], kinds: &[Kind], sorted: &
         found.entry((test.node, test.kind)).or_default().push((finding, each));
     }
     for (index, kind) in kinds.iter().enumerate() {
-        for (node, finding, each) in outcomes(gathered, nodes, kind) {
+        for (node, finding, each) in outcomes(gathered, nodes, kind).into_iter().chain(throttled(gathered, nodes, kind))
+        {
             found.entry((node, index)).or_default().push((finding, each));
         }
     }
@@ -113,10 +114,11 @@ fn odd_node(gathered: &Gathered, node: &Node, kind: &Kind, mut found: Vec<(Findi
     }
 }
 
-/// How grave a finding is: another outcome first, then by how far the cost is off.
+/// How grave a finding is: another outcome first, then a quota that was seen at work, then by how far the cost is off.
 fn size(finding: &Finding) -> f64 {
     match finding {
         Finding::Outcome { .. } => f64::INFINITY,
+        Finding::Throttled { .. } => f64::MAX,
         Finding::Cost { ratio, .. } => ratio.ln().abs(),
     }
 }
@@ -183,6 +185,33 @@ fn outcomes(gathered: &Gathered, nodes: &[Node], kind: &Kind) -> Vec<(usize, Fin
             };
             found.push((node, finding, each));
         }
+    }
+    found
+}
+
+/// Cells that a CPU quota kept waiting on a node, and on most others none did. It needs no distance from others' costs: the
+/// kernel counted it. The node, the finding, and whether each of its runs says so.
+fn throttled(gathered: &Gathered, nodes: &[Node], kind: &Kind) -> Vec<(usize, Finding, bool)> {
+    let mut seen: BTreeMap<usize, Vec<(usize, &str, bool)>> = BTreeMap::new();
+    for &node in &kind.nodes {
+        for question in asked(gathered, &nodes[node]) {
+            let cells = || nodes[node].cells(gathered, question);
+            let words = cells().map(|c| c.throttled.as_str()).filter(|words| !words.is_empty()).last().unwrap_or("");
+            let each = cells().all(|c| !c.throttled.is_empty());
+            seen.entry(question).or_default().push((node, words, each));
+        }
+    }
+    let mut found = Vec::new();
+    for (question, seen) in seen.iter().filter(|(_, seen)| seen.len() >= LEAST) {
+        let free = seen.iter().filter(|(_, words, _)| words.is_empty()).count();
+        if (free as f64) < COMMON * (seen.len() - 1) as f64 {
+            continue;
+        }
+        let asked = &gathered.questions[*question];
+        found.extend(seen.iter().filter(|(_, words, _)| !words.is_empty()).map(|&(node, words, each)| {
+            let (cell, parameters) = (asked.cell.clone(), asked.parameters.clone());
+            (node, Finding::Throttled { cell, parameters, seen: words.to_owned(), nodes: free }, each)
+        }));
     }
     found
 }

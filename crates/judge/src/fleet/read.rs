@@ -16,6 +16,7 @@ use serde::Deserialize;
 use super::gathered::{Gathered, NodeCell, NodeRun, Question};
 use super::kinds::facts;
 use crate::machines;
+use crate::warnings::THROTTLED;
 
 /// The roles of methods that are advised.
 const ADVISED: &str = "method";
@@ -32,6 +33,8 @@ struct Head {
     experiments: Vec<HeadExperiment>,
     groups: Vec<HeadGroup>,
     cells: Vec<HeadCell>,
+    #[serde(default)]
+    warnings: Vec<HeadWarning>,
 }
 
 #[derive(Deserialize)]
@@ -61,6 +64,14 @@ struct HeadCell {
     #[serde(deserialize_with = "record::summary::columns::deserialize")]
     per_launch: Vec<LaunchValues>,
     phases: BTreeMap<String, HeadPhase>,
+}
+
+#[derive(Deserialize)]
+struct HeadWarning {
+    code: String,
+    #[serde(default)]
+    cells: Vec<usize>,
+    seen: String,
 }
 
 #[derive(Deserialize)]
@@ -175,12 +186,13 @@ fn node_run(gathered: &mut Gathered, folder: &str, head: Head, environment: &Env
         cells: Vec::new(),
     };
     let mut questions: Vec<Option<usize>> = Vec::new();
-    for cell in &head.cells {
+    for (index, cell) in head.cells.iter().enumerate() {
         let asked = if cell.hidden { None } else { Some(question(gathered, &head, cell)?) };
         questions.push(asked);
         if let Some(question) = asked {
             let logs = unit_logs(&head, cell);
-            run.cells.push(NodeCell { question, status: cell.status, reason: cell.reason.clone(), logs });
+            let (status, reason) = (cell.status, cell.reason.clone());
+            run.cells.push(NodeCell { question, status, reason, logs, throttled: throttled(&head, index) });
         }
     }
     for group in &head.groups {
@@ -191,6 +203,12 @@ fn node_run(gathered: &mut Gathered, folder: &str, head: Head, environment: &Env
         }
     }
     Ok(run)
+}
+
+/// What the run says of a quota that kept this cell waiting.
+fn throttled(head: &Head, cell: usize) -> String {
+    let mut all = head.warnings.iter().filter(|w| w.code == THROTTLED && w.cells.contains(&cell));
+    all.next().map_or_else(String::new, |warning| warning.seen.clone())
 }
 
 fn experiment<'a>(head: &'a Head, cell: &HeadCell) -> Option<&'a HeadExperiment> {

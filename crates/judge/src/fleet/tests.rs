@@ -47,7 +47,7 @@ fn run(rng: &mut Seeded, name: &str, id: usize, kernel: &str, factor: impl Fn(us
     let cell = |(question, cost): (usize, &f64)| {
         let own = cost.ln() + level + factor(question).ln() + SCATTER[0] * normal(rng) + SCATTER[1] * normal(rng);
         let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
-        NodeCell { question, status: Status::Ok, reason: String::new(), logs }
+        NodeCell { question, status: Status::Ok, reason: String::new(), logs, throttled: String::new() }
     };
     let cells = COSTS.iter().enumerate().map(cell).collect();
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(n, f)| (n.to_owned(), f.to_owned())).into();
@@ -167,13 +167,36 @@ fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
     gathered.add(run(&mut rng, "a9", 1, "6.1", slow(8.0)));
     gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
     let last = gathered.runs.last_mut().unwrap();
-    last.cells[1] =
-        NodeCell { question: 1, status: Status::Untrusted, reason: "no huge page".to_owned(), logs: vec![] };
+    let (status, reason) = (Status::Untrusted, "no huge page".to_owned());
+    last.cells[1] = NodeCell { question: 1, status, reason, logs: vec![], throttled: String::new() };
     let judged = judge(&gathered, &by(), 0.05);
     assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a8", "a9"]);
     assert!(matches!(&judged.odd[0].findings[0], Finding::Outcome { status: Status::Untrusted, nodes: 9, .. }));
     assert_eq!((judged.odd[0].confirmed, judged.odd[1].confirmed), (None, Some(true)));
     assert_eq!(judged.rerun, ["a8"]);
+}
+
+#[test]
+fn a_quota_that_the_kernel_saw_at_work_is_odd_whatever_it_cost_and_not_where_all_have_one() {
+    let mut rng = Seeded::new(13);
+    let mut gathered = two_kinds(&mut rng);
+    let held = "a CPU quota kept it waiting for 70 % of its launches";
+    gathered.runs[3].cells[2].throttled = held.to_owned();
+    let judged = judge(&gathered, &by(), 0.05);
+    assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a3"]);
+    assert!(matches!(&judged.odd[0].findings[..], [Finding::Throttled { nodes: 7, seen, .. }] if seen == held));
+    assert_eq!((judged.odd[0].confirmed, judged.rerun), (None, vec!["a3".to_owned()]));
+    // A second run without a quota does not confirm it; one with it does.
+    let second = NodeRun { run: "second".to_owned(), folder: "/second".to_owned(), ..gathered.runs[3].clone() };
+    let mut free = second.clone();
+    free.cells[2].throttled.clear();
+    for (run, confirmed) in [(second, true), (free, false)] {
+        let mut gathered = gathered.clone();
+        gathered.add(run);
+        assert_eq!(judge(&gathered, &by(), 0.05).odd[0].confirmed, Some(confirmed));
+    }
+    gathered.runs.iter_mut().for_each(|run| run.cells[2].throttled = held.to_owned());
+    assert_eq!(judge(&gathered, &by(), 0.05).odd, []);
 }
 
 #[test]
@@ -206,6 +229,9 @@ fn a_node_is_checked_by_what_the_others_showed() {
     assert!(alarms <= 10, "{alarms} of 200 ordinary nodes");
     let slow = check(&criteria, &gathered, &run(&mut rng, "new", 0, "6.1", |cell| if cell == 2 { 2.5 } else { 1.0 }));
     assert!(matches!(&slow.missed[..], [Missed::Cost { cell, .. }] if cell.contains("m2")), "{slow:?}");
+    let mut held = run(&mut rng, "new", 0, "6.1", |_| 1.0);
+    held.cells[3].throttled = "a CPU quota kept it waiting".to_owned();
+    assert!(matches!(&check(&criteria, &gathered, &held).missed[..], [Missed::Throttled { .. }]));
     let unknown = check(&criteria, &gathered, &run(&mut rng, "new", 0, "7.0", |_| 1.0));
     assert_eq!(unknown.nodes, None);
     let mut broken = run(&mut rng, "new", 0, "6.1", |_| 1.0);

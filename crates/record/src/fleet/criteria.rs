@@ -90,6 +90,9 @@ pub struct CellCriterion {
     /// Above this it is odd.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high_ns: Option<f64>,
+    /// Whether a CPU quota kept it waiting on most nodes, so that it may elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub throttled: bool,
 }
 
 /// What a check of one node found.
@@ -123,5 +126,12 @@ pub enum Missed {
         status: Option<Status>,
         /// Why.
         reason: String,
+    },
+    /// A CPU quota kept it waiting, which none did on most nodes.
+    Throttled {
+        /// The cell with its parameters.
+        cell: String,
+        /// What its run says of that.
+        seen: String,
     },
 }

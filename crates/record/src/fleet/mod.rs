@@ -163,6 +163,28 @@ pub enum Finding {
         /// On how many of these.
         nodes: usize,
     },
+    /// A CPU quota kept a cell waiting.
+    Throttled {
+        /// The cell.
+        cell: String,
+        /// Its parameters.
+        parameters: BTreeMap<String, String>,
+        /// What its run says of that.
+        seen: String,
+        /// Other nodes of its kind on which none did.
+        nodes: usize,
+    },
+}
+
+impl Finding {
+    /// The cell and its parameters.
+    pub fn cell(&self) -> (&str, &BTreeMap<String, String>) {
+        match self {
+            Finding::Cost { cell, parameters, .. }
+            | Finding::Outcome { cell, parameters, .. }
+            | Finding::Throttled { cell, parameters, .. } => (cell, parameters),
+        }
+    }
 }
 
 /// Two kinds held against each other: unpaired, the node as the unit of inference. `runs` are nodes here.

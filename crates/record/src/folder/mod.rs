@@ -139,6 +139,23 @@ impl RunFolder {
         self.write_text(name, &seal::sealed_json(&layout::one_a_line(value)?))
     }
 
+    /// Waits until everything in it has reached its device, so that a power cut takes none of it. Only before and after the
+    /// measuring: whoever waits for a device between launches disturbs them.
+    pub fn reach_device(&self) -> Result<()> {
+        for entry in fs::read_dir(&self.path).with_context(|| cannot("read", &self.path))?.flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                let path = entry.path();
+                let reached = fs::File::open(&path).and_then(|file| file.sync_all());
+                reached.with_context(|| cannot("write", &path))?;
+            }
+        }
+        // Some file systems know no such call for folders.
+        for folder in [Some(self.path.as_path()), self.path.parent()].into_iter().flatten() {
+            let _ = fs::File::open(folder).and_then(|file| file.sync_all());
+        }
+        Ok(())
+    }
+
     /// Reads one of its JSON files that carry no seal.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let path = self.file(name);

@@ -15,6 +15,10 @@ pub struct NoiseDelta {
     /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub steal_share: f64,
+    /// Microseconds for which CPU quotas of the control groups above this process kept their processes waiting, added up over
+    /// CPUs and groups (`cpu.stat`).
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub throttled_us: u64,
     /// CPU time of everything that ran, in seconds.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub busy_cpu_s: f64,

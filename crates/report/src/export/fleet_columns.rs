@@ -24,7 +24,7 @@ pub fn parquet(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     });
     let odd = fleet.odd.iter().flat_map(|node| {
         node.findings.iter().map(|finding| {
-            let (Finding::Cost { cell, parameters, .. } | Finding::Outcome { cell, parameters, .. }) = finding;
+            let (cell, parameters) = finding.cell();
             let mut row = row("odd", &node.kind, cell, parameters);
             row.resize(NODE, Field::None);
             row.push(text(&node.node));
@@ -35,6 +35,9 @@ pub fn parquet(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
                 }
                 Finding::Outcome { status, reason, .. } => {
                     [Field::None, Field::None, Field::None, text(status.word()), text(reason)]
+                }
+                Finding::Throttled { seen, .. } => {
+                    [Field::None, Field::None, Field::None, text("throttled"), text(seen)]
                 }
             });
             filled(row)

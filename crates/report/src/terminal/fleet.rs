@@ -149,5 +149,6 @@ fn missed(missed: &Missed) -> String {
         Missed::Outcome { cell, status, reason } => {
             format!("{} is {} ({})", inert(cell), status.map_or("missing", |s| s.word()), inert(reason))
         }
+        Missed::Throttled { cell, seen } => format!("{}: {}", inert(cell), inert(seen)),
     }
 }
