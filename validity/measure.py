@@ -8,6 +8,7 @@ import json, os, random, subprocess, sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+PAIRS = "12"
 
 
 def inputs(work):
@@ -79,7 +80,7 @@ def measure(pagewise, folder, half, names):
         if command not in profiles:
             profiles[command] = asked(pagewise, ["profile", "--blocks", "8", "--json", "--discard-output", "--", command], work)
         profile = profiles[command]
-        trial = asked(pagewise, ["try", "--pairs", "12", "--json", "--discard-output", "--with", setting, "--", command], work)
+        trial = asked(pagewise, ["try", "--pairs", PAIRS, "--json", "--discard-output", "--with", setting, "--", command], work)
         result = {"half": half, "name": name, "setting": setting, "outcome": profile.get("outcome", "error"),
                   "reason": profile.get("reason", profile.get("error", "")), "cpu_s": profile.get("cpu_s"),
                   "faults": profile.get("faults"), "consistency": profile.get("consistency"), "kernel_s": profile.get("kernel_s"),
@@ -91,7 +92,7 @@ def measure(pagewise, folder, half, names):
         against = arm.get("against") or {}
         for measure_name in ("kernel", "cpu"):
             result[f"measured_{measure_name}"] = (against.get(measure_name) or {}).get("change")
-        result["agrees"] = trial.get("trusted")
+        result["agrees"], result["load"] = trial.get("trusted"), os.getloadavg()[0]
         with open(folder / "results.jsonl", "a") as file:
             file.write(json.dumps(result) + "\n")
         print(row(result), flush=True)

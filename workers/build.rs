@@ -141,11 +141,19 @@ fn archive<'a>(objects: impl Iterator<Item = &'a Job>, path: PathBuf) -> PathBuf
     path
 }
 
+/// The library that is preloaded into somebody's program. It needs no other: it is loaded with whatever libc the program has.
+fn preloaded(tool: &cc::Tool, program: &Path) {
+    let mut command = tool.to_command();
+    command.args(["-fPIC", "-shared", "-nostdlib", "-Wl,-z,now", "c/preload/advise.c", "-o"]).arg(program);
+    assert!(command.status().expect("the C compiler links").success(), "linking {} failed", program.display());
+}
+
 /// The native programs.
 struct Native {
     /// The workers' names and programs.
     workers: Vec<(String, PathBuf)>,
     helper: PathBuf,
+    advising: PathBuf,
 }
 
 /// Builds every native program.
@@ -181,7 +189,9 @@ fn build_native(out: &Path) -> Native {
     let shared =
         archive(common.iter().chain(levels.iter().next_back().map_or(&[][..], |(_, own)| own)), out.join("shared.a"));
     link(&plain, verbs.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &helper);
-    Native { workers, helper }
+    let advising = out.join("pagewise-advise.so");
+    preloaded(&plain, &advising);
+    Native { workers, helper, advising }
 }
 
 /// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot
@@ -214,6 +224,12 @@ fn main() {
     table(&mut code, "NATIVE_WORKERS", doc, kind, "include_bytes", &native.workers);
     let helper = fs::canonicalize(&native.helper).expect("the helper");
     writeln!(code, "/// The helper program.\npub static HELPER: &[u8] = include_bytes!({helper:?});").unwrap();
+    let advising = fs::canonicalize(&native.advising).expect("the preloaded library");
+    writeln!(
+        code,
+        "/// The library that advises large mappings.\npub static ADVISING: &[u8] = include_bytes!({advising:?});"
+    )
+    .unwrap();
     let methods = native.workers.last().map(|(_, program)| methods_of(program)).unwrap_or_default();
     writeln!(
         code,

@@ -75,7 +75,7 @@ pub(super) struct ClaimsArgs {
     #[arg(long)]
     allow_system_changes: bool,
     #[command(flatten)]
-    page: run::PageArgs,
+    page: page::PageArgs,
     /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with_all = ["about", "table", "file", "out"])]
     compare: Vec<String>,

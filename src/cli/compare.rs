@@ -4,16 +4,23 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use judge::across::programs::{self, Program};
 use judge::across::{Asked, Run, compare};
 use record::folder::RunFolder;
 use record::machine::environment::Environment;
 use record::sizes;
 use report::terminal;
 
-use super::{claims, page, print, runs, runs_folder, screen, trial, write};
+use super::{claims, page, print, profile, runs, runs_folder, screen, trial, write};
 
 /// What a word begins with that stands for all runs of a tag.
 const TAG: &str = "tag:";
+
+/// What one word stands for.
+enum Opened {
+    Run(Box<Run>),
+    Program(Program),
+}
 
 /// The words after `compare`.
 #[derive(Debug, Args)]
@@ -62,8 +69,11 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     // Before anything is judged again, which takes its time.
     arguments.html.as_ref().map_or(Ok(()), |path| write::may_write(path, arguments.force))?;
     let (a, b) = (side(first)?, side(second)?);
-    let found = compare(&a, &b, &asked);
-    let claims = a[0].answers.is_some() && b[0].answers.is_some();
+    let (found, claims) = match (runs_of(a), runs_of(b)) {
+        (Ok(a), Ok(b)) => (compare(&a, &b, &asked), a[0].answers.is_some() && b[0].answers.is_some()),
+        (Err(a), Err(b)) => (programs::compare(&programs_of(a)?, &programs_of(b)?, &asked), false),
+        _ => bail!("{MIXED}"),
+    };
     if let Some(path) = &arguments.html {
         page::export(path, arguments.force, &report::html::compared(&found, claims, &arguments.again()))?;
     }
@@ -87,8 +97,27 @@ impl CompareArgs {
     }
 }
 
-/// The runs that the words of one side stand for.
-fn side(words: &[String]) -> Result<Vec<Run>> {
+const MIXED: &str = "tries and profiles of programs are compared with their like, not with runs";
+
+/// A side of nothing but runs; the side as it is where there is anything else.
+fn runs_of(side: Vec<Opened>) -> Result<Vec<Run>, Vec<Opened>> {
+    if side.iter().any(|one| matches!(one, Opened::Program(_))) {
+        return Err(side);
+    }
+    let run = |one| if let Opened::Run(run) = one { Some(*run) } else { None };
+    Ok(side.into_iter().filter_map(run).collect())
+}
+
+fn programs_of(side: Vec<Opened>) -> Result<Vec<Program>> {
+    let program = |one| match one {
+        Opened::Program(program) => Ok(program),
+        Opened::Run(_) => bail!("{MIXED}"),
+    };
+    side.into_iter().map(program).collect()
+}
+
+/// What the words of one side stand for.
+fn side(words: &[String]) -> Result<Vec<Opened>> {
     let mut names = Vec::new();
     for word in words {
         if word.starts_with("--") {
@@ -99,7 +128,7 @@ fn side(words: &[String]) -> Result<Vec<Run>> {
             None => names.push(word.clone()),
         }
     }
-    let mut opened: Vec<(PathBuf, Run)> = Vec::new();
+    let mut opened: Vec<(PathBuf, Opened)> = Vec::new();
     for name in &names {
         let (path, run) = open(name)?;
         if opened.iter().any(|(known, _)| *known == path) {
@@ -110,14 +139,18 @@ fn side(words: &[String]) -> Result<Vec<Run>> {
     Ok(opened.into_iter().map(|(_, run)| run).collect())
 }
 
-fn open(name: &str) -> Result<(PathBuf, Run)> {
-    if trial::open(name)?.is_some() {
-        bail!("{name} is a try, which compares commands itself; compare takes runs");
+fn open(name: &str) -> Result<(PathBuf, Opened)> {
+    if let Some((kept, plan, runs)) = trial::open(name)? {
+        return Ok((kept.path().to_owned(), Opened::Program(Program::tried(&plan, &runs))));
+    }
+    if let Some((kept, plan, runs)) = profile::open(name)? {
+        return Ok((kept.path().to_owned(), Opened::Program(Program::profiled(&plan, &runs))));
     }
     let folder = RunFolder::open(name, &runs_folder())?;
     let (state, summary) = judge::replay(&folder)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
     let answers = claims::answers_of(&folder)?;
     let workers = state.plan.workers;
-    Ok((folder.path().to_owned(), Run { summary, environment, workers, answers }))
+    let run = Run { summary, environment, workers, answers };
+    Ok((folder.path().to_owned(), Opened::Run(Box::new(run))))
 }

@@ -9,11 +9,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::folder::RunFolder;
 use record::sizes;
 use record::summary::Summary;
+use report::export::own::Rows;
 use report::export::{FORMATS, Format};
 use report::view::Taken;
 
 use super::write::write;
-use super::{runs_folder, trial};
+use super::{profile, runs_folder, trial};
 
 /// The words after `export`.
 #[derive(Debug, Args)]
@@ -43,13 +44,17 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     let format = FORMATS.iter().find(|f| f.name == arguments.format).context("clap takes no other format")?;
     if let Some((_, plan, runs)) = trial::open(&arguments.run)? {
         if format.name != "hyperfine" {
-            bail!("a try is written as hyperfine only: its runs are of commands, not of cells");
+            return put(arguments, |out| Rows::tried(&plan, &runs).write(format.name, out));
         }
         let file = report::trial::hyperfine(&plan, &runs);
         return put(arguments, |out| {
             serde_json::to_writer_pretty(&mut *out, &file)?;
             Ok(out.write_all(b"\n")?)
         });
+    }
+    if let Some((_, plan, runs)) = profile::open(&arguments.run)? {
+        let summary = judge::profile::judge(&plan, &runs);
+        return put(arguments, |out| Rows::profiled(&summary).write(format.name, out));
     }
     let folder = RunFolder::open(&arguments.run, &runs_folder())?;
     let (_, summary) = judge::replay(&folder)?;

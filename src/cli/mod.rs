@@ -253,10 +253,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
 
 /// Whatever kind of work was kept under this name, printed again.
 fn report_of(arguments: &ReportArgs) -> Result<u8> {
-    if let Some(code) = trial::report_try(&arguments.run, arguments.json)? {
+    if let Some(code) = trial::report_try(&arguments.run, arguments.json, Some(&arguments.shown.page))? {
         return Ok(code);
     }
-    if let Some(code) = profile::report_profile(&arguments.run, arguments.json)? {
+    if let Some(code) = profile::report_profile(&arguments.run, arguments.json, Some(&arguments.shown.page))? {
         return Ok(code);
     }
     match &arguments.published {

@@ -1,8 +1,9 @@
 //! Pages: one beside each run, and one wherever somebody wants it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::Args;
 use record::claim::Answers;
 use record::folder::RunFolder;
 use record::summary::Summary;
@@ -14,6 +15,29 @@ use super::{runs_folder, write};
 const PAGE: &str = "report.html";
 /// Characters of a path that fit a line of the first screen.
 const LONGEST: usize = 62;
+
+/// Where a page is written to.
+#[derive(Debug, Args)]
+pub(super) struct PageArgs {
+    /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Let --html replace a file; and measure beside another run that is measuring on this machine, which marks both.
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+impl PageArgs {
+    /// Refuses a file that may not be written, before time is spent on measuring.
+    pub(super) fn check(&self) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |path| write::may_write(path, self.force))
+    }
+
+    /// Writes the page where one is asked for; says whether one was.
+    pub(super) fn write(&self, text: impl FnOnce() -> String) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |path| export(path, self.force, &text()))
+    }
+}
 
 /// How a run is called on the command line, where its id alone would not find it: one that is not among the kept runs.
 pub(super) fn called(folder: &RunFolder) -> Option<String> {

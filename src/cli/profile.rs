@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use record::profile::{KIND, Outcome, PROFILE_SCHEMA, ProfilePlan, ProfileSummary};
+use record::profile::{KIND, Outcome, PROFILE_SCHEMA, ProfilePlan, ProfileRun, ProfileSummary};
 use record::sizes;
 use record::trial::Change;
 
+use super::page::PageArgs;
 use super::start::Start;
 use super::{print, runs_folder};
 use crate::machine::{self, memory};
+use crate::run::Alone;
 use crate::run::profile::{self, Kept};
 use crate::run::signals::Signals;
 use crate::run::trial::{arms, launch};
@@ -44,6 +46,12 @@ pub(super) struct ProfileArgs {
     /// Where to keep it.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Go on with a profile that was interrupted.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["out", "command"])]
+    resume: Option<String>,
+    /// Profile beside a run that is measuring on this machine.
+    #[arg(long)]
+    force: bool,
     /// The summary as JSON instead (crates/record/schema/profile.schema.json).
     #[arg(long)]
     json: bool,
@@ -53,13 +61,23 @@ pub(super) struct ProfileArgs {
 }
 
 pub(super) fn run(arguments: &ProfileArgs) -> Result<u8> {
-    let plan = new_plan(arguments)?;
-    let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
-    let kept = Kept::create(&path, &plan)?;
+    let _alone = Alone::on_this_machine(arguments.force)?;
+    let (plan, kept) = match &arguments.resume {
+        Some(name) => {
+            let kept = Kept::open(name, &runs_folder()).with_context(|| format!("there is no profile {name:?}"))?;
+            (kept.plan()?, kept)
+        }
+        None => {
+            let plan = new_plan(arguments)?;
+            let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
+            let kept = Kept::create(&path, &plan)?;
+            (plan, kept)
+        }
+    };
     let signals = Signals::watch()?;
     let runs = profile::run(&plan, &kept, &signals)?;
     let summary = judge::profile::judge(&plan, &runs);
-    kept.finish(&summary)?;
+    kept.finish(&summary, &report::html::profiled(&summary))?;
     show(&summary, &kept, arguments.json)?;
     Ok(match signals.arrived() {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
@@ -123,10 +141,18 @@ fn new_plan(arguments: &ProfileArgs) -> Result<ProfilePlan> {
     })
 }
 
-/// Prints a kept profile again; `None` where the name is not that of a profile.
-pub(super) fn report_profile(name: &str, json: bool) -> Result<Option<u8>> {
+/// A kept profile; `None` where the name is not that of one.
+pub(super) fn open(name: &str) -> Result<Option<(Kept, ProfilePlan, Vec<ProfileRun>)>> {
     let Some(kept) = Kept::open(name, &runs_folder()) else { return Ok(None) };
-    let summary = judge::profile::judge(&kept.plan()?, &kept.runs()?);
+    let (plan, runs) = (kept.plan()?, kept.runs()?);
+    Ok(Some((kept, plan, runs)))
+}
+
+/// Prints a kept profile again, and writes its page where one is asked for; `None` where the name is not that of a profile.
+pub(super) fn report_profile(name: &str, json: bool, page: Option<&PageArgs>) -> Result<Option<u8>> {
+    let Some((kept, plan, runs)) = open(name)? else { return Ok(None) };
+    let summary = judge::profile::judge(&plan, &runs);
+    page.map_or(Ok(()), |page| page.write(|| report::html::profiled(&summary)))?;
     show(&summary, &kept, json)?;
     Ok(Some(nothing_measured(&summary)))
 }

@@ -21,8 +21,9 @@ use record::summary::{Summary, Verdict};
 use report::terminal::Wanted;
 
 use super::export::known;
+use super::page::PageArgs;
 use super::start::Start;
-use super::{Laboratory, SelectArgs, page, print, runs_folder, write};
+use super::{Laboratory, SelectArgs, page, print, runs_folder};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
@@ -114,29 +115,6 @@ pub(super) struct ShownArgs {
     ascii: bool,
     #[command(flatten)]
     pub(super) page: PageArgs,
-}
-
-/// Where a page is written to.
-#[derive(Debug, Args)]
-pub(super) struct PageArgs {
-    /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Let --html replace a file; and measure beside another run that is measuring on this machine, which marks both.
-    #[arg(long)]
-    pub(super) force: bool,
-}
-
-impl PageArgs {
-    /// Refuses a file that may not be written, before time is spent on measuring.
-    pub(super) fn check(&self) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| write::may_write(path, self.force))
-    }
-
-    /// Writes the page where one is asked for; says whether one was.
-    pub(super) fn write(&self, text: impl FnOnce() -> String) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |path| page::export(path, self.force, &text()))
-    }
 }
 
 /// The words after `report`.

@@ -7,6 +7,7 @@ use clap::Args;
 use record::sizes;
 use record::trial::{ArmStatus, KIND, TRIAL_SCHEMA, TrialPlan, TrialSummary, TriedRun};
 
+use super::page::PageArgs;
 use super::start::Start;
 use super::write::{may_write, write};
 use super::{print, runs_folder};
@@ -106,7 +107,7 @@ pub(super) fn run(arguments: &TryArgs) -> Result<u8> {
     let signals = Signals::watch()?;
     let runs = trial::run(&plan, &kept, &signals)?;
     let summary = judge::trial::judge(&plan, &runs);
-    kept.finish(&summary)?;
+    kept.finish(&summary, &report::html::tried(&summary))?;
     if let Some(path) = &arguments.export_hyperfine {
         let file = report::trial::hyperfine(&plan, &runs);
         write(path, arguments.force, |out| {
@@ -182,10 +183,11 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
     })
 }
 
-/// Prints a kept try again; `None` where the name is not that of a try.
-pub(super) fn report_try(name: &str, json: bool) -> Result<Option<u8>> {
+/// Prints a kept try again, and writes its page where one is asked for; `None` where the name is not that of a try.
+pub(super) fn report_try(name: &str, json: bool, page: Option<&PageArgs>) -> Result<Option<u8>> {
     let Some((kept, plan, runs)) = open(name)? else { return Ok(None) };
     let summary = judge::trial::judge(&plan, &runs);
+    page.map_or(Ok(()), |page| page.write(|| report::html::tried(&summary)))?;
     show(&summary, &kept, json)?;
     Ok(Some(nothing_measured(&summary)))
 }

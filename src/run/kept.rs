@@ -10,6 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 const RUNS: &str = "runs.jsonl";
+/// The page of what came out.
+pub const PAGE: &str = "report.html";
 
 /// A kept folder of one kind.
 #[derive(Debug)]
@@ -95,10 +97,14 @@ impl KeptFolder {
         self.write("summary.json", summary)
     }
 
-    fn write(&self, name: &str, value: &impl Serialize) -> Result<()> {
+    /// Writes a text beside them.
+    pub fn write_text(&self, name: &str, text: &str) -> Result<()> {
         let (path, part) = (self.path.join(name), self.path.join(format!(".{name}.part")));
-        let text = serde_json::to_string_pretty(value)? + "\n";
         fs::write(&part, text).and_then(|()| fs::rename(&part, &path)).with_context(|| cannot("write", &path))
+    }
+
+    fn write(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        self.write_text(name, &(serde_json::to_string_pretty(value)? + "\n"))
     }
 }
 

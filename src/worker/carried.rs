@@ -1,5 +1,5 @@
 //! What the binary carries: the workers and their sources, the experiments, the published figures and the claims.
 
-pub use workers::{HELPER, NATIVE_METHODS, NATIVE_WORKERS, SOURCES, source};
+pub use workers::{ADVISING, HELPER, NATIVE_METHODS, NATIVE_WORKERS, SOURCES, source};
 
 include!(concat!(env!("OUT_DIR"), "/carried.rs"));

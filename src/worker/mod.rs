@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use record::method::{Method, Offer};
 use record::sizes;
 
-pub use native::helper;
+pub use native::{advising_library, helper};
 
 /// The optimised native worker, without asking any worker what it can do.
 pub fn optimised() -> Result<Started> {

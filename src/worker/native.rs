@@ -16,6 +16,9 @@ use super::{Maker, Started, Worker, cache_folder, methods};
 /// The helper's file.
 const HELPER: &str = "pagewise-helper";
 
+/// The library that `try` preloads into a program to have its large mappings made of huge pages.
+const ADVISING: &str = "pagewise-advise.so";
+
 /// Hexadecimal SHA-256.
 pub(super) fn hash(parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
@@ -77,7 +80,8 @@ fn unpacked() -> Result<&'static Path> {
 /// Unpacks the native programs; falls back to the temporary folder where the cache cannot be written or forbids execution.
 fn unpack() -> Result<PathBuf> {
     let named = carried::NATIVE_WORKERS.iter().map(|(name, bytes)| (file_name(name), *bytes));
-    let programs: Vec<_> = named.chain([(HELPER.to_owned(), carried::HELPER)]).collect();
+    let programs: Vec<_> =
+        named.chain([(HELPER.to_owned(), carried::HELPER), (ADVISING.to_owned(), carried::ADVISING)]).collect();
     let hash = hash(&programs.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
     let mut last = None;
     for place in [cache_folder(), std::env::temp_dir().join(format!("pagewise-{}", rustix::process::getuid().as_raw()))]
@@ -110,4 +114,9 @@ pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
 /// The helper program, unpacked: it starts every process, and does what workers in other languages cannot.
 pub fn helper() -> Result<PathBuf> {
     Ok(unpacked()?.join(HELPER))
+}
+
+/// The library that advises large mappings, unpacked.
+pub fn advising_library() -> Result<PathBuf> {
+    Ok(unpacked()?.join(ADVISING))
 }

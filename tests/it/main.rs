@@ -30,6 +30,7 @@ mod machine;
 mod message;
 mod mutated;
 mod output;
+mod own_programs;
 mod page;
 mod portability;
 mod profile;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::place::{Place, Said, entries};
+use crate::support::skips::skip;
 use crate::support::waiting::wait_until;
 use serde_json::Value;
 
@@ -125,7 +126,7 @@ fn faults_are_counted_by_kind_and_the_profile_is_kept() {
     // What the profile predicted stands in the plan of a try of the same command.
     let tried = place.run(&["try", "--pairs", "6", "--with", "keep,no-thp", "--json", "--", program]);
     let tried: Value = serde_json::from_str(&tried.out).unwrap();
-    let named = of["candidates"].as_array().unwrap().iter().any(|c| c["setting"] != "");
+    let named = !of["candidates"].as_array().unwrap().is_empty();
     assert_eq!(tried["plan"]["profile"].as_str(), named.then_some(id), "{:#}", tried["plan"]);
 }
 
@@ -149,7 +150,7 @@ fn what_goes_wrong_is_said_and_nothing_is_left() {
     assert!(reason("sh -c 'echo oops >&2; exit 3'", &[]).contains("exit code 3; --ignore-failure"));
     assert!(reason("sleep 71.0625", &["--time-limit", "200ms"]).contains("--time-limit"));
     assert!(reason("setsid sleep 72.0625 & true", &[]).contains("left 1 process running"));
-    assert!(reason("for i in $(seq 100); do sleep 73.0625 & done", &[]).contains("left 100 processes running"));
+    assert!(reason("for i in $(seq 1000); do sleep 73.0625 & done", &[]).contains("left 1000 processes running"));
     assert!(reason("read line </dev/tty", &[]).contains("/dev/tty"));
     for word in ["71.0625", "72.0625", "73.0625"] {
         wait_until("nothing is left", || running(word) == 0);
@@ -181,9 +182,15 @@ fn unusual_programs_are_profiled() {
     let alone = built(&place, "static", "int main(void) { return 0; }", &["-static"]).expect("gcc links statically");
     of(&[alone.to_str().unwrap()]);
     let start = "void _start(void) { __asm__(\"int $0x80\" : : \"a\"(1), \"b\"(0)); }";
-    if let Some(narrow) = built(&place, "narrow", start, &["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie"]) {
-        of(&[narrow.to_str().unwrap()]);
+    match built(&place, "narrow", start, &["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie"]) {
+        Some(narrow) => drop(of(&[narrow.to_str().unwrap()])),
+        None => skip("the compiler makes no programs of 32 bits"),
     }
+    of(&["env -i /bin/true"]);
+    // A thousand at once may come faster than their faults are read, which is said.
+    let thousand = summary(&place, &["--blocks", "1"], &["for i in $(seq 1000); do true & done; wait; exit 0"]);
+    let lost = thousand["reason"].as_str().unwrap().contains("were lost");
+    assert!(thousand["outcome"] == "ok" || (thousand["outcome"] == "untrusted" && lost), "{thousand:#}");
     let owner = place.file("owner");
     assert!(Command::new("install").args(["-m", "4755", "/bin/true"]).arg(&owner).status().unwrap().success());
     assert!(has_note(&of(&[owner.to_str().unwrap()]), "setuid"));

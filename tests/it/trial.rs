@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::place::{Place, Said, entries};
+use crate::support::skips::skip;
 use crate::support::waiting::wait_until;
 use serde_json::Value;
 
@@ -128,7 +129,7 @@ fn what_goes_wrong_has_a_clear_outcome_and_leaves_nothing() {
     );
     assert!(reason(&["sleep 61.0625"], &["--time-limit", "200ms"]).contains("--time-limit"));
     assert!(reason(&["setsid sleep 62.0625 & true"], &[]).contains("left 1 process running"));
-    assert!(reason(&["for i in $(seq 300); do sleep 63.0625 & done"], &[]).contains("left 300 processes running"));
+    assert!(reason(&["for i in $(seq 1000); do sleep 63.0625 & done"], &[]).contains("left 1000 processes running"));
     assert!(reason(&["read line </dev/tty"], &[]).contains("/dev/tty"));
     assert!(reason(&["no-such-program --x | cat; exit 127"], &[]).contains("exit code 127"));
     for word in ["61.0625", "62.0625", "63.0625"] {
@@ -167,4 +168,97 @@ fn a_try_that_is_killed_ends_its_command_and_can_be_completed() {
     let said = place.run(&["try", "--resume", name, "--json"]);
     let all: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
     assert_eq!((said.code, all["blocks"].as_u64()), (0, Some(6)));
+}
+
+/// A program from a C source; `None` where the compiler cannot make it.
+fn built(place: &Place, name: &str, source: &str, flags: &[&str]) -> Option<String> {
+    let (file, program) = (place.file(&format!("{name}.c")), place.file(name));
+    std::fs::write(&file, source).unwrap();
+    let done = Command::new("gcc").args(["-O1", "-o"]).args([&program, &file]).args(flags).output();
+    done.is_ok_and(|d| d.status.success()).then(|| program.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn unusual_programs_are_tried() {
+    let place = Place::new();
+    let status = |options: &[&str], command: &str, wanted: &str| {
+        let said = place
+            .run(&[&["try", "--pairs", "1", "--json"], options, &["--with", "env:TRIED=1", "--", command]].concat());
+        let of: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
+        assert_eq!((said.code, arm(&of, "env:TRIED=1")["status"].as_str()), (0, Some(wanted)), "{command}: {of:#}");
+    };
+    status(&[], "exec 0<&- 1>&- 2>&-; true", "ok");
+    // It takes the variable away again, so that there is nothing to measure.
+    status(&[], "env -i /bin/true", "no-effect");
+    status(&[], "head -c 1100000000 /dev/zero", "ok");
+    status(&["--discard-output"], "head -c 1100000000 /dev/zero", "ok");
+    status(&[], "for i in $(seq 1000); do true & done; wait; exit 0", "ok");
+    let owner = place.file("owner");
+    assert!(Command::new("install").args(["-m", "4755", "/bin/true"]).arg(&owner).status().unwrap().success());
+    status(&[], owner.to_str().unwrap(), "ok");
+    let start = "void _start(void) { __asm__(\"int $0x80\" : : \"a\"(1), \"b\"(0)); }";
+    match built(&place, "narrow", start, &["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie"]) {
+        Some(narrow) => status(&[], &narrow, "ok"),
+        None => skip("the compiler makes no programs of 32 bits"),
+    }
+}
+
+#[test]
+fn a_variable_whose_value_has_colons_is_seen() {
+    let place = Place::new();
+    // glibc cuts it in pieces in the program's own memory.
+    let value = "env:GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.top_pad=0";
+    let all = summary(&place, &["--with", value], &["/bin/true"]);
+    assert_eq!(arm(&all, value)["proof"]["took_effect"], true, "{all:#}");
+    let path = "env:PATH=/usr/bin:/bin";
+    assert_eq!(arm(&summary(&place, &["--with", path], &["/bin/true"]), path)["status"], "ok");
+}
+
+#[test]
+fn every_run_finds_what_was_prepared_for_it() {
+    let place = Place::new();
+    let (input, line) = (place.file("input"), format!("echo prepared >> {}", place.file("count").display()));
+    std::fs::write(&input, "some words\n").unwrap();
+    let input = input.to_str().unwrap();
+    let all = summary(&place, &["--input", input, "--evict", input, "--prepare", &line, "--warmup", "2"], &["cat"]);
+    let of = arm(&all, "once more (A/A)");
+    assert_eq!((&of["status"], of["runs"].as_u64()), (&Value::from("ok"), Some(6)), "{of:#}");
+    // Two arms, six blocks, two warm-ups.
+    assert_eq!(std::fs::read_to_string(place.file("count")).unwrap().lines().count(), 16);
+    let rows = place.run(&["export", all["plan"]["run"].as_str().unwrap(), "--format", "ndjson"]).out;
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        assert_eq!(row["output_bytes"].as_f64(), Some(11.0), "{row:#}");
+    }
+    let wrong = place.run(&["try", "--evict", "/no/such", "--", "true"]);
+    assert!(wrong.code == 1 && wrong.err.contains("/no/such"), "{}", wrong.err);
+}
+
+/// It maps 64 MiB by itself, without malloc, and touches them.
+const MAPS: &str = r#"
+#include <sys/mman.h>
+int main(void) {
+    volatile char *p = mmap(0, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (long i = 0; i < 64 << 20; i += 4096) p[i] = 1;
+    return 0;
+}
+"#;
+
+#[test]
+fn thp_makes_mappings_huge_that_malloc_knows_nothing_of() {
+    let place = Place::new();
+    let program = built(&place, "maps", MAPS, &[]).expect("gcc builds");
+    let all = summary(&place, &["--with", "thp"], &[&program]);
+    let thp = arm(&all, "thp");
+    let rule = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    if !rule.contains("[madvise]") {
+        return skip("every mapping has huge pages anyway, or none has");
+    }
+    assert_eq!((&thp["status"], &thp["proof"]["took_effect"]), (&Value::from("ok"), &Value::from(true)), "{thp:#}");
+    let seen = thp["proof"]["seen"].to_string();
+    assert!(seen.contains("pagewise-advise.so mapped in 1 of 1") && seen.contains("64 MiB in huge pages"), "{seen}");
+    assert!(thp["against"]["faults"]["ratio"]["high"].as_f64().unwrap() < 0.5, "{thp:#}");
+    // One that is linked statically takes no library, and says so by its faults.
+    let program = built(&place, "alone", MAPS, &["-static"]).expect("gcc links statically");
+    assert_eq!(arm(&summary(&place, &["--with", "thp"], &[&program]), "thp")["status"], "no-effect");
 }

@@ -28,6 +28,9 @@ pub struct Setting {
     /// Libraries of which the first that is found is preloaded: names or absolute paths.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preload: Vec<String>,
+    /// Whether Pagewise's own library is preloaded, which advises large mappings to be of huge pages.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub advise_mappings: bool,
     /// The Debian package that brings the library.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub package: String,
@@ -56,6 +59,8 @@ pub enum Proof {
     Huge,
     /// Page faults changed: the whole interval of their ratio lies on one side of 1.
     Faults,
+    /// Page faults became fewer: a library that is preloaded alone brings some more.
+    FewerFaults,
     /// The kernel says that transparent huge pages are off for every process.
     ThpDisabled,
     /// The kernel says that the program keeps to these processors.
@@ -81,11 +86,15 @@ impl Setting {
         }
         if !self.changes_something() {
             bail!(
-                "it changes nothing: it sets none of env, tunables, java_options, preload, arguments, cpus and no_thp"
+                "it changes nothing: it sets none of env, tunables, java_options, preload, \
+                 advise_mappings, arguments, cpus and no_thp"
             );
         }
         if self.proof.is_empty() && self.preload.is_empty() && self.arguments.is_empty() {
-            bail!("it has no proof; say one of huge, faults, thp-disabled, cpus, environment");
+            bail!("it has no proof; say one of huge, faults, fewer-faults, thp-disabled, cpus, environment");
+        }
+        if self.advise_mappings && !self.preload.is_empty() {
+            bail!("preload and advise_mappings each preload a library; a setting can prove only one");
         }
         if let Some(library) = self.preload.iter().find(|l| l.contains('/') && !l.starts_with('/')) {
             bail!("preload {library:?} is a relative path, which breaks in programs that change their folder");
@@ -98,7 +107,8 @@ impl Setting {
 
     fn changes_something(&self) -> bool {
         let nothing = self.env.is_empty() && self.tunables.is_empty() && self.java_options.is_empty();
-        !(nothing && self.preload.is_empty() && self.arguments.is_empty()) || self.cpus.is_some() || self.no_thp
+        let process = self.cpus.is_some() || self.no_thp || self.advise_mappings;
+        !(nothing && self.preload.is_empty() && self.arguments.is_empty()) || process
     }
 
     /// `env:K=V`: one variable.

@@ -3,7 +3,7 @@
 //! try. Nothing is promised of wall-clock time.
 
 use comfy_table::{CellAlignment, Table, presets};
-use record::profile::{Amount, Candidate, Consistency, CostLine, Counts, Kind, Outcome, Price, ProfileSummary};
+use record::profile::{Amount, Consistency, CostLine, Counts, Kind, Outcome, Price, ProfileSummary};
 use record::sizes::{about_size, format_ns};
 
 /// Rows of the table; what is left out is in --json.
@@ -47,7 +47,7 @@ fn interval(of: &Amount) -> String {
     format!("{} to {}", seconds(of.low), seconds(of.high))
 }
 
-fn count(value: f64) -> String {
+pub(crate) fn count(value: f64) -> String {
     match value {
         v if v >= 1e9 => format!("{:.2} G", v / 1e9),
         v if v >= 1e6 => format!("{:.2} M", v / 1e6),
@@ -83,7 +83,7 @@ fn memory(counts: &Counts) -> String {
     words + "."
 }
 
-fn kind_words(kind: Kind) -> &'static str {
+pub(crate) fn kind_words(kind: Kind) -> &'static str {
     match kind {
         Kind::Heap => "first writes, heap",
         Kind::Anonymous => "first writes, mappings",
@@ -109,13 +109,30 @@ fn kind_words(kind: Kind) -> &'static str {
 }
 
 /// A price of less than a nanosecond is told for a KiB.
-fn each(price: &Price) -> String {
+pub(crate) fn each(price: &Price) -> String {
     let is_bytes = matches!(price.kind, Kind::ReadBytes | Kind::WriteBytes);
     let unit = if is_bytes { " a KiB" } else { "" };
     let factor = if is_bytes { 1024.0 } else { 1.0 };
     let steady = if price.unsteady { ", unsteady" } else { "" };
     let [low, high] = [price.each_s.low, price.each_s.high].map(|s| seconds(s * factor));
     format!("{low} to {high}{unit}{steady}")
+}
+
+/// What all events of a kind cost, with its limits.
+pub(crate) fn together(price: &Price) -> String {
+    format!("{} ({})", seconds(price.together_s.value), interval(&price.together_s))
+}
+
+/// Everything that is said of a profile.
+pub(crate) fn sentences(summary: &ProfileSummary) -> Vec<String> {
+    let text = match summary.outcome {
+        Outcome::Failed => format!("It could not be profiled: {}.", summary.reason),
+        Outcome::Untrusted => {
+            format!("{}Not to be trusted, so no costs: {}.", counted(summary), summary.reason)
+        }
+        Outcome::Ok => counted(summary) + &costs(summary) + &candidates(summary),
+    };
+    text.lines().map(str::to_owned).collect()
 }
 
 fn table(prices: &[Price]) -> String {
@@ -126,12 +143,7 @@ fn table(prices: &[Price]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     for price in prices.iter().take(ROWS) {
-        table.add_row([
-            kind_words(price.kind).to_owned(),
-            count(price.count),
-            each(price),
-            format!("{} ({})", seconds(price.together_s.value), interval(&price.together_s)),
-        ]);
+        table.add_row([kind_words(price.kind).to_owned(), count(price.count), each(price), together(price)]);
     }
     let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
     let rest = prices.len().saturating_sub(ROWS);
@@ -196,11 +208,8 @@ fn agreement(of: &Consistency, summary: &ProfileSummary) -> String {
     }
 }
 
-fn setting_words(candidate: &Candidate) -> &str {
-    match candidate.setting.as_str() {
-        "" => "huge pages for mappings that it makes itself (its own switch, or MADV_HUGEPAGE in its source)",
-        name => name,
-    }
+fn gained(value: f64) -> String {
+    if value > 0.0 { format!("+{}", seconds(value)) } else { seconds(value) }
 }
 
 fn candidates(summary: &ProfileSummary) -> String {
@@ -212,10 +221,13 @@ fn candidates(summary: &ProfileSummary) -> String {
             false => String::new(),
         };
         let what = match value >= 0.0 {
+            _ if low < 0.0 && high > 0.0 => {
+                format!("change kernel time, by how much is not settled ({} to {})", gained(-high), gained(-low))
+            }
             true => format!("save about {} of kernel time ({} to {})", seconds(value), seconds(low), seconds(high)),
             false => format!("cost about {} of kernel time ({} to {})", seconds(-value), seconds(-high), seconds(-low)),
         };
-        text += &format!("{} would {what}: {} faults fewer{pages}.\n", setting_words(one), count(one.faults_saved));
+        text += &format!("{} would {what}: {} faults fewer{pages}.\n", one.setting, count(one.faults_saved));
     }
     if summary.by_kind && summary.candidates.is_empty() && summary.faults.is_some() {
         text += "No setting is predicted to move its kernel time by 0.3 % of its CPU time.\n";
@@ -228,22 +240,22 @@ fn notes(summary: &ProfileSummary) -> String {
     summary.notes.iter().map(|note| format!("Note: {}.\n", note.text)).collect()
 }
 
-/// The command that settles it.
 fn next(summary: &ProfileSummary) -> String {
-    let named: Vec<&str> = summary
-        .candidates
-        .iter()
-        .filter(|c| !c.setting.is_empty() && c.kernel_s.value > 0.0)
-        .map(|c| c.setting.as_str())
-        .collect();
+    format!("What settles it: {}\n", next_command(summary))
+}
+
+/// The command that settles it.
+pub(crate) fn next_command(summary: &ProfileSummary) -> String {
+    let named: Vec<&str> =
+        summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0).map(|c| c.setting.as_str()).collect();
     let with = if named.is_empty() { "thp,keep".to_owned() } else { named.join(",") };
     let input =
         summary.plan.input.as_ref().map_or_else(String::new, |p| format!(" --input {}", quoted(&p.to_string_lossy())));
-    let words = match summary.plan.command.first().map(String::as_str) {
+    let command = match summary.plan.command.first().map(String::as_str) {
         Some("/bin/sh") if summary.plan.shown != summary.plan.command.join(" ") => quoted(&summary.plan.shown),
         _ => summary.plan.command.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" "),
     };
-    format!("What settles it: pagewise try --with {with}{input} -- {words}\n")
+    format!("pagewise try --with {with}{input} -- {command}")
 }
 
 /// As a shell takes it for one word.

@@ -24,7 +24,7 @@ pub fn render(summary: &TrialSummary) -> String {
         return text + &format!("The command as it is could not be measured: {}.\n", baseline.reason);
     }
     text += &table(summary);
-    for arm in summary.arms.iter().filter(|a| matches!(a.role, Role::Setting | Role::Command)).take(SENTENCES) {
+    for arm in tried(summary).take(SENTENCES) {
         text += &format!("{}\n", sentence(arm, plan.predicted.get(&arm.name)));
     }
     text += &again(summary);
@@ -32,6 +32,32 @@ pub fn render(summary: &TrialSummary) -> String {
         text += &format!("Note: {}.\n", note.text);
     }
     text
+}
+
+fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
+    summary.arms.iter().filter(|a| matches!(a.role, Role::Setting | Role::Command))
+}
+
+/// Everything that is said of a try.
+pub(crate) fn sentences(summary: &TrialSummary) -> Vec<String> {
+    if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
+        return vec![format!("The command as it is could not be measured: {}.", baseline.reason)];
+    }
+    let mut all: Vec<String> = tried(summary).map(|arm| sentence(arm, summary.plan.predicted.get(&arm.name))).collect();
+    all.extend(Some(again(summary).trim_end().to_owned()).filter(|text| !text.is_empty()));
+    all
+}
+
+/// What heads a measure's column.
+pub(crate) fn name(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Cpu => "total CPU",
+        Measure::User => "user",
+        Measure::Kernel => "kernel",
+        Measure::Wall => "wall",
+        Measure::MaxRss => "max RSS",
+        Measure::Faults => "page faults",
+    }
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -45,7 +71,7 @@ fn cut(text: &str, most: usize) -> String {
 fn table(summary: &TrialSummary) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["", "total CPU", "user", "kernel", "wall", "max RSS", "page faults"]);
+    table.set_header([""].into_iter().chain(Measure::ALL.map(name)));
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -86,7 +112,7 @@ fn quantity(measure: Measure, value: f64) -> String {
     }
 }
 
-fn amount(measure: Measure, of: &Measured) -> String {
+pub(crate) fn amount(measure: Measure, of: &Measured) -> String {
     let half = of.low.zip(of.high).filter(|_| of.median > 0.0).map(|(low, high)| 50.0 * (high - low) / of.median);
     match half {
         Some(half) => format!("{} ±{} %", quantity(measure, of.median), digits(half)),
@@ -99,7 +125,7 @@ fn digits(percent: f64) -> String {
 }
 
 /// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
-fn change(measure: Measure, against: &Against) -> String {
+pub(crate) fn change(measure: Measure, against: &Against) -> String {
     match (against.ratio, against.change) {
         (Some(r), _) => {
             let half = 50.0 * (r.high - r.low);

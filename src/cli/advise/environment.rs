@@ -171,7 +171,7 @@ fn compare(line: &mut CheckedLine, command: Vec<String>, input: Option<PathBuf>,
     let kept = Kept::create(&runs_folder().join(&plan.run), &plan)?;
     let runs = trial::run(&plan, &kept, &Signals::watch()?)?;
     let summary = judge::trial::judge(&plan, &runs);
-    kept.finish(&summary)?;
+    kept.finish(&summary, &report::html::tried(&summary))?;
     line.run.clone_from(&plan.run);
     let arm = &summary.arms[1];
     let wall = arm.against.get(&Measure::Wall);

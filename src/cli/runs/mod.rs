@@ -143,9 +143,9 @@ fn is_wanted(entry: &Entry, asked: &RunsArgs) -> bool {
 
 fn show(name: &str, json: bool) -> Result<u8> {
     if trial::open(name)?.is_some() {
-        return Ok(trial::report_try(name, json)?.unwrap_or(0));
+        return Ok(trial::report_try(name, json, None)?.unwrap_or(0));
     }
-    if let Some(code) = profile::report_profile(name, json)? {
+    if let Some(code) = profile::report_profile(name, json, None)? {
         return Ok(code);
     }
     let folder = RunFolder::open(name, &runs_folder())?;

@@ -14,7 +14,7 @@ use record::trial::Ending;
 use stats::interval::LEAST_LAUNCHES;
 use stats::orders::rounds;
 
-use super::kept::KeptFolder;
+use super::kept::{KeptFolder, PAGE};
 use super::progress::Progress;
 use super::signals::Signals;
 use super::trial::launch;
@@ -56,9 +56,10 @@ impl Kept {
         self.0.runs()
     }
 
-    /// Writes what came out.
-    pub fn finish(&self, summary: &ProfileSummary) -> Result<()> {
-        self.0.finish(summary)
+    /// Writes what came out, and its page.
+    pub fn finish(&self, summary: &ProfileSummary, page: &str) -> Result<()> {
+        self.0.finish(summary)?;
+        self.0.write_text(PAGE, page)
     }
 }
 
@@ -72,7 +73,7 @@ struct Profile<'a> {
     progress: Progress,
 }
 
-/// Runs what the plan says.
+/// Runs what the plan says and returns all runs, those that the folder had already included.
 pub fn run(plan: &ProfilePlan, kept: &Kept, signals: &Signals) -> Result<Vec<ProfileRun>> {
     let scratch = std::env::temp_dir().join(format!("pagewise-{}", plan.run));
     std::fs::create_dir_all(&scratch).with_context(|| format!("cannot make {}", scratch.display()))?;
@@ -89,26 +90,36 @@ impl Profile<'_> {
         self.progress.step("a first run", self.plan.budget_s);
         // The first run finds what the command reads not yet in the page cache; the second is looked at.
         for what in [What::Clean, What::Looked] {
-            self.one(-1, what)?;
+            if !self.done(-1, what) {
+                self.one(-1, what)?;
+            }
             if self.stopped() {
                 return Ok(());
             }
         }
         let most = self.plan.blocks.unwrap_or(MOST_BLOCKS);
-        for (block, seed) in (0..most).zip(self.plan.seed..) {
-            if block > 0 && !self.goes_on(block) {
+        // An interrupted profile goes on in the middle of its last block.
+        let first = self.runs.iter().filter_map(|r| usize::try_from(r.block).ok()).max().unwrap_or(0);
+        for (block, seed) in (0..most).zip(self.plan.seed..).skip(first) {
+            if block > first && !self.goes_on(block) {
                 break;
             }
             let parts = self.parts(block);
             let orders = rounds(parts.len(), 1, seed);
             for part in orders.into_iter().flatten() {
-                self.one(block as i64, parts[part])?;
+                if !self.done(block as i64, parts[part]) {
+                    self.one(block as i64, parts[part])?;
+                }
                 if self.stopped() {
                     return Ok(());
                 }
             }
         }
         Ok(())
+    }
+
+    fn done(&self, block: i64, what: What) -> bool {
+        self.runs.iter().any(|r| r.block == block && r.what == what)
     }
 
     /// What a block consists of.

@@ -27,26 +27,16 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// The cell that has the price: a method of the experiments, at the program's footprint where that matters.
 fn cell(what: What, footprint_bytes: u64) -> Cell {
-    let fault = |method: &str| {
-        let keys = [
-            ("backing", "recycled"),
-            ("idle_ms", "6000"),
-            ("processes", "1"),
-            ("release", "dontneed"),
-            ("threads", "1"),
-        ];
-        ("fault", method.to_owned(), footprint_bytes, keys.to_vec())
-    };
     let (experiment, method, bytes, keys) = match what {
-        What::PriceHuge => fault("thp"),
-        What::PriceEvents => ("price", "events".to_owned(), EVENT_BYTES, Vec::new()),
-        What::PriceCow => ("fork", "cow-child".to_owned(), COPIED_BYTES, vec![("every", "page"), ("pages", "small")]),
-        _ => fault("touch"),
+        What::PriceHuge => ("price", "huge", footprint_bytes, Vec::new()),
+        What::PriceEvents => ("price", "events", EVENT_BYTES, Vec::new()),
+        What::PriceCow => ("fork", "cow-child", COPIED_BYTES, vec![("every", "page"), ("pages", "small")]),
+        _ => ("price", "base", footprint_bytes, Vec::new()),
     };
     let mut parameters: BTreeMap<String, String> =
-        keys.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        keys.into_iter().map(|(key, value): (&str, &str)| (key.to_owned(), value.to_owned())).collect();
     parameters.insert("bytes".to_owned(), bytes.to_string());
-    Cell { experiment: experiment.to_owned(), method, worker: "c-O3".to_owned(), parameters }
+    Cell { experiment: experiment.to_owned(), method: method.to_owned(), worker: "c-O3".to_owned(), parameters }
 }
 
 /// Runs it once. That it could not be had is part of the result; an error is that nothing could be started.

@@ -119,6 +119,16 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
             None => arm.skipped = Some(missing(setting)),
         }
     }
+    if setting.advise_mappings {
+        let path = worker::advising_library()?;
+        match path.to_str().filter(|p| !p.contains([' ', ':'])) {
+            Some(path) => {
+                join(&mut arm, "LD_PRELOAD", path, ":");
+                arm.preloaded = Some(path.to_owned());
+            }
+            None => arm.skipped = Some(format!("LD_PRELOAD takes no path with a space or a colon: {}", path.display())),
+        }
+    }
     arm.cpus = match setting.cpus.as_deref() {
         Some("last") => last_cpu(),
         other => other.map(str::to_owned),

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use record::trial::{KIND, TRIAL_SCHEMA, TrialPlan, TrialSummary, TriedRun};
 
-use crate::run::kept::KeptFolder;
+use crate::run::kept::{KeptFolder, PAGE};
 
 /// A kept try.
 #[derive(Debug)]
@@ -42,8 +42,9 @@ impl Kept {
         self.0.append(run)
     }
 
-    /// Writes what came out.
-    pub fn finish(&self, summary: &TrialSummary) -> Result<()> {
-        self.0.finish(summary)
+    /// Writes what came out, and its page.
+    pub fn finish(&self, summary: &TrialSummary, page: &str) -> Result<()> {
+        self.0.finish(summary)?;
+        self.0.write_text(PAGE, page)
     }
 }

@@ -134,6 +134,15 @@ static void keep(struct record r)
     faults.pending[faults.count++] = r;
 }
 
+/* Of a path that may be long, the library that it ends in, where it matters which. */
+static void name_library(char *name, const char *path)
+{
+    static const char *const libraries[] = {"/libjvm.so", "/libc.so", "/libc-", "/ld-musl"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strstr(path, libraries[i]))
+            strcpy(name, libraries[i]);
+}
+
 /* One record of the ring, in one piece. */
 static void take(const struct perf_event_header *header)
 {
@@ -173,8 +182,7 @@ static void take(const struct perf_event_header *header)
         r.bytes = word[2];
         r.flag = (half[15] & MAP_SHARED) != 0; /* pid tid, addr, len, pgoff, 24 bytes of the file, prot, flags */
         snprintf(r.name, sizeof r.name, "%s", (const char *)(word + 8));
-        if (strstr((const char *)(word + 8), "/libjvm.so"))
-            strcpy(r.name, "/libjvm.so");
+        name_library(r.name, (const char *)(word + 8));
         break;
     default:
         return;

@@ -28,6 +28,7 @@ struct process {
     struct process *next;
     pid_t pid;
     int threads;
+    bool has_libc; /* whose mmap a preloaded library can stand in for */
     uint64_t heap_start;
     struct mapping *mappings;
     int count, room;
@@ -85,6 +86,7 @@ void touched_fork(pid_t parent, pid_t child)
         return;
     forget_blocks(to);
     to->heap_start = from->heap_start;
+    to->has_libc = from->has_libc;
     free(to->mappings);
     to->mappings = malloc((size_t)(from->count + 1) * sizeof *to->mappings);
     to->count = to->room = to->mappings ? from->count : 0;
@@ -111,6 +113,7 @@ void touched_exec(pid_t pid)
         return;
     forget_blocks(p);
     p->count = 0;
+    p->has_libc = false;
     p->threads = 1;
     p->heap_start = 0;
 }
@@ -146,6 +149,7 @@ void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, cons
     if (!p || !bytes)
         return;
     struct mapping added = {start, start + bytes, kind_of(bytes, is_shared, name)};
+    p->has_libc |= strstr(name, "/libc.so") || strstr(name, "/libc-") || strstr(name, "/ld-musl");
     touched.java |= strstr(name, "/libjvm.so") != NULL;
     if (added.kind == HEAP && (!p->heap_start || start < p->heap_start))
         p->heap_start = start;
@@ -223,14 +227,16 @@ enum direction touched_direction(pid_t pid, uint64_t ip)
     return found;
 }
 
-/* Whether the block's first touch would have given a huge page, had its mapping been advised. The heap would end at a block's
+/* Whether the block's first touch would have given a huge page, had its mapping been advised. A program that maps without a
+ * libc (Go's) cannot be made to. The heap would end at a block's
  * end: glibc then asks for whole blocks. */
 static bool covers(const struct process *p, const struct mapping *m, uint64_t number)
 {
     uint64_t start = number * BLOCK;
     if (m->kind == HEAP)
         return start >= p->heap_start;
-    return m->start <= start && m->end >= start + BLOCK && (m->kind == MALLOC || m->kind == ANONYMOUS);
+    bool advised = m->kind == MALLOC || (m->kind == ANONYMOUS && p->has_libc);
+    return advised && m->start <= start && m->end >= start + BLOCK;
 }
 
 /* Whether an advised block would have saved this fault. */

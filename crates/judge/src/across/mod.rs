@@ -1,5 +1,7 @@
 //! Two sets of runs held against each other: unpaired, the run as the unit of inference.
 
+pub mod programs;
+
 use std::collections::BTreeMap;
 
 use record::across::{

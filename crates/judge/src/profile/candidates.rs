@@ -25,12 +25,17 @@ pub(super) fn candidates(plan: &ProfilePlan, counted: &Counted, blocks: &[Block]
     let mut changes = vec![Change { setting: "keep", faults: kept_pages(plan, counted), huge_pages: 0.0 }];
     // Where every mapping gets huge pages already, asking for them changes nothing.
     if plan.thp == "madvise" && plan.huge_page_bytes == 2 << 20 {
-        let whole = |faults: f64| faults + in_calls(counted, faults);
-        changes.push(Change { setting: "thp", faults: whole(of("malloc_faults")), huge_pages: of("malloc_blocks") });
-        let setting = if counted.java { "java-thp" } else { "" };
-        changes.push(Change { setting, faults: whole(of("other_faults")), huge_pages: of("other_blocks") });
+        let mut change = |setting, faults: f64, huge_pages| {
+            changes.push(Change { setting, faults: faults + in_calls(counted, faults), huge_pages });
+        };
+        let (faults, blocks) = (of("other_faults"), of("other_blocks"));
+        change("thp", of("malloc_faults") + faults, of("malloc_blocks") + blocks);
+        if counted.java {
+            change("java-thp", faults, blocks);
+        }
     }
-    let mut found: Vec<Candidate> = changes.iter().filter_map(|change| candidate(change, blocks)).collect();
+    let at_once = counted.shown.max_rss_bytes / plan.huge_page_bytes.max(1) as f64;
+    let mut found: Vec<Candidate> = changes.iter().filter_map(|change| candidate(change, at_once, blocks)).collect();
     found.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
     found
 }
@@ -60,20 +65,26 @@ fn in_calls(counted: &Counted, faults: f64) -> f64 {
     if all > 0.0 { counted.of(Kind::InCalls) * (faults / all).min(1.0) } else { 0.0 }
 }
 
-fn saved_s(change: &Change, block: &Block) -> f64 {
+/// Huge pages that a process can have at once get frames that lay free, which a host may have to find first; what it asks for
+/// beyond that comes from frames that it has given back itself.
+fn saved_s(change: &Change, at_once: f64, block: &Block) -> f64 {
     let price = |kind| block.prices.of_kind_or_zero(kind);
     let base = change.faults * (price(Kind::Heap) + price(Kind::FreeBase));
-    let huge = change.huge_pages * (price(Kind::Huge) + price(Kind::FreeHuge));
+    let first = change.huge_pages.min(at_once);
+    let huge = first * price(Kind::Huge)
+        + (change.huge_pages - first) * block.prices.huge_again()
+        + change.huge_pages * price(Kind::FreeHuge);
     (base - huge) * block.scale
 }
 
-fn candidate(change: &Change, blocks: &[Block]) -> Option<Candidate> {
+fn candidate(change: &Change, at_once: f64, blocks: &[Block]) -> Option<Candidate> {
     let unpriced = |b: &Block| change.huge_pages > 0.0 && b.prices.of(Kind::Huge).is_none();
     if change.faults < 1.0 || blocks.iter().any(unpriced) {
         return None;
     }
-    let kernel_s: Amount = amount(&blocks.iter().map(|b| saved_s(change, b)).collect::<Vec<_>>())?;
-    let share = amount(&blocks.iter().map(|b| saved_s(change, b) / b.cpu_s().max(1e-6)).collect::<Vec<_>>())?;
+    let saved = |b: &Block| saved_s(change, at_once, b);
+    let kernel_s: Amount = amount(&blocks.iter().map(saved).collect::<Vec<_>>())?;
+    let share = amount(&blocks.iter().map(|b| saved(b) / b.cpu_s().max(1e-6)).collect::<Vec<_>>())?;
     (share.value.abs() >= WORTH).then_some(Candidate {
         setting: change.setting.to_owned(),
         faults_saved: change.faults,

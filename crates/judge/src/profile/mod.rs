@@ -17,6 +17,7 @@ use record::trial::{Change, Cost};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
 
+use crate::trial::Times;
 use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 
@@ -25,6 +26,9 @@ pub use prices::{MIB, footprint_bytes};
 
 /// How much more than the command's own time in the kernel may be explained: the split of CPU time is sampled.
 const SURPLUS: f64 = 1.1;
+
+/// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
+const TICK_S: f64 = 0.004;
 
 /// Kinds whose costs are told together.
 const FAULTS: [Kind; 14] = [
@@ -114,7 +118,8 @@ fn consistency(blocks: &[Block], counted: &Counted) -> Option<Consistency> {
     }
     let parts: Vec<f64> = blocks.iter().map(|b| b.cost_s(counted, &kinds) / system).collect();
     let explained = amount(&parts)?;
-    Some(Consistency { explained, holds: explained.low <= SURPLUS })
+    let unseen = TICK_S / (blocks.len() as f64).sqrt();
+    Some(Consistency { explained, holds: explained.low * system <= SURPLUS * system + unseen })
 }
 
 /// The followed run relative to the clean one of the same block.
@@ -127,10 +132,29 @@ fn overhead(runs: &[ProfileRun]) -> Option<Amount> {
     amount(&ratios).map(|a| Amount { value: a.value.exp(), low: a.low.exp(), high: a.high.exp() })
 }
 
+/// What the command cost in each block, for another profile to be compared with; nothing where it is not to be believed.
+pub(crate) fn costs(plan: &ProfilePlan, runs: &[ProfileRun]) -> Vec<Times> {
+    let counted = counted(plan, runs).filter(|c| c.doubt.is_none() && outcome::given_up(plan, runs).is_none());
+    let Some(counted) = counted else { return Vec::new() };
+    let all = blocks(plan, runs, &counted);
+    let cost = |time, of: &dyn Fn(&Block) -> f64| Times {
+        command: plan.shown.clone(),
+        arm: "command".to_owned(),
+        time,
+        seconds: all.iter().map(of).collect(),
+    };
+    vec![
+        cost("cpu", &|b| b.cpu_s()),
+        cost("kernel", &|b| b.clean.system_us as f64 * 1e-6),
+        cost("page-faults", &|b| b.cost_s(&counted, &FAULTS)),
+    ]
+}
+
 /// What a profile says of each setting's kernel time: the change in seconds, negative where it saves.
 pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Change> {
-    let named = summary.candidates.iter().filter(|c| !c.setting.is_empty());
-    named
+    summary
+        .candidates
+        .iter()
         .map(|c| {
             let Amount { value, low, high } = c.kernel_s;
             (c.setting.clone(), Change { value: -value, low: -high, high: -low })

@@ -24,13 +24,16 @@ pub fn footprint_bytes(plan: &ProfilePlan, runs: &[ProfileRun]) -> Option<u64> {
 }
 
 /// Seconds for one event of each kind, by one block.
-pub(super) struct BlockPrices(BTreeMap<Kind, f64>);
+pub(super) struct BlockPrices {
+    each: BTreeMap<Kind, f64>,
+    huge_again: Option<f64>,
+}
 
 impl BlockPrices {
     pub fn measured<'a>(plan: &ProfilePlan, run: impl Fn(What) -> Option<&'a ProfileRun>) -> Option<BlockPrices> {
         let phase = |what: What, name: &str| run(what).and_then(|r| r.phases.get(name)).copied();
         let mut prices = base(&phase)?;
-        huge(plan, &phase, &mut prices);
+        let huge_again = huge(plan, &phase, &mut prices);
         events(&phase, &mut prices);
         let copied = phase(What::PriceCow, "write").map(|p| per_fault(p, 0));
         prices.extend(copied.map(|price| (Kind::Cow, price)));
@@ -39,7 +42,7 @@ impl BlockPrices {
         for kind in [Kind::ZeroRead, Kind::ZeroWrite, Kind::Cow, Kind::File, Kind::FileWrite] {
             prices.entry(kind).or_insert(first);
         }
-        Some(BlockPrices(prices))
+        Some(BlockPrices { each: prices, huge_again })
     }
 
     pub fn of_kind_or_zero(&self, kind: Kind) -> f64 {
@@ -47,7 +50,12 @@ impl BlockPrices {
     }
 
     pub fn of(&self, kind: Kind) -> Option<f64> {
-        self.0.get(&kind).copied()
+        self.each.get(&kind).copied()
+    }
+
+    /// A huge page whose frame the process itself has given back; what a first one costs where that is not known.
+    pub fn huge_again(&self) -> f64 {
+        self.huge_again.unwrap_or_else(|| self.of_kind_or_zero(Kind::Huge))
     }
 }
 
@@ -75,16 +83,22 @@ fn base(phase: &impl Fn(What, &str) -> Option<Phase>) -> Option<BTreeMap<Kind, f
     Some(prices)
 }
 
-fn huge(plan: &ProfilePlan, phase: &impl Fn(What, &str) -> Option<Phase>, prices: &mut BTreeMap<Kind, f64>) {
+/// Puts the prices of huge pages to the others and returns that of one whose frame was given back just before.
+fn huge(
+    plan: &ProfilePlan,
+    phase: &impl Fn(What, &str) -> Option<Phase>,
+    prices: &mut BTreeMap<Kind, f64>,
+) -> Option<f64> {
     let of = |name| phase(What::PriceHuge, name);
-    let (Some(first), Some(again), Some(unmap)) = (of("first-touch"), of("re-touch"), of("unmap")) else { return };
+    let (first, again, unmap) = (of("first-touch")?, of("re-touch")?, of("unmap")?);
     let pages = (unmap.bytes / plan.huge_page_bytes.max(1)).max(1);
     // Where huge pages had run out, this is no price of one.
     if first.minor_faults != pages {
-        return;
+        return None;
     }
     prices.insert(Kind::Huge, per_fault(first, again.cpu_ns));
     prices.insert(Kind::FreeHuge, unmap.cpu_ns as f64 * 1e-9 / pages as f64);
+    of("refault").filter(|refault| refault.minor_faults == pages).map(|refault| per_fault(refault, again.cpu_ns))
 }
 
 fn events(phase: &impl Fn(What, &str) -> Option<Phase>, prices: &mut BTreeMap<Kind, f64>) {

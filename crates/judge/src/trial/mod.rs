@@ -95,6 +95,35 @@ pub fn half_width(plan: &TrialPlan, runs: &[TriedRun]) -> Option<f64> {
     widths.max_by(f64::total_cmp)
 }
 
+/// What one way of running a program took in every block.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Times {
+    /// The command as the user wrote it.
+    pub command: String,
+    /// The arm of a try, or `command`.
+    pub arm: String,
+    /// Which time: `cpu`, `kernel`, `wall`, `page-faults`.
+    pub time: &'static str,
+    /// Seconds of each block.
+    pub seconds: Vec<f64>,
+}
+
+/// What every arm with figures cost in each block, for another try to be compared with.
+pub(crate) fn costs(plan: &TrialPlan, runs: &[TriedRun]) -> Vec<Times> {
+    let summary = judge(plan, runs);
+    let believed = summary.arms.iter().enumerate().filter(|(_, a)| a.status == ArmStatus::Ok && a.role != Role::Again);
+    let times = [(Measure::Cpu, "cpu"), (Measure::Kernel, "kernel"), (Measure::Wall, "wall")];
+    let of_arm = |(arm, summary): (usize, &ArmSummary)| {
+        times.map(|(measure, time)| Times {
+            command: plan.arms[arm].shown.clone(),
+            arm: summary.name.clone(),
+            time,
+            seconds: runs.iter().filter(|r| r.arm == arm && r.block >= 0).map(|r| cost(&r.cost, measure)).collect(),
+        })
+    };
+    believed.flat_map(of_arm).collect()
+}
+
 /// Why the arm need not be run again, where it has failed or cannot run here; the baseline's failure ends a try.
 pub fn given_up(plan: &TrialPlan, runs: &[TriedRun], arm: usize) -> Option<String> {
     plan.arms[arm].skipped.clone().or_else(|| outcome::failure(plan, runs, arm))

@@ -136,7 +136,7 @@ pub struct Consistency {
 /// A change that would save page faults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The setting's name for `try --with`; empty where there is none that does it.
+    /// The setting's name for `try --with`.
     pub setting: String,
     /// Page faults that there would not be.
     pub faults_saved: f64,

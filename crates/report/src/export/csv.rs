@@ -20,6 +20,15 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+/// Rows with names of columns that are given.
+pub(super) fn rows(columns: &[&str], rows: &[Vec<Field>], out: &mut dyn Write) -> Result<()> {
+    write!(out, "{}\r\n", columns.join(","))?;
+    for row in rows {
+        write!(out, "{}\r\n", row.iter().map(field).collect::<Vec<_>>().join(","))?;
+    }
+    Ok(())
+}
+
 fn field(field: &Field) -> String {
     match field {
         Field::None => String::new(),

@@ -14,6 +14,7 @@ mod junit;
 mod markdown;
 mod ndjson;
 mod openmetrics;
+pub mod own;
 #[cfg(feature = "parquet")]
 mod parquet;
 

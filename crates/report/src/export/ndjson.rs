@@ -18,6 +18,16 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+/// Rows with names of columns that are given.
+pub(super) fn rows(columns: &[&str], rows: &[Vec<Field>], out: &mut dyn Write) -> Result<()> {
+    for row in rows {
+        let fields = columns.iter().zip(row).map(|(name, field)| ((*name).to_owned(), value(field.clone())));
+        serde_json::to_writer(&mut *out, &fields.collect::<Map<String, Value>>())?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
 fn value(field: Field) -> Value {
     match field {
         Field::None => Value::Null,

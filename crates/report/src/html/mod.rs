@@ -9,6 +9,7 @@ mod data;
 mod document;
 mod fleet;
 mod inert;
+mod own;
 mod run;
 mod template;
 
@@ -20,6 +21,7 @@ pub use chart::{Drawing, head as ratio_axis, interval as ratio_interval};
 pub use claims::page as claims;
 pub use document::{Block, Body, Cell, Column, Document, Entry, Key, Section, Table};
 pub use fleet::page as fleet;
+pub use own::{profiled, tried};
 pub use template::html;
 
 /// The page of a run: everything that the terminal can say of it, with charts, and its summary as JSON for programs.

@@ -1,0 +1,224 @@
+//! Tries and profiles of somebody's own programs held against each other, as runs are: unpaired, each try or profile a run.
+
+use std::collections::BTreeMap;
+
+use record::across::{COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, MissingCell};
+use record::outcome::Status;
+use record::profile::{KIND as PROFILE, ProfilePlan, ProfileRun};
+use record::summary::{Estimate, Verdict};
+use record::trial::{KIND as TRY, TrialPlan, TriedRun};
+use stats::across::{Side, ratio, side};
+use stats::interval::CONFIDENCE;
+
+use super::{Asked, cost, gated, say};
+use crate::trial::Times;
+use crate::{profile, trial};
+
+/// A kept try or profile as it takes part.
+#[derive(Clone, Debug)]
+pub struct Program {
+    kind: &'static str,
+    run: String,
+    created: String,
+    version: String,
+    environment: BTreeMap<String, String>,
+    costs: Vec<Times>,
+}
+
+impl Program {
+    /// A try.
+    pub fn tried(plan: &TrialPlan, runs: &[TriedRun]) -> Program {
+        Program {
+            kind: TRY,
+            run: plan.run.clone(),
+            created: plan.created.clone(),
+            version: plan.version.clone(),
+            environment: plan.environment.clone(),
+            costs: trial::costs(plan, runs),
+        }
+    }
+
+    /// A profile.
+    pub fn profiled(plan: &ProfilePlan, runs: &[ProfileRun]) -> Program {
+        Program {
+            kind: PROFILE,
+            run: plan.run.clone(),
+            created: plan.created.clone(),
+            version: plan.version.clone(),
+            environment: plan.environment.clone(),
+            costs: profile::costs(plan, runs),
+        }
+    }
+
+    fn facts(&self) -> BTreeMap<&str, &str> {
+        let own = self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        own.chain([("version", self.version.as_str())]).collect()
+    }
+}
+
+type Key<'a> = (&'a str, &'a str, &'a str, &'static str);
+
+fn keys<'a>(of: &'a Program) -> impl Iterator<Item = (Key<'a>, &'a Times)> {
+    of.costs.iter().map(|cost| ((of.kind, cost.command.as_str(), cost.arm.as_str(), cost.time), cost))
+}
+
+/// The logarithms of each run of a side; `None` where a cost is zero, which has no ratio.
+fn logs(side: &[Program], key: Key) -> Option<Vec<Vec<f64>>> {
+    let own = side.iter().flat_map(|program| keys(program).filter(|(other, _)| *other == key));
+    let logs: Vec<Vec<f64>> = own.map(|(_, cost)| cost.seconds.iter().map(|s| (1e9 * s).ln()).collect()).collect();
+    logs.iter().flatten().all(|log| log.is_finite()).then_some(logs)
+}
+
+/// Compares `b` with `a`; each has one try or profile at least.
+pub fn compare(a: &[Program], b: &[Program], asked: &Asked) -> Compared {
+    let (mut cells, mut estimates, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seen = Vec::new();
+    for (key, _) in a.iter().chain(b).flat_map(keys) {
+        if seen.contains(&key) {
+            continue;
+        }
+        seen.push(key);
+        match compared(a, b, key) {
+            Ok((cell, estimate)) => {
+                cells.push(cell);
+                estimates.push(estimate);
+            }
+            Err(reason) => {
+                let cell = format!("{}/{} time={} of {}", key.0, key.2, key.3, key.1);
+                let on = |side: &[Program]| {
+                    side.iter().any(|program| keys(program).any(|(other, _)| other == key)).then_some(Status::Ok)
+                };
+                missing.push(MissingCell { cell, a: on(a), b: on(b), reason });
+            }
+        }
+    }
+    say(&mut cells, &estimates, asked);
+    let mut compared = Compared {
+        schema: COMPARED_SCHEMA,
+        margin: asked.margin,
+        gate: asked.gate,
+        a: of_side(a),
+        b: of_side(b),
+        differences: differences(&a[0], &b[0], &asked.expected),
+        cells,
+        missing,
+        claims: Vec::new(),
+        gated: None,
+    };
+    compared.gated = asked.gate.map(|_| gated(&compared));
+    compared
+}
+
+type Found = (ComparedCell, Option<stats::estimate::Estimate>);
+
+fn compared(a: &[Program], b: &[Program], key: Key) -> Result<Found, String> {
+    let (kind, command, arm, time) = key;
+    let zero = || "it took no time that the kernel's clock shows, and zero has no ratio".to_owned();
+    let (logs_a, logs_b) = (logs(a, key).ok_or_else(zero)?, logs(b, key).ok_or_else(zero)?);
+    let sides = side(&logs_a).ok().zip(side(&logs_b).ok());
+    let (side_a, side_b): (Side, Side) = sides.ok_or_else(|| "only one side has it".to_owned())?;
+    let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
+    let shown = |e: stats::estimate::Estimate| Estimate {
+        ratio: e.ratio,
+        low: e.low,
+        high: e.high,
+        level: e.confidence,
+        launches: e.n,
+        moved: None,
+    };
+    let cell = ComparedCell {
+        cell: format!("{kind}/{arm}"),
+        experiment: command.to_owned(),
+        parameters: BTreeMap::from([("time".to_owned(), time.to_owned())]),
+        phase: "time".to_owned(),
+        unit: "run".to_owned(),
+        a: cost(&side_a, &logs_a),
+        b: cost(&side_b, &logs_b),
+        ratio: (side_b.log - side_a.log).exp(),
+        estimate: estimate.map(shown),
+        verdict: Verdict::NotSettled,
+        holds_among_all: false,
+        gate: None,
+    };
+    Ok((cell, estimate))
+}
+
+fn of_side(side: &[Program]) -> ComparedSide {
+    let first = &side[0];
+    let mut unlike: Vec<String> = side[1..].iter().flat_map(|other| unlike_in(first, other)).map(|d| d.field).collect();
+    unlike.sort();
+    unlike.dedup();
+    let run = |of: &Program| ComparedRun { run: of.run.clone(), created: of.created.clone() };
+    ComparedSide { runs: side.iter().map(run).collect(), environment: first.environment.clone(), unlike }
+}
+
+fn unlike_in(a: &Program, b: &Program) -> Vec<FactDifference> {
+    let (of_a, of_b) = (a.facts(), b.facts());
+    let both = of_a.iter().filter_map(|(field, value)| Some((*field, *value, *of_b.get(field)?)));
+    let told = |(field, a, b): (&str, &str, &str)| FactDifference {
+        field: field.to_owned(),
+        a: a.to_owned(),
+        b: b.to_owned(),
+        matters: true,
+        expected: false,
+    };
+    both.filter(|(_, a, b)| a != b).map(told).collect()
+}
+
+fn differences(a: &Program, b: &Program, expected: &[String]) -> Vec<FactDifference> {
+    let mut found = unlike_in(a, b);
+    found.iter_mut().for_each(|difference| difference.expected = expected.contains(&difference.field));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(run: &str, kernel: &str, seconds: &[f64]) -> Program {
+        let cost = |arm: &str, time, seconds: &[f64]| Times {
+            command: "sort a".to_owned(),
+            arm: arm.to_owned(),
+            time,
+            seconds: seconds.to_vec(),
+        };
+        Program {
+            kind: TRY,
+            run: run.to_owned(),
+            created: String::new(),
+            version: "1".to_owned(),
+            environment: BTreeMap::from([("kernel".to_owned(), kernel.to_owned())]),
+            costs: vec![cost("as it is", "cpu", seconds), cost("thp", "kernel", &[0.0, 0.01])],
+        }
+    }
+
+    #[test]
+    fn three_tries_a_side_have_a_verdict_and_one_has_a_figure() {
+        let side = |name: &str, kernel: &str, second: f64| -> Vec<Program> {
+            (0..3)
+                .map(|i| program(&format!("{name}{i}"), kernel, &[second, second * (1.001 + 0.001 * i as f64)]))
+                .collect()
+        };
+        let (a, b) = (side("a", "6.1", 1.0), side("b", "6.18", 0.5));
+        let asked = Asked { margin: 0.02, gate: Some(0.03), expected: vec!["kernel".to_owned()] };
+        let found = compare(&a, &b, &asked);
+        assert_eq!((found.cells.len(), found.missing.len()), (1, 1));
+        let cell = &found.cells[0];
+        assert!(matches!(cell.verdict, Verdict::Faster { .. }) && cell.holds_among_all, "{cell:?}");
+        assert!((cell.ratio - 0.5).abs() < 1e-9 && (cell.a.per_unit_ns / 1e9 - 1.0).abs() < 0.01);
+        assert!(found.missing[0].reason.contains("zero has no ratio"));
+        assert_eq!((found.differences.len(), found.differences[0].expected), (1, true));
+        let one = compare(&a[..1], &b[..1], &asked);
+        assert!(one.cells[0].estimate.is_none() && one.cells[0].verdict == Verdict::NotSettled);
+    }
+
+    #[test]
+    fn another_command_is_not_compared() {
+        let (a, mut b) = (program("a", "6", &[1.0, 1.1]), program("b", "6", &[1.0, 1.1]));
+        b.costs.iter_mut().for_each(|cost| cost.command = "sort b".to_owned());
+        let found = compare(&[a], &[b], &Asked::default());
+        assert!(found.cells.is_empty());
+        let of_b = found.missing.iter().find(|m| m.cell.ends_with("of sort b") && m.reason == "only one side has it");
+        assert_eq!(of_b.map(|m| (m.a, m.b)), Some((None, Some(Status::Ok))));
+    }
+}

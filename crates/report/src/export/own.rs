@@ -1,0 +1,100 @@
+//! Tries and profiles of somebody's own programs, as rows: a row a run of a try, a row a kind of memory event of a profile.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use record::profile::{Amount, ProfileSummary};
+use record::trial::{Cost, TrialPlan, TriedRun};
+
+use super::flat::Field;
+use super::{csv, ndjson};
+
+/// Formats that a try and a profile are written in.
+const ROWS: &str = "csv and ndjson";
+
+/// Rows with their columns' names.
+pub struct Rows {
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<Field>>,
+}
+
+impl Rows {
+    /// A row a run, warm-ups included: their block is negative.
+    pub fn tried(plan: &TrialPlan, runs: &[TriedRun]) -> Rows {
+        let columns =
+            [["run", "arm", "role", "command", "block", "end"].as_slice(), &COST.map(|(name, _)| name)].concat();
+        let row = |run: &TriedRun| {
+            let arm = &plan.arms[run.arm];
+            let texts = [&plan.run, &arm.name, &word(&arm.role), &arm.shown].map(|text| Field::Text(text.clone()));
+            let mut row = Vec::from(texts);
+            row.extend([Field::Number(run.block as f64), Field::Text(word(&run.cost.end))]);
+            row.extend(COST.map(|(_, of)| Field::Number(of(&run.cost))));
+            row
+        };
+        Rows { columns, rows: runs.iter().filter(|r| r.arm < plan.arms.len()).map(row).collect() }
+    }
+
+    /// A row a kind of memory event.
+    pub fn profiled(summary: &ProfileSummary) -> Rows {
+        let columns = [
+            "run",
+            "command",
+            "kind",
+            "count",
+            "each_s",
+            "each_low_s",
+            "each_high_s",
+            "together_s",
+            "together_low_s",
+            "together_high_s",
+            "spread",
+            "unsteady",
+        ];
+        let limits = |of: &Amount| [of.value, of.low, of.high].map(Field::Number);
+        let rows = summary.prices.iter().map(|price| {
+            let mut row = vec![
+                Field::Text(summary.plan.run.clone()),
+                Field::Text(summary.plan.shown.clone()),
+                Field::Text(word(&price.kind)),
+                Field::Number(price.count),
+            ];
+            row.extend(limits(&price.each_s).into_iter().chain(limits(&price.together_s)));
+            row.extend([Field::Number(price.spread), Field::Flag(price.unsteady)]);
+            row
+        });
+        Rows { columns: columns.to_vec(), rows: rows.collect() }
+    }
+
+    /// Writes them in a format of this name.
+    pub fn write(&self, format: &str, out: &mut dyn Write) -> Result<()> {
+        match format {
+            "csv" => csv::rows(&self.columns, &self.rows, out),
+            "ndjson" => ndjson::rows(&self.columns, &self.rows, out),
+            _ => bail!("runs of a program are written as {ROWS}, those of a try as hyperfine too: {format} has cells"),
+        }
+    }
+}
+
+/// The word by which the record names it.
+fn word(of: &impl serde::Serialize) -> String {
+    serde_json::to_value(of).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
+}
+
+type CostColumn = (&'static str, fn(&Cost) -> f64);
+const COST: [CostColumn; 15] = [
+    ("code", |c| f64::from(c.code)),
+    ("wall_s", |c| c.wall_ns as f64 * 1e-9),
+    ("user_s", |c| c.user_us as f64 * 1e-6),
+    ("kernel_s", |c| c.system_us as f64 * 1e-6),
+    ("max_rss_bytes", |c| c.max_rss_kib as f64 * 1024.0),
+    ("minor_faults", |c| c.minor_faults as f64),
+    ("major_faults", |c| c.major_faults as f64),
+    ("voluntary_switches", |c| c.voluntary_switches as f64),
+    ("involuntary_switches", |c| c.involuntary_switches as f64),
+    ("read_calls", |c| c.read_calls as f64),
+    ("read_bytes", |c| c.read_bytes as f64),
+    ("write_calls", |c| c.write_calls as f64),
+    ("write_bytes", |c| c.write_bytes as f64),
+    ("output_bytes", |c| c.output_bytes as f64),
+    ("processes_left", |c| c.left as f64),
+];
