@@ -208,7 +208,8 @@ mod tests {
     use super::*;
 
     const TRACE: &str = "10 write(-1, \"phase map\", 9) = -1 EBADF (Bad file descriptor)\n10 mmap(NULL, 4096) = 0x7f\n\
-        11 futex(0x1) = 0\n11 <... futex resumed>) = 0\n10 write(-1, \"end map\", 7) = -1 EBADF\n10 getrusage(RUSAGE_SELF) = 0\n\
+        11 futex(0x1) = 0\n11 <... futex resumed>) = 0\n\
+        10 write(-1, \"end map\", 7) = -1 EBADF\n10 getrusage(RUSAGE_SELF) = 0\n\
         10 write(-1, \"phase unmap\", 11) = -1 EBADF\n10 write(-1, \"end unmap\", 9) = -1 EBADF\n";
 
     fn method(calls: &str) -> Method {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::place::{Place, cell, entries, native_worker, said};
+use crate::support::skips::skip;
 use record::folder::RunFolder;
 use record::transcript::Transcript;
 use serde_json::Value;
@@ -303,11 +304,17 @@ fn names_proofs(run: &Path) -> bool {
     judged.map(|record| record.proofs.len() as u32).all(|proofs| proofs > 0)
 }
 
-/// How many samples a run has of each phase of its first cell.
+/// How many samples a run has of each phase of its first cell; nothing where launches were shorter than eight rounds, as on a
+/// machine that is given little of its processors.
 fn samples(place: &Place, names: &[&str]) -> std::collections::BTreeMap<String, u64> {
     let result = place.run(&[&["run", "--budget", "3s", "--force", "--json"], names].concat());
     assert_eq!(result.code, 0, "{}", result.err);
     let summary: serde_json::Value = serde_json::from_str(&result.out).unwrap();
+    let rounds = summary["cells"][0]["per_launch"]["rounds"].as_array().unwrap();
+    if rounds.iter().any(|n| n.as_u64().unwrap() < 8) {
+        skip("launches here are shorter than eight rounds");
+        return Default::default();
+    }
     let phases = summary["cells"][0]["phases"].as_object().unwrap();
     phases.iter().map(|(name, phase)| (name.clone(), phase["samples"].as_u64().unwrap())).collect()
 }
@@ -316,6 +323,9 @@ fn samples(place: &Place, names: &[&str]) -> std::collections::BTreeMap<String, 
 fn what_stands_beside_the_question_is_passed_in_few_rounds() {
     let place = Place::new();
     let fault = samples(&place, &["fault/touch@c-O3", "--set", "bytes=1MiB"]);
+    if fault.is_empty() {
+        return;
+    }
     assert!(fault["refault"] > 0 && fault["refault"] * 4 <= fault["first-touch"], "{fault:?}");
     assert_eq!(fault["re-touch"], fault["refault"]);
     assert_eq!(
@@ -326,5 +336,7 @@ fn what_stands_beside_the_question_is_passed_in_few_rounds() {
     assert_eq!(fault["ready"], fault["first-touch"]);
     let pipes = ["message/pipe@c-O3", "--set", "bytes=64", "--set", "wait=block", "--set", "pin=same"];
     let message = samples(&place, &pipes);
-    assert!(message["timed-trips"] > 0 && message["timed-trips"] * 4 <= message["round-trips"], "{message:?}");
+    let few =
+        |m: &std::collections::BTreeMap<String, u64>| m["timed-trips"] > 0 && m["timed-trips"] * 4 <= m["round-trips"];
+    assert!(message.is_empty() || few(&message), "{message:?}");
 }
