@@ -63,12 +63,18 @@ impl Runner<'_> {
         if !room.chooses {
             return;
         }
-        let timed = |u: &&usize| self.state.launch_groups[**u].timed && !self.alive(**u).is_empty();
+        // What has been let in before stays in, and its launches are made already.
+        let is_in = |u: &usize| self.state.launch_groups[*u].rounds > 0;
+        let timed = |u: &&usize| self.state.launch_groups[**u].timed && !self.alive(**u).is_empty() && !is_in(u);
         let block_s = launch_groups.iter().filter(timed).map(|&u| {
             let group = &self.state.launch_groups[u];
             launch_s(group, self.warmup_rounds(u) + 1)
         });
         let need_s = LEAST_POINTS as f64 * LONGER * block_s.sum::<f64>();
+        if launch_groups.iter().any(is_in) {
+            room.held_s += need_s;
+            return;
+        }
         let cut = launch_groups.iter().any(|u| self.left_out.contains(u));
         if cut || room.held_s > 0.0 && room.held_s + need_s > room.until_s - self.spent_s() {
             self.left_out.extend(launch_groups);

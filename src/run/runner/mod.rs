@@ -38,6 +38,9 @@ use crate::run::system;
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
+/// What was left out is tried again with so many times the time that did not hold it.
+const MORE: f64 = 1.2;
+
 /// One run being made.
 pub struct Runner<'a> {
     state: State,
@@ -180,11 +183,13 @@ impl<'a> Runner<'a> {
         let mut notes = Vec::new();
         notes.extend(environment_note(&self.cleared));
         let weights = self.weights(&names)?;
+        let mut shares_s = Vec::new();
         for (done, name) in names.iter().enumerate() {
             self.progress.begin(done + 1, names.len());
             let left: f64 = weights[done..].iter().sum();
             let share_s = (self.state.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
             let until_s = self.spent_s() + share_s;
+            shares_s.push(share_s);
             notes.extend(self.experiment(name, until_s)?);
             if self.progress.is_seen() && done + 1 < names.len() {
                 let summary = judge::summarise(&self.state, &self.evidence, judge::Circumstances::default())?;
@@ -194,12 +199,30 @@ impl<'a> Runner<'a> {
                 break;
             }
         }
+        self.take_up(&names, &shares_s, &mut notes)?;
         self.progress.finish();
         let stopped_by = self.signals.arrived();
         let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
         self.decide(why, What::Ended { stopped_by, launches: self.next_launch, notes })?;
         drop(self.guard);
         Ok((self.state, self.evidence))
+    }
+
+    /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that was.
+    fn take_up(&mut self, names: &[String], shares_s: &[f64], notes: &mut Vec<Note>) -> Result<()> {
+        for (name, share_s) in names.iter().zip(shares_s) {
+            let mine = self.launch_groups_of(name);
+            let lacking: Vec<usize> = mine.into_iter().filter(|u| self.left_out.contains(u)).collect();
+            if lacking.is_empty() || self.left_s() < MORE * share_s || self.signals.arrived().is_some() {
+                continue;
+            }
+            lacking.iter().for_each(|u| _ = self.left_out.remove(u));
+            if let Some(note) = self.experiment(name, self.state.budget_s)? {
+                notes.retain(|n| n.experiment != *name);
+                notes.push(note);
+            }
+        }
+        Ok(())
     }
 
     fn launch_groups_of(&self, experiment: &str) -> Vec<usize> {

@@ -260,6 +260,41 @@ fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_one() {
 }
 
 #[test]
+fn what_one_experiment_leaves_over_goes_to_what_another_had_no_room_for() {
+    let two = plan(|p| {
+        p.experiments[0].budget_s = Some(10.0);
+        let mut first = p.experiments[0].clone();
+        first.name = "other".to_owned();
+        p.experiments.insert(0, first);
+        p.baselines.insert("other".to_owned(), p.baselines["fault"].clone());
+        let take = |p: &mut Plan, of: usize, name: Option<&str>| {
+            let mut cell = p.cells[of].clone();
+            cell.cell.experiment = "other".to_owned();
+            if let Some(name) = name {
+                (cell.cell.method, cell.twin) = (name.to_owned(), false);
+                cell.cell.parameters.insert("bytes".to_owned(), (1_u64 << 30).to_string());
+            }
+            p.cells.push(cell);
+            p.cells.len() - 1
+        };
+        let quick: Vec<usize> = p.launch_groups[0].cells.clone().into_iter().map(|c| take(p, c, None)).collect();
+        let slow = vec![take(p, 0, Some("slow"))];
+        for cells in [quick, slow] {
+            p.launch_groups.push(record::plan::LaunchGroup { experiment: "other".to_owned(), cells, fresh: false });
+        }
+        p.budget_s = 100.0;
+    });
+    let phases = two.cells[0].method.phases.len() as f64;
+    // A launch takes 12 s: half of the time does not hold what an interval needs, and nearly all of it does.
+    let (state, evidence, folder, _place) = run(two, &[("slow", Manner::Takes(12e9 / phases, 0.0))]);
+    assert!(launches_of(&state, &evidence, "slow") >= 4, "{}", launches_of(&state, &evidence, "slow"));
+    let spent_s: f64 = folder.launches().unwrap().records.iter().map(|r| r.wall_s).sum();
+    assert!(spent_s <= 100.0, "{spent_s} s");
+    let of_other = state.ended.as_ref().unwrap().notes.iter().filter(|n| n.experiment == "other").count();
+    assert_eq!(of_other, 1, "an experiment has one end");
+}
+
+#[test]
 fn a_run_is_gone_on_with_where_it_was_left() {
     let first = plan(|p| p.max_launches = 3);
     let (_, _, folder, _place) = run(first.clone(), &[]);
