@@ -1,7 +1,7 @@
 //! Which of many like things lies apart from the others, such as one machine of a fleet.
 //!
 //! Each value is held against all others but itself: their median and their spread by quantiles, which a tenth of odd
-//! values on one side does not move (a half in a hundred, where there are a thousand). The spread is never taken to be finer
+//! values on one side does not move (one in a thousand, where there are thousands). The spread is never taken to be finer
 //! than what is known of the values' own errors.
 //! What is asked is not whether a value differs, for all machines differ, but whether it does by more than a margin.
 
@@ -21,11 +21,11 @@ const DECILES: f64 = 2.563;
 /// From so many others the deciles say whether tails are heavier than the quartiles let expect.
 const WITH_TAILS: usize = 20;
 
-/// From so many others the 0.5th and 99.5th percentiles say it too: nothing less says how far off the farthest of thousands lie.
-const WITH_FAR_TAILS: usize = 1000;
+/// From so many others the outer thousandths say it too: nothing less says how far off the farthest of thousands lie.
+const WITH_FAR_TAILS: usize = 5000;
 
-/// The distance of these in deviations of a t distribution of [`MOST_FREEDOM`] degrees of freedom: twice 2.845.
-const FAR: f64 = 5.691;
+/// The distance of these in deviations of a t distribution of [`MOST_FREEDOM`] degrees of freedom: twice 3.552.
+const FAR: f64 = 7.104;
 
 /// Degrees of freedom for each other value: a spread by quartiles is as sure as a deviation of 0.37 times as many
 /// (Rousseeuw & Croux 1993).
@@ -75,7 +75,7 @@ fn one(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin: f64
         spread = spread.max((at(0.9) - at(0.1)) / DECILES);
     }
     if others >= WITH_FAR_TAILS {
-        spread = spread.max((at(0.995) - at(0.005)) / FAR);
+        spread = spread.max((at(0.999) - at(0.001)) / FAR);
     }
     let by = sorted[place] - at(0.5);
     let of_median = std::f64::consts::FRAC_PI_2 / others as f64;
