@@ -26,7 +26,9 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offs
     return map(at, bytes, protection, flags, fd, offset);
 }
 
+#ifndef mmap64 /* in musl it is another word for mmap */
 void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, off64_t offset)
 {
     return map(at, bytes, protection, flags, fd, offset);
 }
+#endif
