@@ -208,7 +208,8 @@ impl<'a> Runner<'a> {
         Ok((self.state, self.evidence))
     }
 
-    /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that was.
+    /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that
+    /// was.
     fn take_up(&mut self, names: &[String], shares_s: &[f64], notes: &mut Vec<Note>) -> Result<()> {
         for (name, share_s) in names.iter().zip(shares_s) {
             let mine = self.launch_groups_of(name);
