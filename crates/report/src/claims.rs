@@ -170,12 +170,12 @@ fn whole_job(kind: Kind, job: &JobAnswer) -> String {
 /// A labelled text, broken at blanks within the width.
 fn wrapped(label: &str, words: &str) -> String {
     let mut text = String::new();
-    let mut row = format!("   {:<12}", label);
+    let mut row = format!("   {:<13}", label);
     let mut empty = true;
     for word in words.split_whitespace() {
         if !empty && row.chars().count() + 1 + word.chars().count() > WIDTH {
             let _ = writeln!(text, "{}", row.trim_end());
-            row = " ".repeat(15);
+            row = " ".repeat(16);
             empty = true;
         }
         if !empty {
