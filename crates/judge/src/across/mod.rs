@@ -8,17 +8,18 @@ use record::across::{
     COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell,
     SideCost,
 };
-use record::claim::Answers;
+use record::claim::{Answers, Change};
 use record::machine::environment::Environment;
 use record::outcome::Status;
 use record::plan::BATCH;
-use record::summary::{CellSummary, Estimate, Summary, Verdict};
+use record::summary::{CellSummary, Summary, Verdict};
 use stats::across::{Side, ratio, side};
 use stats::interval::CONFIDENCE;
 use stats::location::midmean;
 use stats::multiplicity::holm;
 use stats::words::words;
 
+use crate::estimate::shown;
 use crate::{claims, machines};
 
 /// A run as it takes part.
@@ -83,19 +84,21 @@ pub fn compare(a: &[Run], b: &[Run], asked: &Asked) -> Compared {
         (Some(first), Some(second)) => claims::changes(first, second),
         _ => Vec::new(),
     };
-    let mut compared = Compared {
-        schema: COMPARED_SCHEMA,
-        margin: asked.margin,
-        gate: asked.gate,
-        a: of_side(a),
-        b: of_side(b),
-        differences: differences(&a[0], &b[0], &asked.expected),
-        cells,
-        missing,
-        claims,
-        gated: None,
-    };
-    compared.gated = asked.gate.map(|_| gated(&compared));
+    let differences = differences(&a[0], &b[0], &asked.expected);
+    told(asked, [of_side(a), of_side(b)], differences, (cells, missing), claims)
+}
+
+/// A comparison of two sides, with the gate's word where one is asked for.
+fn told(
+    asked: &Asked,
+    [a, b]: [ComparedSide; 2],
+    differences: Vec<FactDifference>,
+    (cells, missing): (Vec<ComparedCell>, Vec<MissingCell>),
+    claims: Vec<Change>,
+) -> Compared {
+    let (schema, margin, gate) = (COMPARED_SCHEMA, asked.margin, asked.gate);
+    let mut compared = Compared { schema, margin, gate, a, b, differences, cells, missing, claims, gated: None };
+    compared.gated = gate.map(|_| gated(&compared));
     compared
 }
 
@@ -137,14 +140,7 @@ fn compared(a: &Gathered, b: &Gathered) -> Option<(ComparedCell, Option<stats::e
         a: cost(&side_a, &a.logs),
         b: cost(&side_b, &b.logs),
         ratio: (side_b.log - side_a.log).exp(),
-        estimate: estimate.map(|e| Estimate {
-            ratio: e.ratio,
-            low: e.low,
-            high: e.high,
-            level: e.confidence,
-            launches: e.n,
-            moved: None,
-        }),
+        estimate: estimate.as_ref().map(shown),
         verdict: Verdict::NotSettled,
         holds_among_all: false,
         gate: None,

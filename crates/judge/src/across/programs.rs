@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use record::across::{COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, MissingCell};
+use record::across::{Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, MissingCell};
 use record::outcome::Status;
 use record::profile::{KIND as PROFILE, ProfilePlan, ProfileRun};
-use record::summary::{Estimate, Verdict};
+use record::summary::Verdict;
 use record::trial::{KIND as TRY, TrialPlan, TriedRun};
 use stats::across::{Side, ratio, side};
 use stats::interval::CONFIDENCE;
 
-use super::{Asked, cost, gated, say};
+use super::{Asked, cost, say, told};
+use crate::estimate::shown;
 use crate::trial::Times;
 use crate::{profile, trial};
 
@@ -72,12 +73,11 @@ fn logs(side: &[Program], key: Key) -> Option<Vec<Vec<f64>>> {
 /// Compares `b` with `a`; each has one try or profile at least.
 pub fn compare(a: &[Program], b: &[Program], asked: &Asked) -> Compared {
     let (mut cells, mut estimates, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-    let mut seen = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
     for (key, _) in a.iter().chain(b).flat_map(keys) {
-        if seen.contains(&key) {
+        if !seen.insert(key) {
             continue;
         }
-        seen.push(key);
         match compared(a, b, key) {
             Ok((cell, estimate)) => {
                 cells.push(cell);
@@ -93,20 +93,8 @@ pub fn compare(a: &[Program], b: &[Program], asked: &Asked) -> Compared {
         }
     }
     say(&mut cells, &estimates, asked);
-    let mut compared = Compared {
-        schema: COMPARED_SCHEMA,
-        margin: asked.margin,
-        gate: asked.gate,
-        a: of_side(a),
-        b: of_side(b),
-        differences: differences(&a[0], &b[0], &asked.expected),
-        cells,
-        missing,
-        claims: Vec::new(),
-        gated: None,
-    };
-    compared.gated = asked.gate.map(|_| gated(&compared));
-    compared
+    let differences = differences(&a[0], &b[0], &asked.expected);
+    told(asked, [of_side(a), of_side(b)], differences, (cells, missing), Vec::new())
 }
 
 type Found = (ComparedCell, Option<stats::estimate::Estimate>);
@@ -118,14 +106,6 @@ fn compared(a: &[Program], b: &[Program], key: Key) -> Result<Found, String> {
     let sides = side(&logs_a).ok().zip(side(&logs_b).ok());
     let (side_a, side_b): (Side, Side) = sides.ok_or_else(|| "only one side has it".to_owned())?;
     let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
-    let shown = |e: stats::estimate::Estimate| Estimate {
-        ratio: e.ratio,
-        low: e.low,
-        high: e.high,
-        level: e.confidence,
-        launches: e.n,
-        moved: None,
-    };
     let cell = ComparedCell {
         cell: format!("{kind}/{arm}"),
         experiment: command.to_owned(),
@@ -135,7 +115,7 @@ fn compared(a: &[Program], b: &[Program], key: Key) -> Result<Found, String> {
         a: cost(&side_a, &logs_a),
         b: cost(&side_b, &logs_b),
         ratio: (side_b.log - side_a.log).exp(),
-        estimate: estimate.map(shown),
+        estimate: estimate.as_ref().map(shown),
         verdict: Verdict::NotSettled,
         holds_among_all: false,
         gate: None,
