@@ -55,7 +55,15 @@ pub(crate) fn against(
     let all: Vec<(usize, Vec<Point>)> = others.filter_map(points_of).collect();
     let methods = all.iter().filter(|(cell, _)| state.cells[*cell].method.role != Role::Null);
     let common = prior(&methods.map(|(_, points)| points.clone()).collect::<Vec<_>>());
-    all.iter().filter_map(|(cell, points)| Some((*cell, estimate(points, &common, level).ok()?))).collect()
+    let at = |points: &[Point]| chosen(|level| estimate(points, &common, level).ok(), state.plan.precision, level);
+    all.iter().filter_map(|(cell, points)| Some((*cell, at(points)?))).collect()
+}
+
+/// A ratio at its level. A cell leaves the launches as soon as its ratio is as narrow as asked, so a ratio that is has the
+/// level of a run that its precision ended, however the run ended.
+fn chosen(at: impl Fn(f64) -> Option<Estimate>, precision: f64, level: f64) -> Option<Estimate> {
+    let stopped = at(confidence(true)).filter(|one| one.half_width() <= precision);
+    stopped.or_else(|| at(level))
 }
 
 /// One cell's ratio to another by itself.

@@ -210,6 +210,15 @@ fn what_is_precise_leaves_the_launches_and_what_it_is_held_against_stays() {
     let last = folder.launches().unwrap().records.pop().unwrap();
     let twin = state.cells.iter().position(|c| c.twin).unwrap();
     assert!(last.cells.contains(&twin), "the A/A check goes on: {:?}", last.cells);
+    // Its interval was chosen for being short, so it has the level of what precision ends, though the run ended otherwise.
+    assert_eq!(ending(&state), "launches-ended");
+    let summary = judge::summarise(&state, &evidence, judge::Circumstances::default()).unwrap();
+    let levels = ["populate-write", "wild"].map(|method| {
+        let cell = summary.cells.iter().position(|c| c.method == method && !c.hidden).unwrap();
+        let mut all = summary.groups.iter().flat_map(|group| &group.comparisons);
+        all.find(|c| c.cell == cell).and_then(|c| c.ratio.as_ref()).unwrap().level
+    });
+    assert_eq!(levels, [0.968, 0.95]);
 }
 
 #[test]
