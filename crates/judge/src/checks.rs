@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::expression::{Holding, Values};
 use record::method::Method;
 use record::outcome::{Outcome, Status};
-use record::transcript::Counts;
+
+use crate::slots::{Timed, of};
 
 /// The share of samples that may break a level (a law about a time) before the cell is untrusted.
 const LEVEL_TOLERANCE: f64 = 0.25;
@@ -44,6 +45,18 @@ pub struct Checks {
     wrong: Option<String>,
 }
 
+impl LawSeen {
+    fn take(&mut self, holding: Holding, launch: usize) {
+        self.asked += 1;
+        if let Holding::Broken(how) = holding {
+            if self.broken == 0 {
+                self.first = format!("launch {launch}: {how}");
+            }
+            self.broken += 1;
+        }
+    }
+}
+
 impl Checks {
     /// Notes what is wrong with the cell; the first word stays.
     fn wrong(&mut self, reason: String) {
@@ -64,22 +77,22 @@ impl Checks {
 
     /// The phases of a slot must be the method's own, all of them but those that `may_lack`, each timed once (`overall` is
     /// the laboratory's).
-    pub fn phases(
+    pub(crate) fn phases(
         &mut self,
         method: &Method,
-        (seen, twice): (&BTreeMap<String, Counts>, Option<&str>),
+        (seen, twice): (&[Timed], Option<&str>),
         may_lack: &[String],
         launch: usize,
     ) {
-        let own = |name: &String| {
+        let own = |name: &str| {
             let base = name.strip_suffix(".b").unwrap_or(name);
             name == "overall" || method.phases.iter().any(|p| p == base)
         };
-        if let Some(unknown) = seen.keys().find(|name| !own(name)) {
+        if let Some(unknown) = seen.iter().map(|timed| &timed.name).find(|name| !own(name)) {
             self.wrong(format!("launch {launch} timed the phase {unknown:?}, which the method does not declare"));
         }
         if let Some(missing) =
-            method.phases.iter().find(|p| *p != "overall" && !seen.contains_key(*p) && !may_lack.contains(p))
+            method.phases.iter().find(|p| *p != "overall" && of(seen, p).is_none() && !may_lack.contains(p))
         {
             self.wrong(format!("launch {launch} has a slot that lacks the phase {missing:?}"));
         }
@@ -90,26 +103,24 @@ impl Checks {
 
     /// Holds every law against one slot. In a round without proofs those that need one are not asked.
     pub fn laws(&mut self, method: &Method, values: &dyn Values, launch: usize, proves: bool) {
-        for law in method.laws.iter().filter(|law| proves || law.is_recorded(values)) {
-            let holding = law.check(values);
+        for law in method.laws.iter() {
+            let holding = if proves { law.check(values) } else { law.check_recorded(values) };
             if holding == Holding::NotAsked {
                 continue;
             }
-            let seen = self.laws.entry(law.text.clone()).or_default();
-            seen.level = law.is_level();
-            seen.asked += 1;
-            if let Holding::Broken(how) = holding {
-                if seen.broken == 0 {
-                    seen.first = format!("launch {launch}: {how}");
-                }
-                seen.broken += 1;
+            if let Some(seen) = self.laws.get_mut(&law.text) {
+                seen.take(holding, launch);
+            } else {
+                let mut seen = LawSeen { level: law.is_level(), ..LawSeen::default() };
+                seen.take(holding, launch);
+                self.laws.insert(law.text.clone(), seen);
             }
         }
     }
 
     /// Takes the facts of one slot.
-    pub fn facts(&mut self, facts: &[(String, String)]) {
-        for (name, value) in facts.iter().filter(|(name, _)| name != "digest") {
+    pub fn facts<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
+        for (name, value) in facts.into_iter().filter(|(name, _)| name != "digest") {
             match (value.parse::<u64>(), self.facts.get_mut(name)) {
                 (Ok(v), Some(FactSeen::Numbers(low, high, count))) => {
                     *low = v.min(*low);
@@ -117,7 +128,9 @@ impl Checks {
                     *count += 1;
                 }
                 (_, Some(FactSeen::Words(words))) => {
-                    words.insert(value.clone());
+                    if !words.contains(value) {
+                        words.insert(value.clone());
+                    }
                 }
                 (Ok(v), None) => {
                     self.facts.insert(name.clone(), FactSeen::Numbers(v, v, 1));
@@ -130,8 +143,13 @@ impl Checks {
     }
 
     /// Every digest of a slot (one per side at most) must be there and right.
-    pub fn digest(&mut self, facts: &[(String, String)], expected: Option<u64>, launch: usize) {
-        let mut found = facts.iter().filter(|(name, _)| name == "digest").peekable();
+    pub fn digest<'a>(
+        &mut self,
+        facts: impl IntoIterator<Item = &'a (String, String)>,
+        expected: Option<u64>,
+        launch: usize,
+    ) {
+        let mut found = facts.into_iter().filter(|(name, _)| name == "digest").peekable();
         if found.peek().is_none() {
             self.wrong(format!("launch {launch}: no digest was recorded"));
         }
@@ -174,11 +192,13 @@ impl Checks {
 
 #[cfg(test)]
 mod tests {
+    use record::transcript::Counts;
+
     use super::*;
 
     fn wrong(phases: &[&str], may_lack: &[String]) -> bool {
         let method = Method::parse("method\tx\ty\tphases=touch refault\tkeys=bytes:size").unwrap();
-        let seen: BTreeMap<String, Counts> = phases.iter().map(|p| ((*p).to_owned(), Counts::default())).collect();
+        let seen: Vec<Timed> = phases.iter().map(|p| Timed::by_laboratory(p, Counts::default())).collect();
         let mut checks = Checks::default();
         checks.phases(&method, (&seen, None), may_lack, 0);
         checks.outcome().is_some()

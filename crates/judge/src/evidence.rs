@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use anyhow::{Result, bail};
 use record::end::End;
 use record::experiment::{Content, Experiment, Total};
-use record::expression::Values;
 use record::folder::RunFolder;
 use record::launches::LaunchRecord;
 use record::machine::noise::NoiseDelta;
@@ -16,6 +15,7 @@ use record::transcript::{COLUMNS, Counts, Read, Transcript};
 
 use crate::checks::Checks;
 use crate::content;
+use crate::slots::{Slot, SlotValues, added, of, overall, slots};
 
 /// Figures of one phase or total in one launch, round by round.
 #[derive(Clone, Debug, Default)]
@@ -86,17 +86,6 @@ pub struct Evidence {
     expected: HashMap<(usize, u64), Option<u64>>,
 }
 
-/// The samples of one slot, those of both sides together.
-#[derive(Default)]
-struct Slot {
-    round: i32,
-    cell: usize,
-    phases: BTreeMap<String, Counts>,
-    twice: Option<String>,
-    facts: Vec<(String, String)>,
-    latencies: Vec<(u64, u64, u64)>,
-}
-
 /// The file in which a run folder keeps the look that was taken before the run.
 pub const PREFLIGHT: &str = "preflight.json";
 
@@ -107,19 +96,7 @@ impl Evidence {
         let launches = folder.launches()?;
         let unlisted = folder.unlisted(&launches);
         evidence.damage = launches.damage;
-        match unlisted[..] {
-            // Where a line is damaged, its launch is told already; the end of a run tells how many there were.
-            _ if !evidence.damage.is_empty() || state.ended.is_some() => {}
-            [] => {}
-            [only] => evidence.lost = Some(only),
-            [first, .., last] => evidence.damage.push(format!(
-                "launches.jsonl: the lines of launch {first} to {last} in transcripts.zst are not there"
-            )),
-        }
-        let (kept, said) = (launches.records.len() + evidence.damage.len(), state.ended.as_ref().map(|e| e.launches));
-        if let Some(said) = said.filter(|said| *said > kept) {
-            evidence.damage.push(format!("launches.jsonl: {said} launches were kept and {kept} lines are there"));
-        }
+        evidence.count(state, launches.records.len(), &unlisted);
         for record in &launches.records {
             if record.decisions > state.decisions {
                 bail!(
@@ -141,6 +118,23 @@ impl Evidence {
             }
         }
         Ok(evidence)
+    }
+
+    /// Notes which launches are missing between what was kept and what has a line.
+    fn count(&mut self, state: &State, listed: usize, unlisted: &[usize]) {
+        match unlisted[..] {
+            // Where a line is damaged, its launch is told already; the end of a run tells how many there were.
+            _ if !self.damage.is_empty() || state.ended.is_some() => {}
+            [] => {}
+            [only] => self.lost = Some(only),
+            [first, .., last] => self.damage.push(format!(
+                "launches.jsonl: the lines of launch {first} to {last} in transcripts.zst are not there"
+            )),
+        }
+        let (kept, said) = (listed + self.damage.len(), state.ended.as_ref().map(|e| e.launches));
+        if let Some(said) = said.filter(|said| *said > kept) {
+            self.damage.push(format!("launches.jsonl: {said} launches were kept and {kept} lines are there"));
+        }
     }
 
     /// Whether a unit's launch in a block is there already.
@@ -187,7 +181,7 @@ impl Evidence {
     fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {
         for slot in slots(transcripts).values() {
             let Some(&cell) = record.cells.get(slot.cell) else { continue };
-            let wall_ns = slot.phases.values().fold(0u64, |sum, counts| sum.saturating_add(counts.wall_ns));
+            let wall_ns = slot.phases.iter().fold(0u64, |sum, timed| sum.saturating_add(timed.counts.wall_ns));
             self.first_pass_ns.entry(cell).or_insert(wall_ns as f64);
         }
     }
@@ -213,7 +207,7 @@ impl Evidence {
                 evidence.checks.rounds(slots.len(), record.turns(number), record.launch);
                 for slot in &slots {
                     let may_lack = if record.proves(slot.round) { &[] } else { experiment.seldom.as_slice() };
-                    let seen = (&slot.phases, slot.twice.as_deref());
+                    let seen = (slot.phases.as_slice(), slot.twice);
                     evidence.checks.phases(method, seen, may_lack, record.launch);
                 }
             }
@@ -224,10 +218,10 @@ impl Evidence {
                 let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
                 let proves = record.proves(slot.round);
                 evidence.checks.laws(method, &values, record.launch, proves);
-                evidence.checks.facts(&slot.facts);
+                evidence.checks.facts(slot.facts.iter().copied());
                 let has_content = matches!(method.role, Role::Method | Role::Published);
                 if proves && has_content && experiment.content != Content::None {
-                    evidence.checks.digest(&slot.facts, expected, record.launch);
+                    evidence.checks.digest(slot.facts.iter().copied(), expected, record.launch);
                 }
             }
             let mut launch = figures(experiment, method, &slots, record);
@@ -272,86 +266,22 @@ pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
     }
 }
 
-/// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`.
-/// Where two sides took part, `overall` runs from the earliest start to the latest end.
-fn slots(transcripts: &Read) -> BTreeMap<u32, Slot> {
-    let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
-    for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?))) {
-        let mut timed = BTreeSet::new();
-        for sample in &transcript.samples {
-            let slot = slots.entry(sample.slot).or_default();
-            slot.round = sample.round;
-            slot.cell = sample.cell as usize;
-            let mut name = transcript.phases[usize::from(sample.phase)].clone();
-            if !timed.insert((sample.slot, sample.phase)) {
-                slot.twice.get_or_insert(name);
-                continue;
-            }
-            if side > 0 && slot.phases.contains_key(&name) {
-                name += ".b";
-            }
-            slot.phases.insert(name, sample.counts);
-        }
-        for (number, facts) in &transcript.facts {
-            if let Some(slot) = slots.get_mut(number) {
-                slot.facts.extend(facts.iter().cloned());
-            }
-        }
-        for (number, buckets) in &transcript.latencies {
-            if let Some(slot) = slots.get_mut(number) {
-                slot.latencies.extend(buckets);
-            }
-        }
-    }
-    if transcripts.len() > 1 {
-        for slot in slots.values_mut() {
-            let overall = overall(slot.phases.values());
-            slot.phases.insert("overall".to_owned(), overall);
-        }
-    }
-    slots
-}
-
-fn overall<'a>(phases: impl Iterator<Item = &'a Counts>) -> Counts {
-    let mut sum = Counts { start_ns: u64::MAX, ..Counts::default() };
-    let mut end = 0;
-    for counts in phases {
-        end = end.max(counts.start_ns.saturating_add(counts.wall_ns));
-        sum.start_ns = sum.start_ns.min(counts.start_ns);
-        sum = Counts { ops: sum.ops.max(counts.ops), bytes: sum.bytes.max(counts.bytes), ..added(sum, *counts) };
-    }
-    sum.start_ns = sum.start_ns.min(end);
-    sum.wall_ns = end - sum.start_ns;
-    sum
-}
-
-/// Adds what is spent; start, ops and bytes stay the first's.
-fn added(a: Counts, b: Counts) -> Counts {
-    let (x, y) = (a.to_array(), b.to_array());
-    let mut sum = x;
-    for i in 3..sum.len() {
-        sum[i] = x[i].saturating_add(y[i]);
-    }
-    Counts::from_array(sum)
-}
-
 fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
     // A total counts only where all of it was passed.
     let seldom: Vec<&String> = experiment.seldom.iter().filter(|p| method.phases.contains(p)).collect();
-    let names: Vec<&str> = experiment.measures().collect();
+    let total = |name| experiment.totals.iter().find(|t| t.name == name);
+    let names: Vec<(&str, Option<&Total>)> = experiment.measures().map(|name| (name, total(name))).collect();
     let mut measures = vec![Figures::default(); names.len()];
     let mut latencies = BTreeMap::new();
     let mut interrupted = 0;
     for slot in slots {
-        for (name, into) in names.iter().zip(&mut measures) {
-            let total = experiment.totals.iter().find(|t| t.name == *name);
-            let lacks = |total: &Total| {
-                seldom.iter().any(|p| total.phases.contains(p) && !slot.phases.contains_key(p.as_str()))
-            };
+        for ((name, total), into) in names.iter().zip(&mut measures) {
+            let lacks =
+                |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && of(&slot.phases, p).is_none());
             let counts = match total {
                 Some(total) if lacks(total) => None,
                 Some(total) => {
-                    let mut parts = total.phases.iter().filter_map(|p| slot.phases.get(p)).copied().peekable();
+                    let mut parts = total.phases.iter().filter_map(|p| of(&slot.phases, p)).copied().peekable();
                     if total.overlap && parts.peek().is_some() {
                         let parts: Vec<Counts> = parts.collect();
                         into.take(&overall(parts.iter()));
@@ -359,13 +289,13 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
                     }
                     parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
                 }
-                None => slot.phases.get(*name).copied(),
+                None => of(&slot.phases, name).copied(),
             };
             if let Some(counts) = counts {
                 into.take(&counts);
             }
         }
-        interrupted += u32::from(slot.phases.values().any(|c| c.involuntary_switches > 0));
+        interrupted += u32::from(slot.phases.iter().any(|timed| timed.counts.involuntary_switches > 0));
         for &(low, high, count) in &slot.latencies {
             let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
             *sum = sum.saturating_add(count);
@@ -398,31 +328,5 @@ impl Figures {
     pub fn mean(&self, column: &str) -> Option<f64> {
         let index = COLUMNS.iter().position(|c| *c == column)?;
         (!self.wall_ns.is_empty()).then(|| self.sums[index] as f64 / self.wall_ns.len() as f64)
-    }
-}
-
-/// Where a law finds its operands.
-struct SlotValues<'a> {
-    slot: &'a Slot,
-    parameters: &'a BTreeMap<String, String>,
-    about: Option<&'a BTreeMap<String, String>>,
-}
-
-impl Values for SlotValues<'_> {
-    fn number(&self, name: &str) -> Option<i128> {
-        if let Some((phase, column)) = name.rsplit_once('.')
-            && let Some(counts) = self.slot.phases.get(phase)
-            && let Some(value) = counts.column(column)
-        {
-            return Some(i128::from(value));
-        }
-        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value);
-        let text = fact.or_else(|| self.parameters.get(name)).or_else(|| self.about.and_then(|a| a.get(name)));
-        text.and_then(|t| t.parse().ok())
-    }
-
-    fn word(&self, name: &str) -> Option<&str> {
-        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
-        self.parameters.get(name).map(String::as_str).or(fact)
     }
 }

@@ -16,9 +16,9 @@ pub(super) fn proof(fact: &FactSeen) -> Proof {
     }
 }
 
-fn distribution(launches: &[CellLaunch], measure: usize, which: Column, divide: f64) -> Option<Distribution> {
+fn distribution(launches: &[CellLaunch], measure: usize, which: Column) -> Option<Distribution> {
     let values = launches.iter().map(|l| column(&l.measures[measure], which)).filter(|v| !v.is_empty());
-    let mut values: Vec<Vec<f64>> = values.map(|v| v.iter().map(|x| x / divide).collect()).collect();
+    let mut values: Vec<Vec<f64>> = values.map(<[f64]>::to_vec).collect();
     let figures = absolute(&mut values, CONFIDENCE).ok()?;
     Some(Distribution {
         median: figures.median.estimate,
@@ -30,15 +30,22 @@ fn distribution(launches: &[CellLaunch], measure: usize, which: Column, divide: 
     })
 }
 
+/// The same of so many units each.
+fn per_unit(all: &Distribution, units: f64) -> Distribution {
+    let each = |value: Option<f64>| value.map(|v| v / units);
+    let (low, high, p90, p99) = (each(all.low), each(all.high), each(all.p90), each(all.p99));
+    Distribution { median: all.median / units, low, high, p90, p99, min: all.min / units }
+}
+
 pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
-    let wall_ns = distribution(launches, measure, Column::Wall, 1.0)?;
+    let wall_ns = distribution(launches, measure, Column::Wall)?;
     let with: Vec<&Figures> = launches.iter().map(|l| &l.measures[measure]).filter(|f| !f.wall_ns.is_empty()).collect();
     let mean = |name: &str| with.iter().filter_map(|f| f.mean(name)).sum::<f64>() / with.len() as f64;
     let (ops, bytes) = (mean("ops"), mean("bytes"));
     Some(PhaseSummary {
         wall_ns,
-        cpu_ns: distribution(launches, measure, Column::Cpu, 1.0)?,
-        per_unit_ns: distribution(launches, measure, Column::Wall, ops.max(1.0))?,
+        cpu_ns: distribution(launches, measure, Column::Cpu)?,
+        per_unit_ns: per_unit(&wall_ns, ops.max(1.0)),
         bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
         user_ns: mean("user_ns"),
         system_ns: mean("system_ns"),

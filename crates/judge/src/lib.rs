@@ -28,6 +28,7 @@ mod precision;
 pub mod profile;
 mod rounding;
 pub mod selftest;
+mod slots;
 mod summarise;
 pub mod trial;
 mod warnings;

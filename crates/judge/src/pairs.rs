@@ -1,5 +1,6 @@
 //! One cell against another: what each launch says of their ratio.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use stats::estimate::Point;
@@ -23,10 +24,10 @@ pub(crate) fn column(figures: &Figures, column: Column) -> &[f64] {
 }
 
 /// What a launch brought for both: round by round where they shared a process, otherwise each side by itself.
-struct Row {
+struct Row<'a> {
     paired: bool,
-    base: Vec<f64>,
-    mine: Vec<f64>,
+    base: Cow<'a, [f64]>,
+    mine: Cow<'a, [f64]>,
 }
 
 /// The ratio of b to a in every block in which both were launched, with the number of b's launch, in the order in which they
@@ -46,7 +47,7 @@ pub(crate) fn numbered(
             rows.push((mine.launch, row));
         }
     }
-    let by_means = rows.iter().any(|(_, row)| row.base.iter().chain(&row.mine).any(|cost| *cost == 0.0));
+    let by_means = rows.iter().any(|(_, row)| row.base.iter().chain(row.mine.iter()).any(|cost| *cost == 0.0));
     rows.iter().map(|(launch, row)| Some((*launch, if by_means { of_means(row)? } else { of_rounds(row)? }))).collect()
 }
 
@@ -55,23 +56,28 @@ pub(crate) fn points(a: &CellEvidence, b: &CellEvidence, measure: usize, which: 
     Some(numbered(a, b, measure, which)?.into_iter().map(|(_, point)| point).collect())
 }
 
-fn row(base: &CellLaunch, mine: &CellLaunch, measure: usize, which: Column) -> Row {
+fn row<'a>(base: &'a CellLaunch, mine: &'a CellLaunch, measure: usize, which: Column) -> Row<'a> {
     let (x, y) = (column(&base.measures[measure], which), column(&mine.measures[measure], which));
     let whole = x.len() == base.rounds.len() && y.len() == mine.rounds.len();
     if base.launch != mine.launch || !whole {
-        return Row { paired: false, base: x.to_vec(), mine: y.to_vec() };
+        return Row { paired: false, base: x.into(), mine: y.into() };
+    }
+    if base.rounds == mine.rounds {
+        return Row { paired: true, base: x.into(), mine: y.into() };
     }
     // Who takes part in fewer rounds is held against the other's figures of just these.
     let of_round: BTreeMap<i32, f64> = base.rounds.iter().copied().zip(x.iter().copied()).collect();
     let both = mine.rounds.iter().zip(y).filter_map(|(round, mine)| Some((*of_round.get(round)?, *mine)));
-    let (base, mine) = both.unzip();
-    Row { paired: true, base, mine }
+    let (base, mine): (Vec<f64>, Vec<f64>) = both.unzip();
+    Row { paired: true, base: base.into(), mine: mine.into() }
 }
 
 fn of_rounds(row: &Row) -> Option<Point> {
     let logs = |costs: &[f64]| costs.iter().map(|cost| cost.ln()).collect::<Vec<_>>();
     match row.paired {
-        true => Point::of_rounds(&row.mine.iter().zip(&row.base).map(|(m, b)| (m / b).ln()).collect::<Vec<_>>()).ok(),
+        true => {
+            Point::of_rounds(&row.mine.iter().zip(row.base.iter()).map(|(m, b)| (m / b).ln()).collect::<Vec<_>>()).ok()
+        }
         false => Point::of_sides(&logs(&row.base), &logs(&row.mine)).ok(),
     }
 }

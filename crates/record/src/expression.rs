@@ -66,6 +66,24 @@ pub trait Values {
     fn word(&self, name: &str) -> Option<&str>;
 }
 
+/// What an expression lacks to have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing<'a> {
+    /// This name stands for nothing here.
+    Name(&'a str),
+    /// These operands have no result.
+    Value(i128, char, i128),
+}
+
+impl fmt::Display for Missing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Name(name) => f.write_str(name),
+            Missing::Value(a, operator, b) => write!(f, "{a} {operator} {b}"),
+        }
+    }
+}
+
 /// What a law said of one sample.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Holding {
@@ -88,11 +106,11 @@ impl Expression {
         Ok(expression)
     }
 
-    /// The value, or the name that has none; division by zero and overflow count as no value.
-    pub fn value(&self, values: &dyn Values) -> Result<i128, String> {
+    /// The value, or what has none; division by zero and overflow count as no value.
+    pub fn value(&self, values: &dyn Values) -> Result<i128, Missing<'_>> {
         match self {
             Expression::Number(n) => Ok(*n),
-            Expression::Name(name) => values.number(name).ok_or_else(|| name.clone()),
+            Expression::Name(name) => values.number(name).ok_or(Missing::Name(name)),
             Expression::Pair(a, operator, b) => {
                 let (a, b) = (a.value(values)?, b.value(values)?);
                 let result = match operator {
@@ -102,7 +120,7 @@ impl Expression {
                     '/' => a.checked_div(b),
                     _ => a.checked_rem(b),
                 };
-                result.ok_or_else(|| format!("{a} {operator} {b}"))
+                result.ok_or(Missing::Value(a, *operator, b))
             }
         }
     }
@@ -174,36 +192,32 @@ impl Law {
         names.iter().any(|n| n.ends_with("_ns") || n.starts_with("foreign_"))
     }
 
-    /// Whether everything that it speaks of was recorded.
-    pub fn is_recorded(&self, values: &dyn Values) -> bool {
-        let has = |e: &Expression| e.value(values).is_ok();
-        let condition = |c: &Condition| match c {
-            Condition::Word(..) => true,
-            Condition::Related(a, _, b) => has(a) && has(b),
-        };
-        self.when.iter().all(condition) && has(&self.left) && has(&self.right)
-    }
-
     /// Holds the law against one slot's values. An operand without a value breaks it.
     pub fn check(&self, values: &dyn Values) -> Holding {
+        self.against(values)
+            .unwrap_or_else(|missing| Holding::Broken(format!("{}: {missing} was not recorded", self.text)))
+    }
+
+    /// The same where an operand may lack its value: the law is not asked then.
+    pub fn check_recorded(&self, values: &dyn Values) -> Holding {
+        self.against(values).unwrap_or(Holding::NotAsked)
+    }
+
+    fn against(&self, values: &dyn Values) -> Result<Holding, Missing<'_>> {
         for condition in &self.when {
             let applies = match condition {
-                Condition::Word(key, word) => Ok(values.word(key) == Some(word)),
-                Condition::Related(a, relation, b) => {
-                    a.value(values).and_then(|a| Ok(relation.holds(a, b.value(values)?)))
-                }
+                Condition::Word(key, word) => values.word(key) == Some(word),
+                Condition::Related(a, relation, b) => relation.holds(a.value(values)?, b.value(values)?),
             };
-            match applies {
-                Ok(true) => {}
-                Ok(false) => return Holding::NotAsked,
-                Err(name) => return Holding::Broken(format!("{}: {name} was not recorded", self.text)),
+            if !applies {
+                return Ok(Holding::NotAsked);
             }
         }
-        match (self.left.value(values), self.right.value(values)) {
-            (Ok(a), Ok(b)) if self.relation.holds(a, b) => Holding::Holds,
-            (Ok(a), Ok(b)) => Holding::Broken(format!("{}: {a} against {b}", self.text)),
-            (Err(name), _) | (_, Err(name)) => Holding::Broken(format!("{}: {name} was not recorded", self.text)),
-        }
+        let (a, b) = (self.left.value(values)?, self.right.value(values)?);
+        Ok(match self.relation.holds(a, b) {
+            true => Holding::Holds,
+            false => Holding::Broken(format!("{}: {a} against {b}", self.text)),
+        })
     }
 }
 

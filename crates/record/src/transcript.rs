@@ -85,7 +85,20 @@ impl Counts {
 
     /// One column by name.
     pub fn column(&self, name: &str) -> Option<u64> {
-        COLUMNS.iter().position(|c| *c == name).map(|i| self.to_array()[i])
+        Some(match name {
+            "ops" => self.ops,
+            "bytes" => self.bytes,
+            "start_ns" => self.start_ns,
+            "wall_ns" => self.wall_ns,
+            "cpu_ns" => self.cpu_ns,
+            "user_ns" => self.user_ns,
+            "system_ns" => self.system_ns,
+            "minor_faults" => self.minor_faults,
+            "major_faults" => self.major_faults,
+            "voluntary_switches" => self.voluntary_switches,
+            "involuntary_switches" => self.involuntary_switches,
+            _ => return None,
+        })
     }
 }
 
@@ -173,18 +186,34 @@ impl Transcript {
     /// Reads a transcript line by line. A wrong line is an error that names its number; a missing `done` is not: it leaves
     /// [`Transcript::done`] false.
     pub fn read(input: impl BufRead) -> Result<Transcript> {
+        let mut input = input;
         let mut transcript = Transcript::default();
-        let mut columns = 0;
-        for (number, line) in input.lines().enumerate() {
-            let line = line.with_context(|| format!("transcript line {}", number + 1))?;
-            transcript.take(&line, number, &mut columns).with_context(|| format!("transcript line {}", number + 1))?;
+        let (mut columns, mut number, mut bytes) = (0, 0, Vec::new());
+        loop {
+            bytes.clear();
+            let mut next = || -> Result<bool> {
+                if input.read_until(b'\n', &mut bytes)? == 0 {
+                    return Ok(false);
+                }
+                let line = std::str::from_utf8(&bytes)?;
+                let line = line.strip_suffix('\n').unwrap_or(line);
+                transcript.take(line.strip_suffix('\r').unwrap_or(line), number, &mut columns)?;
+                Ok(true)
+            };
+            if !next().with_context(|| format!("transcript line {}", number + 1))? {
+                return Ok(transcript);
+            }
+            number += 1;
         }
-        Ok(transcript)
     }
 
     fn take(&mut self, line: &str, number: usize, columns: &mut usize) -> Result<()> {
         if self.done {
             bail!("something stands after the closing line");
+        }
+        // Nearly all lines are samples.
+        if let Some(values) = line.strip_prefix("sample\t").filter(|_| number > 0) {
+            return self.sample(values, *columns);
         }
         let mut fields = line.split('\t');
         let kind = fields.next().unwrap_or_default();
@@ -206,8 +235,6 @@ impl Transcript {
                 *columns = names.len();
                 self.extra_columns = names[15..].iter().map(|n| (*n).to_owned()).collect();
             }
-            ("sample", values) if *columns > 0 && values.len() == *columns => self.sample(values)?,
-            ("sample", values) => bail!("a sample has {} fields where {} columns were named", values.len(), *columns),
             ("fact", [slot, _cell, name, value]) => {
                 self.facts.entry(slot.parse()?).or_default().push(((*name).to_owned(), (*value).to_owned()));
             }
@@ -241,29 +268,43 @@ impl Transcript {
         Ok(())
     }
 
-    fn sample(&mut self, values: &[&str]) -> Result<()> {
-        let phase = values[3];
-        let index = match self.phases.iter().position(|p| p == phase) {
+    fn sample(&mut self, values: &str, columns: usize) -> Result<()> {
+        let seen = values.bytes().filter(|byte| *byte == b'\t').count() + 1;
+        if seen != columns {
+            bail!("a sample has {seen} fields where {columns} columns were named");
+        }
+        let mut fields = values.as_bytes().split(|byte| *byte == b'\t');
+        let mut next = || fields.next().unwrap_or_default();
+        let (slot, round, cell, phase) = (count(next())?, next(), count(next())?, next());
+        let round = std::str::from_utf8(round)?.parse()?;
+        let phase = match self.phases.iter().position(|known| known.as_bytes() == phase) {
             Some(index) => index,
             None => {
-                self.phases.push(phase.to_owned());
+                self.phases.push(std::str::from_utf8(phase)?.to_owned());
                 self.phases.len() - 1
             }
         };
-        let mut counts = [0_u64; 11];
-        for (into, text) in counts.iter_mut().zip(&values[4..15]) {
-            *into = text.parse().with_context(|| format!("{text:?} is not a count"))?;
+        let mut counts = [0_u64; COLUMNS.len()];
+        for into in &mut counts {
+            *into = count(next())?;
         }
-        let extra = values[15..].iter().map(|text| text.parse().with_context(|| format!("{text:?} is not a count")));
-        self.samples.push(Sample {
-            slot: values[0].parse()?,
-            round: values[1].parse()?,
-            cell: values[2].parse()?,
-            phase: u16::try_from(index)?,
-            counts: Counts::from_array(counts),
-            extra: extra.collect::<Result<_>>()?,
-        });
+        let extra = fields.map(count).collect::<Result<_>>()?;
+        let (slot, cell, phase) = (u32::try_from(slot)?, u32::try_from(cell)?, u16::try_from(phase)?);
+        self.samples.push(Sample { slot, round, cell, phase, counts: Counts::from_array(counts), extra });
         Ok(())
+    }
+}
+
+/// A count as it is written: decimal digits and nothing else.
+fn count(text: &[u8]) -> Result<u64> {
+    let mut sum = (!text.is_empty()).then_some(0_u64);
+    for byte in text {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+        sum = sum.zip(digit).and_then(|(sum, digit)| sum.checked_mul(10)?.checked_add(digit));
+    }
+    match sum {
+        Some(value) => Ok(value),
+        None => bail!("{:?} is not a count", String::from_utf8_lossy(text)),
     }
 }
 
@@ -305,6 +346,26 @@ mod tests {
             let error = format!("{:#}", read(&text).unwrap_err());
             assert!(error.contains(part) && error.starts_with("transcript line"), "{error}");
         }
+    }
+
+    #[test]
+    fn every_column_is_found_by_its_name() {
+        let all: [u64; COLUMNS.len()] = std::array::from_fn(|i| 7 + i as u64);
+        let counts = Counts::from_array(all);
+        assert_eq!(COLUMNS.map(|name| counts.column(name).unwrap()), all);
+        assert_eq!(counts.column("ghosts"), None);
+    }
+
+    #[test]
+    fn what_is_no_count_is_an_error() {
+        for wrong in ["", "+1", "-1", "1 ", "0x1", "18446744073709551616"] {
+            let text = format!("{HEAD}{}", SAMPLE.replace("4096", wrong));
+            assert!(
+                format!("{:#}", read(&text).unwrap_err()).contains(&format!("{wrong:?} is not a count")),
+                "{wrong:?}"
+            );
+        }
+        assert_eq!(read(&format!("{HEAD}{}", SAMPLE.replace("4096", &u64::MAX.to_string()))).unwrap().samples.len(), 1);
     }
 
     #[test]

@@ -1,0 +1,136 @@
+//! The slots of a launch: what each turn of a cell timed and told, those of both sides together.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use record::expression::Values;
+use record::transcript::{Counts, Read};
+
+/// One phase of a slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Timed<'a> {
+    /// Its name; `PHASE.b` where both sides timed it and this is the second's.
+    pub name: Cow<'a, str>,
+    /// What was counted.
+    pub counts: Counts,
+    /// The side that timed it and its number there; none where the laboratory made it of others.
+    by: Option<(usize, u16)>,
+}
+
+impl<'a> Timed<'a> {
+    /// What no worker timed.
+    pub fn by_laboratory(name: &'a str, counts: Counts) -> Timed<'a> {
+        Timed { name: Cow::Borrowed(name), counts, by: None }
+    }
+}
+
+/// A phase by its name. A slot has a handful of them.
+pub(crate) fn of<'s>(phases: &'s [Timed], name: &str) -> Option<&'s Counts> {
+    phases.iter().find(|timed| timed.name == name).map(|timed| &timed.counts)
+}
+
+/// The samples of one slot.
+#[derive(Default)]
+pub(crate) struct Slot<'a> {
+    pub round: i32,
+    pub cell: usize,
+    pub phases: Vec<Timed<'a>>,
+    /// A phase that a side timed twice.
+    pub twice: Option<&'a str>,
+    pub facts: Vec<&'a (String, String)>,
+    pub latencies: Vec<(u64, u64, u64)>,
+}
+
+/// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`.
+/// Where two sides took part, `overall` runs from the earliest start to the latest end.
+pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
+    let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
+    for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?))) {
+        for sample in &transcript.samples {
+            let slot = slots.entry(sample.slot).or_default();
+            slot.round = sample.round;
+            slot.cell = sample.cell as usize;
+            slot.take(&transcript.phases[usize::from(sample.phase)], sample.counts, (side, sample.phase));
+        }
+        for (number, facts) in &transcript.facts {
+            if let Some(slot) = slots.get_mut(number) {
+                slot.facts.extend(facts);
+            }
+        }
+        for (number, buckets) in &transcript.latencies {
+            if let Some(slot) = slots.get_mut(number) {
+                slot.latencies.extend(buckets);
+            }
+        }
+    }
+    if transcripts.len() > 1 {
+        for slot in slots.values_mut() {
+            let overall = Timed::by_laboratory("overall", overall(slot.phases.iter().map(|timed| &timed.counts)));
+            slot.phases.retain(|timed| timed.name != "overall");
+            slot.phases.push(overall);
+        }
+    }
+    slots
+}
+
+impl<'a> Slot<'a> {
+    fn take(&mut self, name: &'a str, counts: Counts, by: (usize, u16)) {
+        if self.phases.iter().any(|timed| timed.by == Some(by)) {
+            self.twice.get_or_insert(name);
+            return;
+        }
+        let second = by.0 > 0 && of(&self.phases, name).is_some();
+        let name = if second { Cow::Owned(format!("{name}.b")) } else { Cow::Borrowed(name) };
+        self.phases.push(Timed { name, counts, by: Some(by) });
+    }
+}
+
+/// From the earliest start to the latest end of what ran side by side.
+pub(crate) fn overall<'a>(phases: impl Iterator<Item = &'a Counts>) -> Counts {
+    let mut sum = Counts { start_ns: u64::MAX, ..Counts::default() };
+    let mut end = 0;
+    for counts in phases {
+        end = end.max(counts.start_ns.saturating_add(counts.wall_ns));
+        sum.start_ns = sum.start_ns.min(counts.start_ns);
+        sum = Counts { ops: sum.ops.max(counts.ops), bytes: sum.bytes.max(counts.bytes), ..added(sum, *counts) };
+    }
+    sum.start_ns = sum.start_ns.min(end);
+    sum.wall_ns = end - sum.start_ns;
+    sum
+}
+
+/// Adds what is spent; start, ops and bytes stay the first's.
+pub(crate) fn added(a: Counts, b: Counts) -> Counts {
+    let (x, y) = (a.to_array(), b.to_array());
+    let mut sum = x;
+    for i in 3..sum.len() {
+        sum[i] = x[i].saturating_add(y[i]);
+    }
+    Counts::from_array(sum)
+}
+
+/// Where a law finds its operands.
+pub(crate) struct SlotValues<'a> {
+    pub slot: &'a Slot<'a>,
+    pub parameters: &'a BTreeMap<String, String>,
+    pub about: Option<&'a BTreeMap<String, String>>,
+}
+
+impl Values for SlotValues<'_> {
+    fn number(&self, name: &str) -> Option<i128> {
+        if let Some((phase, column)) = name.rsplit_once('.')
+            && let Some(counts) = of(&self.slot.phases, phase)
+            && let Some(value) = counts.column(column)
+        {
+            return Some(i128::from(value));
+        }
+        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+        let text = fact.or_else(|| self.parameters.get(name)).or_else(|| self.about.and_then(|a| a.get(name)));
+        text.and_then(|t| t.parse().ok())
+    }
+
+    fn word(&self, name: &str) -> Option<&str> {
+        let fact = self.slot.facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+        self.parameters.get(name).map(String::as_str).or(fact)
+    }
+}
