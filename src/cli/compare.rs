@@ -12,6 +12,7 @@ use record::sizes;
 use report::terminal;
 
 use super::{claims, page, print, profile, runs, runs_folder, screen, trial, write};
+use crate::run::replay::replay;
 
 /// What a word begins with that stands for all runs of a tag.
 const TAG: &str = "tag:";
@@ -147,7 +148,7 @@ fn open(name: &str) -> Result<(PathBuf, Opened)> {
         return Ok((kept.path().to_owned(), Opened::Program(Program::profiled(&plan, &runs))));
     }
     let folder = RunFolder::open(name, &runs_folder())?;
-    let (state, summary) = judge::replay(&folder)?;
+    let (state, summary) = replay(&folder)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
     let answers = claims::answers_of(&folder)?;
     let workers = state.plan.workers;

@@ -15,6 +15,7 @@ use report::view::Taken;
 
 use super::write::write;
 use super::{profile, runs_folder, trial};
+use crate::run::replay::replay;
 
 /// The words after `export`.
 #[derive(Debug, Args)]
@@ -57,7 +58,7 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
         return put(arguments, |out| Rows::profiled(&summary).write(format.name, out));
     }
     let folder = RunFolder::open(&arguments.run, &runs_folder())?;
-    let (_, summary) = judge::replay(&folder)?;
+    let (_, summary) = replay(&folder)?;
     known(&summary, &arguments.experiments)?;
     let taken = Taken::of(&summary, &arguments.experiments);
     tell_left_out(format, &taken);

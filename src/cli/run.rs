@@ -27,6 +27,7 @@ use super::{Laboratory, SelectArgs, page, print, runs_folder};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
+use crate::run::replay::replay;
 use crate::run::signals::Signals;
 use crate::run::{Alone, Runner, lock};
 use crate::worker::environment::foreign;
@@ -401,7 +402,7 @@ fn nothing_measured(summary: &Summary) -> u8 {
 
 pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
     let folder = RunFolder::open(&arguments.run, &runs_folder())?;
-    let (_, summary) = judge::replay(&folder)?;
+    let (_, summary) = replay(&folder)?;
     known(&summary, &arguments.experiments)?;
     let wanted = Wanted {
         experiments: arguments.experiments.clone(),

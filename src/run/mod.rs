@@ -16,6 +16,7 @@ pub mod need;
 pub mod patience;
 pub mod profile;
 pub mod progress;
+pub mod replay;
 mod runner;
 pub mod signals;
 pub mod strategy;

@@ -45,6 +45,43 @@ pub struct Checks {
     wrong: Option<String>,
 }
 
+/// The digests of one cell in one launch.
+#[derive(Debug, Default)]
+pub(crate) struct DigestsSeen {
+    all: BTreeSet<String>,
+    /// Whether a slot that must have one has none.
+    lacking: bool,
+}
+
+impl DigestsSeen {
+    /// Takes those of a slot.
+    pub fn take<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
+        let mut found = facts.into_iter().filter(|(name, _)| name == "digest").peekable();
+        self.lacking |= found.peek().is_none();
+        for (_, digest) in found {
+            if !self.all.contains(digest) {
+                self.all.insert(digest.clone());
+            }
+        }
+    }
+}
+
+impl FactSeen {
+    /// Joins what a further launch saw. A fact that was a word once is words from then on.
+    fn join(&mut self, further: FactSeen) {
+        match (&mut *self, further) {
+            (FactSeen::Numbers(low, high, count), FactSeen::Numbers(least, most, more)) => {
+                (*low, *high, *count) = (least.min(*low), most.max(*high), *count + more);
+            }
+            (FactSeen::Words(words), FactSeen::Words(more)) => words.extend(more),
+            (FactSeen::Words(words), FactSeen::Numbers(least, most, _)) => {
+                words.extend([least, most].map(|number| number.to_string()));
+            }
+            (numbers, words) => *numbers = words,
+        }
+    }
+}
+
 impl LawSeen {
     fn take(&mut self, holding: Holding, launch: usize) {
         self.asked += 1;
@@ -142,24 +179,45 @@ impl Checks {
         }
     }
 
-    /// Every digest of a slot (one per side at most) must be there and right.
-    pub fn digest<'a>(
-        &mut self,
-        facts: impl IntoIterator<Item = &'a (String, String)>,
-        expected: Option<u64>,
-        launch: usize,
-    ) {
-        let mut found = facts.into_iter().filter(|(name, _)| name == "digest").peekable();
-        if found.peek().is_none() {
+    /// Joins what a further launch brought, all but its digests.
+    pub(crate) fn join(&mut self, further: Checks) {
+        for (text, law) in further.laws {
+            match self.laws.get_mut(&text) {
+                None => {
+                    self.laws.insert(text, law);
+                }
+                Some(seen) => {
+                    if seen.broken == 0 {
+                        seen.first = law.first;
+                    }
+                    (seen.asked, seen.broken) = (seen.asked + law.asked, seen.broken + law.broken);
+                }
+            }
+        }
+        for (name, fact) in further.facts {
+            match self.facts.get_mut(&name) {
+                None => {
+                    self.facts.insert(name, fact);
+                }
+                Some(seen) => seen.join(fact),
+            }
+        }
+        if let Some(wrong) = further.wrong {
+            self.wrong(wrong);
+        }
+    }
+
+    /// The digests of a launch (one a side at most in each slot) must be there and right.
+    pub(crate) fn digests(&mut self, found: DigestsSeen, expected: Option<u64>, launch: usize) {
+        if found.lacking {
             self.wrong(format!("launch {launch}: no digest was recorded"));
         }
-        for (_, digest) in found {
-            self.digests.insert(digest.clone());
-            if let Some(expected) = expected
-                && *digest != format!("{expected:016x}")
-            {
-                self.wrong(format!("launch {launch}: digest {digest} where the content must give {expected:016x}"));
+        let right = expected.map(|expected| format!("{expected:016x}"));
+        for digest in found.all {
+            if let Some(right) = right.as_ref().filter(|right| **right != digest) {
+                self.wrong(format!("launch {launch}: digest {digest} where the content must give {right}"));
             }
+            self.digests.insert(digest);
         }
         if self.digests.len() > 1 && expected.is_none() {
             let all: Vec<_> = self.digests.iter().map(String::as_str).collect();

@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Result, bail};
-use record::end::End;
-use record::experiment::{Content, Experiment, Total};
 use record::folder::RunFolder;
 use record::launches::LaunchRecord;
 use record::machine::noise::NoiseDelta;
 use record::machine::preflight::Preflight;
-use record::method::{Method, Role};
+use record::method::Role;
 use record::state::State;
-use record::transcript::{COLUMNS, Counts, Read, Transcript};
+use record::transcript::{COLUMNS, Counts, Read};
 
+use crate::brought::Brought;
 use crate::checks::Checks;
 use crate::content;
-use crate::slots::{Slot, SlotValues, added, of, overall, slots};
 
 /// Figures of one phase or total in one launch, round by round.
 #[derive(Clone, Debug, Default)]
@@ -89,15 +87,37 @@ pub struct Evidence {
 /// The file in which a run folder keeps the look that was taken before the run.
 pub const PREFLIGHT: &str = "preflight.json";
 
+/// Reads one launch of a run, by its place among them.
+pub type ReadOne<'a> = &'a (dyn Fn(usize) -> Result<Brought> + Sync);
+
+/// Reads so many launches and gives what they brought in their order. Who may use threads shares them out.
+pub type Reading<'a> = dyn Fn(usize, ReadOne) -> Vec<Result<Brought>> + 'a;
+
+/// Each launch in its turn.
+pub fn one_by_one(launches: usize, read: ReadOne) -> Vec<Result<Brought>> {
+    (0..launches).map(read).collect()
+}
+
 impl Evidence {
     /// Reads the launches that a folder has. What is damaged is named and left out.
     pub fn read(state: &State, folder: &RunFolder) -> Result<Evidence> {
+        Evidence::read_by(state, folder, &one_by_one)
+    }
+
+    /// The same where somebody else decides in what order and by how many threads the launches are read.
+    pub fn read_by(state: &State, folder: &RunFolder, reading: &Reading) -> Result<Evidence> {
         let mut evidence = Evidence { preflight: folder.read_sealed(PREFLIGHT).ok(), ..Evidence::default() };
         let launches = folder.launches()?;
         let unlisted = folder.unlisted(&launches);
         evidence.damage = launches.damage;
         evidence.count(state, launches.records.len(), &unlisted);
-        for record in &launches.records {
+        let (records, reader) = (&launches.records, folder.reader());
+        let unplanned = |record: &LaunchRecord| record.cells.iter().find(|c| **c >= state.cells.len()).copied();
+        let of = |number: usize| match &records[number] {
+            unknown if unplanned(unknown).is_some() => Ok(Brought::default()),
+            record => Ok(Brought::by(state, record, &reader.transcripts(record)?)),
+        };
+        for (record, brought) in records.iter().zip(reading(records.len(), &of)) {
             if record.decisions > state.decisions {
                 bail!(
                     "{} is damaged: decisions.jsonl has fewer lines than launch {} saw",
@@ -105,12 +125,12 @@ impl Evidence {
                     record.launch
                 );
             }
-            if let Some(cell) = record.cells.iter().find(|cell| **cell >= state.cells.len()) {
+            if let Some(cell) = unplanned(record) {
                 evidence.damage.push(format!("launch {}: no cell {cell} is planned", record.launch));
                 continue;
             }
-            match folder.transcripts(record) {
-                Ok(transcripts) => evidence.add(state, record, &transcripts)?,
+            match brought {
+                Ok(brought) => evidence.take(state, record, brought),
                 Err(error) => {
                     evidence.damage.push(format!("launch {}: {error:#}", record.launch));
                     evidence.damaged_cells.extend(&record.cells);
@@ -144,178 +164,56 @@ impl Evidence {
 
     /// Adds one launch. What is wrong with a transcript is noted against its cells, unless they have been tried one by one.
     pub fn add(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+        self.take(state, record, Brought::by(state, record, transcripts));
+        Ok(())
+    }
+
+    fn take(&mut self, state: &State, record: &LaunchRecord, brought: Brought) {
         self.lost = self.lost.filter(|lost| *lost != record.launch);
-        let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|unit| unit.cells.is_empty());
-        for (side, transcript) in record.sides.iter().zip(transcripts) {
-            if let Some(reason) = broken(transcript)
-                && side.end.is_clean()
-                && !tried_again
-            {
-                for &cell in &record.cells {
-                    self.cells
-                        .entry(cell)
-                        .or_default()
-                        .checks
-                        .malformed(&format!("launch {}: {reason}", record.launch));
-                }
+        for reason in &brought.malformed {
+            for &cell in &record.cells {
+                self.cells.entry(cell).or_default().checks.malformed(reason);
             }
         }
-        for transcript in transcripts.iter().flatten() {
-            self.about.entry(transcript.worker.clone()).or_insert_with(|| transcript.about.clone());
-            self.absent.extend(transcript.absent.clone());
+        for (worker, about) in brought.about {
+            self.about.entry(worker).or_insert(about);
         }
-        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        if record.block < 0 {
-            self.take_pilot(record, transcripts);
+        self.absent.extend(brought.absent);
+        for (cell, wall_ns) in brought.first_pass_ns {
+            self.first_pass_ns.entry(cell).or_insert(wall_ns);
         }
-        if record.block >= 0 && !stopped {
+        if brought.in_block {
             self.seen.insert((record.launch_group, record.block));
-            let whole = transcripts.iter().all(|t| broken(t).is_none());
-            if whole && record.sides.iter().all(|s| s.end.is_clean()) {
-                self.take_launch(state, record, transcripts)?;
-            }
         }
-        Ok(())
-    }
-
-    fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {
-        for slot in slots(transcripts).values() {
-            let Some(&cell) = record.cells.get(slot.cell) else { continue };
-            let wall_ns = slot.phases.iter().fold(0u64, |sum, timed| sum.saturating_add(timed.counts.wall_ns));
-            self.first_pass_ns.entry(cell).or_insert(wall_ns as f64);
+        for one in brought.cells {
+            let expected = one.digests.as_ref().and_then(|_| self.expected(state, one.cell, brought.page_bytes));
+            let evidence = self.cells.entry(one.cell).or_default();
+            evidence.checks.join(one.checks);
+            if let Some(digests) = one.digests {
+                evidence.checks.digests(digests, expected, record.launch);
+            }
+            evidence.launches.extend(one.launch);
         }
-    }
-
-    fn take_launch(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
-        let slots = slots(transcripts);
-        let mut by_cell: BTreeMap<usize, Vec<&Slot>> = BTreeMap::new();
-        for slot in slots.values().filter(|s| s.round >= 0) {
-            by_cell.entry(slot.cell).or_default().push(slot);
-        }
-        let endings = transcripts.iter().flatten().flat_map(|t| &t.endings);
-        let ended: BTreeSet<usize> = endings.filter_map(|e| e.cell()).map(|cell| cell as usize).collect();
-        let about = transcripts.iter().flatten().next().map(|t| &t.about);
-        for (number, &cell) in record.cells.iter().enumerate() {
-            let mut slots = by_cell.remove(&number).unwrap_or_default();
-            slots.sort_by_key(|s| s.round);
-            let planned = &state.cells[cell];
-            let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else { continue };
-            let method = &planned.method;
-            let expected = self.expected(state, cell, experiment, method, about);
-            let evidence = self.cells.entry(cell).or_default();
-            if !ended.contains(&number) {
-                evidence.checks.rounds(slots.len(), record.turns(number), record.launch);
-                for slot in &slots {
-                    let may_lack = if record.proves(slot.round) { &[] } else { experiment.seldom.as_slice() };
-                    let seen = (slot.phases.as_slice(), slot.twice);
-                    evidence.checks.phases(method, seen, may_lack, record.launch);
-                }
-            }
-            if slots.is_empty() {
-                continue;
-            }
-            for slot in &slots {
-                let values = SlotValues { slot, parameters: &planned.cell.parameters, about };
-                let proves = record.proves(slot.round);
-                evidence.checks.laws(method, &values, record.launch, proves);
-                evidence.checks.facts(slot.facts.iter().copied());
-                let has_content = matches!(method.role, Role::Method | Role::Published);
-                if proves && has_content && experiment.content != Content::None {
-                    evidence.checks.digest(slot.facts.iter().copied(), expected, record.launch);
-                }
-            }
-            let mut launch = figures(experiment, method, &slots, record);
-            if planned.cell.has_company() {
-                launch.interrupted = 0.0;
-            }
-            evidence.launches.push(launch);
-        }
-        Ok(())
     }
 
     /// The digest that a cell's content must have, computed once per cell.
-    fn expected(
-        &mut self,
-        state: &State,
-        cell: usize,
-        experiment: &Experiment,
-        method: &Method,
-        about: Option<&BTreeMap<String, String>>,
-    ) -> Option<u64> {
-        if method.role == Role::Null || method.role == Role::Limit {
+    fn expected(&mut self, state: &State, cell: usize, page_bytes: u64) -> Option<u64> {
+        let planned = &state.cells[cell];
+        if matches!(planned.method.role, Role::Null | Role::Limit) {
             return None;
         }
-        let parameters = &state.cells[cell].cell.parameters;
-        let number = |key: &str| parameters.get(key).and_then(|v| v.parse::<u64>().ok());
+        let experiment = state.plan.experiment(&planned.cell.experiment)?;
+        let number = |key: &str| planned.cell.parameters.get(key).and_then(|v| v.parse::<u64>().ok());
         let bytes = number("bytes")?;
-        let page = about.and_then(|a| a.get("page_bytes")).and_then(|v| v.parse().ok()).unwrap_or(4096);
         *self.expected.entry((cell, bytes)).or_insert_with(|| {
-            content::expected(experiment.content, bytes, state.plan.seed, page, number("processes").unwrap_or(1))
+            let processes = number("processes").unwrap_or(1);
+            content::expected(experiment.content, bytes, state.plan.seed, page_bytes, processes)
         })
     }
 }
 
-/// Why a transcript cannot be used, if it cannot.
-pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
-    match transcript {
-        Err(reason) => Some(reason.clone()),
-        Ok(transcript) if !transcript.done => {
-            Some("the transcript is truncated: it does not end with \"done\"".to_owned())
-        }
-        Ok(_) => None,
-    }
-}
-
-fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
-    // A total counts only where all of it was passed.
-    let seldom: Vec<&String> = experiment.seldom.iter().filter(|p| method.phases.contains(p)).collect();
-    let total = |name| experiment.totals.iter().find(|t| t.name == name);
-    let names: Vec<(&str, Option<&Total>)> = experiment.measures().map(|name| (name, total(name))).collect();
-    let mut measures = vec![Figures::default(); names.len()];
-    let mut latencies = BTreeMap::new();
-    let mut interrupted = 0;
-    for slot in slots {
-        for ((name, total), into) in names.iter().zip(&mut measures) {
-            let lacks =
-                |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && of(&slot.phases, p).is_none());
-            let counts = match total {
-                Some(total) if lacks(total) => None,
-                Some(total) => {
-                    let mut parts = total.phases.iter().filter_map(|p| of(&slot.phases, p)).copied().peekable();
-                    if total.overlap && parts.peek().is_some() {
-                        let parts: Vec<Counts> = parts.collect();
-                        into.take(&overall(parts.iter()));
-                        continue;
-                    }
-                    parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
-                }
-                None => of(&slot.phases, name).copied(),
-            };
-            if let Some(counts) = counts {
-                into.take(&counts);
-            }
-        }
-        interrupted += u32::from(slot.phases.iter().any(|timed| timed.counts.involuntary_switches > 0));
-        for &(low, high, count) in &slot.latencies {
-            let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
-            *sum = sum.saturating_add(count);
-        }
-    }
-    CellLaunch {
-        launch: record.launch,
-        block: record.block,
-        measures,
-        rounds: slots.iter().map(|s| s.round).collect(),
-        latencies,
-        interrupted: f64::from(interrupted) / slots.len().max(1) as f64,
-        noise: record.noise.clone(),
-        wall_s: record.wall_s,
-        laboratory_cpu_s: record.laboratory_cpu_s,
-    }
-}
-
 impl Figures {
-    fn take(&mut self, counts: &Counts) {
+    pub(crate) fn take(&mut self, counts: &Counts) {
         self.wall_ns.push(counts.wall_ns as f64);
         self.cpu_ns.push(counts.cpu_ns as f64);
         self.minor_faults.push(counts.minor_faults as f64);

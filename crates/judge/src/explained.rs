@@ -13,6 +13,7 @@ use stats::t::t_interval;
 
 use crate::estimate::shown;
 use crate::evidence::Evidence;
+use crate::evidence::one_by_one;
 use crate::groups::groups;
 use crate::pairs::{Column, numbered};
 use crate::summarise::replay_with_evidence;
@@ -64,7 +65,7 @@ pub struct Explained {
 /// Explains the headline verdicts of the cells of a kept run that these words name: `EXPERIMENT/METHOD[@WORKER]`.
 pub fn explain(folder: &RunFolder, words: &str) -> Result<Vec<Explained>> {
     let wanted = Selector::parse(words)?;
-    let (state, evidence, summary) = replay_with_evidence(folder)?;
+    let (state, evidence, summary) = replay_with_evidence(folder, &one_by_one)?;
     let groups = groups(&state, None);
     let mut found = Vec::new();
     for (group, judged) in groups.iter().zip(&summary.groups) {

@@ -6,6 +6,7 @@ pub mod across;
 pub mod advise;
 pub mod agreement;
 mod best;
+pub mod brought;
 mod calibration;
 mod cells;
 pub mod checks;
@@ -35,4 +36,4 @@ mod warnings;
 
 pub use notes::notes;
 pub use precision::{Width, half_widths, precise, twins};
-pub use summarise::{Circumstances, KEPT, Kept, kept_scores, replay, summarise};
+pub use summarise::{Circumstances, KEPT, Kept, kept_scores, replay, replay_by, summarise};

@@ -16,7 +16,7 @@ use crate::best::{claims, recommend};
 use crate::calibration;
 use crate::cells::summary_of_cell;
 use crate::compared::{Compared, Judged, adjust, compare};
-use crate::evidence::{Evidence, PREFLIGHT};
+use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
 use crate::notes::notes;
@@ -70,14 +70,19 @@ pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.
 pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
-    let (state, _, summary) = replay_with_evidence(folder)?;
+    replay_by(folder, &one_by_one)
+}
+
+/// The same by a way of reading its launches.
+pub fn replay_by(folder: &RunFolder, reading: &Reading) -> Result<(State, Summary)> {
+    let (state, _, summary) = replay_with_evidence(folder, reading)?;
     Ok((state, summary))
 }
 
 /// The same with what it was judged from.
-pub(crate) fn replay_with_evidence(folder: &RunFolder) -> Result<(State, Evidence, Summary)> {
+pub(crate) fn replay_with_evidence(folder: &RunFolder, reading: &Reading) -> Result<(State, Evidence, Summary)> {
     let state = folder.state()?;
-    let evidence = Evidence::read(&state, folder)?;
+    let evidence = Evidence::read_by(&state, folder, reading)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
     let around = Circumstances { kept_scores: kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = summarise(&state, &evidence, around)?;

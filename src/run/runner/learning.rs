@@ -1,7 +1,7 @@
 //! What a launch teaches: cells that are settled, how long a round takes, whom a death is blamed on.
 
 use anyhow::Result;
-use judge::evidence;
+use judge::brought;
 use record::decision::What;
 use record::end::End;
 use record::launches::{LaunchRecord, SideRecord};
@@ -50,7 +50,7 @@ impl Runner<'_> {
             }
         }
         let died = record.sides.iter().any(|s| !s.end.is_clean());
-        let broken = transcripts.iter().find_map(evidence::broken);
+        let broken = transcripts.iter().find_map(brought::broken);
         if (died && !named || broken.is_some() && !died) && !stopped {
             self.blame(record, broken.as_deref())?;
         }

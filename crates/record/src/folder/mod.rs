@@ -43,6 +43,29 @@ pub struct Launches {
     pub damage: Vec<String>,
 }
 
+/// What reads the texts of a folder's launches.
+#[derive(Clone, Debug)]
+pub struct LaunchReader {
+    frames: PathBuf,
+}
+
+impl LaunchReader {
+    /// The texts of a launch, in the order in which they were kept.
+    pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<Part>> {
+        frames::read(&self.frames, &record.frame)
+    }
+
+    /// What the sides of a launch wrote; an error where its frame is damaged.
+    pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
+        let parts = self.parts(record)?;
+        let of = |name: &str| {
+            let part = parts.iter().find(|p| p.name == name).ok_or_else(|| format!("there is no {name}"))?;
+            Transcript::read(&part.bytes[..]).map_err(|error| format!("{error:#}"))
+        };
+        Ok(record.sides.iter().map(|side| of(&side.transcript)).collect())
+    }
+}
+
 /// An open run folder.
 #[derive(Debug)]
 pub struct RunFolder {
@@ -247,17 +270,17 @@ impl RunFolder {
 
     /// The texts of a launch, in the order in which they were kept.
     pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<Part>> {
-        frames::read(&self.file(TRANSCRIPTS), &record.frame)
+        self.reader().parts(record)
     }
 
     /// What the sides of a launch wrote; an error where its frame is damaged.
     pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
-        let parts = self.parts(record)?;
-        let of = |name: &str| {
-            let part = parts.iter().find(|p| p.name == name).ok_or_else(|| format!("there is no {name}"))?;
-            Transcript::read(&part.bytes[..]).map_err(|error| format!("{error:#}"))
-        };
-        Ok(record.sides.iter().map(|side| of(&side.transcript)).collect())
+        self.reader().transcripts(record)
+    }
+
+    /// A reader of its launches, which several threads may share.
+    pub fn reader(&self) -> LaunchReader {
+        LaunchReader { frames: self.file(TRANSCRIPTS) }
     }
 
     /// All launches so far, and what of them is damaged.

@@ -1,0 +1,191 @@
+//! What one launch brought, by itself: read from its transcripts without a look at any other launch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::end::End;
+use record::experiment::{Content, Experiment, Total};
+use record::launches::LaunchRecord;
+use record::method::{Method, Role};
+use record::state::State;
+use record::transcript::{Counts, Read, Transcript};
+
+use crate::checks::{Checks, DigestsSeen};
+use crate::evidence::{CellLaunch, Figures};
+use crate::slots::{Slot, SlotValues, added, of, overall, slots};
+
+/// What one launch brought.
+#[derive(Debug, Default)]
+pub struct Brought {
+    /// What is wrong with a transcript of a side that ended well.
+    pub(crate) malformed: Vec<String>,
+    /// What workers said of themselves.
+    pub(crate) about: Vec<(String, BTreeMap<String, String>)>,
+    /// Columns that this machine cannot fill, with the reason.
+    pub(crate) absent: BTreeMap<String, String>,
+    /// Wall time of the first pass of each cell, if it is a pilot, in nanoseconds.
+    pub(crate) first_pass_ns: Vec<(usize, f64)>,
+    /// Whether it is a replicate that was not stopped.
+    pub(crate) in_block: bool,
+    /// The size of a page, in bytes.
+    pub(crate) page_bytes: u64,
+    /// What each cell brought, if all is whole.
+    pub(crate) cells: Vec<CellBrought>,
+}
+
+/// What one cell brought in a launch.
+#[derive(Debug)]
+pub(crate) struct CellBrought {
+    /// Its number in the plan.
+    pub cell: usize,
+    /// Laws, facts and phases.
+    pub checks: Checks,
+    /// Its digests, where it must have some.
+    pub digests: Option<DigestsSeen>,
+    /// Its figures; none where it had no turn.
+    pub launch: Option<CellLaunch>,
+}
+
+impl Brought {
+    /// By what its sides wrote. Each of its cells is one of the plan's.
+    pub fn by(state: &State, record: &LaunchRecord, transcripts: &Read) -> Brought {
+        let mut brought = Brought { page_bytes: 4096, ..Brought::default() };
+        let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|unit| unit.cells.is_empty());
+        for (side, transcript) in record.sides.iter().zip(transcripts) {
+            if let Some(reason) = broken(transcript)
+                && side.end.is_clean()
+                && !tried_again
+            {
+                brought.malformed.push(format!("launch {}: {reason}", record.launch));
+            }
+        }
+        for transcript in transcripts.iter().flatten() {
+            brought.about.push((transcript.worker.clone(), transcript.about.clone()));
+            brought.absent.extend(transcript.absent.clone());
+        }
+        let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
+        if record.block < 0 {
+            brought.take_pilot(record, transcripts);
+        }
+        if record.block >= 0 && !stopped {
+            brought.in_block = true;
+            let whole = transcripts.iter().all(|t| broken(t).is_none());
+            if whole && record.sides.iter().all(|s| s.end.is_clean()) {
+                brought.take_launch(state, record, transcripts);
+            }
+        }
+        brought
+    }
+
+    fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {
+        for slot in slots(transcripts).values() {
+            let Some(&cell) = record.cells.get(slot.cell) else { continue };
+            let wall_ns = slot.phases.iter().fold(0u64, |sum, timed| sum.saturating_add(timed.counts.wall_ns));
+            self.first_pass_ns.push((cell, wall_ns as f64));
+        }
+    }
+
+    fn take_launch(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) {
+        let slots = slots(transcripts);
+        let mut by_cell: BTreeMap<usize, Vec<&Slot>> = BTreeMap::new();
+        for slot in slots.values().filter(|s| s.round >= 0) {
+            by_cell.entry(slot.cell).or_default().push(slot);
+        }
+        let endings = transcripts.iter().flatten().flat_map(|t| &t.endings);
+        let ended: BTreeSet<usize> = endings.filter_map(|e| e.cell()).map(|cell| cell as usize).collect();
+        let about = transcripts.iter().flatten().next().map(|t| &t.about);
+        if let Some(page) = about.and_then(|a| a.get("page_bytes")).and_then(|v| v.parse().ok()) {
+            self.page_bytes = page;
+        }
+        for (number, &cell) in record.cells.iter().enumerate() {
+            let mut slots = by_cell.remove(&number).unwrap_or_default();
+            slots.sort_by_key(|s| s.round);
+            let planned = &state.cells[cell];
+            let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else { continue };
+            let (method, parameters) = (&planned.method, &planned.cell.parameters);
+            let mut checks = Checks::default();
+            if !ended.contains(&number) {
+                checks.rounds(slots.len(), record.turns(number), record.launch);
+                for slot in &slots {
+                    let may_lack = if record.proves(slot.round) { &[] } else { experiment.seldom.as_slice() };
+                    checks.phases(method, (slot.phases.as_slice(), slot.twice), may_lack, record.launch);
+                }
+            }
+            let has_content =
+                matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
+            let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
+            for slot in &slots {
+                let proves = record.proves(slot.round);
+                checks.laws(method, &SlotValues { slot, parameters, about }, record.launch, proves);
+                checks.facts(slot.facts.iter().copied());
+                if let Some(digests) = digests.as_mut().filter(|_| proves) {
+                    digests.take(slot.facts.iter().copied());
+                }
+            }
+            let launch = (!slots.is_empty()).then(|| {
+                let mut launch = figures(experiment, method, &slots, record);
+                launch.interrupted = if planned.cell.has_company() { 0.0 } else { launch.interrupted };
+                launch
+            });
+            self.cells.push(CellBrought { cell, checks, digests, launch });
+        }
+    }
+}
+
+/// Why a transcript cannot be used, if it cannot.
+pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
+    match transcript {
+        Err(reason) => Some(reason.clone()),
+        Ok(transcript) if !transcript.done => {
+            Some("the transcript is truncated: it does not end with \"done\"".to_owned())
+        }
+        Ok(_) => None,
+    }
+}
+
+fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &LaunchRecord) -> CellLaunch {
+    // A total counts only where all of it was passed.
+    let seldom: Vec<&String> = experiment.seldom.iter().filter(|p| method.phases.contains(p)).collect();
+    let total = |name| experiment.totals.iter().find(|t| t.name == name);
+    let names: Vec<(&str, Option<&Total>)> = experiment.measures().map(|name| (name, total(name))).collect();
+    let mut measures = vec![Figures::default(); names.len()];
+    let mut latencies = BTreeMap::new();
+    let mut interrupted = 0;
+    for slot in slots {
+        for ((name, total), into) in names.iter().zip(&mut measures) {
+            let lacks =
+                |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && of(&slot.phases, p).is_none());
+            let counts = match total {
+                Some(total) if lacks(total) => None,
+                Some(total) => {
+                    let mut parts = total.phases.iter().filter_map(|p| of(&slot.phases, p)).copied().peekable();
+                    if total.overlap && parts.peek().is_some() {
+                        let parts: Vec<Counts> = parts.collect();
+                        into.take(&overall(parts.iter()));
+                        continue;
+                    }
+                    parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
+                }
+                None => of(&slot.phases, name).copied(),
+            };
+            if let Some(counts) = counts {
+                into.take(&counts);
+            }
+        }
+        interrupted += u32::from(slot.phases.iter().any(|timed| timed.counts.involuntary_switches > 0));
+        for &(low, high, count) in &slot.latencies {
+            let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
+            *sum = sum.saturating_add(count);
+        }
+    }
+    CellLaunch {
+        launch: record.launch,
+        block: record.block,
+        measures,
+        rounds: slots.iter().map(|s| s.round).collect(),
+        latencies,
+        interrupted: f64::from(interrupted) / slots.len().max(1) as f64,
+        noise: record.noise.clone(),
+        wall_s: record.wall_s,
+        laboratory_cpu_s: record.laboratory_cpu_s,
+    }
+}

@@ -1,0 +1,49 @@
+//! A kept run judged again, its launches read by several threads.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
+
+use anyhow::Result;
+use judge::brought::Brought;
+use judge::evidence::ReadOne;
+use record::folder::RunFolder;
+use record::state::State;
+use record::summary::Summary;
+
+/// More threads than this wait for each other's memory.
+const MOST_THREADS: usize = 8;
+
+/// A kept run, judged again from its plan, decisions and transcripts alone.
+pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
+    judge::replay_by(folder, &shared_out)
+}
+
+/// Launches read by as many threads as there are CPUs, each an equal part of them in their order.
+fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<Brought>> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+    let each = launches.div_ceil(threads);
+    thread::scope(|scope| {
+        let part = |number: usize| {
+            let mine = (number * each).min(launches)..((number + 1) * each).min(launches);
+            scope.spawn(move || mine.map(read).collect::<Vec<_>>())
+        };
+        let parts: Vec<_> = (0..threads).map(part).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_launch_is_read_once_and_all_are_in_their_order() {
+        for launches in [0, 1, 2, 3, 7, 64] {
+            let read = |number: usize| anyhow::bail!("{number}");
+            let all: Vec<String> =
+                shared_out(launches, &read).into_iter().map(|r| r.unwrap_err().to_string()).collect();
+            assert_eq!(all, (0..launches).map(|n| n.to_string()).collect::<Vec<_>>());
+        }
+    }
+}
