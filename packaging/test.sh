@@ -32,7 +32,7 @@ inside dpkg --purge pagewise
 ! inside sh -c 'command -v pagewise' || { echo "it is still there after it was removed"; exit 1; }
 echo "the package takes its first look in a clean root"
 if command -v autopkgtest > /dev/null; then
-    autopkgtest --apt-upgrade "$deb" packaging -- chroot "$root" > "$root.log" 2>&1 || { tail -n 40 "$root.log"; exit 1; }
+    autopkgtest --apt-upgrade "$deb" ./packaging -- chroot "$root" > "$root.log" 2>&1 || { tail -n 40 "$root.log"; exit 1; }
     tail -n 20 "$root.log" | grep PASS
     rm -f "$root.log"
 fi
