@@ -16,6 +16,8 @@ pub struct Absent {
     pub reason: String,
     /// Their names within the experiment, each once.
     pub names: Vec<String>,
+    /// Their methods, each once.
+    pub methods: Vec<String>,
     /// How many cells they are.
     pub cells: usize,
 }
@@ -31,9 +33,13 @@ pub(crate) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Ve
             status: cell.status,
             reason: cell.reason.clone(),
             names: Vec::new(),
+            methods: Vec::new(),
             cells: 0,
         });
         found.cells += 1;
+        if !found.methods.contains(&cell.method) {
+            found.methods.push(cell.method.clone());
+        }
         if !found.names.contains(&name) {
             found.names.push(name);
         }
@@ -42,11 +48,15 @@ pub(crate) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Ve
 }
 
 /// What would bring a cell: the words behind the reason's last colon, where they are a command; else the reason.
-pub(crate) fn remedy(reason: &str) -> &str {
+fn remedy(reason: &str) -> &str {
+    command(reason).unwrap_or(reason)
+}
+
+fn command(reason: &str) -> Option<&str> {
     const COMMANDS: [&str; 7] = ["sudo ", "apt", "sysctl", "install", "pagewise", "raise ", "mount"];
     let tail = [": ", "; "].iter().filter_map(|mark| Some(reason.rsplit_once(mark)?.1)).min_by_key(|t| t.len());
     let is_command = |tail: &&str| COMMANDS.iter().any(|c| tail.starts_with(c));
-    tail.filter(is_command).map_or(reason, |tail| tail.strip_prefix("sudo ").unwrap_or(tail))
+    tail.filter(is_command).map(|tail| tail.strip_prefix("sudo ").unwrap_or(tail))
 }
 
 /// The package that a reason names: `the package libjemalloc2 has it`.
@@ -61,12 +71,29 @@ struct Remedy {
     cells: usize,
 }
 
+/// Whether cells of this outcome are missing. A way that has figures with other parameters is none that the machine lacks: it
+/// does not go with these, and nothing would bring it.
+fn is_missing(summary: &Summary, experiment: &str, absent: &Absent) -> bool {
+    let has_figures = |method: &str| {
+        let mut all = summary.cells.iter().filter(|c| c.experiment == experiment && c.method == method);
+        all.any(|c| c.status == Status::Ok)
+    };
+    match absent.status {
+        Status::Ok | Status::Untrusted | Status::Damaged => false,
+        Status::Refused | Status::Failed => true,
+        Status::Skipped => {
+            let helped = command(&absent.reason).is_some() || package(&absent.reason).is_some();
+            helped || !absent.methods.iter().all(|method| has_figures(method))
+        }
+    }
+}
+
 /// What the first screen says is missing: by what would bring it, over all experiments.
 pub(crate) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     let mut found: Vec<Remedy> = Vec::new();
     for experiment in &summary.experiments {
         for absent in absent(summary, &experiment.definition.name, labels) {
-            if [Status::Untrusted, Status::Damaged].contains(&absent.status) {
+            if !is_missing(summary, &experiment.definition.name, &absent) {
                 continue;
             }
             let package = package(&absent.reason);
@@ -124,5 +151,24 @@ mod tests {
         assert_eq!(remedy(pool), "sysctl vm.nr_hugepages=32");
         assert_eq!(remedy("the time budget ended before it was measured; raise --budget"), "raise --budget");
         assert_eq!(remedy("mmap: Cannot allocate memory"), "mmap: Cannot allocate memory");
+    }
+
+    #[test]
+    fn a_way_that_has_figures_with_other_parameters_is_not_missing() {
+        let mut summary: Summary = serde_json::from_str(include_str!("../../tests/fixtures/look.json")).unwrap();
+        let of = |status, reason: &str, method: &str| Absent {
+            status,
+            reason: reason.to_owned(),
+            names: vec![method.to_owned()],
+            methods: vec![method.to_owned()],
+            cells: 1,
+        };
+        let other = "a futex is there to sleep";
+        assert!(!is_missing(&summary, "message", &of(Status::Skipped, other, "pipe")));
+        assert!(is_missing(&summary, "message", &of(Status::Refused, other, "pipe")));
+        let helped = "the pool is empty: sudo sysctl vm.nr_hugepages=32";
+        assert!(is_missing(&summary, "message", &of(Status::Skipped, helped, "pipe")));
+        summary.cells.retain(|c| c.method != "pipe");
+        assert!(is_missing(&summary, "message", &of(Status::Skipped, other, "pipe")));
     }
 }
