@@ -123,7 +123,9 @@ impl Brought {
             }
             let launch = (!slots.is_empty()).then(|| {
                 let mut launch = figures(experiment, method, &slots, record);
-                launch.interrupted = if planned.cell.has_company() { 0.0 } else { launch.interrupted };
+                if planned.cell.has_company() || method.has_helpers() {
+                    launch.interrupted = 0.0;
+                }
                 launch
             });
             self.cells.push(CellBrought { cell, checks, digests, launch });

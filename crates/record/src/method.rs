@@ -100,7 +100,7 @@ pub struct Method {
     pub keys: Vec<(String, Kind)>,
     /// What must hold in every sample.
     pub laws: Laws,
-    /// System calls inside each phase.
+    /// System calls inside each phase; one that ends in `+` is made by a thread of the method's own.
     pub calls: BTreeMap<String, Vec<String>>,
     /// Bytes it needs at its peak, over its parameters and `rounds`.
     pub memory: Expression,
@@ -201,6 +201,11 @@ impl Method {
         })
     }
 
+    /// Whether threads of its own or the kernel's workers of its io_uring work for it, which take turns with it on a CPU.
+    pub fn has_helpers(&self) -> bool {
+        self.calls.values().flatten().any(|call| call == "io_uring_enter" || call.ends_with('+'))
+    }
+
     /// The kind of one of its keys.
     pub fn key(&self, name: &str) -> Option<&Kind> {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, kind)| kind)
@@ -261,6 +266,13 @@ mod tests {
         assert!(Method::parse(&LINE.replace("faults ==", "faults")).is_err(), "a law that is none");
         assert_eq!(method.preload, Some(("libx.so".into(), "x".into())));
         assert_eq!(method.key("release").unwrap().normalise("release", "free", 2).unwrap(), "free");
+    }
+
+    #[test]
+    fn who_has_helpers_is_told_by_its_calls() {
+        let calls = |calls: &str| Method::parse(&LINE.replace("map:mmap,madvise", calls)).unwrap().has_helpers();
+        assert!(calls("map:io_uring_enter") && calls("map:mmap,pread64+"));
+        assert!(!calls("map:mmap,madvise"));
     }
 
     #[test]
