@@ -5,52 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use anyhow::{Result, bail};
 use record::folder::RunFolder;
 use record::launches::LaunchRecord;
-use record::machine::noise::NoiseDelta;
 use record::machine::preflight::Preflight;
 use record::method::Role;
 use record::state::State;
-use record::transcript::{COLUMNS, Counts, Read};
+use record::transcript::Read;
 
 use crate::brought::Brought;
+pub use crate::brought::{CellLaunch, Figures};
 use crate::checks::Checks;
 use crate::content;
-
-/// Figures of one phase or total in one launch, round by round.
-#[derive(Clone, Debug, Default)]
-pub struct Figures {
-    /// Wall time of each round, in nanoseconds.
-    pub wall_ns: Vec<f64>,
-    /// CPU time of each round, in nanoseconds.
-    pub cpu_ns: Vec<f64>,
-    /// Minor faults of each round.
-    pub minor_faults: Vec<f64>,
-    /// Sums over rounds of every base column, in the protocol's order.
-    pub sums: [u64; 11],
-}
-
-/// One launch of one cell.
-#[derive(Clone, Debug)]
-pub struct CellLaunch {
-    /// Number of the launch.
-    pub launch: usize,
-    /// Replicate; cells of the same block are paired.
-    pub block: i32,
-    /// Figures by phase or total, in the order of [`Experiment::measures`].
-    pub measures: Vec<Figures>,
-    /// The rounds that are there, in order; the same for all measures.
-    pub rounds: Vec<i32>,
-    /// Latencies: lower and upper bound of each bucket in nanoseconds, and its count.
-    pub latencies: BTreeMap<(u64, u64), u64>,
-    /// Share of the launch's rounds in which the process was switched out against its will; zero where the cell's own
-    /// processes and threads may have done it.
-    pub interrupted: f64,
-    /// What the machine did besides.
-    pub noise: Option<NoiseDelta>,
-    /// From the start of the launch to its end, in seconds.
-    pub wall_s: f64,
-    /// CPU time of the laboratory meanwhile, in seconds.
-    pub laboratory_cpu_s: f64,
-}
 
 /// Everything known of one cell.
 #[derive(Clone, Debug, Default)]
@@ -209,22 +172,5 @@ impl Evidence {
             let processes = number("processes").unwrap_or(1);
             content::expected(experiment.content, bytes, state.plan.seed, page_bytes, processes)
         })
-    }
-}
-
-impl Figures {
-    pub(crate) fn take(&mut self, counts: &Counts) {
-        self.wall_ns.push(counts.wall_ns as f64);
-        self.cpu_ns.push(counts.cpu_ns as f64);
-        self.minor_faults.push(counts.minor_faults as f64);
-        for (sum, value) in self.sums.iter_mut().zip(counts.to_array()) {
-            *sum = sum.wrapping_add(value);
-        }
-    }
-
-    /// The mean of a column over the rounds.
-    pub fn mean(&self, column: &str) -> Option<f64> {
-        let index = COLUMNS.iter().position(|c| *c == column)?;
-        (!self.wall_ns.is_empty()).then(|| self.sums[index] as f64 / self.wall_ns.len() as f64)
     }
 }

@@ -32,4 +32,5 @@ static void run(struct slot *s)
 METHOD(fork_cow_child, .experiment = "fork", .name = "cow-child", .group = COPY_GROUP,
        .summary = "fork(), then the child writes one byte a page: each write copies a page, and the parent's stays.",
        .phases = "start write", .keys = COPY_KEYS, .memory = "2 * bytes",
-       .laws = COPY_LAWS "; write.minor_faults == written; child_wrong_pages == 0", .calls = "start:clone", .run = run);
+       .laws = COPY_LAWS "; write.minor_faults >= written; write.minor_faults <= written + 4; child_wrong_pages == 0",
+       .calls = "start:clone", .run = run);

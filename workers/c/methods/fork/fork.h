@@ -14,10 +14,12 @@
     "pages=small: huge_bytes == 0; pages=huge: huge_bytes == bytes; wrong_pages == 0"
 /* The program ran and said so. */
 #define PROGRAM_LAWS PARENT_LAWS "; exit_status == 42"
-/* A child that gets page tables of its own leaves each page of the parent write-protected: its next write is a fault. */
+/* A child that gets page tables of its own leaves each page of the parent write-protected: its next write is a fault. A page
+ * that the kernel moves meanwhile faults once more: one of 5 million did here. */
 #define COPIED_LAWS                                                                                                    \
-    PROGRAM_LAWS "; pages=small: write.minor_faults == bytes / page_bytes"                                             \
-                 "; pages=huge: write.minor_faults >= bytes / huge_page_bytes"                        \
+    PROGRAM_LAWS "; pages=small: write.minor_faults >= bytes / page_bytes"                                             \
+                 "; pages=small: write.minor_faults <= bytes / page_bytes + 4"                                         \
+                 "; pages=huge: write.minor_faults >= bytes / huge_page_bytes"                                         \
                  "; pages=huge: write.minor_faults <= bytes / page_bytes"
 #define SHARED_LAWS PROGRAM_LAWS "; write.minor_faults == 0"
 /* The child's page tables: an entry of 8 bytes for each base page, which is 2 bytes a KiB, and those of the worker itself. Huge
