@@ -48,7 +48,9 @@ fn wrong_with_cargo(words: &[String]) -> Option<String> {
     if let Some(bench) = after("--bench").filter(|name| !is(format!("benches/{name}.rs"))) {
         return Some(format!("there is no bench {bench}"));
     }
-    if let Some(test) = after("--test").filter(|t| !is(format!("tests/{t}/main.rs")) && !is(format!("tests/{t}.rs"))) {
+    let of = after("-p").and_then(|p| p.strip_prefix("pagewise-")).map_or(String::new(), |p| format!("crates/{p}/"));
+    let is_test = |t: &str| is(format!("{of}tests/{t}/main.rs")) || is(format!("{of}tests/{t}.rs"));
+    if let Some(test) = after("--test").filter(|t| !is_test(t)) {
         return Some(format!("there is no test program {test}"));
     }
     let module = words.iter().skip_while(|w| *w != "it").nth(1).and_then(|word| word.split_once("::"));

@@ -14,6 +14,9 @@ const KEPT_LINES: usize = 2;
 /// The widest that a method's name with its time is made.
 const WIDEST_FIGURE: usize = 34;
 
+/// A way's name is not cut so far that this does not hold it with its time.
+const NARROWEST_FIGURE: usize = 16;
+
 /// The widths of the columns that both lists share.
 struct Columns {
     question: usize,
@@ -50,13 +53,13 @@ impl Columns {
         };
         let whole = |c: &Columns| c.question + c.obvious + c.best + c.faster + 3 * layout::GAP;
         columns.bars &= whole(&columns) + layout::GAP + BARS <= screen.width();
-        // What is too wide is taken from the widest column, one character after another.
+        // What is too wide is taken from the wider of the ways, one character after another: their names can be told from what is
+        // left of them, but not hot from cold.
         while whole(&columns) > screen.width() {
-            let widest = [columns.question, columns.obvious, columns.best].into_iter().max().unwrap_or(0);
-            match widest {
+            match columns.best.max(columns.obvious) {
+                w if w <= NARROWEST_FIGURE => columns.question -= 1,
                 w if w == columns.best => columns.best -= 1,
-                w if w == columns.obvious => columns.obvious -= 1,
-                _ => columns.question -= 1,
+                _ => columns.obvious -= 1,
             }
         }
         columns
@@ -193,6 +196,14 @@ fn list(word: &str, pieces: &[String], all: &str, screen: &Screen) -> Vec<String
     let joint = format!(" {} ", screen.sign('·', '|'));
     let length =
         |line: &[String], next: &str| line.iter().map(|p| width(p) + width(&joint)).sum::<usize>() + width(next);
+    // A command is not cut: it goes to a line of its own.
+    let whole = |piece: &String| match piece.rsplit_once(": ") {
+        Some((words, command)) if width(piece) > room && command.starts_with("pagewise ") => {
+            vec![format!("{words}:"), command.to_owned()]
+        }
+        _ => vec![piece.clone()],
+    };
+    let pieces: Vec<String> = pieces.iter().flat_map(whole).collect();
     let mut lines: Vec<Vec<String>> = Vec::new();
     for (at, piece) in pieces.iter().enumerate() {
         let piece = cut(&screen.text(piece), room, screen);
