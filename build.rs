@@ -5,6 +5,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
+/// A row of a table. The package's folder stands in it by the name of its variable, so that the table is the same wherever it is
+/// made.
+fn row(path: &str) -> String {
+    let whole = format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?})", format!("/{path}"));
+    format!("    ({path:?}, include_str!({whole})),\n")
+}
+
 /// A table `NAME: &[(path, text)]` of the TOML files in a folder. It is a static: a constant would be compiled anew
 /// wherever it is
 /// used, each time a text changes.
@@ -15,8 +22,7 @@ fn table(code: &mut String, name: &str, doc: &str, folder: &str) {
     files.sort();
     writeln!(code, "/// {doc}\npub static {name}: &[(&str, &str)] = &[").unwrap();
     for path in files {
-        let whole = fs::canonicalize(&path).expect("a carried file");
-        writeln!(code, "    ({:?}, include_str!({:?})),", path.to_str().unwrap(), whole.to_str().unwrap()).unwrap();
+        code.push_str(&row(path.to_str().expect("a path in UTF-8")));
     }
     code.push_str("];\n");
 }
@@ -32,8 +38,7 @@ fn snippets(code: &mut String) {
         all
     };
     for path in entries(PathBuf::from("snippets")).into_iter().filter(|p| p.is_dir()).flat_map(entries) {
-        let whole = fs::canonicalize(&path).expect("a carried file");
-        writeln!(code, "    ({:?}, include_str!({:?})),", path.to_str().unwrap(), whole.to_str().unwrap()).unwrap();
+        code.push_str(&row(path.to_str().expect("a path in UTF-8")));
     }
     code.push_str("];\n");
 }

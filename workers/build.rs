@@ -203,12 +203,22 @@ fn methods_of(program: &Path) -> String {
     text.split_inclusive('\n').filter(same).collect()
 }
 
+/// A carried file's path as an expression. The folders stand in it by the names of their variables, so that the table is the
+/// same wherever it is made: what is compiled, and where it stands in the table, does not depend on how long their paths are.
+fn carried(path: &Path) -> String {
+    let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    let (folder, rest) = match path.strip_prefix(&out) {
+        Ok(rest) => ("OUT_DIR", rest),
+        Err(_) => ("CARGO_MANIFEST_DIR", path.strip_prefix(".").unwrap_or(path)),
+    };
+    format!("concat!(env!({folder:?}), {:?})", format!("/{}", rest.to_str().expect("a path in UTF-8")))
+}
+
 /// A table `NAME: &[(path, content)]` for the binary to carry.
 fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, rows: &[(String, PathBuf)]) {
     writeln!(code, "/// {doc}\npub static {name}: &[(&str, {kind})] = &[").unwrap();
     for (key, path) in rows {
-        let path = fs::canonicalize(path).expect("a carried file");
-        writeln!(code, "    ({key:?}, {include}!({:?})),", path.to_str().expect("a path in UTF-8")).unwrap();
+        writeln!(code, "    ({key:?}, {include}!({})),", carried(path)).unwrap();
     }
     code.push_str("];\n");
 }
@@ -222,14 +232,12 @@ fn main() {
     let native = build_native(&out);
     let (doc, kind) = ("The native worker's builds, by name.", "&[u8]");
     table(&mut code, "NATIVE_WORKERS", doc, kind, "include_bytes", &native.workers);
-    let helper = fs::canonicalize(&native.helper).expect("the helper");
-    writeln!(code, "/// The helper program.\npub static HELPER: &[u8] = include_bytes!({helper:?});").unwrap();
-    let advising = fs::canonicalize(&native.advising).expect("the preloaded library");
-    writeln!(
-        code,
-        "/// The library that advises large mappings.\npub static ADVISING: &[u8] = include_bytes!({advising:?});"
-    )
-    .unwrap();
+    for (name, doc, path) in [
+        ("HELPER", "The helper program.", &native.helper),
+        ("ADVISING", "The library that advises large mappings.", &native.advising),
+    ] {
+        writeln!(code, "/// {doc}\npub static {name}: &[u8] = include_bytes!({});", carried(path)).unwrap();
+    }
     let methods = native.workers.last().map(|(_, program)| methods_of(program)).unwrap_or_default();
     writeln!(
         code,

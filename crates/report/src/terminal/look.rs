@@ -53,8 +53,8 @@ impl Columns {
         };
         let whole = |c: &Columns| c.question + c.obvious + c.best + c.faster + 3 * layout::GAP;
         columns.bars &= whole(&columns) + layout::GAP + BARS <= screen.width();
-        // What is too wide is taken from the wider of the ways, one character after another: their names can be told from what is
-        // left of them, but not hot from cold.
+        // What is too wide is taken from the wider of the ways, one character after another: their names can be told from
+        // what is left of them, but not hot from cold.
         while whole(&columns) > screen.width() {
             match columns.best.max(columns.obvious) {
                 w if w <= NARROWEST_FIGURE => columns.question -= 1,
