@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// A row of a table. The package's folder stands in it by the name of its variable, so that the table is the same wherever it is
-/// made.
+/// A row of a table. The package's folder stands in it by the name of its variable, so that the table is the same wherever
+/// it is made.
 fn row(path: &str) -> String {
     let whole = format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?})", format!("/{path}"));
     format!("    ({path:?}, include_str!({whole})),\n")
