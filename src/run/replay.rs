@@ -11,7 +11,7 @@ use record::folder::RunFolder;
 use record::state::State;
 use record::summary::Summary;
 
-/// More threads than this wait for each other's memory.
+/// A bound for machines of many CPUs, where it was not measured.
 const MOST_THREADS: usize = 8;
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.

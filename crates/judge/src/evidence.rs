@@ -126,9 +126,8 @@ impl Evidence {
     }
 
     /// Adds one launch. What is wrong with a transcript is noted against its cells, unless they have been tried one by one.
-    pub fn add(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) -> Result<()> {
+    pub fn add(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) {
         self.take(state, record, Brought::by(state, record, transcripts));
-        Ok(())
     }
 
     fn take(&mut self, state: &State, record: &LaunchRecord, brought: Brought) {

@@ -95,7 +95,8 @@ impl Runner<'_> {
         if too_long && asked.at_most.is_some_and(|most| most < LEAST_TIME_LIMIT) {
             self.left_out.insert(launch_group);
             let transcripts = self.folder.transcripts(&record)?;
-            return self.evidence.add(&self.state, &record, &transcripts);
+            self.evidence.add(&self.state, &record, &transcripts);
+            return Ok(());
         }
         self.learn(&record, asked)
     }

@@ -54,7 +54,8 @@ impl Runner<'_> {
         if (died && !named || broken.is_some() && !died) && !stopped {
             self.blame(record, broken.as_deref())?;
         }
-        self.evidence.add(&self.state, record, &transcripts)
+        self.evidence.add(&self.state, record, &transcripts);
+        Ok(())
     }
 
     fn learn_times(&mut self, record: &LaunchRecord, transcripts: &Read, asked: Asked) -> Result<()> {

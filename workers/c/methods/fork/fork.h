@@ -14,8 +14,8 @@
     "pages=small: huge_bytes == 0; pages=huge: huge_bytes == bytes; wrong_pages == 0"
 /* The program ran and said so. */
 #define PROGRAM_LAWS PARENT_LAWS "; exit_status == 42"
-/* A child that gets page tables of its own leaves each page of the parent write-protected: its next write is a fault. A page
- * that the kernel moves meanwhile faults once more: one of 5 million did here. */
+/* A child that gets page tables of its own leaves each page of the parent write-protected: its next write is a fault. One
+ * page of 5 million had a second one here; a page that the kernel moves meanwhile would. */
 #define COPIED_LAWS                                                                                                    \
     PROGRAM_LAWS "; pages=small: write.minor_faults >= bytes / page_bytes"                                             \
                  "; pages=small: write.minor_faults <= bytes / page_bytes + 4"                                         \
