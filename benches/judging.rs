@@ -4,8 +4,8 @@
 //! it fails where a limit is exceeded.
 
 use stats::absolute::absolute;
-use stats::best::best_set;
 use stats::interval::CONFIDENCE;
+use stats::leader::rank;
 use stats::ratio::{Paired, log_ratios, ratio_of_logs};
 use stats::rng::Seeded;
 use stats::steady::{TOLERANCE, steadiness};
@@ -63,7 +63,7 @@ fn judge(run: &mut Run) {
     }
     let rows: Vec<Vec<f64>> =
         (0..run[0].len()).map(|launch| logs.iter().map(|of_cell| of_cell[launch]).collect()).collect();
-    best_set(&rows, 0.02, CONFIDENCE, 1).expect("enough launches");
+    rank(&rows, Some(0), 0.02, CONFIDENCE).expect("enough launches");
     for cell in run.iter_mut() {
         absolute(cell, CONFIDENCE).expect("samples");
     }

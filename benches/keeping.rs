@@ -3,8 +3,7 @@
 //! 1 s; a page opens in Chromium in less than 1 s (PAGEWISE_PAGE names another than that of a recorded first look).
 //!
 //! `cargo bench --bench keeping` multiplies a recorded run (`tests/fixtures/runs`) and a short one of its own, prints
-//! the figures
-//! and fails where a limit is exceeded.
+//! the figures and fails where a limit is exceeded; `-- judging` (or `reading`, `list`, `page`) takes that part alone.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,15 +23,13 @@ const OPEN_MS: f64 = 1000.0;
 fn main() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let mut kept = true;
+    let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let asked = |part: &str| named.is_empty() || named.iter().any(|name| name == part);
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary");
-    kept &= reading(place.path(), &recorded);
-    kept &= list(place.path(), &recorded);
-    // Its launches hold as many samples as those of a run that had time; a million take hundreds of them, not thousands.
-    let run = place.path().join("run");
-    let words = ["run", "fault/touch@c-O3", "fault/populate@c-O3", "--set", "bytes=64KiB", "--budget", "5s", "--out"];
-    assert!(pagewise(place.path()).args(words).arg(&run).stdout(Stdio::null()).status().expect("it starts").success());
-    kept &= judging(place.path(), &run);
-    kept &= page(place.path());
+    kept &= !asked("reading") || reading(place.path(), &recorded);
+    kept &= !asked("list") || list(place.path(), &recorded);
+    kept &= !asked("judging") || judging(place.path());
+    kept &= !asked("page") || page(place.path());
     assert!(kept, "a limit is exceeded");
 }
 
@@ -105,9 +102,13 @@ fn multiplied(from: &RunFolder, to: &RunFolder, most: (usize, usize)) -> (usize,
 }
 
 /// The whole path: plan, decisions, launches and transcripts are read, and the summary is judged from them.
-fn judging(place: &Path, run: &Path) -> bool {
+fn judging(place: &Path) -> bool {
+    // Its launches hold as many samples as those of a run that had time; a million take hundreds of them, not thousands.
+    let run = place.join("run");
+    let words = ["run", "fault/touch@c-O3", "fault/populate@c-O3", "--set", "bytes=64KiB", "--budget", "5s", "--out"];
+    assert!(pagewise(place).args(words).arg(&run).stdout(Stdio::null()).status().expect("it starts").success());
     let to = RunFolder::create(&place.join("large")).expect("a new folder");
-    let (launches, samples) = multiplied(&open(run), &to, (usize::MAX, SAMPLES));
+    let (launches, samples) = multiplied(&open(&run), &to, (usize::MAX, SAMPLES));
     let start = Instant::now();
     pagewise::run::replay::replay(&to).expect("it is as it was written");
     let (took, peak) = (start.elapsed(), peak_mib());

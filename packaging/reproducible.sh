@@ -1,19 +1,20 @@
 #!/bin/bash
 # Two builds, one hash: clones HEAD into two folders of unlike names, builds what is named (deb, tarball; tarball by default) in
-# each, in another time zone, language and umask, and compares the files and every program and object in them.
+# each, in another time zone, language and umask, and compares the files and every program in them. Where they differ, both
+# builds stay, to be looked at.
 # packaging/reproducible.sh [deb|tarball]…
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- tarball
 place=$(mktemp -d /var/tmp/pagewise-twice.XXXXXX)
-trap 'rm -rf "$place"' EXIT
+differ=
+trap '[ -n "$differ" ] || rm -rf "$place"' EXIT
 build() {
     git clone --quiet --no-hardlinks . "$1"
     (umask "$2" && TZ=$3 LC_ALL=$4 "$1/packaging/build.sh" "${@:5}") > "$place/log" 2>&1 || { tail "$place/log"; exit 1; }
     mkdir -p "$place/$2"
     cp "$1"/target/package/*.{deb,tar.gz} "$place/$2/" 2>/dev/null || true
     cp "$1/target/release/pagewise" "$1"/target/release/build/pagewise-workers-*/out/{worker-c-*,pagewise-helper} "$place/$2/"
-    rm -rf "$1"
 }
 build "$place/first" 022 UTC C "$@"
 build "$place/a folder of another, longer name" 077 Asia/Tokyo C.UTF-8 "$@"
@@ -24,7 +25,8 @@ if ! (cd 077 && sha256sum --check --quiet ../hashes); then
     for file in 022/*; do
         cmp "$file" "077/${file##*/}" || true
     done
-    echo "the two builds differ"
+    differ=yes
+    echo "the two builds differ; both are kept below $place: what was compared in 022 and 077, all of the rest in the other two"
     exit 1
 fi
 echo "two builds of $(wc -l < hashes) files each, one hash a file"

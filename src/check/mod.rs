@@ -142,7 +142,7 @@ fn all_selectors(
     let mut all = Vec::new();
     for experiment in experiments {
         for worker in workers.iter().filter(|w| !external || w.is_external()) {
-            let methods: Vec<&Method> = worker.methods.iter().filter(|m| m.experiment == experiment.name).collect();
+            let methods: Vec<&Method> = worker.methods().iter().filter(|m| m.experiment == experiment.name).collect();
             for method in methods {
                 let fits = |s: &Selector| {
                     s.experiment == experiment.name

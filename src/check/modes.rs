@@ -9,20 +9,43 @@ use crate::run::guard::Guard;
 
 /// The machine's setting (admin-guide/mm/transhuge.rst).
 const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
-/// All that it can be.
-const MODES: [&str; 3] = ["always", "madvise", "never"];
+/// That of one smaller size; kernels before 6.8 have none.
+const SMALLER: &str = "/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled";
+/// All that the machine's can be, and what a smaller size may be besides.
+const MODES: [(&str, Option<&str>); 5] =
+    [("always", None), ("madvise", None), ("never", None), ("madvise", Some("always")), ("always", Some("madvise"))];
 
-/// Runs the suite once in each mode and puts the setting back, also where the laboratory is killed; the worst exit code.
+/// What a setting is, with the line by which the guard puts it back.
+fn kept(setting: &str, guard: &mut Guard) -> Result<()> {
+    let old = fs::read_to_string(setting).with_context(|| format!("{setting}: this kernel has no such setting"))?;
+    let old = chosen(&old).with_context(|| format!("{setting} says {old:?}"))?;
+    guard.undo(&format!("write {setting} {old}"))
+}
+
+fn set(setting: &str, word: &str) -> Result<()> {
+    fs::write(setting, word).with_context(|| format!("only root may change {setting}"))
+}
+
+/// Runs the suite once in each mode and puts the settings back, also where the laboratory is killed; the worst exit code.
 pub(super) fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
-    let setting = Path::new(SETTING);
-    let old = fs::read_to_string(setting).with_context(|| format!("{SETTING}: this kernel has no such setting"))?;
-    let old = chosen(&old).with_context(|| format!("{SETTING} says {old:?}"))?.to_owned();
+    let has_smaller = Path::new(SMALLER).exists();
     let mut guard = Guard::start()?;
-    guard.undo(&format!("write {SETTING} {old}"))?;
+    kept(SETTING, &mut guard)?;
+    if has_smaller {
+        kept(SMALLER, &mut guard)?;
+    }
     let mut worst = 0;
-    for mode in MODES {
-        fs::write(setting, mode).with_context(|| format!("only root may change {SETTING}"))?;
-        say!("transparent huge pages: {mode}");
+    for (mode, smaller) in MODES {
+        if smaller.is_some() && !has_smaller {
+            say!("transparent huge pages of 64 KiB: skipped: this kernel has no such pages");
+            continue;
+        }
+        set(SETTING, mode)?;
+        if has_smaller {
+            set(SMALLER, smaller.unwrap_or("never"))?;
+        }
+        let besides = smaller.map_or_else(String::new, |word| format!(", those of 64 KiB {word}"));
+        say!("transparent huge pages: {mode}{besides}");
         worst = worst.max(suite()?);
     }
     Ok(worst)

@@ -54,7 +54,7 @@ fn bad_requests(method: &Method) -> Vec<Bad> {
 /// What a worker answers wrongly: the name of the bad request, and how.
 pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
     let Ok(started) = worker.start() else { return Ok(Vec::new()) };
-    let Some(method) = worker.methods.iter().find(|m| m.key("bytes").is_some()) else { return Ok(Vec::new()) };
+    let Some(method) = worker.methods().iter().find(|m| m.key("bytes").is_some()) else { return Ok(Vec::new()) };
     let mut wrong = Vec::new();
     for bad in bad_requests(method) {
         let mut child = Command::new(&started.command[0])

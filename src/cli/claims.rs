@@ -4,10 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use judge::Circumstances;
+use judge::claims::Wanted;
+use judge::evidence::Evidence;
+use record::cell::Cell;
 use record::claim::{Answers, Asked, Claim};
 use record::experiment::ParameterList;
 use record::folder::RunFolder;
+use record::plan::{LAUNCHES, MOST_LAUNCHES};
 use record::sizes;
+use record::state::State;
 use record::summary::Summary;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +22,7 @@ use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
+use crate::run::Questions;
 
 /// What a run of claims keeps beside its plan.
 pub(super) const CLAIMS: &str = "claims.json";
@@ -28,6 +35,43 @@ struct Claimed {
     asked: Vec<Asked>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answers: Option<Answers>,
+}
+
+/// What a run of claims is made to answer.
+struct Open {
+    asked: Vec<Asked>,
+    margin: f64,
+}
+
+impl Questions for Open {
+    fn comparisons(&self) -> Vec<(Vec<Cell>, bool)> {
+        let jobs = self.asked.iter().flat_map(|asked| asked.jobs.iter().enumerate());
+        jobs.map(|(number, job)| (job.cells().cloned().collect(), number == 0)).collect()
+    }
+
+    fn open(&self, state: &State, evidence: &Evidence) -> Result<Vec<Wanted>> {
+        let summary = judge::summarise(state, evidence, Circumstances::default())?;
+        Ok(judge::claims::wanted(&self.asked, &summary, self.margin))
+    }
+}
+
+/// A run of claims that was interrupted and is completed.
+pub(super) struct Completed<'a> {
+    pub laboratory: &'a Laboratory,
+    pub arguments: &'a run::RunArgs,
+}
+
+impl run::Answering for Completed<'_> {
+    fn open(&self, folder: &RunFolder, margin: f64) -> Result<Option<Box<dyn Questions>>> {
+        match folder.file(CLAIMS).is_file() {
+            true => Ok(Some(Box::new(Open { asked: folder.read_sealed::<Claimed>(CLAIMS)?.asked, margin }))),
+            false => Ok(None),
+        }
+    }
+
+    fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>> {
+        resumed(self.laboratory, summary, stopped_by, self.arguments, folder)
+    }
 }
 
 /// The words after `claims`.
@@ -146,6 +190,7 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
         let terms = Terms {
             created: start.created(),
             allow_system_changes: arguments.allow_system_changes,
+            launches: (LAUNCHES.0, MOST_LAUNCHES),
             ..Terms::usual(start.run_id(), seed, budget_s, (precision, margin))
         };
         let (summary, stopped_by, folder) = measured(laboratory, arguments, &resolved, &cells, &wish, terms)?;
@@ -173,7 +218,7 @@ fn keep(folder: &RunFolder, asked: Vec<Asked>, answers: &Answers) -> Result<()> 
 }
 
 /// Answers the claims of a run that was interrupted and has been completed; `None` where it is another kind of run.
-pub(super) fn resumed(
+fn resumed(
     laboratory: &Laboratory,
     summary: &Summary,
     stopped_by: Option<i32>,
@@ -208,9 +253,10 @@ fn measured(
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
     let folder = RunFolder::create(&path)?;
-    let made = folder
-        .write_sealed(CLAIMS, &Claimed { asked: resolved.asked.clone(), answers: None })
-        .and_then(|()| run::made(laboratory, false, plan, &folder, arguments.page.force));
+    let made = folder.write_sealed(CLAIMS, &Claimed { asked: resolved.asked.clone(), answers: None }).and_then(|()| {
+        let open = Open { asked: resolved.asked.clone(), margin: plan.margin };
+        run::made(laboratory, false, plan, &folder, arguments.page.force, Some(&open))
+    });
     if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }

@@ -27,6 +27,7 @@ mod compare;
 mod export;
 mod fleet;
 mod kept;
+mod long;
 mod manuals;
 mod page;
 mod profile;
@@ -97,7 +98,7 @@ enum Verb {
         /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
         #[arg(long)]
         laws: bool,
-        /// Run the suite under every setting of transparent huge pages; the setting is put back.
+        /// Run the suite under every setting of transparent huge pages, and with 64 KiB folios; the settings are put back.
         #[arg(long)]
         allow_system_changes: bool,
     },
@@ -179,12 +180,7 @@ struct Laboratory {
 
 impl Laboratory {
     fn open(cli: &Cli) -> Result<Laboratory> {
-        let experiments = catalog::experiments(cli.experiments.as_deref())?;
-        let mut workers = worker::all(&cli.java, &cli.python)?;
-        for path in &cli.worker {
-            workers.push(Worker::external(path.clone())?);
-        }
-        Ok(Laboratory { experiments, workers })
+        Ok(Laboratory { experiments: catalog::experiments(cli.experiments.as_deref())?, workers: workers(cli)? })
     }
 
     fn offers(&self) -> Vec<Offer<'_>> {
@@ -211,21 +207,29 @@ impl Laboratory {
     }
 }
 
+/// Every worker that there is and that was given.
+fn workers(cli: &Cli) -> Result<Vec<Worker>> {
+    let mut workers = worker::all(&cli.java, &cli.python)?;
+    for path in &cli.worker {
+        workers.push(Worker::external(path.clone())?);
+    }
+    Ok(workers)
+}
+
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
     survive_file_size_limit()?;
     // Opened by the verbs that need it; even they start no worker that was not given by its path.
     let laboratory = || Laboratory::open(cli);
     match &cli.verb {
-        Verb::List { experiment } => list(&laboratory()?, experiment.as_deref()),
+        Verb::List { experiment: Some(name) } => list_one(&laboratory()?, name),
+        Verb::List { experiment: None } => list(cli),
         Verb::Show { method } => show(&laboratory()?, method),
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => {
             let opened = laboratory()?;
-            run::run(&opened, arguments, |summary, stopped_by, folder| {
-                claims::resumed(&opened, summary, stopped_by, arguments, folder)
-            })
+            run::run(&opened, arguments, &claims::Completed { laboratory: &opened, arguments })
         }
         Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
@@ -265,9 +269,16 @@ fn report_of(arguments: &ReportArgs) -> Result<u8> {
     }
 }
 
-fn list(laboratory: &Laboratory, experiment: Option<&str>) -> Result<u8> {
-    let only = experiment.map(|name| catalog::find(&laboratory.experiments, name)).transpose()?;
-    print(&report::explain::list(&laboratory.experiments, only, &laboratory.offers()))
+/// What most people type first, with what it takes and no more.
+fn list(cli: &Cli) -> Result<u8> {
+    let (titles, workers) = (catalog::titles(cli.experiments.as_deref())?, workers(cli)?);
+    let listed = workers.iter().map(|worker| Ok((worker.name.as_str(), worker.headings()?)));
+    print(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?))
+}
+
+fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
+    let experiment = catalog::find(&laboratory.experiments, experiment)?;
+    print(&report::explain::list_one(experiment, &laboratory.offers()))
 }
 
 fn explain(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
@@ -309,7 +320,7 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
         Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
             let all =
-                laboratory.workers.iter().flat_map(|w| w.methods.iter()).filter(|m| m.experiment == experiment.name);
+                laboratory.workers.iter().flat_map(|w| w.methods().iter()).filter(|m| m.experiment == experiment.name);
             let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));
             bail!("experiment {} has no method \"{name}\"{hint}", experiment.name)
         }
@@ -324,7 +335,11 @@ fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
             false => print(&report::noise::render(&seen)),
         };
     }
-    let environment = machine::capture(Path::new("/"));
+    let mut environment = machine::capture(Path::new("/"));
+    match machine::ladder::look(&environment) {
+        Ok(ladder) => environment.cpu.ladder = Some(ladder),
+        Err(error) => eprintln!("pagewise: how far the caches reach was not measured: {error:#}"),
+    }
     let obstacles = obstacles::obstacles(&environment);
     let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
     if arguments.json {

@@ -23,13 +23,13 @@ use report::terminal::Wanted;
 use super::export::known;
 use super::page::PageArgs;
 use super::start::Start;
-use super::{Laboratory, SelectArgs, page, print, runs_folder};
+use super::{Laboratory, SelectArgs, long, page, print, runs_folder};
 use crate::machine::{self, preflight};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
 use crate::run::replay::replay;
 use crate::run::signals::Signals;
-use crate::run::{Alone, Runner, lock};
+use crate::run::{Alone, Questions, Runner, lock};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
@@ -216,12 +216,23 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let choice = published.as_deref().map_or(Choice::Wished(&wish), |tables| Choice::Published(tables, &wish));
     let start = Start::now();
     let seed = arguments.seed.unwrap_or_else(|| start.seed());
+    let once = published.as_deref().filter(|tables| long::takes_minutes(tables));
+    let launches = arguments.launches.unwrap_or(1);
+    let budget_s = match once {
+        Some(tables) => {
+            let foretold = long::foretell(laboratory, tables, &wish)?;
+            eprintln!("{}", foretold.words(launches));
+            goal.budget_s.unwrap_or(foretold.budget_s(launches))
+        }
+        None => budget_s,
+    };
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
     let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
         created: start.created(),
-        time_limit_s: goal.time_limit_s,
-        launches: arguments.launches.map_or(usual, |n| (n, n)),
+        // No pilot shows how long a launch of such a job takes.
+        time_limit_s: goal.time_limit_s.or(once.map(|_| budget_s)),
+        launches: if once.is_some() { (launches, launches) } else { arguments.launches.map_or(usual, |n| (n, n)) },
         keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,
@@ -249,12 +260,17 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-/// Makes a run or completes one; `answer` is asked whether a completed one is of a kind that answers for itself.
-pub(super) fn run(
-    laboratory: &Laboratory,
-    arguments: &RunArgs,
-    answer: impl FnOnce(&Summary, Option<i32>, &RunFolder) -> Result<Option<u8>>,
-) -> Result<u8> {
+/// A kind of run that answers for itself when it is completed.
+pub(super) trait Answering {
+    /// What a kept run was made to answer; `None` where it is of another kind.
+    fn open(&self, folder: &RunFolder, margin: f64) -> Result<Option<Box<dyn Questions>>>;
+
+    /// Answers it and gives the exit code; `None` where it is of another kind.
+    fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>>;
+}
+
+/// Makes a run or completes one; `answering` is asked whether a completed one is of its kind.
+pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn Answering) -> Result<u8> {
     arguments.shown.page.check()?;
     wait_for_quiet(arguments)?;
     let (plan, folder) = match &arguments.resume {
@@ -275,7 +291,7 @@ pub(super) fn run(
             (plan, RunFolder::create(&path)?)
         }
     };
-    let result = measure(laboratory, arguments, plan, &folder, answer);
+    let result = measure(laboratory, arguments, plan, &folder, answering);
     if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
         folder.discard();
     }
@@ -298,18 +314,20 @@ fn measure(
     arguments: &RunArgs,
     plan: Plan,
     folder: &RunFolder,
-    answer: impl FnOnce(&Summary, Option<i32>, &RunFolder) -> Result<Option<u8>>,
+    answering: &dyn Answering,
 ) -> Result<u8> {
-    let (summary, stopped_by) = made(laboratory, arguments.resume.is_some(), plan, folder, arguments.shown.page.force)?;
-    if arguments.resume.is_some()
-        && let Some(code) = answer(&summary, stopped_by, folder)?
-    {
+    let resumed = arguments.resume.is_some();
+    let open = if resumed { answering.open(folder, plan.margin)? } else { None };
+    let questions = open.as_deref();
+    let (summary, stopped_by) = made(laboratory, resumed, plan, folder, arguments.shown.page.force, questions)?;
+    if resumed && let Some(code) = answering.answered(&summary, stopped_by, folder)? {
         return Ok(code);
     }
     let page = page::of_run(&summary, folder);
     page::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
-    let wanted = Wanted { full: arguments.shown.full, ..Wanted::default() };
+    // What such a job rests on stands in a further table.
+    let wanted = Wanted { full: arguments.shown.full || arguments.long, ..Wanted::default() };
     match arguments.json {
         true => print_json(&summary)?,
         false => print_run(&summary, folder, wanted, &arguments.shown, arguments.write_up().as_deref())?,
@@ -317,19 +335,37 @@ fn measure(
     Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
 
-/// Makes a run in its folder, or completes one; its summary, and the signal that stopped it.
+/// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
+/// takes a second or few.
+const LOOKS_FROM_S: f64 = 30.0;
+
+/// This machine as a run finds it.
+fn described(budget_s: f64) -> Environment {
+    let mut environment = Environment { variables: foreign(), ..machine::capture(Path::new("/")) };
+    environment.cpu.ladder = machine::ladder::kept(&environment.identity);
+    if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true)
+    {
+        // Where it cannot be looked, what is told has to do.
+        environment.cpu.ladder = machine::ladder::look(&environment).ok();
+    }
+    environment
+}
+
+/// Makes a run in its folder, or completes one, until ratios are precise or these questions are answered; its summary, and the
+/// signal that stopped it.
 pub(super) fn made(
     laboratory: &Laboratory,
     resumed: bool,
     plan: Plan,
     folder: &RunFolder,
     forced: bool,
+    questions: Option<&dyn Questions>,
 ) -> Result<(Summary, Option<i32>)> {
     let _lock = lock(folder)?;
     let alone = Alone::on_this_machine(forced)?;
     let environment: Environment = match resumed {
         true => folder.read_sealed("environment.json")?,
-        false => Environment { variables: foreign(), ..machine::capture(Path::new("/")) },
+        false => described(plan.budget_s),
     };
     if !resumed {
         folder.write_sealed("environment.json", &environment)?;
@@ -349,7 +385,8 @@ pub(super) fn made(
         folder.reach_device()?;
     }
     let signals = Signals::watch()?;
-    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?.alone_by(&alone);
+    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
+    let runner = runner.alone_by(&alone).asking(questions);
     let (state, evidence) = runner.run()?;
     let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = judge::summarise(&state, &evidence, around)?;

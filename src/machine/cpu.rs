@@ -52,6 +52,7 @@ pub(super) fn cpu(files: Files<'_>) -> Cpu {
         allowed: field(&status, "Cpus_allowed_list").and_then(list_length),
         smt_active: files.switch("/sys/devices/system/cpu/smt/active"),
         caches: caches(files),
+        ladder: None,
         frequency: frequency(files),
         mitigations: mitigations(files),
     }
@@ -61,7 +62,7 @@ fn memory_flags(flags: &str) -> BTreeSet<String> {
     flags.split_whitespace().filter(|f| MEMORY_FLAGS.contains(f)).map(str::to_owned).collect()
 }
 
-fn caches(files: Files<'_>) -> Vec<Cache> {
+pub(super) fn caches(files: Files<'_>) -> Vec<Cache> {
     let folder = "/sys/devices/system/cpu/cpu0/cache";
     let one = |index: u64| {
         let file = |name: &str| format!("{folder}/index{index}/{name}");

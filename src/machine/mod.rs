@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use record::machine::cpu::{Cache, Cpu};
 use record::machine::environment::Environment;
+use record::sizes::Here;
 
 pub mod busy;
 mod cgroup;
@@ -13,6 +15,7 @@ pub mod fingerprint;
 pub mod fixture;
 pub mod gaps;
 mod identity;
+pub mod ladder;
 pub mod memory;
 pub mod noise;
 mod paging;
@@ -38,6 +41,18 @@ pub fn capture(root: &Path) -> Environment {
         limits: system::limits(files),
         tools: tools::tools(files),
         variables: std::collections::BTreeMap::new(),
+    }
+}
+
+/// What the sizes of experiments follow from, by the files below `root`.
+pub fn sizes_here(root: &Path) -> Here {
+    let cpu = Cpu { caches: cpu::caches(files::Files::new(root)), ..Cpu::default() };
+    let bytes = |cache: Option<&Cache>| cache.and_then(|c| c.size_bytes).filter(|bytes| *bytes > 0);
+    let usual = Here::default();
+    Here {
+        huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(usual.huge_page_bytes),
+        core_cache_bytes: bytes(cpu.second_level_cache()).unwrap_or(usual.core_cache_bytes),
+        last_cache_bytes: bytes(cpu.last_level_cache()).unwrap_or(usual.last_cache_bytes),
     }
 }
 

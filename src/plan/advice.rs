@@ -78,7 +78,7 @@ pub fn asked(topic: Topic, terms: &Terms, all: &[Experiment], workers: &[Worker]
         }
         for worker in mine {
             let ordinary = |m: &&record::method::Method| m.role == record::method::Role::Method && m.group.is_empty();
-            for method in worker.methods.iter().filter(|m| m.experiment == topic.experiment).filter(ordinary) {
+            for method in worker.methods().iter().filter(|m| m.experiment == topic.experiment).filter(ordinary) {
                 let found = cell(&method.name, &worker.name)?;
                 ways.extend(found.map(|cell| (format!("{}@{}", method.name, worker.name), cell)));
             }

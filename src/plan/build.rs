@@ -9,6 +9,7 @@ use record::outcome::Status;
 use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};
 use record::published::Published;
 
+use super::groups::Twins;
 use super::select;
 use super::wish::Wish;
 use super::{claims, groups, input, published};
@@ -89,7 +90,12 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
     };
     let hashes = groups::settle_missing(&mut cells, workers)?;
     input::settle(&mut cells, &experiments, terms.allow_system_changes);
+    let once = matches!(&choice, Choice::Published(tables, _) if tables.iter().all(|table| table.once));
     let baselines = match &choice {
+        Choice::Published(_, wish) if once => {
+            input::settle_unbounded(&mut cells, &experiments, wish);
+            BTreeMap::new()
+        }
         Choice::Wished(wish) | Choice::Published(_, wish) | Choice::Claimed(_, _, wish) => {
             input::settle_unbounded(&mut cells, &experiments, wish);
             groups::baselines(&experiments, &cells, wish)?
@@ -106,9 +112,16 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
             let all = (0..cells.len()).collect();
             vec![LaunchGroup { experiment: experiment.name.clone(), cells: all, fresh: false }]
         }
-        _ => groups::launch_groups(&mut cells, &experiments, &baselines)?,
+        Choice::Claimed(..) => groups::launch_groups(&mut cells, &experiments, &baselines, Twins::OneOfEach)?,
+        _ => groups::launch_groups(&mut cells, &experiments, &baselines, Twins::All)?,
     };
-    let rounds = if let Choice::Checked(_, rounds) = choice { Some(rounds) } else { None };
+    // A process that makes one pass has nothing before it.
+    let fresh = |group: LaunchGroup| LaunchGroup { fresh: group.fresh || once, ..group };
+    let launch_groups = launch_groups.into_iter().map(fresh).collect();
+    let rounds = match choice {
+        Choice::Checked(_, rounds) => Some(rounds),
+        _ => once.then_some(1),
+    };
     Ok(Plan {
         schema: SCHEMA,
         run: terms.run,

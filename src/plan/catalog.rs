@@ -3,11 +3,39 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use record::experiment::Experiment;
+use record::experiment::{Experiment, Title};
 use record::sizes;
 
-use crate::machine::memory::transparent_huge_page_bytes;
+use crate::machine;
 use crate::worker::carried;
+
+/// The experiments of the user's own folder.
+fn own(folder: Option<&Path>) -> Result<Vec<Experiment>> {
+    let mut found: Vec<Experiment> = Vec::new();
+    let Some(folder) = folder else { return Ok(found) };
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let one = Experiment::parse(&path.display().to_string(), &text)?;
+            found.retain(|e| e.name != one.name);
+            found.push(one);
+        }
+    }
+    Ok(found)
+}
+
+/// The titles of all experiments. What the binary carries is not read any further.
+pub fn titles(folder: Option<&Path>) -> Result<Vec<Title>> {
+    let own: Vec<Title> = own(folder)?.iter().map(Experiment::titled).collect();
+    let carried = carried::EXPERIMENTS.iter().map(|(path, text)| Title::parse(path, text));
+    let mut all: Vec<Title> = carried.collect::<Result<_>>()?;
+    all.retain(|title| own.iter().all(|o| o.name != title.name));
+    all.extend(own);
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(all)
+}
 
 /// All experiments: those the binary carries, then those of the user's own folder, which may replace one by name.
 pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
@@ -15,21 +43,13 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     for (path, text) in carried::EXPERIMENTS {
         all.push(Experiment::parse(path, text)?);
     }
-    if let Some(folder) = folder {
-        let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-        for entry in entries {
-            let path = entry?.path();
-            if path.extension().is_some_and(|e| e == "toml") {
-                let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-                let own = Experiment::parse(&path.display().to_string(), &text)?;
-                all.retain(|e: &Experiment| e.name != own.name);
-                all.push(own);
-            }
-        }
+    for own in own(folder)? {
+        all.retain(|e: &Experiment| e.name != own.name);
+        all.push(own);
     }
-    let huge_page_bytes = transparent_huge_page_bytes();
+    let here = machine::sizes_here(Path::new("/"));
     for experiment in &mut all {
-        experiment.settle_sizes(huge_page_bytes)?;
+        experiment.settle_sizes(&here)?;
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)
@@ -53,6 +73,19 @@ mod tests {
             assert!(!experiment.question.trim().is_empty() && !experiment.phases.is_empty(), "{}", experiment.name);
             assert!(experiment.measures().any(|m| m == experiment.headline()), "{}", experiment.name);
             assert!(experiment.totals.iter().filter(|t| t.headline).count() <= 1, "{}", experiment.name);
+        }
+    }
+
+    #[test]
+    fn titles_are_those_of_the_experiments_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, carried) = carried::EXPERIMENTS[0];
+        let own = carried.replacen("title = \"", "title = \"one's own: ", 1);
+        std::fs::write(folder.path().join("own.toml"), own).unwrap();
+        for folder in [None, Some(folder.path())] {
+            let whole: Vec<Title> = experiments(folder).unwrap().iter().map(Experiment::titled).collect();
+            assert_eq!(titles(folder).unwrap(), whole);
+            assert_eq!(whole.iter().any(|t| t.title.starts_with("one's own: ")), folder.is_some());
         }
     }
 

@@ -190,8 +190,8 @@ pub fn affordable(
             new.into_iter().map(|cell| cost_s(cell, known_s)).sum()
         };
         let costs: Vec<f64> = open.iter().map(more_s).collect();
-        // Of two that cost the same the corrected one comes first: it is the word on the claim.
-        let cheapest = (0..open.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]).then(open[a].1.cmp(&open[b].1)));
+        // The first job of a claim is the word on it; others come with what is left.
+        let cheapest = (0..open.len()).min_by(|&a, &b| open[a].1.cmp(&open[b].1).then(costs[a].total_cmp(&costs[b])));
         let Some(next) = cheapest else { break };
         let ((i, j), more_s) = (open.remove(next), costs[next]);
         if spent_s + more_s > budget_s {

@@ -17,8 +17,9 @@ pub(super) fn launch_groups(
     cells: &mut Vec<PlannedCell>,
     experiments: &[Experiment],
     baselines: &BTreeMap<String, String>,
+    twins: Twins,
 ) -> Result<Vec<LaunchGroup>> {
-    add_twins(cells, experiments, baselines)?;
+    add_twins(cells, experiments, baselines, twins)?;
     let mut found: Vec<(String, LaunchGroup)> = Vec::new();
     // Cells with fewer parameters (limits, floors) come last, so that they find the group of the cells they belong to.
     let mut order: Vec<usize> = (0..cells.len()).filter(|&i| cells[i].outcome.is_none()).collect();
@@ -48,16 +49,30 @@ pub(super) fn launch_groups(
     Ok(found.into_iter().map(|(_, group)| group).collect())
 }
 
+/// Which baselines have a hidden duplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Twins {
+    /// Every one.
+    All,
+    /// The first of each worker in an experiment: where a run holds a hundred small groups, a duplicate in each would take a
+    /// third of its time.
+    OneOfEach,
+}
+
 fn add_twins(
     cells: &mut Vec<PlannedCell>,
     experiments: &[Experiment],
     baselines: &BTreeMap<String, String>,
+    which: Twins,
 ) -> Result<()> {
     let mut seen = BTreeSet::new();
     let mut twins = Vec::new();
     for planned in cells.iter().filter(|p| p.outcome.is_none() && !p.twin) {
         let Some(experiment) = experiments.iter().find(|e| e.name == planned.cell.experiment) else { continue };
-        let group = group_of(experiment, &planned.cell);
+        let group = match which {
+            Twins::All => group_of(experiment, &planned.cell),
+            Twins::OneOfEach => BTreeMap::new(),
+        };
         let is_baseline = baselines.get(&experiment.name) == Some(&planned.cell.method);
         if is_baseline && seen.insert((experiment.name.clone(), planned.cell.worker.clone(), group)) {
             twins.push(PlannedCell { twin: true, ..planned.clone() });

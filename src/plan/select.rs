@@ -87,7 +87,7 @@ fn selected<'a>(
         let mut sides = words.split('+');
         let first = worker::find(workers, sides.next().unwrap_or(words))?;
         let second = sides.next().map(|s| worker::find(workers, s)).transpose()?;
-        for method in first.methods.iter().filter(|m| m.experiment == experiment.name) {
+        for method in first.methods().iter().filter(|m| m.experiment == experiment.name) {
             let asked = selector.method.as_ref().map_or_else(
                 || {
                     experiment.takes(&method.name, wish.sizes)
@@ -126,7 +126,7 @@ fn matching_workers(
             None => w.name == *pattern,
         };
         let has = |w: &&Worker| {
-            w.methods.iter().any(|m| m.experiment == experiment.name && method.is_none_or(|name| name == m.name))
+            w.methods().iter().any(|m| m.experiment == experiment.name && method.is_none_or(|name| name == m.name))
         };
         if pattern.contains('+') {
             let (a, b) = pattern.split_once('+').unwrap_or((pattern, ""));
@@ -146,7 +146,7 @@ fn matching_workers(
 }
 
 fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &Selector) -> anyhow::Error {
-    let methods = || workers.iter().flat_map(|w| w.methods.iter()).filter(|m| m.experiment == experiment.name);
+    let methods = || workers.iter().flat_map(|w| w.methods().iter()).filter(|m| m.experiment == experiment.name);
     match (&selector.method, &selector.worker) {
         (Some(name), _) if !methods().any(|m| m.name == *name) => {
             let hint = sizes::did_you_mean(name, methods().map(|m| m.name.as_str()));

@@ -24,7 +24,7 @@ pub mod system;
 pub mod trial;
 
 pub use alone::Alone;
-pub use runner::Runner;
+pub use runner::{Questions, Runner};
 
 /// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.
 pub fn lock(folder: &RunFolder) -> Result<File> {

@@ -15,9 +15,8 @@ fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The worker as its carried list describes it; nothing is built yet.
-pub(super) fn worker() -> Result<Option<Worker>> {
-    let list = carried::source("workers/go/methods.tsv");
-    list.map(|list| Worker::carried("go", list, Maker::Go)).transpose()
+pub(super) fn worker() -> Option<Worker> {
+    carried::source("workers/go/methods.tsv").map(|list| Worker::carried("go", list, Maker::Go))
 }
 
 /// Where the program of this toolchain is kept, and its hash.

@@ -60,13 +60,11 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
         }
     }
     if found.is_empty() {
-        return Ok(vec![Worker::carried("java", list, Maker::Java(None))?]);
+        return Ok(vec![Worker::carried("java", list, Maker::Java(None))]);
     }
     found.sort_by_key(|jdk| jdk.feature);
-    found
-        .into_iter()
-        .map(|jdk| Worker::carried(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk))))
-        .collect()
+    let worker = |jdk: Jdk| Worker::carried(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk)));
+    Ok(found.into_iter().map(worker).collect())
 }
 
 /// A JDK by its folder, or by its `bin/java`.

@@ -7,6 +7,7 @@ mod java;
 mod native;
 mod python;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
 
-use record::method::{Method, Offer};
+use record::method::{Heading, Method, Offer};
 use record::sizes;
 
 pub use native::{advising_library, helper};
@@ -25,15 +26,43 @@ pub fn optimised() -> Result<Started> {
     native::place(name, bytes)
 }
 
+/// What a worker says of itself. The methods of a list that the binary carries are read when they are first asked for.
+#[derive(Clone, Debug)]
+struct List {
+    text: Cow<'static, str>,
+    methods: Arc<OnceLock<Vec<Method>>>,
+}
+
+impl List {
+    /// One that the binary carries, which the tests read whole.
+    fn carried(text: &'static str) -> List {
+        List { text: text.into(), methods: Arc::default() }
+    }
+
+    /// One that a worker has just told, read at once.
+    fn told(worker: &str, text: String) -> Result<List> {
+        let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
+        let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
+        Ok(List { text: text.into(), methods: Arc::new(read.into()) })
+    }
+
+    fn methods(&self) -> &[Method] {
+        const SOUND: &str = "the carried lists are read whole by a test";
+        self.methods
+            .get_or_init(|| method_lines(&self.text).map(|line| Method::parse_known(line).expect(SOUND)).collect())
+    }
+}
+
+fn method_lines(list: &str) -> impl Iterator<Item = &str> {
+    list.lines().filter(|line| line.starts_with("method\t"))
+}
+
 /// One worker, ready or known to be missing.
 #[derive(Debug)]
 pub struct Worker {
     /// `c-O3`, `go`, `java-25`, `python-3.11`.
     pub name: String,
-    /// What it can do, by its own word.
-    pub methods: Arc<[Method]>,
-    /// Whether it proves only in the rounds that a request names.
-    pub proves_by_round: bool,
+    list: List,
     maker: Maker,
     ready: OnceLock<Result<Started, String>>,
 }
@@ -70,22 +99,14 @@ enum Maker {
     External(PathBuf),
 }
 
-/// The methods of a worker's list.
-fn methods(name: &str, list: &str, read: fn(&str) -> Result<Method>) -> Result<Arc<[Method]>> {
-    let lines = list.lines().filter(|line| line.starts_with("method\t"));
-    lines.map(read).collect::<Result<_>>().with_context(|| format!("worker {name} describes itself wrongly"))
-}
-
 impl Worker {
-    /// A worker with one of the lists that this binary carries, which the tests read whole.
-    fn carried(name: &str, list: &str, maker: Maker) -> Result<Worker> {
-        let methods = methods(name, list, Method::parse_known)?;
-        Ok(Worker::with(name, list, methods, maker))
+    /// A worker with one of the lists that this binary carries.
+    fn carried(name: &str, list: &'static str, maker: Maker) -> Worker {
+        Worker::with(name, List::carried(list), maker)
     }
 
-    fn with(name: &str, list: &str, methods: Arc<[Method]>, maker: Maker) -> Worker {
-        let proves_by_round = list.lines().any(|line| line == "about\tproofs\tby-round");
-        Worker { name: name.to_owned(), methods, proves_by_round, maker, ready: OnceLock::new() }
+    fn with(name: &str, list: List, maker: Maker) -> Worker {
+        Worker { name: name.to_owned(), list, maker, ready: OnceLock::new() }
     }
 
     /// A worker given by its path, such as one that is being written.
@@ -96,7 +117,7 @@ impl Worker {
         let Some(name) = list.lines().next().and_then(|l| l.strip_prefix("pagewise\t1\t")) else {
             bail!("{} --list does not begin with \"pagewise<TAB>1<TAB>NAME\"", path.display());
         };
-        Ok(Worker::with(name, &list, methods(name, &list, Method::parse)?, Maker::External(path)))
+        Ok(Worker::with(name, List::told(name, list.clone())?, Maker::External(path)))
     }
 
     /// How to start it, building it first where that is needed; the reason where it cannot be had.
@@ -119,7 +140,7 @@ impl Worker {
     /// One that is never started.
     #[cfg(test)]
     pub fn simulated(name: &str) -> Worker {
-        Worker::with(name, "", [].into(), Maker::External(PathBuf::from("simulated")))
+        Worker::carried(name, "", Maker::External(PathBuf::from("simulated")))
     }
 
     /// Whether it was given by its path.
@@ -153,21 +174,36 @@ impl Worker {
         java::lacks(&self.name, needs)
     }
 
+    /// What it can do, by its own word.
+    pub fn methods(&self) -> &[Method] {
+        self.list.methods()
+    }
+
+    /// The same, as far as a list of it says.
+    pub fn headings(&self) -> Result<Vec<Heading<'_>>> {
+        method_lines(&self.list.text).map(Heading::parse).collect()
+    }
+
+    /// Whether it proves only in the rounds that a request names.
+    pub fn proves_by_round(&self) -> bool {
+        self.list.text.lines().any(|line| line == "about\tproofs\tby-round")
+    }
+
     /// Its name and methods.
     pub fn offer(&self) -> Offer<'_> {
-        Offer { worker: &self.name, methods: &self.methods }
+        Offer { worker: &self.name, methods: self.methods() }
     }
 
     /// One method of one experiment.
     pub fn method(&self, experiment: &str, name: &str) -> Option<&Method> {
-        self.methods.iter().find(|m| m.experiment == experiment && m.name == name)
+        self.methods().iter().find(|m| m.experiment == experiment && m.name == name)
     }
 }
 
 /// Every worker that this binary carries; `jdks` and `pythons` are installations that the user named.
 pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     let mut workers = native::workers()?;
-    workers.extend(go::worker()?);
+    workers.extend(go::worker());
     workers.extend(java::workers(jdks)?);
     workers.extend(python::workers(pythons)?);
     Ok(workers)

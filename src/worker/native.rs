@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
-use record::method::Method;
 use sha2::{Digest, Sha256};
 
 use super::carried;
-use super::{Maker, Started, Worker, cache_folder, methods};
+use super::{List, Maker, Started, Worker, cache_folder};
 
 /// The helper's file.
 const HELPER: &str = "pagewise-helper";
@@ -29,19 +28,16 @@ pub(super) fn hash(parts: &[&[u8]]) -> String {
 /// The workers as they describe themselves; nothing is unpacked yet.
 pub(super) fn workers() -> Result<Vec<Worker>> {
     // They differ in how they were compiled, and not in what they say of themselves.
-    let known = match carried::NATIVE_METHODS {
-        "" => None,
-        list => Some(methods("c", list, Method::parse_known)?),
-    };
-    let one = |(name, bytes): &(&str, &'static [u8])| match &known {
-        Some(known) => Ok(Worker::with(name, carried::NATIVE_METHODS, known.clone(), Maker::Native(bytes))),
-        None => Worker::carried(name, &list(name)?, Maker::Native(bytes)),
+    let known = List::carried(carried::NATIVE_METHODS);
+    let one = |(name, bytes): &(&str, &'static [u8])| {
+        let list = if known.text.is_empty() { List::told(name, told(name)?)? } else { known.clone() };
+        Ok(Worker::with(name, list, Maker::Native(bytes)))
     };
     carried::NATIVE_WORKERS.iter().map(one).collect()
 }
 
 /// What a worker says of itself that was built for another machine than the one it was built on.
-fn list(name: &str) -> Result<String> {
+fn told(name: &str) -> Result<String> {
     let program = unpacked()?.join(file_name(name));
     let output = std::process::Command::new(&program).arg("--list").output();
     let output = output.with_context(|| format!("cannot start the worker {}", program.display()))?;

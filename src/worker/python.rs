@@ -58,11 +58,11 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
         found.push(one);
     }
     if found.is_empty() {
-        return Ok(vec![Worker::carried("python", list, Maker::Python(None))?]);
+        return Ok(vec![Worker::carried("python", list, Maker::Python(None))]);
     }
     found.sort_by_key(|python| python.version);
     let worker = |one: Python| Worker::carried(&format!("python-{}", one.words()), list, Maker::Python(Some(one)));
-    found.into_iter().map(worker).collect()
+    Ok(found.into_iter().map(worker).collect())
 }
 
 /// The first `python3` that is a program. A script of that name belongs to a manager of versions, which chooses by the folder

@@ -72,3 +72,36 @@ fn a_file_that_is_not_packed_is_found() {
         ]
     );
 }
+
+/// The dependencies that cargo builds along these edges, each with its features.
+fn built(edges: &str) -> BTreeSet<String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut tree = Command::new(cargo);
+    tree.args(["tree", "--package", "pagewise", "--offline", "--locked", "--prefix", "none"]);
+    tree.args(["--format", "{p} with {f}", "--edges", edges]);
+    let output = tree.current_dir(root()).output().expect("cargo starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+/// Those that are built with other features for tests and benches, and with them all that stands on them.
+fn built_anew(plain: &BTreeSet<String>, tested: &BTreeSet<String>) -> Vec<String> {
+    plain.difference(tested).map(|one| format!("{one}, but tests need it with others")).collect()
+}
+
+#[test]
+fn tests_and_benches_take_what_the_program_is_built_of() {
+    let (plain, tested) = (built("normal,build"), built("normal,build,dev"));
+    assert!(plain.iter().any(|one| one.starts_with("serde_json ")) && tested.len() > plain.len());
+    none("dependencies (see decision 14)", &built_anew(&plain, &tested));
+}
+
+#[test]
+fn a_dependency_with_other_features_is_found() {
+    let set = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<BTreeSet<String>>();
+    let plain = set(&["rand v0.10.3 with std", "toml v1.2.0 with std"]);
+    let wrong =
+        built_anew(&plain, &set(&["insta v1.49.0 with ", "rand v0.10.3 with std,sys_rng", "toml v1.2.0 with std"]));
+    assert_eq!(wrong, ["rand v0.10.3 with std, but tests need it with others"]);
+}

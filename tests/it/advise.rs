@@ -124,7 +124,9 @@ fn snippets_of_other_languages_run_where_their_tools_are() {
                 Some("go") if which("go") => {
                     go += 1;
                     let mut command = Command::new("go");
-                    command.arg("run").env("GOCACHE", place.file("tmp/go")).env("GOFLAGS", "-buildvcs=false");
+                    // Below the build's folder: Go compiles its library once, and not in each run of the tests.
+                    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
+                    command.arg("run").env("GOCACHE", cache).env("GOFLAGS", "-buildvcs=false");
                     command
                 }
                 Some("java") if which("java") && !what.contains("memory-segment") => {

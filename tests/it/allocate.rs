@@ -1,5 +1,6 @@
 //! The `allocate` methods, and the published job of `fault`, driven by hand and by the laboratory. No test asserts a time.
 
+use crate::support::place::Place;
 use crate::support::skips::skip;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -271,6 +272,31 @@ fn p5_as_published_stops_at_its_bound_where_no_cgroup_keeps_it() {
     }
 }
 
+/// What a user's shell tells malloc would make another cell of it: such variables are cleared, kept in the record, and said.
+#[test]
+fn a_users_variables_reach_no_worker_unless_they_are_asked_for() {
+    let place = Place::new();
+    let mapped = |name: &str, more: &[&str]| {
+        let out = place.file(name);
+        let what =
+            ["run", "allocate/malloc-zero@c-O3", "--set", "bytes=4MiB", "--launches", "1", "--budget", "5s", "--json"];
+        let mut command = place.command(&what);
+        command.args(["--out", out.to_str().unwrap()]).args(more);
+        command.env("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=16777216").env("MALLOC_ARENA_MAX", "1");
+        let output = command.output().unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+        let environment: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(out.join("environment.json")).unwrap()).unwrap();
+        assert_eq!(environment["variables"]["MALLOC_ARENA_MAX"], "1");
+        let told = summary["notes"].as_array().unwrap().iter().any(|note| note["code"] == "environment-cleared");
+        let cell = summary["cells"].as_array().unwrap().iter().find(|c| c["method"] == "malloc-zero").unwrap();
+        (cell["proofs"]["mmapped_blocks"]["max"].as_u64(), told)
+    };
+    assert_eq!(mapped("cleared", &[]), (Some(1), true));
+    assert_eq!(mapped("kept", &["--keep-environment"]), (Some(0), false));
+}
+
 /// Changes a setting of the whole machine, if only for a minute: `cargo test -- --ignored` as root.
 #[test]
 #[ignore = "changes the machine's setting of transparent huge pages, and puts it back"]
@@ -289,7 +315,9 @@ fn names_hold_under_every_setting_of_transparent_huge_pages() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    let (_, never) = text.split_once("transparent huge pages: never").unwrap();
+    let (_, never) = text.split_once("transparent huge pages: never\n").unwrap();
+    let (never, smaller) = never.split_once("transparent huge pages").unwrap();
+    assert!(smaller.contains("of 64 KiB always") || smaller.contains("of 64 KiB: skipped"), "{text}");
     assert!(never.contains("skipped  fault/thp@c-O3: transparent huge pages are switched off"), "{text}");
     assert!(never.contains("ok       fault/touch@c-O3") && never.contains("ok       fault/collapse@c-O3"), "{text}");
     assert_eq!(std::fs::read_to_string(SETTING).unwrap(), before);

@@ -43,7 +43,7 @@ fn a_wall_clock_that_jumps_changes_no_time_and_no_end() {
     let (out, clock) = (place.file("run"), place.file("clock"));
     fs::write(&clock, "+0\n").unwrap();
     let mut command = place.command(&CELLS);
-    command.args(["--launches", "6", "--budget", "60s", "--out"]).arg(&out);
+    command.args(["--launches", "6", "--budget", "20s", "--out"]).arg(&out);
     command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock).env("FAKETIME_NO_CACHE", "1");
     // The monotonic clock is the kernel's own: nobody can set it.
     command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1").env("DONT_FAKE_MONOTONIC", "1");
@@ -83,7 +83,7 @@ fn restarted(place: &Place, arguments: &[&str]) -> Option<Command> {
 fn killed(place: &Place, out: &PathBuf) {
     let mut command = place.command(&CELLS);
     command
-        .args(["--launches", "6", "--budget", "60s", "--out"])
+        .args(["--launches", "6", "--budget", "20s", "--out"])
         .arg(out)
         .stdout(fs::File::create("/dev/null").unwrap());
     let mut child = command.stderr(fs::File::create("/dev/null").unwrap()).spawn().unwrap();
@@ -101,7 +101,7 @@ fn a_run_is_resumed_after_a_restart_of_the_machine() {
     let out = place.file("run");
     killed(&place, &out);
     let before = fs::read_to_string(out.join("launches.jsonl")).unwrap();
-    let Some(mut command) = restarted(&place, &["run", "--resume", out.to_str().unwrap(), "--budget", "60s"]) else {
+    let Some(mut command) = restarted(&place, &["run", "--resume", out.to_str().unwrap(), "--budget", "20s"]) else {
         skip("a namespace whose clock shows another time cannot be had");
         return;
     };

@@ -25,8 +25,12 @@ const DENY: &str = r#"
 #ifndef SYS_io_uring_setup
 #define SYS_io_uring_setup 425
 #endif
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
 static const struct { const char *name; unsigned number; } known[] = {
     {"io_uring_setup", SYS_io_uring_setup}, {"vmsplice", SYS_vmsplice},
+    {"memfd_create", SYS_memfd_create}, {"cachestat", SYS_cachestat},
     {"process_vm_readv", SYS_process_vm_readv}, {"process_vm_writev", SYS_process_vm_writev}};
 int main(int argc, char **argv)
 {
@@ -74,6 +78,92 @@ fn cells_without(calls: &[&str], arguments: &[&str]) -> Option<Vec<Value>> {
     let messages = String::from_utf8_lossy(&output.stderr);
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {messages}"));
     Some(summary["cells"].as_array().unwrap().clone())
+}
+
+/// What a container commonly refuses: memory files, io_uring, and asking for the state of the page cache.
+const OFTEN_REFUSED: [&str; 3] = ["memfd_create", "cachestat", "io_uring_setup"];
+
+/// Methods that use such calls, and one of each experiment that does without.
+const USERS: [&str; 20] = [
+    "share/memfd",
+    "share/memfd-huge",
+    "share/memfd-hugetlb",
+    "share/posix-shm",
+    "share/file-disk",
+    "message/spin-ring",
+    "message/io_uring",
+    "message/pipe",
+    "false-sharing/one-line",
+    "transfer/shm-ring",
+    "transfer/memfd-handover",
+    "transfer/memfd-sealed",
+    "transfer/pipe",
+    "read/io_uring",
+    "read/mmap",
+    "write/io_uring-fsync",
+    "write/pwrite-fdatasync",
+    "fault/uffd-minor",
+    "fault/shared-second",
+    "fork/fork",
+];
+
+/// The suite's lines about these methods of the optimised worker, by a command that ends with the verb.
+fn suite_lines(place: &Path, mut command: Command, methods: &[&str]) -> Vec<String> {
+    command.env("XDG_CACHE_HOME", place).env("XDG_DATA_HOME", place).env("PAGEWISE_LOCK", place);
+    let output = command.args(methods.iter().map(|m| format!("{m}@c-O3"))).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn no_method_is_rejected_where_a_filter_refuses_memory_files_and_the_caches_state() {
+    let _turn = turns::with_page_cache();
+    let place = tempfile::tempdir().unwrap();
+    let Some(deny) = deny(place.path()) else { return };
+    let mut command = Command::new(deny);
+    command.args(OFTEN_REFUSED).arg("--").arg(env!("CARGO_BIN_EXE_pagewise")).arg("check");
+    let lines = suite_lines(place.path(), command, &USERS);
+    let refused = [
+        ("share/memfd@", "memfd_create"),
+        ("read/io_uring@", "io_uring is refused here"),
+        ("write/pwrite-fdatasync@", "cachestat"),
+    ];
+    for (method, words) in refused {
+        let said = lines.iter().find(|l| l.starts_with("skipped") && l.contains(method));
+        assert!(said.is_some_and(|l| l.contains(words)), "{method}: {lines:#?}");
+    }
+    for method in ["share/posix-shm@", "message/pipe@", "transfer/pipe@", "read/mmap@"] {
+        assert!(lines.iter().any(|l| l.starts_with("ok") && l.contains(method)), "{method}: {lines:#?}");
+    }
+}
+
+/// The sysctl belongs to a PID namespace, so one of its own changes nothing on the machine.
+#[test]
+fn memory_files_are_made_where_they_must_not_be_executable() {
+    const SYSCTL: &str = "/proc/sys/vm/memfd_noexec";
+    let set = format!("echo 2 > {SYSCTL} && exec \"$@\"");
+    let unshare = || {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--mount-proc", "sh", "-c", &set, "sh"]);
+        command
+    };
+    let before = std::fs::read_to_string(SYSCTL).unwrap_or_default();
+    if !unshare().arg("true").output().is_ok_and(|o| o.status.success()) {
+        skip("only root, with unshare and Linux 6.3, can forbid executable memory files in a namespace");
+        return;
+    }
+    let _turn = turns::with_page_cache();
+    let place = tempfile::tempdir().unwrap();
+    let mut command = unshare();
+    command.arg(env!("CARGO_BIN_EXE_pagewise")).arg("check");
+    let lines = suite_lines(place.path(), command, &USERS);
+    for method in
+        ["share/memfd@", "message/spin-ring@", "transfer/shm-ring@", "transfer/memfd-sealed@", "fault/shared-second@"]
+    {
+        assert!(lines.iter().any(|l| l.starts_with("ok") && l.contains(method)), "{method}: {lines:#?}");
+    }
+    assert_eq!(std::fs::read_to_string(SYSCTL).unwrap_or_default(), before);
 }
 
 /// Holds every cell against what is expected of its method: skipped with these words, or measured.

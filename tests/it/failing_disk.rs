@@ -198,7 +198,7 @@ fn a_run_outlives_a_power_cut_after_its_end_and_before_it_is_read_or_refused() {
     assert_eq!((read.code, read.out), (code, std::fs::read_to_string(place.file("stdout")).unwrap()), "{}", read.err);
     for (number, cut) in cuts.iter().enumerate() {
         let read = said(&mut cut.mounted(&place, "\"$0\" report disk/run --json", &[]));
-        let went_on = said(&mut cut.mounted(&place, "\"$0\" run --resume disk/run --budget 8s --json", &[]));
+        let went_on = said(&mut cut.mounted(&place, "\"$0\" run --resume disk/run --budget 3s --json", &[]));
         for (what, result) in [("report", read), ("resumed", went_on)] {
             match result.code {
                 0 | 4 => drop(serde_json::from_str::<Value>(&result.out).unwrap()),

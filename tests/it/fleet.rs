@@ -201,7 +201,7 @@ fn a_node_is_checked_in_one_line() {
     let odd = place.run(&["check-node", "--criteria", name, "--budget", "8s"]);
     assert!(odd.code == 3 && odd.out.lines().count() == 1 && odd.out.contains("ODD"), "{}{}", odd.out, odd.err);
     fs::write(&file, text.replace(&recorded.environment.headline()["kernel"], "another")).unwrap();
-    let unknown = place.run(&["check-node", "--criteria", name, "--budget", "8s"]);
+    let unknown = place.run(&["check-node", "--criteria", name, "--budget", "2s"]);
     assert!(unknown.code == 4 && unknown.out.contains("UNKNOWN"), "{}{}", unknown.out, unknown.err);
     fs::write(&file, "{}").unwrap();
     let wrong = place.run(&["check-node", "--criteria", name]);

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use clap::CommandFactory;
 use serde_json::Value;
@@ -10,18 +11,41 @@ use serde_json::Value;
 use crate::support::place::{Place, Said, entries, said};
 use crate::support::skips::skip;
 
-/// A run that ends after two launches, and has time for these on a machine that is loaded by the other tests. A sample is
-/// longer than a turn of the scheduler, so that being switched out costs none its trust.
-const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=32MiB", "--launches", "4", "--budget", "60s"];
+/// A run that ends after four launches, and has time for these on a machine that is loaded by the other tests: a tenth of its
+/// budget is what a launch may take. A sample is longer than a turn of the scheduler, so that being switched out costs none its
+/// trust.
+const TINY: [&str; 8] = ["run", "fault/touch@c-O3", "--set", "bytes=32MiB", "--launches", "4", "--budget", "15s"];
 
-/// A place with some kept runs; their folders, the oldest first.
+/// The most kept runs that a test needs.
+const MOST: usize = 3;
+
+/// A store with [`MOST`] runs, one measured after the other, once for all tests.
+fn made() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let place = Place::new();
+        for _ in 0..MOST {
+            let result = place.run(&TINY);
+            assert_eq!(result.code, 0, "{}", result.err);
+        }
+        let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept-runs");
+        let _ = std::fs::remove_dir_all(&store);
+        copy(&place.file("data/pagewise/runs"), &store);
+        store
+    })
+}
+
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
+}
+
+/// A place with the first of these runs; their folders, the oldest first.
 fn with_runs(count: usize) -> (Place, Vec<PathBuf>) {
     let place = Place::new();
-    for _ in 0..count {
-        let result = place.run(&TINY);
-        assert_eq!(result.code, 0, "{}", result.err);
-    }
-    let kept = entries(&place.file("data/pagewise/runs"));
+    let store = place.file("data/pagewise/runs");
+    std::fs::create_dir_all(&store).unwrap();
+    entries(made()).iter().take(count).for_each(|run| copy(run, &store));
+    let kept = entries(&store);
     assert_eq!(kept.len(), count);
     (place, kept)
 }
@@ -63,7 +87,7 @@ fn runs_are_found_by_what_they_are_and_removed_only_within_the_store() {
 
     // Nothing outside the store goes, by whatever name.
     let outside = place.file("home/run");
-    assert!(Command::new("cp").arg("-r").args([&kept[0], &outside]).status().unwrap().success());
+    copy(&kept[0], &outside);
     let link = kept[0].with_file_name("link");
     symlink(&outside, &link).unwrap();
     for name in ["../../../home/run", outside.to_str().unwrap(), "link", "..", "", "."] {
@@ -121,10 +145,10 @@ fn sets_of_runs_are_compared_and_have_the_shape_of_the_schema() {
     let mut sides: [Vec<String>; 2] = Default::default();
     for (side, name) in sides.iter_mut().zip(["a", "b"]) {
         for folder in &kept {
-            let copy = folder.with_file_name(format!("{name}-{}", id(folder)));
-            assert!(Command::new("cp").arg("-r").args([folder, &copy]).status().unwrap().success());
-            assert_eq!(place.run(&["runs", "tag", copy.to_str().unwrap(), name]).code, 0);
-            side.push(copy.display().to_string());
+            let named = folder.with_file_name(format!("{name}-{}", id(folder)));
+            copy(folder, &named);
+            assert_eq!(place.run(&["runs", "tag", named.to_str().unwrap(), name]).code, 0);
+            side.push(named.display().to_string());
         }
     }
     let mut words = vec!["compare", "--json", "--gate", "90%"];

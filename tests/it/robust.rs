@@ -23,7 +23,7 @@ const SETTINGS: [&str; 6] = ["--set", "bytes=4MiB", "--set", "index=xorshift", "
 
 impl Run {
     fn start() -> Run {
-        Run::of(&[&CELLS[..], &SETTINGS, &["--budget", "60s", "--launches", "6"]].concat())
+        Run::of(&[&CELLS[..], &SETTINGS, &["--budget", "30s", "--launches", "6"]].concat())
     }
 
     /// `pagewise run` with these words.

@@ -3,6 +3,9 @@
 
 use assert_cmd::Command;
 use judge::selftest::SelfTest;
+use record::machine::ladder::Ladder;
+
+use crate::support::place::Place;
 
 fn pagewise(arguments: &[&str]) -> std::process::Output {
     Command::cargo_bin("pagewise").expect("the program").args(arguments).output().expect("it runs")
@@ -62,4 +65,29 @@ fn the_gap_probe_answers_by_its_protocol() {
         let counts: Vec<u64> = gaps.over.iter().map(|(_, count)| *count).collect();
         assert!(counts.is_sorted_by(|a, b| a >= b), "a gap above a threshold is above the lower ones: {gaps:?}");
     }
+}
+
+#[test]
+fn doctor_walks_the_ladder_of_caches_and_runs_of_the_boot_go_by_it() {
+    let place = Place::new();
+    let json = |command: &mut std::process::Command| -> serde_json::Value {
+        serde_json::from_slice(&command.output().expect("it runs").stdout).expect("JSON")
+    };
+    let seen = json(&mut place.command(&["doctor", "--json"]));
+    let ladder: Ladder = serde_json::from_value(seen["environment"]["cpu"]["ladder"].clone()).expect("a ladder");
+    assert!(ladder.steps.len() > 15 && ladder.steps[0].bytes == 16 << 10, "{ladder:?}");
+    assert!(ladder.steps.iter().all(|s| s.read_ps > 0) && ladder.steps.last().is_some_and(|s| s.bytes >= 16 << 20));
+    if seen["environment"]["identity"]["boot"].is_null() {
+        return; // Nothing is kept of a machine whose boots cannot be told apart.
+    }
+    let out = place.file("run");
+    let out = out.to_str().expect("a path in UTF-8");
+    let what =
+        ["run", "copy/memcpy", "--set", "bytes=8KiB", "--launches", "1", "--budget", "2s", "--json", "--out", out];
+    let summary = json(&mut place.command(&what));
+    assert!(summary["cells"][0]["footprint"]["against_cache"].is_string(), "{}", summary["cells"][0]);
+    let kept = std::fs::read(place.file("run/environment.json")).expect("the run's environment");
+    let kept: serde_json::Value = serde_json::from_slice(&kept).expect("JSON");
+    let same: Ladder = serde_json::from_value(kept["cpu"]["ladder"].clone()).expect("the ladder of the boot");
+    assert_eq!(same.steps.len(), ladder.steps.len());
 }

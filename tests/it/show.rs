@@ -24,7 +24,7 @@ fn shown() -> &'static [(String, Method, String)] {
     SHOWN.get_or_init(|| {
         let workers = worker::all(&[], &[]).unwrap();
         let workers = workers.iter().filter(|worker| worker.name != "c-O0");
-        let methods = workers.flat_map(|worker| worker.methods.iter().map(move |method| (worker, method)));
+        let methods = workers.flat_map(|worker| worker.methods().iter().map(move |method| (worker, method)));
         let one = |(worker, method): (&worker::Worker, &Method)| {
             (worker.name.clone(), method.clone(), report::explain::show(method, &worker.name, carried::SOURCES))
         };

@@ -8,7 +8,7 @@ use crate::support::place::{Place, native_worker};
 use pagewise::plan::catalog;
 use pagewise::worker::carried;
 use record::experiment::Experiment;
-use record::method::{Method, Role};
+use record::method::{Heading, Method, Role};
 
 /// Every text file of the repository: path below it, and content.
 fn files() -> Vec<(String, String)> {
@@ -253,6 +253,7 @@ fn every_method_describes_itself() {
         match Method::parse(line) {
             Ok(method) => {
                 let name = format!("{worker}: {}/{}", method.experiment, method.name);
+                assert_eq!(Heading::parse(line).unwrap(), method.heading(), "what `list` tells");
                 wrong.extend(wrong_with(&method, &experiments).into_iter().map(|words| format!("{name}: {words}")));
             }
             Err(error) => wrong.push(format!("{worker}: {error:#}")),

@@ -11,6 +11,7 @@ var _ = register("share", "anon-private", func(s *slot) {
 		s.fail("mmap", errno)
 	}
 	s.shareProof(at, "")
+	s.factBool("small_folios", s.smallFolios(false) != 0)
 	s.shareUse(at, -1)
 	s.begin("unmap")
 	unmap(at, length)

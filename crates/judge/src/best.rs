@@ -10,7 +10,7 @@ use record::summary::{BestClaim, Recommendation, Unsettled, Verdict};
 use stats::estimate::{Estimate, LEAST_POINTS};
 use stats::leader::{Standing, rank_contrasts, simultaneous};
 
-use crate::compared::{Compared, sound};
+use crate::compared::{Compared, Judged, sound};
 use crate::estimate::{LEVEL, alone, shown};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::footprint::memory_bytes;
@@ -21,7 +21,8 @@ use crate::pairs::{Column, points};
 const MOST_NARROWER: f64 = 12.0;
 
 /// The claims of a group: methods are ranked within one kind only.
-pub(crate) fn claims(state: &State, evidence: &Evidence, group: &Group, widened: f64) -> Result<Vec<BestClaim>> {
+pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widened: f64) -> Result<Vec<BestClaim>> {
+    let group = judged.group;
     let mut by_kind: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for &cell in &group.cells {
         let method = &state.cells[cell].method;
@@ -30,20 +31,26 @@ pub(crate) fn claims(state: &State, evidence: &Evidence, group: &Group, widened:
             by_kind.entry(method.group.clone()).or_default().push(cell);
         }
     }
-    let headline = group.experiment.headline();
-    let Some(measure) = group.experiment.measures().position(|m| m == headline) else { return Ok(Vec::new()) };
+    let Some(measure) = judged.headline() else { return Ok(Vec::new()) };
     let kinds = by_kind.into_iter();
-    Ok(kinds.filter_map(|(kind, cells)| claim(state, evidence, group, kind, &cells, (measure, widened))).collect())
+    Ok(kinds.filter_map(|(kind, cells)| claim(state, evidence, judged, kind, &cells, (measure, widened))).collect())
+}
+
+/// The level of two cells' ratio: the higher of those that their ratios to the baseline have, because one that was chosen for
+/// being short chose the launches of both.
+fn level_of(judged: &Judged, measure: usize, pair: [usize; 2]) -> f64 {
+    pair.iter().filter_map(|&cell| judged.wall(measure, cell)).map(|one| one.confidence).fold(LEVEL, f64::max)
 }
 
 fn claim(
     state: &State,
     evidence: &Evidence,
-    group: &Group,
+    judged: &Judged,
     kind: String,
     cells: &[usize],
     (measure, widened): (usize, f64),
 ) -> Option<BestClaim> {
+    let group = judged.group;
     let of = |cell: usize| evidence.cells.get(&cell);
     let contrast = |a: usize, b: usize| points(of(a)?, of(b)?, measure, Column::Wall);
     let reference = group.baseline.filter(|b| cells.contains(b)).or_else(|| cells.first().copied())?;
@@ -51,12 +58,13 @@ fn claim(
     let ranked: Vec<usize> = cells.iter().copied().filter(|&c| c == reference || launched(c)).collect();
     let base = ranked.iter().position(|c| Some(*c) == group.baseline);
     let pair = |a: usize, b: usize| contrast(ranked[a], ranked[b]).unwrap_or_default();
-    let ranking = rank_contrasts(ranked.len(), pair, base, state.plan.margin, LEVEL, widened).ok()?;
+    let level = |a: usize, b: usize| level_of(judged, measure, [ranked[a], ranked[b]]);
+    let ranking = rank_contrasts(ranked.len(), pair, level, base, (state.plan.margin, LEVEL), widened).ok()?;
     let leader = ranked[ranking.leader];
     // Methods of another kind are held against the baseline of the ordinary ones.
     let outside = || {
         let baseline = group.baseline.filter(|_| base.is_none())?;
-        let level = simultaneous(LEVEL, ranked.len());
+        let level = simultaneous(level_of(judged, measure, [leader, baseline]), ranked.len());
         Some(alone(of(baseline)?, of(leader)?, measure, Column::Wall, level)?.widened(widened))
     };
     let over_baseline = ranking.claim.or_else(outside).map(|one| unmoved(&one));

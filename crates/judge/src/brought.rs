@@ -11,6 +11,7 @@ use record::state::State;
 use record::transcript::{COLUMNS, Counts, Read, Transcript};
 
 use crate::checks::{Checks, DigestsSeen};
+use crate::laws::Laws;
 use crate::slots::{Slot, SlotValues, added, of, overall, slots};
 
 /// Figures of one phase or total in one launch, round by round.
@@ -39,8 +40,8 @@ pub struct CellLaunch {
     pub rounds: Vec<i32>,
     /// Latencies: lower and upper bound of each bucket in nanoseconds, and its count.
     pub latencies: BTreeMap<(u64, u64), u64>,
-    /// Share of the launch's rounds in which the process was switched out against its will; zero where the cell's own
-    /// processes and threads may have done it.
+    /// Share of the launch's rounds in which the process was switched out against its will in one and the same phase, the one
+    /// that met it most often; zero where the cell's own processes and threads may have done it.
     pub interrupted: f64,
     /// What the machine did besides.
     pub noise: Option<NoiseDelta>,
@@ -150,14 +151,16 @@ impl Brought {
             let has_content =
                 matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
             let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
+            let mut laws = Laws::of(&method.laws, parameters, about);
             for slot in &slots {
                 let proves = record.proves(slot.round);
-                checks.laws(method, &SlotValues { slot, parameters, about }, record.launch, proves);
+                laws.ask(&SlotValues { slot, parameters, about }, record.launch, proves);
                 checks.facts(slot.facts.iter().copied());
                 if let Some(digests) = digests.as_mut().filter(|_| proves) {
                     digests.take(slot.facts.iter().copied());
                 }
             }
+            checks.laws(laws.seen());
             let launch = (!slots.is_empty()).then(|| {
                 let mut launch = figures(experiment, method, &slots, record);
                 if planned.cell.has_company() || method.has_helpers() {
@@ -188,7 +191,7 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
     let names: Vec<(&str, Option<&Total>)> = experiment.measures().map(|name| (name, total(name))).collect();
     let mut measures = vec![Figures::default(); names.len()];
     let mut latencies = BTreeMap::new();
-    let mut interrupted = 0;
+    let mut interrupted: BTreeMap<&str, u32> = BTreeMap::new();
     for slot in slots {
         for ((name, total), into) in names.iter().zip(&mut measures) {
             let lacks =
@@ -210,7 +213,9 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
                 into.take(&counts);
             }
         }
-        interrupted += u32::from(slot.phases.iter().any(|timed| timed.counts.involuntary_switches > 0));
+        for timed in slot.phases.iter().filter(|timed| timed.counts.involuntary_switches > 0) {
+            *interrupted.entry(&timed.name).or_insert(0) += 1;
+        }
         for &(low, high, count) in &slot.latencies {
             let sum: &mut u64 = latencies.entry((low, high)).or_insert(0);
             *sum = sum.saturating_add(count);
@@ -222,7 +227,7 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
         measures,
         rounds: slots.iter().map(|s| s.round).collect(),
         latencies,
-        interrupted: f64::from(interrupted) / slots.len().max(1) as f64,
+        interrupted: f64::from(interrupted.into_values().max().unwrap_or(0)) / slots.len().max(1) as f64,
         noise: record.noise.clone(),
         wall_s: record.wall_s,
         laboratory_cpu_s: record.laboratory_cpu_s,

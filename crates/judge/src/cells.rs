@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use record::machine::environment::Environment;
 use record::method::Role;
 use record::outcome::{Outcome, Status};
 use record::plan::PlannedCell;
@@ -54,7 +55,7 @@ pub(crate) fn summary_of_cell(
     evidence: &Evidence,
     index: usize,
     doubt: Option<&String>,
-    cache_bytes: Option<u64>,
+    cache: LastCache,
 ) -> Result<CellSummary> {
     let planned = &state.cells[index];
     let method = &planned.method;
@@ -80,7 +81,7 @@ pub(crate) fn summary_of_cell(
         reason: outcome.reason,
         launches: mine.launches.len(),
         per_launch: mine.launches.iter().map(|l| launch_values(&measures, l)).collect(),
-        footprint: footprint(&proofs, cache_bytes),
+        footprint: footprint(&proofs, cache),
         steady: steady(state, &planned.cell.experiment, &mine.launches),
         phases: measures.iter().enumerate().filter_map(of).collect(),
         proofs,
@@ -103,16 +104,41 @@ fn launch_values(measures: &[&str], launch: &CellLaunch) -> LaunchValues {
     }
 }
 
-/// Half a cache is in it, four caches are beyond it (McCalpin's rule for STREAM); in between some of both is measured.
-fn footprint(proofs: &BTreeMap<String, Proof>, cache_bytes: Option<u64>) -> Option<Footprint> {
+/// The last-level cache by two accounts, which differ on virtual machines: others may fill most of what the hypervisor tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastCache {
+    /// What the machine tells, in bytes.
+    pub told_bytes: Option<u64>,
+    /// The largest working set that a ladder saw the caches hold.
+    pub seen_bytes: Option<u64>,
+}
+
+impl LastCache {
+    /// What a machine's facts say of it.
+    pub fn of(environment: &Environment) -> LastCache {
+        let cpu = &environment.cpu;
+        LastCache {
+            told_bytes: cpu.last_level_cache().and_then(|c| c.size_bytes),
+            seen_bytes: cpu.ladder.as_ref().and_then(|l| Some(l.reach()?.bytes)),
+        }
+    }
+
+    /// Half a cache is in it by the lesser account, four caches are beyond it by the greater one (McCalpin's rule for
+    /// STREAM); in between some of both is measured.
+    fn word(self, bytes: u64) -> &'static str {
+        let known = || self.told_bytes.into_iter().chain(self.seen_bytes);
+        match known().min().zip(known().max()) {
+            Some((least, _)) if bytes <= least / 2 => "in cache",
+            Some((_, most)) if bytes >= most.saturating_mul(4) => "in memory",
+            Some(_) => "around",
+            None => "unknown",
+        }
+    }
+}
+
+fn footprint(proofs: &BTreeMap<String, Proof>, cache: LastCache) -> Option<Footprint> {
     let Some(Proof::Number { max: bytes, .. }) = proofs.get(FOOTPRINT) else { return None };
-    let word = match cache_bytes {
-        Some(cache) if *bytes <= cache / 2 => "in cache",
-        Some(cache) if *bytes >= cache.saturating_mul(4) => "in memory",
-        Some(_) => "around",
-        None => "unknown",
-    };
-    Some(Footprint { bytes: *bytes, against_cache: word.to_owned() })
+    Some(Footprint { bytes: *bytes, against_cache: cache.word(*bytes).to_owned() })
 }
 
 /// Launches of a cell that are asked whether they were steady, evenly chosen: more of them tell the same.
@@ -133,4 +159,23 @@ fn steady(state: &State, experiment: &str, launches: &[CellLaunch]) -> Option<St
         launches: counts.iter().map(|(label, count)| (label.word().to_owned(), *count)).collect(),
         shift: median(&mut judged.iter().filter_map(|s| s.shift).collect::<Vec<_>>()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_footprint_is_in_cache_by_the_lesser_account_and_in_memory_by_the_greater() {
+        let mib = |n: u64| n << 20;
+        let told = LastCache { told_bytes: Some(mib(32)), seen_bytes: None };
+        assert_eq!([16, 17, 127, 128].map(|n| told.word(mib(n))), ["in cache", "around", "around", "in memory"]);
+        // A hypervisor tells 32 MiB, and others leave 4 of them.
+        let both = LastCache { seen_bytes: Some(mib(4)), ..told };
+        assert_eq!(
+            [2, 3, 16, 127, 128].map(|n| both.word(mib(n))),
+            ["in cache", "around", "around", "around", "in memory"]
+        );
+        assert_eq!(LastCache::default().word(1), "unknown");
+    }
 }

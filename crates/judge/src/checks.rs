@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::expression::{Holding, Values};
+use record::expression::Holding;
 use record::method::Method;
 use record::outcome::{Outcome, Status};
 
@@ -83,7 +83,7 @@ impl FactSeen {
 }
 
 impl LawSeen {
-    fn take(&mut self, holding: Holding, launch: usize) {
+    pub(crate) fn take(&mut self, holding: Holding, launch: usize) {
         self.asked += 1;
         if let Holding::Broken(how) = holding {
             if self.broken == 0 {
@@ -138,19 +138,19 @@ impl Checks {
         }
     }
 
-    /// Holds every law against one slot. In a round without proofs those that need one are not asked.
-    pub fn laws(&mut self, method: &Method, values: &dyn Values, launch: usize, proves: bool) {
-        for law in method.laws.iter() {
-            let holding = if proves { law.check(values) } else { law.check_recorded(values) };
-            if holding == Holding::NotAsked {
-                continue;
-            }
-            if let Some(seen) = self.laws.get_mut(&law.text) {
-                seen.take(holding, launch);
-            } else {
-                let mut seen = LawSeen { level: law.is_level(), ..LawSeen::default() };
-                seen.take(holding, launch);
-                self.laws.insert(law.text.clone(), seen);
+    /// Takes what laws said of further slots.
+    pub(crate) fn laws(&mut self, laws: impl IntoIterator<Item = (String, LawSeen)>) {
+        for (text, law) in laws {
+            match self.laws.get_mut(&text) {
+                None => {
+                    self.laws.insert(text, law);
+                }
+                Some(seen) => {
+                    if seen.broken == 0 {
+                        seen.first = law.first;
+                    }
+                    (seen.asked, seen.broken) = (seen.asked + law.asked, seen.broken + law.broken);
+                }
             }
         }
     }
@@ -181,19 +181,7 @@ impl Checks {
 
     /// Joins what a further launch brought, all but its digests.
     pub(crate) fn join(&mut self, further: Checks) {
-        for (text, law) in further.laws {
-            match self.laws.get_mut(&text) {
-                None => {
-                    self.laws.insert(text, law);
-                }
-                Some(seen) => {
-                    if seen.broken == 0 {
-                        seen.first = law.first;
-                    }
-                    (seen.asked, seen.broken) = (seen.asked + law.asked, seen.broken + law.broken);
-                }
-            }
-        }
+        self.laws(further.laws);
         for (name, fact) in further.facts {
             match self.facts.get_mut(&name) {
                 None => {

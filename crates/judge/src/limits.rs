@@ -6,6 +6,7 @@ use record::state::State;
 use record::summary::{CellSummary, GroupSummary};
 use stats::estimate::Estimate;
 use stats::leader::simultaneous;
+use stats::quantile::median;
 
 use crate::compared::sound;
 use crate::estimate::{LEVEL, against, alone, level, shown};
@@ -36,9 +37,15 @@ pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group, w
         Some(alone(b, a, measure, Column::Wall, level)?.widened(widened))
     };
     let Some(&first) = limits.first() else { return Ok(None) };
+    // Limits are candidates for one place and take part in few launches: which is the least needs no interval.
+    let typical = |cell: usize| {
+        let launches = evidence.cells.get(&cell)?.launches.iter();
+        median(&mut launches.filter_map(|l| median(&mut l.measures[measure].wall_ns.clone())).collect::<Vec<_>>())
+    };
     let mut best = first;
     for &limit in &limits[1..] {
-        if against(limit, best).is_some_and(|e| e.ratio < 1.0) {
+        let ratio = against(limit, best).map(|e| e.ratio).or_else(|| Some(typical(limit)? / typical(best)?));
+        if ratio.is_some_and(|ratio| ratio < 1.0) {
             best = limit;
         }
     }

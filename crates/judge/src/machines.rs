@@ -12,9 +12,11 @@ const ABSENT: &str = "absent";
 
 /// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
 /// for one part of a field's name; a field below one of these is meant as well.
-const WITHOUT_COST: [&str; 22] = [
+const WITHOUT_COST: [&str; 23] = [
     "cgroups.memory.*.folder",
     "cgroups.memory.*.writable",
+    // Measured, so never twice the same.
+    "cpu.ladder",
     "huge_pages.pools.*.free_pages",
     "huge_pages.pools.*.overcommit_pages",
     "huge_pages.pools.*.pages",

@@ -69,6 +69,21 @@ pub fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
     narrow.filter(|cell| !bases.contains(cell) && !wide.contains(cell)).collect()
 }
 
+/// Every cell against the baseline of its group by the headline: the logarithm of each launch's ratio, in their order.
+pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)> {
+    let mut found = Vec::new();
+    for group in groups(state, None) {
+        let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
+        let Some((base, measure)) = group.baseline.zip(measure) else { continue };
+        let Some(base_evidence) = evidence.cells.get(&base) else { continue };
+        for cell in group.cells.iter().copied().chain(group.twin).filter(|c| *c != base) {
+            let all = evidence.cells.get(&cell).and_then(|e| points(base_evidence, e, measure, Column::Wall));
+            found.extend(all.map(|all| (cell, all.iter().map(|point| point.log).collect())));
+        }
+    }
+    found
+}
+
 /// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.
 pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     let mut found = Vec::new();

@@ -19,6 +19,8 @@ pub(crate) fn rounded<T: Serialize + DeserializeOwned>(value: T) -> T {
 
 fn round(value: &mut Value) {
     match value {
+        // Most figures are whole nanoseconds, or halves of them.
+        Value::Number(number) if number.as_f64().is_some_and(|v| v.abs() < 1e9 && (2.0 * v).fract() == 0.0) => {}
         Value::Number(number) if number.is_f64() => {
             let short = number.as_f64().and_then(|v| format!("{v:.FURTHER_DIGITS$e}").parse().ok());
             *number = short.and_then(Number::from_f64).unwrap_or_else(|| number.clone());
@@ -49,6 +51,14 @@ mod tests {
         let all = BTreeMap::from([("a", sum)]).into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
         assert_eq!(rounded::<BTreeMap<String, f64>>(all)["a"], 0.3);
         assert_eq!(rounded(rounded(1.0 / 3.0)), rounded(1.0 / 3.0));
+    }
+
+    #[test]
+    fn figures_of_ten_digits_are_as_they_were() {
+        for v in [0.0_f64, -0.0, 0.5, -1.5, 123_456_789.5, 999_999_999.5, -999_999_999.5, 5e-324] {
+            let by_digits: f64 = format!("{v:.FURTHER_DIGITS$e}").parse().unwrap();
+            assert_eq!(rounded(v).to_bits(), by_digits.to_bits(), "{v}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::disagreements;
 use crate::best::{claims, recommend};
 use crate::calibration;
-use crate::cells::summary_of_cell;
+use crate::cells::{LastCache, summary_of_cell};
 use crate::compared::{Compared, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
@@ -30,8 +30,8 @@ pub struct Circumstances {
     pub host: BTreeMap<String, String>,
     /// What matters most of the environment.
     pub environment: BTreeMap<String, String>,
-    /// The last-level cache in force, in bytes.
-    pub cache_bytes: Option<u64>,
+    /// The last-level cache.
+    pub cache: LastCache,
     /// The scores (`AaCheck::z`) of the A/A checks of kept runs of this machine, as they were known when the run began.
     pub kept_scores: Vec<f64>,
 }
@@ -42,7 +42,7 @@ impl Circumstances {
         Circumstances {
             host: environment.identity.words(),
             environment: environment.headline(),
-            cache_bytes: environment.cpu.last_level_cache().and_then(|c| c.size_bytes),
+            cache: LastCache::of(environment),
             kept_scores: Vec::new(),
         }
     }
@@ -94,7 +94,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     let disagreeing: BTreeMap<usize, String> = disagreements(state, evidence).into_iter().collect();
     let mut cells = Vec::with_capacity(state.cells.len());
     for index in 0..state.cells.len() {
-        cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache_bytes)?);
+        cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache)?);
     }
     let all = groups(state, None);
     let mut judged: Vec<Judged> = all.iter().map(|g| Judged::of(state, evidence, g)).collect();
@@ -105,8 +105,9 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         judged.iter().zip(&checks).map(|(g, aa)| compare(state, evidence, g, aa.as_ref())).collect();
     adjust(&mut compared, state.plan.margin);
     let mut found = Vec::with_capacity(all.len());
-    for ((group, compared), aa) in all.iter().zip(compared).zip(checks) {
-        let best = claims(state, evidence, group, calibration.widened)?;
+    for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
+        let group = judged.group;
+        let best = claims(state, evidence, judged, calibration.widened)?;
         let recommendation = recommend(state, group, &best, &compared);
         found.push(GroupSummary {
             experiment: group.experiment.name.clone(),

@@ -110,7 +110,9 @@ fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
         for &cell in
             group.cells.iter().filter(|c| summary.cells[**c].role == "limit" && Some(**c) != group.best_possible)
         {
-            let Some(by) = group.best_possible.map(|b| summary.cells[b].cell.clone()) else { continue };
+            // That another limit took less is no surprise: they are candidates for one place.
+            let winner = group.best_possible.map(|b| &summary.cells[b]).filter(|by| by.role != "limit");
+            let Some(by) = winner.map(|by| by.cell.clone()) else { continue };
             let seen = format!("it was meant as the least that this machine can take, but {by} took less");
             let at = summary.cells[cell].cell.clone();
             found.push(Warning {

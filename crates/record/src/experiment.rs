@@ -215,6 +215,27 @@ pub struct Experiment {
     pub parameters: BTreeMap<String, Parameter>,
 }
 
+/// What a list tells of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Title {
+    /// The word used on the command line.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// Left out of the list, unless it is named.
+    #[serde(default)]
+    pub hidden: bool,
+}
+
+impl Title {
+    /// Reads it from a file that is known to be sound and says all of it before its question: to list twenty experiments
+    /// takes none of what else they say.
+    pub fn parse(path: &str, text: &str) -> Result<Title> {
+        let (start, _) = text.split_once("\nquestion = ").unwrap_or((text, ""));
+        toml::from_str(start).map_err(|error| anyhow!("{path} does not begin with its title: {}", error.message()))
+    }
+}
+
 /// Where something stands in a text: `line 3, column 5`, both from one.
 fn place(text: &str, at: usize) -> String {
     let before = &text[..at.min(text.len())];
@@ -287,6 +308,11 @@ impl Experiment {
         Ok(())
     }
 
+    /// What a list tells of it.
+    pub fn titled(&self) -> Title {
+        Title { name: self.name.clone(), title: self.title.clone(), hidden: self.hidden }
+    }
+
     /// What a parameter concerns, if anything.
     pub fn concern_of(&self, key: &str) -> Option<Concern> {
         self.parameters.get(key)?.concerns
@@ -355,13 +381,13 @@ impl Experiment {
         list != ParameterList::Look || self.look_methods.is_empty() || self.look_methods.iter().any(|m| m == method)
     }
 
-    /// Puts a machine's sizes for those that the lists of its parameters give in huge pages, see [`sizes::here`].
-    pub fn settle_sizes(&mut self, huge_page_bytes: Option<u64>) -> Result<()> {
+    /// Puts a machine's sizes for those that the lists of its parameters give in huge pages or caches, see [`sizes::here`].
+    pub fn settle_sizes(&mut self, here: &sizes::Here) -> Result<()> {
         let sized = self.parameters.iter_mut().filter(|(_, p)| p.kind == ParameterKind::Size);
         for (name, p) in sized {
             for word in [&mut p.values, &mut p.default, &mut p.look, &mut p.check].into_iter().flatten() {
-                let here = sizes::here(word, huge_page_bytes);
-                *word = here.with_context(|| format!("experiment {}, parameter {name}", self.name))?;
+                let settled = sizes::here(word, here);
+                *word = settled.with_context(|| format!("experiment {}, parameter {name}", self.name))?;
             }
         }
         Ok(())

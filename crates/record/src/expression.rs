@@ -125,7 +125,8 @@ impl Expression {
         }
     }
 
-    fn names<'a>(&'a self, into: &mut Vec<&'a str>) {
+    /// Adds the names in it, in the order in which they stand there.
+    pub fn names<'a>(&'a self, into: &mut Vec<&'a str>) {
         match self {
             Expression::Number(_) => {}
             Expression::Name(name) => into.push(name),
@@ -149,7 +150,8 @@ impl Relation {
         })
     }
 
-    fn holds(self, a: i128, b: i128) -> bool {
+    /// Whether two numbers are so.
+    pub fn holds(self, a: i128, b: i128) -> bool {
         match self {
             Relation::Equal => a == b,
             Relation::AtMost => a <= b,

@@ -56,8 +56,53 @@ pub struct Offer<'a> {
     pub methods: &'a [Method],
 }
 
-/// The laws of a method. Those of a list that is known to be sound are read when they are first asked for: to list two
-/// hundred methods takes none of their two thousand laws.
+/// What a list of methods tells of one, borrowed from its line: to list two hundred takes none of their laws, keys and calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// The experiment that it belongs to.
+    pub experiment: &'a str,
+    /// Its name within the experiment.
+    pub name: &'a str,
+    /// Its part in the experiment.
+    pub role: Role,
+    /// Methods are ranked only within one group; the ordinary one has no name.
+    pub group: &'a str,
+    /// One sentence.
+    pub summary: &'a str,
+}
+
+impl<'a> Heading<'a> {
+    /// Reads it from a `method` line.
+    pub fn parse(line: &'a str) -> Result<Heading<'a>> {
+        let mut fields = line.split('\t');
+        let (Some("method"), Some(experiment), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
+            bail!("not a method line: {line:?}");
+        };
+        let mut heading = Heading { experiment, name, role: Role::Method, group: "", summary: "" };
+        for (key, value) in fields.filter_map(|f| f.split_once('=')) {
+            match key {
+                "role" => heading.role = parse_role(value).with_context(|| format!("method {experiment}/{name}"))?,
+                "group" => heading.group = value,
+                "summary" => heading.summary = value,
+                _ => {}
+            }
+        }
+        Ok(heading)
+    }
+}
+
+fn parse_role(word: &str) -> Result<Role> {
+    Ok(match word {
+        "" | "method" => Role::Method,
+        "limit" => Role::Limit,
+        "null" => Role::Null,
+        "published" => Role::Published,
+        other => bail!("unknown role {other:?}"),
+    })
+}
+
+/// The laws of a method. Those of a list that is known to be sound are read when they are first asked for: two hundred methods
+/// have two thousand laws.
 #[derive(Clone, Debug, Default)]
 pub struct Laws {
     text: String,
@@ -163,13 +208,6 @@ impl Method {
         let attributes: BTreeMap<&str, &str> = fields.filter_map(|f| f.split_once('=')).collect();
         let get = |key: &str| attributes.get(key).copied().unwrap_or_default();
         let method = format!("method {experiment}/{name}");
-        let role = match get("role") {
-            "" | "method" => Role::Method,
-            "limit" => Role::Limit,
-            "null" => Role::Null,
-            "published" => Role::Published,
-            other => bail!("{method}: unknown role {other:?}"),
-        };
         let isolation = match get("isolation") {
             "" | "shared" => Isolation::Shared,
             "own" => Isolation::Own,
@@ -180,7 +218,7 @@ impl Method {
         Ok(Method {
             experiment: experiment.to_owned(),
             name: name.to_owned(),
-            role,
+            role: parse_role(get("role")).with_context(|| method.clone())?,
             group: get("group").to_owned(),
             summary: get("summary").to_owned(),
             source: get("source").to_owned(),
@@ -204,6 +242,12 @@ impl Method {
     /// Whether threads of its own or the kernel's workers of its io_uring work for it, which take turns with it on a CPU.
     pub fn has_helpers(&self) -> bool {
         self.calls.values().flatten().any(|call| call == "io_uring_enter" || call.ends_with('+'))
+    }
+
+    /// What a list tells of it.
+    pub fn heading(&self) -> Heading<'_> {
+        let Method { experiment, name, role, group, summary, .. } = self;
+        Heading { experiment, name, role: *role, group, summary }
     }
 
     /// The kind of one of its keys.
@@ -262,6 +306,8 @@ mod tests {
         let method = Method::parse(LINE).unwrap();
         assert_eq!((method.role, method.isolation), (Role::Method, Isolation::Own));
         assert_eq!(method.calls["map"], ["mmap", "madvise"]);
+        assert_eq!(method.heading(), Heading::parse(LINE).unwrap());
+        assert!(Heading::parse(&LINE.replace("role=method", "role=king")).is_err());
         assert_eq!(*method.laws, *Method::parse_known(LINE).unwrap().laws);
         assert!(Method::parse(&LINE.replace("faults ==", "faults")).is_err(), "a law that is none");
         assert_eq!(method.preload, Some(("libx.so".into(), "x".into())));

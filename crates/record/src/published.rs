@@ -17,6 +17,12 @@ pub struct Published {
     pub source: String,
     /// Where it was measured.
     pub machine: String,
+    /// Each of its cells takes minutes, so one pass of each is measured, in a process of its own and with nothing before it.
+    #[serde(default)]
+    pub once: bool,
+    /// What its table cannot show, in sentences; printed below it.
+    #[serde(default)]
+    pub note: Option<String>,
     /// Its figures.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,

@@ -43,22 +43,53 @@ pub fn parse_size(text: &str) -> Result<u64> {
     }
 }
 
-/// What machines without huge pages take for the size of one.
-const USUAL_HUGE_PAGE: u64 = 2 << 20;
+/// What sizes of an experiment's list follow from on a machine; what cannot be read there is taken to be usual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Here {
+    /// A transparent huge page.
+    pub huge_page_bytes: u64,
+    /// The cache of the second level, which a core has to itself.
+    pub core_cache_bytes: u64,
+    /// The last-level cache.
+    pub last_cache_bytes: u64,
+}
 
-/// A size of an experiment's list on this machine: the largest of what stands between bars, each a size or, like `2.5huge`, so
-/// many huge pages. Anything else is left as it is.
-pub fn here(text: &str, huge_page_bytes: Option<u64>) -> Result<String> {
-    if !text.contains("huge") {
+impl Default for Here {
+    fn default() -> Here {
+        Here { huge_page_bytes: 2 << 20, core_cache_bytes: 256 << 10, last_cache_bytes: 32 << 20 }
+    }
+}
+
+/// No size that follows from a cache is larger: machines of servers tell of caches whose fourfold would take minutes to go
+/// over.
+const MOST_BY_CACHE: u64 = 1 << 30;
+
+/// A size of an experiment's list on this machine: the largest of what stands between bars, each a size or a number of huge
+/// pages (`2.5huge`), of a core's own caches (`0.25core`, rounded down to a power of two) or of last-level caches
+/// (`2cache`, rounded up to one, 1 GiB at most). Anything else is left as it is.
+pub fn here(text: &str, here: &Here) -> Result<String> {
+    if !["huge", "core", "cache"].iter().any(|word| text.contains(word)) {
         return Ok(text.to_owned());
     }
-    let one = |part: &str| match part.trim().strip_suffix("huge") {
-        Some(count) => {
-            let bytes = count.parse::<f64>()? * huge_page_bytes.unwrap_or(USUAL_HUGE_PAGE) as f64;
-            anyhow::ensure!(bytes > 0.0 && bytes.fract() == 0.0, "{part:?} is not a whole number of bytes");
-            Ok(bytes as u64)
+    let of = |number: &str, bytes: u64| -> Result<f64> {
+        let bytes = number.parse::<f64>()? * bytes as f64;
+        anyhow::ensure!(bytes >= 1.0, "{number:?} of it is no size");
+        Ok(bytes)
+    };
+    let one = |part: &str| -> Result<u64> {
+        let part = part.trim();
+        if let Some(count) = part.strip_suffix("huge") {
+            let bytes = of(count, here.huge_page_bytes)?;
+            anyhow::ensure!(bytes.fract() == 0.0, "{part:?} is not a whole number of bytes");
+            return Ok(bytes as u64);
         }
-        None => parse_size(part),
+        if let Some(count) = part.strip_suffix("core") {
+            return Ok(1 << (of(count, here.core_cache_bytes)? as u64).ilog2());
+        }
+        match part.strip_suffix("cache") {
+            Some(count) => Ok((of(count, here.last_cache_bytes)? as u64).next_power_of_two().min(MOST_BY_CACHE)),
+            None => parse_size(part),
+        }
     };
     let sizes = text.split('|').map(one).collect::<Result<Vec<u64>>>()?;
     Ok(format_size(sizes.into_iter().max().unwrap_or(0)))
@@ -144,13 +175,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_in_huge_pages_follow_the_machine() {
-        let at_64k = Some(512 << 20);
-        assert_eq!(here("2MiB|1huge", Some(2 << 20)).unwrap(), "2MiB");
-        assert_eq!(here("64MiB|2huge", at_64k).unwrap(), "1GiB");
-        assert_eq!(here("2.5huge", None).unwrap(), "5MiB");
-        assert_eq!(here("64KiB", at_64k).unwrap(), "64KiB");
-        assert!(here("huge", None).is_err() && here("0huge", None).is_err() && here("1huge|x", None).is_err());
+    fn sizes_follow_the_machine() {
+        let usual = Here::default();
+        let at_64k = Here { huge_page_bytes: 512 << 20, ..usual };
+        assert_eq!(here("2MiB|1huge", &usual).unwrap(), "2MiB");
+        assert_eq!(here("64MiB|2huge", &at_64k).unwrap(), "1GiB");
+        assert_eq!(here("2.5huge", &usual).unwrap(), "5MiB");
+        assert_eq!(here("64KiB", &at_64k).unwrap(), "64KiB");
+        for wrong in ["huge", "0huge", "1huge|x", "core", "0cache", "-1core", "cache|1MiB"] {
+            assert!(here(wrong, &usual).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_follow_the_caches_in_powers_of_two() {
+        let server = Here { core_cache_bytes: 2 << 20, last_cache_bytes: 105 << 20, ..Here::default() };
+        assert_eq!(here("0.25core", &Here::default()).unwrap(), "64KiB");
+        assert_eq!(here("0.25core", &server).unwrap(), "512KiB");
+        assert_eq!(here("0.25core", &Here { core_cache_bytes: 1280 << 10, ..server }).unwrap(), "256KiB");
+        assert_eq!(here("64MiB|2cache", &Here::default()).unwrap(), "64MiB");
+        assert_eq!(here("64MiB|2cache", &server).unwrap(), "256MiB");
+        assert_eq!(here("64MiB|2cache", &Here { last_cache_bytes: 1 << 20, ..server }).unwrap(), "64MiB");
+        assert_eq!(here("2cache", &Here { last_cache_bytes: 1 << 40, ..server }).unwrap(), "1GiB");
     }
 
     #[test]

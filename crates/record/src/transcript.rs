@@ -49,6 +49,7 @@ pub const COLUMNS: [&str; 11] = [
 
 impl Counts {
     /// From the columns' order.
+    #[inline]
     pub fn from_array(v: [u64; 11]) -> Counts {
         let [ops, bytes, start_ns, wall_ns, cpu_ns, user_ns, system_ns, minor_faults, major_faults, vs, is] = v;
         Counts {
@@ -67,6 +68,7 @@ impl Counts {
     }
 
     /// In the columns' order.
+    #[inline]
     pub fn to_array(self) -> [u64; 11] {
         [
             self.ops,
@@ -192,6 +194,10 @@ impl Transcript {
         loop {
             bytes.clear();
             let mut next = || -> Result<bool> {
+                if let Some(length) = transcript.usual(input.fill_buf()?, columns) {
+                    input.consume(length);
+                    return Ok(true);
+                }
                 if input.read_until(b'\n', &mut bytes)? == 0 {
                     return Ok(false);
                 }
@@ -205,6 +211,38 @@ impl Transcript {
             }
             number += 1;
         }
+    }
+
+    /// Takes a sample's line as workers write it, of a phase that is known, with its end: its length in bytes, or none and
+    /// nothing taken where it is anything else, which is for [`Transcript::take`] to judge. Nearly all lines are such ones.
+    fn usual(&mut self, text: &[u8], columns: usize) -> Option<usize> {
+        let further = columns.checked_sub(4 + COLUMNS.len()).filter(|_| !self.done)?;
+        let mut line = Line { rest: text.strip_prefix(b"sample\t")? };
+        let slot = line.number()?;
+        let is_before = line.rest.first() == Some(&b'-');
+        line.rest = &line.rest[usize::from(is_before)..];
+        let round = i32::try_from(line.number()?).ok()?;
+        let cell = line.number()?;
+        let after = |name: &String| line.rest.strip_prefix(name.as_bytes())?.strip_prefix(b"\t");
+        let (phase, rest) = self.phases.iter().enumerate().find_map(|(i, name)| Some((i, after(name)?)))?;
+        line.rest = rest;
+        let mut counts = [0_u64; COLUMNS.len()];
+        let (last, all_but) = counts.split_last_mut()?;
+        for into in all_but {
+            *into = line.number()?;
+        }
+        let mut extra = Vec::new();
+        *last = if further > 0 { line.number()? } else { line.last()? };
+        for column in 1..=further {
+            extra.push(if column < further { line.number()? } else { line.last()? });
+        }
+        let (slot, cell, phase) = (u32::try_from(slot).ok()?, u32::try_from(cell).ok()?, u16::try_from(phase).ok()?);
+        if self.samples.capacity() == 0 {
+            self.samples.reserve(text.len() / USUAL_LINE_BYTES);
+        }
+        let round = if is_before { -round } else { round };
+        self.samples.push(Sample { slot, round, cell, phase, counts: Counts::from_array(counts), extra });
+        Some(text.len() - line.rest.len())
     }
 
     fn take(&mut self, line: &str, number: usize, columns: &mut usize) -> Result<()> {
@@ -295,6 +333,40 @@ impl Transcript {
     }
 }
 
+/// Bytes of a sample's line, by which room is made for all of them.
+const USUAL_LINE_BYTES: usize = 72;
+/// Digits that surely make no number that is too large.
+const SURE_DIGITS: usize = 19;
+
+/// What is left of the line that is being read, and all lines behind it.
+struct Line<'a> {
+    rest: &'a [u8],
+}
+
+impl Line<'_> {
+    /// The digits up to a byte that ends them, as a number.
+    fn until(&mut self, end: u8) -> Option<u64> {
+        let mut sum = 0_u64;
+        for (i, byte) in self.rest.iter().enumerate() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                self.rest = &self.rest[i + 1..];
+                return (*byte == end && i > 0 && i <= SURE_DIGITS).then_some(sum);
+            }
+            sum = sum.wrapping_mul(10).wrapping_add(u64::from(digit));
+        }
+        None
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.until(b'\t')
+    }
+
+    fn last(&mut self) -> Option<u64> {
+        self.until(b'\n')
+    }
+}
+
 /// A count as it is written: decimal digits and nothing else.
 fn count(text: &[u8]) -> Result<u64> {
     let mut sum = (!text.is_empty()).then_some(0_u64);
@@ -366,6 +438,38 @@ mod tests {
             );
         }
         assert_eq!(read(&format!("{HEAD}{}", SAMPLE.replace("4096", &u64::MAX.to_string()))).unwrap().samples.len(), 1);
+    }
+
+    proptest! {
+        /// The usual way is only a shorter one.
+        #[test]
+        fn a_line_is_read_the_usual_way_as_by_its_words(
+            numbers in proptest::collection::vec(any::<u64>().prop_map(|n| n >> (n % 64)), 15),
+            round in any::<i32>(),
+            further in 0..3_usize,
+            damage in proptest::option::of((0..200_usize, any::<u8>())),
+        ) {
+            let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
+            let mut line = format!("sample\t{}\t{round}\t{}\tmap\t", numbers[13] >> 33, numbers[14] >> 33);
+            line += &words[..COLUMNS.len() + further].join("\t");
+            let mut line = (line + "\n").into_bytes();
+            if let Some((at, byte)) = damage {
+                let at = at % line.len();
+                line[at] = byte;
+            }
+            let columns = 4 + COLUMNS.len() + further;
+            let mut usual = Transcript { phases: vec!["m".to_owned(), "map".to_owned()], ..Transcript::default() };
+            let mut worded = usual.clone();
+            if let Some(length) = usual.usual(&line, columns) {
+                let text = std::str::from_utf8(&line[..length]).unwrap();
+                worded.take(text.strip_suffix('\n').unwrap(), 9, &mut columns.clone()).unwrap();
+                prop_assert_eq!(&usual.samples, &worded.samples);
+                prop_assert_eq!(&usual.phases, &worded.phases);
+            } else {
+                let odd = damage.is_some() || round == i32::MIN || numbers.iter().any(|n| *n > 1 << 60);
+                prop_assert!(usual.samples.is_empty() && odd);
+            }
+        }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use record::experiment::Experiment;
-use record::method::{Method, Offer, Role};
+use record::experiment::{Experiment, Title};
+use record::method::{Heading, Method, Offer, Role};
 
-fn role_word(method: &Method) -> String {
+fn role_word(method: &Heading) -> String {
     match method.role {
         Role::Method if method.group.is_empty() => String::new(),
         Role::Method => format!(" [{}]", method.group),
@@ -16,36 +16,47 @@ fn role_word(method: &Method) -> String {
     }
 }
 
+/// What each worker has, by its name.
+type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
+
 /// The methods of one experiment with the workers that have each.
-fn methods<'a>(experiment: &Experiment, offers: &[Offer<'a>]) -> BTreeMap<&'a str, (&'a Method, Vec<&'a str>)> {
-    let mut found: BTreeMap<&str, (&Method, Vec<&str>)> = BTreeMap::new();
-    for offer in offers {
-        for method in offer.methods.iter().filter(|m| m.experiment == experiment.name) {
-            found.entry(&method.name).or_insert((method, Vec::new())).1.push(offer.worker);
+fn methods<'a>(experiment: &str, listed: &Listed<'a>) -> BTreeMap<&'a str, (Heading<'a>, Vec<&'a str>)> {
+    let mut found: BTreeMap<&str, (Heading, Vec<&str>)> = BTreeMap::new();
+    for (worker, headings) in listed {
+        for &heading in headings.iter().filter(|h| h.experiment == experiment) {
+            found.entry(heading.name).or_insert((heading, Vec::new())).1.push(worker);
         }
     }
     found
 }
 
-/// All experiments, or the methods of one.
-pub fn list(experiments: &[Experiment], only: Option<&Experiment>, offers: &[Offer]) -> String {
-    let mut text = String::new();
-    for experiment in experiments.iter().filter(|e| only.map_or(!e.hidden, |o| o.name == e.name)) {
-        let _ = writeln!(text, "{}: {}", experiment.name, experiment.title);
-        for (name, (method, names)) in methods(experiment, offers) {
-            let _ = writeln!(
-                text,
-                "    {:<26} {:<22} {}",
-                format!("{name}{}", role_word(method)),
-                names.join(" "),
-                method.summary
-            );
-        }
-        if only.is_some() {
-            text.push('\n');
-            parameters(&mut text, experiment);
-        }
+fn headings<'a>(offers: &[Offer<'a>]) -> Vec<(&'a str, Vec<Heading<'a>>)> {
+    offers.iter().map(|offer| (offer.worker, offer.methods.iter().map(Method::heading).collect())).collect()
+}
+
+fn entry(text: &mut String, name: &str, title: &str, listed: &Listed) {
+    let _ = writeln!(text, "{name}: {title}");
+    for (name, (method, names)) in methods(name, listed) {
+        let name = format!("{name}{}", role_word(&method));
+        let _ = writeln!(text, "    {name:<26} {:<22} {}", names.join(" "), method.summary);
     }
+}
+
+/// All experiments but the hidden ones, with the methods that workers list.
+pub fn list(titles: &[Title], listed: &Listed) -> String {
+    let mut text = String::new();
+    for title in titles.iter().filter(|title| !title.hidden) {
+        entry(&mut text, &title.name, &title.title, listed);
+    }
+    text
+}
+
+/// One experiment, with its parameters.
+pub fn list_one(experiment: &Experiment, offers: &[Offer]) -> String {
+    let mut text = String::new();
+    entry(&mut text, &experiment.name, &experiment.title, &headings(offers));
+    text.push('\n');
+    parameters(&mut text, experiment);
     text
 }
 
@@ -71,9 +82,11 @@ pub fn explain(experiment: &Experiment, offers: &[Offer]) -> String {
         let _ = writeln!(text, "  - {trap}");
     }
     text.push_str("\nMethods:\n");
-    for (name, (method, names)) in methods(experiment, offers) {
-        let _ = writeln!(text, "  {name}{} ({})\n      {}", role_word(method), names.join(", "), method.summary);
-        for law in method.laws.iter() {
+    for (name, (method, names)) in methods(&experiment.name, &headings(offers)) {
+        let _ = writeln!(text, "  {name}{} ({})\n      {}", role_word(&method), names.join(", "), method.summary);
+        let mut all = offers.iter().flat_map(|offer| offer.methods);
+        let first = all.find(|m| m.experiment == experiment.name && m.name == name);
+        for law in first.iter().flat_map(|method| method.laws.iter()) {
             let _ = writeln!(text, "      law: {law}");
         }
     }

@@ -127,6 +127,9 @@ pub fn render(table: &Published, asked: usize, summary: &Summary) -> Result<Stri
     for line in rows.to_string().lines() {
         let _ = writeln!(text, "   {}", line.trim_end());
     }
+    if let Some(note) = &table.note {
+        let _ = writeln!(text, "   {note}");
+    }
     if left_out > 0 {
         let _ = writeln!(text, "   {left_out} more rows, of other sizes: pagewise run --published {}", table.id);
     }

@@ -27,7 +27,7 @@ pub struct Ranking {
     pub leader: usize,
     /// How each method stands to it.
     pub standings: Vec<Standing>,
-    /// Each method's ratio to the leader, at the ordinary confidence: for a sentence's figures and the time it would take.
+    /// Each method's ratio to the leader, at the confidence of the pair: for a sentence's figures and the time it would take.
     pub to_leader: Vec<Option<Estimate>>,
     /// The leader's ratio to the baseline with limits that hold although the leader was chosen among the methods; `None`
     /// where the baseline leads or is not among them.
@@ -64,20 +64,21 @@ pub fn rank(
         let log = |row: &[f64]| row[b] - row[a];
         launches.iter().map(|row| Point { log: log(row.as_ref()), rounds: 1, round_variance: 0.0 }).collect()
     };
-    rank_contrasts(methods, contrast, baseline, margin, confidence, 1.0)
+    rank_contrasts(methods, contrast, |_, _| confidence, baseline, (margin, confidence), 1.0)
 }
 
 /// The same from the launches of each pair, so that rounds are paired where two methods shared a process and not every
 /// method has to have been launched everywhere. `contrast(a, b)` gives b relative to a; pairs with too few launches stay
-/// without a word. All standard errors are widened by a calibration's factor.
+/// without a word. `level(a, b)` is the confidence of a pair's interval: more than `confidence` where one of them left the
+/// launches for its width. All standard errors are widened by a calibration's factor.
 ///
 /// `TooFew` without methods, `NotAProbability`.
 pub fn rank_contrasts(
     methods: usize,
     contrast: impl Fn(usize, usize) -> Vec<Point>,
+    level: impl Fn(usize, usize) -> f64,
     baseline: Option<usize>,
-    margin: f64,
-    confidence: f64,
+    (margin, confidence): (f64, f64),
     widening: f64,
 ) -> Result<Ranking, Undefined> {
     check_probability(confidence)?;
@@ -87,8 +88,9 @@ pub fn rank_contrasts(
     let pairs: Vec<(usize, usize)> = (0..methods).flat_map(|a| (a + 1..methods).map(move |b| (a, b))).collect();
     let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
     let estimated = estimates(&contrasts, confidence).into_iter().zip(pairs);
+    let at = |one: Estimate, (a, b): (usize, usize)| one.widened(widening).at(level(a, b)).ok();
     let (pairs, compared): (Vec<_>, Vec<_>) =
-        estimated.filter_map(|(one, pair)| Some((pair, one.ok()?.widened(widening)))).unzip();
+        estimated.filter_map(|(one, pair)| Some((pair, at(one.ok()?, pair)?))).unzip();
     let said = words(&compared.iter().map(|one| (*one, margin)).collect::<Vec<_>>(), confidence);
     let to = |method: usize, other: usize| {
         let pair = pairs.iter().position(|&pair| pair == (method.min(other), method.max(other)))?;
@@ -96,7 +98,7 @@ pub fn rank_contrasts(
     };
     let leader = leader(methods, baseline, &pairs, &said, to);
     let claim = baseline.filter(|&base| base != leader && base < methods).and_then(|base| to(leader, base));
-    let claim = claim.map(|one| one.at(simultaneous(confidence, methods - 1))).transpose()?;
+    let claim = claim.map(|one| one.at(simultaneous(one.confidence, methods - 1))).transpose()?;
     Ok(Ranking {
         leader,
         standings: (0..methods).map(|method| standing(method, leader, &pairs, &said)).collect(),

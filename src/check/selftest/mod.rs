@@ -13,9 +13,9 @@ use trials::{Laboratory, Trial};
 use crate::run::signals::Signals;
 use crate::worker::Worker;
 
-mod real;
 mod sequential;
 
+pub mod real;
 pub mod trials;
 
 /// The experiment whose cells are used.

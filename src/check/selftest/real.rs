@@ -5,10 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use judge::Circumstances;
+use judge::evidence::Evidence;
 use judge::selftest::real::{Amount, MORE_PERCENT, RealRun};
 use record::cell::Selector;
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
+use record::state::State;
 use stats::verdict::MARGIN;
 
 use crate::plan::{self, Choice, Terms, Wish, catalog, input};
@@ -18,6 +20,7 @@ use crate::run::signals::Signals;
 use crate::worker::Worker;
 
 /// One comparison: a method at an amount of work and at 5 % more of it.
+#[derive(Clone, Copy)]
 struct Regime {
     experiment: &'static str,
     methods: &'static [&'static str],
@@ -93,6 +96,9 @@ const JAVA: &[Regime] = &[
     },
 ];
 
+/// The experiments that [`alone`] knows.
+pub const EXPERIMENTS: [&str; 7] = ["fault", "message", "share", "allocate", "copy", "transfer", "read"];
+
 /// The experiment with one value for each parameter, but two for the amount of work, which no longer tells groups apart.
 fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
     let mut experiment = catalog::find(all, regime.experiment)?.clone();
@@ -113,7 +119,10 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
 
 /// What successive runs measure, and whose methods.
 const TURNS: [(&str, &[Regime]); 5] =
-    [("c-O3", FIRST), ("c-O3", SECOND), ("java", JAVA), ("c-O3", FIRST), ("c-O3", SECOND)];
+    [(NATIVE, FIRST), (NATIVE, SECOND), ("java", JAVA), (NATIVE, FIRST), (NATIVE, SECOND)];
+
+/// The native worker whose cells are used.
+const NATIVE: &str = "c-O3";
 
 /// The run of this number; `None` where no such worker is there.
 pub fn run(
@@ -128,6 +137,41 @@ pub fn run(
     if worker.start().is_err() {
         return Ok(None);
     }
+    let name = format!("selftest-real-{}-{seed:x}", std::process::id());
+    // The budget is what ends an ordinary run that was given one.
+    let terms = Terms::usual(name, seed, budget_s, (0.0, MARGIN));
+    let regimes: Vec<&Regime> = regimes.iter().collect();
+    let (state, evidence) = measure(folder, (experiments, workers), worker, &regimes, terms, signals)?;
+    let amounts = regimes.iter().map(|r| (r.experiment.to_owned(), r.amount())).collect();
+    let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
+    Ok(Some(RealRun { worker: worker.name.clone(), amounts, summary }))
+}
+
+/// One experiment's native method, its hidden duplicate and the same with 5 % more to do, and nothing beside them.
+pub fn alone(
+    folder: &Path,
+    (experiments, workers): (&[Experiment], &[Worker]),
+    (experiment, base): (&str, Option<u64>),
+    terms: Terms,
+    signals: &Signals,
+) -> Result<(State, Evidence)> {
+    let of = |regime: &&Regime| regime.experiment == experiment;
+    let regime = FIRST.iter().chain(SECOND).find(of).with_context(|| format!("{experiment} has no such cells"))?;
+    // The other way of doing it stays out.
+    let regime = Regime { methods: &regime.methods[..1], base: base.unwrap_or(regime.base), ..*regime };
+    let worker = workers.iter().find(|w| w.name == NATIVE).context("there is no native worker")?;
+    measure(folder, (experiments, workers), worker, &[&regime], terms, signals)
+}
+
+/// The cells of these regimes in one run.
+fn measure(
+    folder: &Path,
+    (experiments, workers): (&[Experiment], &[Worker]),
+    worker: &Worker,
+    regimes: &[&Regime],
+    terms: Terms,
+    signals: &Signals,
+) -> Result<(State, Evidence)> {
     let narrow: Vec<Experiment> = regimes.iter().map(|r| narrowed(experiments, r)).collect::<Result<_>>()?;
     let words = regimes.iter().flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
     let selectors = words.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
@@ -140,16 +184,8 @@ pub fn run(
         page_bytes: rustix::param::page_size() as u64,
     };
     input::complete(&mut wish, &narrow)?;
-    let name = format!("selftest-real-{}-{seed:x}", std::process::id());
-    // The budget is what ends an ordinary run that was given one.
-    let terms = Terms::usual(name, seed, budget_s, (0.0, MARGIN));
     let folder = RunFolder::create(folder)?;
     let plan = plan::build(&narrow, workers, Choice::Wished(&wish), terms)?;
     folder.write_sealed("plan.json", &plan)?;
-    let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;
-    let (state, evidence) = runner.run()?;
-    let amounts = regimes.iter().map(|r| (r.experiment.to_owned(), r.amount()));
-    let amounts = amounts.collect();
-    let summary = judge::summarise(&state, &evidence, Circumstances::default())?;
-    Ok(Some(RealRun { worker: worker.name.clone(), amounts, summary }))
+    Runner::new(plan, &folder, workers, signals, Progress::new())?.run()
 }

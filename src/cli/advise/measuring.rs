@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
         let folder = RunFolder::create(&runs_folder().join(&plan.run))?;
-        let made = run::made(self.laboratory, false, plan, &folder, self.forced);
+        let made = run::made(self.laboratory, false, plan, &folder, self.forced, None);
         if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
             folder.discard();
         }

@@ -91,7 +91,7 @@ fn measure(
     let terms = Terms { created: start.created(), short: true, ..usual };
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, Choice::Wished(&wish), terms)?;
     let folder = RunFolder::create(place)?;
-    let made = run::made(laboratory, false, plan, &folder, arguments.force);
+    let made = run::made(laboratory, false, plan, &folder, arguments.force, None);
     if made.is_err() {
         folder.discard();
     }

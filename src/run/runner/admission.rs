@@ -23,9 +23,16 @@ pub(super) struct Room {
     held_s: f64,
     /// Whether anything is left out at all.
     chooses: bool,
+    /// The longest that one pilot may take, where that is given.
+    longest: Option<Duration>,
 }
 
 impl Room {
+    /// Room for the pilots of everything, each within so much time; what fits is decided when all are known.
+    pub(super) fn of_all(until_s: f64, longest: Duration) -> Room {
+        Room { until_s, held_s: 0.0, chooses: false, longest: Some(longest) }
+    }
+
     pub(super) fn until_s(&self) -> f64 {
         self.until_s
     }
@@ -35,7 +42,7 @@ impl Runner<'_> {
     pub(super) fn room(&self, until_s: f64) -> Room {
         let plan = &self.state.plan;
         let chooses = !plan.first_look && plan.rounds.is_none() && until_s - self.spent_s() >= LEAST_TIME_S;
-        Room { until_s, held_s: 0.0, chooses }
+        Room { until_s, held_s: 0.0, chooses, longest: None }
     }
 
     /// The launch groups of an experiment, those together whose cells are compared, in the order of the plan's cells.
@@ -47,6 +54,9 @@ impl Runner<'_> {
 
     /// A pilot that takes longer than this shows that its comparison does not fit; `None` where all are let in.
     pub(super) fn longest_pilot(&self, room: &Room) -> Option<Duration> {
+        if room.longest.is_some() {
+            return room.longest;
+        }
         let left_s = room.until_s - self.spent_s() - room.held_s;
         let most_s = (left_s / (LEAST_POINTS + 1) as f64).max(LEAST_PILOT_S);
         // The first comparison is measured however long it takes: a run brings something.

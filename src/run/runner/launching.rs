@@ -126,7 +126,7 @@ impl Runner<'_> {
         // shows how long a round takes in the launches that come.
         let given = self.state.plan.rounds.is_some();
         let everything = given || block < 0;
-        let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(|w| w.proves_by_round);
+        let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(|w| w.proves_by_round());
         let few = !given && (block >= 0 || asked.rounds > 1);
         let sparing = few && self.state.cells[cells[0]].cell.sides().all(by_round);
         turns(&roles, block, (asked.warmup_rounds, asked.rounds), seed, everything, sparing)

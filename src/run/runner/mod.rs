@@ -1,6 +1,7 @@
 //! Runs a plan: pilot, launches in random order, stopping. The only place that decides what happens next.
 
 mod admission;
+mod asking;
 mod ending;
 mod launching;
 mod learning;
@@ -13,6 +14,8 @@ mod turns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub use asking::Questions;
 
 use anyhow::{Result, bail};
 use judge::Width;
@@ -66,6 +69,8 @@ pub struct Runner<'a> {
     precise: BTreeSet<usize>,
     /// Tells whether another run measures at the same time; where left out, nobody asks.
     alone: Option<&'a Alone>,
+    /// What the run is made to answer, where that is more than how wide its ratios are.
+    questions: Option<&'a dyn Questions>,
 }
 
 /// How much one launch holds.
@@ -144,6 +149,7 @@ impl<'a> Runner<'a> {
             left_out: BTreeSet::new(),
             precise: BTreeSet::new(),
             alone: None,
+            questions: None,
             state,
         })
     }
@@ -182,7 +188,21 @@ impl<'a> Runner<'a> {
         let names: Vec<String> = self.state.plan.experiments.iter().map(|e| e.name.clone()).collect();
         let mut notes = Vec::new();
         notes.extend(environment_note(&self.cleared));
-        let weights = self.weights(&names)?;
+        match self.questions {
+            Some(questions) => notes.extend(self.answer(&names, questions)?),
+            None => self.until_precise(&names, &mut notes)?,
+        }
+        self.progress.finish();
+        let stopped_by = self.signals.arrived();
+        let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
+        self.decide(why, What::Ended { stopped_by, launches: self.next_launch, notes })?;
+        drop(self.guard);
+        Ok((self.state, self.evidence))
+    }
+
+    /// Every experiment in its share of the time until its ratios are as narrow as asked.
+    fn until_precise(&mut self, names: &[String], notes: &mut Vec<Note>) -> Result<()> {
+        let weights = self.weights(names)?;
         let mut shares_s = Vec::new();
         for (done, name) in names.iter().enumerate() {
             self.progress.begin(done + 1, names.len());
@@ -199,13 +219,7 @@ impl<'a> Runner<'a> {
                 break;
             }
         }
-        self.take_up(&names, &shares_s, &mut notes)?;
-        self.progress.finish();
-        let stopped_by = self.signals.arrived();
-        let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
-        self.decide(why, What::Ended { stopped_by, launches: self.next_launch, notes })?;
-        drop(self.guard);
-        Ok((self.state, self.evidence))
+        self.take_up(names, &shares_s, notes)
     }
 
     /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that

@@ -11,11 +11,9 @@ use super::{Asked, Runner, launch_s};
 /// The block of launches that are kept but only show how long rounds take.
 const PILOT: i32 = -1;
 /// A round below this many seconds is shown by several: one alone is mostly the first touch of everything.
-const SHORT_ROUND_S: f64 = 0.1;
+pub(super) const SHORT_ROUND_S: f64 = 0.1;
 /// Where cells work on so many bytes nothing is discarded before: what a process pays once is nothing to them.
-const LONG_JOB_BYTES: u64 = 512 << 20;
-/// The pilot of cells that work on so many bytes discards no round.
-const LARGE_BYTES: u64 = 256 << 20;
+const LONG_JOB_BYTES: u64 = 64 << 20;
 /// What a cell's turn takes whatever its size, and the bytes that one is through with in a second, checked and cleaned up: a
 /// guess that only shares out a budget which does not hold everything.
 const CELL_S: f64 = 0.3;
@@ -27,7 +25,7 @@ const PLANNED_LAUNCHES: f64 = 10.0;
 /// The share of the time that is planned with.
 const PLANNED_SHARE: f64 = 0.92;
 /// Most measured rounds in one launch.
-const MOST_ROUNDS: f64 = 400.0;
+pub(super) const MOST_ROUNDS: f64 = 400.0;
 /// Measured rounds should take so many times what start and warm-up of their launch take.
 const WORTH: f64 = 3.0;
 /// Rounds that a launch should have where one is shorter than [`SHORT_ROUND_S`]: their middle then feels no single tick.
@@ -83,7 +81,7 @@ impl Runner<'_> {
         let warmup_rounds = match self.state.launch_groups[launch_group].fresh {
             true => 0,
             false if self.compiles(launch_group) => 2,
-            false if self.largest(launch_group) >= LARGE_BYTES => 0,
+            false if self.largest(launch_group) >= LONG_JOB_BYTES => 0,
             false => 1,
         };
         Asked { rounds: 1, warmup_rounds, at_most: None }
@@ -93,8 +91,13 @@ impl Runner<'_> {
     /// here and how
     /// long a round takes. The groups that have been launched so are returned.
     pub(super) fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
+        let room = self.room(until_s);
+        self.pilot_in(name, room)
+    }
+
+    /// The same within a room.
+    pub(super) fn pilot_in(&mut self, name: &str, mut room: Room) -> Result<Vec<usize>> {
         let mut launched = Vec::new();
-        let mut room = self.room(until_s);
         for mut comparison in self.comparisons(name) {
             if self.is_full(&room) {
                 self.left_out.extend(&comparison);
@@ -133,7 +136,10 @@ impl Runner<'_> {
             self.launch(launch_group, PILOT, asked)?;
         }
         let group = &self.state.launch_groups[launch_group];
-        let again = !group.fresh && group.timed && group.round_s < SHORT_ROUND_S;
+        // A single round proves, which may take longer than what is measured: several show what a round is.
+        let measured_s = group.cells.iter().filter_map(|cell| self.lengths_ns.get(cell)).sum::<f64>() / 1e9;
+        let short = group.round_s < SHORT_ROUND_S || measured_s > 0.0 && measured_s < SHORT_ROUND_S;
+        let again = !group.fresh && group.timed && short;
         if again && !self.alive(launch_group).is_empty() && !stopped(self) {
             self.launch(launch_group, PILOT, Asked { rounds: SECOND_PILOT_ROUNDS, ..asked })?;
         }

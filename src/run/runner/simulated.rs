@@ -8,17 +8,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use judge::claims::Wanted;
 use judge::evidence::Evidence;
+use record::cell::Cell;
 use record::end::End;
 use record::experiment::Content;
 use record::folder::RunFolder;
+use record::method::Role;
 use record::outcome::Status;
 use record::plan::Plan;
 use record::state::State;
 use record::transcript::COLUMNS;
 use stats::rng::Seeded;
 
-use super::Runner;
+use super::{Questions, Runner};
 use crate::run::launch::{Ended, Launcher, Side};
 use crate::run::patience::TimeLimit;
 use crate::run::progress::Progress;
@@ -139,6 +142,15 @@ const STEADY: [(&str, Manner); 3] = [
 
 /// A whole run of a plan in a folder of its own, which is there for as long as the result.
 fn run(plan: Plan, manners: &[(&str, Manner)]) -> (State, Evidence, RunFolder, tempfile::TempDir) {
+    run_asking(plan, manners, None)
+}
+
+/// The same, made to answer these questions.
+fn run_asking(
+    plan: Plan,
+    manners: &[(&str, Manner)],
+    questions: Option<&dyn Questions>,
+) -> (State, Evidence, RunFolder, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let folder = RunFolder::create(&place.path().join("run")).unwrap();
     let mut all: BTreeMap<String, Manner> = STEADY.map(|(name, manner)| (name.to_owned(), manner)).into();
@@ -148,8 +160,23 @@ fn run(plan: Plan, manners: &[(&str, Manner)]) -> (State, Evidence, RunFolder, t
     let (workers, signals) = ([Worker::simulated("c-O3")], Signals::watch().unwrap());
     folder.write_sealed("plan.json", &plan).unwrap();
     let runner = Runner::driving(plan, &folder, &workers, &signals, Progress::new(), Box::new(launcher)).unwrap();
-    let (state, evidence) = runner.run().unwrap();
+    let (state, evidence) = runner.asking(questions).run().unwrap();
     (state, evidence, folder, place)
+}
+
+/// Has no word on two methods before they have been launched so often.
+struct UntilLaunched(Vec<Cell>, usize);
+
+impl Questions for UntilLaunched {
+    fn comparisons(&self) -> Vec<(Vec<Cell>, bool)> {
+        vec![(self.0.clone(), true)]
+    }
+
+    fn open(&self, state: &State, evidence: &Evidence) -> Result<Vec<Wanted>> {
+        let open = launches_of(state, evidence, &self.0[0].method) < self.1;
+        let wanted = Wanted { cells: self.0.clone(), launches: self.1, decides: true };
+        Ok(if open { vec![wanted] } else { Vec::new() })
+    }
 }
 
 /// The code of the note by which an experiment ended.
@@ -219,6 +246,80 @@ fn what_is_precise_leaves_the_launches_and_what_it_is_held_against_stays() {
         all.find(|c| c.cell == cell).and_then(|c| c.ratio.as_ref()).unwrap().level
     });
     assert_eq!(levels, [0.968, 0.95]);
+    // What is claimed of it among the two methods rests on the same launches.
+    let best = &summary.groups[0].best[0];
+    let claim = best.over_baseline.unwrap();
+    assert_eq!(
+        (best.leader, best.ranked),
+        (state.cells.iter().position(|c| c.cell.method == "populate-write").unwrap(), 3)
+    );
+    assert!((claim.level - 0.968_f64.sqrt()).abs() < 1e-9, "{claim:?}");
+}
+
+/// A run with such best possibles; which cell is it in the end, the warnings, and the largest share of it.
+fn with_limits(manners: &[(&str, Manner)]) -> (String, Vec<String>, f64) {
+    let limited = plan(|p| {
+        for (name, _) in manners.iter().filter(|(name, _)| name.starts_with("limit")) {
+            let mut cell = p.cells[0].clone();
+            (cell.cell.method, cell.twin, cell.method.role) = ((*name).to_owned(), false, Role::Limit);
+            p.cells.push(cell);
+            let number = p.cells.len() - 1;
+            p.launch_groups[0].cells.push(number);
+        }
+    });
+    let (state, evidence, ..) = run(limited, manners);
+    let summary = judge::summarise(&state, &evidence, judge::Circumstances::default()).unwrap();
+    let best = summary.groups.iter().find_map(|g| g.best_possible).unwrap();
+    let told = summary.warnings.iter().filter(|w| w.code == "best-possible-beaten").map(|w| w.seen.clone());
+    let headline = &summary.experiments[0].headline;
+    let shares = summary.cells.iter().filter_map(|c| c.phases.get(headline)?.of_best_possible);
+    (summary.cells[best].method.clone(), told.collect(), shares.map(|s| s.ratio).fold(0.0, f64::max))
+}
+
+#[test]
+fn a_best_possible_that_is_beaten_gives_its_place_to_the_winner_and_is_told() {
+    let (best, told, largest) = with_limits(&[("limit", Manner::Takes(1e5, 0.0))]);
+    assert_eq!((best.as_str(), told.len()), ("limit", 0));
+    assert!((0.1..=1.0).contains(&largest), "{largest}");
+    let (best, told, largest) = with_limits(&[("limit", Manner::Takes(7e5, 0.0))]);
+    assert_eq!(best, "populate-write");
+    assert!(told.len() == 1 && told[0].contains("populate-write"), "{told:?}");
+    assert!((0.5..=1.0).contains(&largest), "nothing takes less than what is called the least: {largest}");
+}
+
+#[test]
+fn what_has_no_word_goes_on_alone_until_it_has_one() {
+    let more = || {
+        plan(|p| {
+            let mut cell = p.cells[0].clone();
+            (cell.cell.method, cell.twin) = ("wild".to_owned(), false);
+            p.cells.push(cell);
+            let number = p.cells.len() - 1;
+            p.launch_groups[0].cells.push(number);
+            p.max_launches = 100;
+        })
+    };
+    let cells = ["touch", "wild"].map(|m| more().cells.into_iter().map(|p| p.cell).find(|c| c.method == m).unwrap());
+    let asked = UntilLaunched(cells.to_vec(), 17);
+    let wild = [("wild", Manner::Takes(7e5, 0.4))];
+    let (state, evidence, ..) = run_asking(more(), &wild, Some(&asked));
+    let launches = ["populate-write", "wild", "touch"].map(|method| launches_of(&state, &evidence, method));
+    assert_eq!(launches, [6, 17, 17]);
+    let notes = &state.ended.as_ref().unwrap().notes;
+    assert!(notes.iter().any(|n| n.code == "questions-ended" && n.text.starts_with("every comparison")), "{notes:?}");
+    // A look that the time does not hold is not begun.
+    let short = || Plan { budget_s: 0.4, ..more() };
+    let (state, evidence, folder, _place) = run_asking(short(), &wild, Some(&UntilLaunched(cells.to_vec(), 90)));
+    let spent_s: f64 = folder.launches().unwrap().records.iter().map(|r| r.wall_s).sum();
+    assert!(spent_s <= 0.4 && launches_of(&state, &evidence, "wild") < 90, "{spent_s} s");
+}
+
+#[test]
+fn of_two_limits_the_lesser_is_the_best_possible_however_few_launches_they_have() {
+    // A launch has one round, and a limit takes part in one of four: there is no interval.
+    let slow = [("touch", 1e8), ("populate-write", 8e7), ("limit-first", 7e7), ("limit-second", 5e7)];
+    let (best, told, _) = with_limits(&slow.map(|(name, ns)| (name, Manner::Takes(ns, 0.0))));
+    assert_eq!((best.as_str(), told.len()), ("limit-second", 0));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Who takes part in which round of a launch, in which order, and which rounds carry proofs. What is not judged takes little
-//! of the time: the floor comes in one launch of a run, the best possible in one round of four, proofs in one of eight.
+//! of the time: the floor comes in one launch of a run, the best possible in one round of four, proofs in one of eight and in
+//! no more than four of a launch.
 
 use record::method::Role;
 use stats::orders;
@@ -9,6 +10,8 @@ use stats::rng::Seeded;
 const LIMIT_EVERY: u32 = 4;
 /// One round of so many, drawn by the seed, carries proofs.
 const PROOFS_EVERY: u32 = 8;
+/// No launch has more rounds with proofs: ten launches of many rounds prove each cell forty times.
+const MOST_PROOFS: u32 = 4;
 
 /// The rounds of one launch.
 #[derive(Clone, Debug)]
@@ -70,11 +73,12 @@ pub(super) fn turns(
     turns
 }
 
-/// One round of each eight, and of what is left over.
+/// One round of each eight or so, and at least one.
 fn proofs(rounds: u32, seed: u64) -> Vec<u32> {
     let mut random = Seeded::new(seed ^ 2);
-    let starts = (0..rounds).step_by(PROOFS_EVERY as usize);
-    starts.map(|start| start + random.below(PROOFS_EVERY.min(rounds - start) as usize) as u32).collect()
+    let number = (rounds / PROOFS_EVERY).clamp(1, MOST_PROOFS).min(rounds);
+    let start = |part: u32| rounds * part / number;
+    (0..number).map(|part| start(part) + random.below((start(part + 1) - start(part)) as usize) as u32).collect()
 }
 
 #[cfg(test)]
@@ -103,8 +107,10 @@ mod tests {
     #[test]
     fn one_round_of_eight_carries_proofs_and_every_launch_has_one() {
         let all = turns(&ROLES, 0, (2, 20), 7, false, true).proofs;
-        assert_eq!(all.len(), 3);
-        assert!((0..8).contains(&all[0]) && (8..16).contains(&all[1]) && (16..20).contains(&all[2]), "{all:?}");
+        assert_eq!(all.len(), 2);
+        assert!((0..10).contains(&all[0]) && (10..20).contains(&all[1]), "{all:?}");
+        let many = turns(&ROLES, 0, (2, 400), 7, false, true).proofs;
+        assert_eq!(many.iter().map(|round| round / 100).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(turns(&ROLES, 5, (0, 1), 7, false, true).proofs, [0]);
         assert!(turns(&ROLES, 5, (0, 1), 7, false, false).proofs.is_empty(), "a worker that always proves");
     }

@@ -2,6 +2,7 @@
 //! where they lie.
 
 pub mod crossover;
+pub mod deciding;
 mod precision;
 
 pub use precision::Precision;

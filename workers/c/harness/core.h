@@ -122,6 +122,7 @@ void code_touch(void);
 /* parallel.c */
 void pool_open(struct slot *s);
 void pool_close(struct slot *s);
+void pool_facts(struct slot *s); /* how often threads shared work, and how often one had ended before another began */
 void pool_arm(struct slot *s);
 void pool_settle(struct slot *s);
 

@@ -196,6 +196,13 @@ unsigned memfd_flags(void)
     return flags;
 }
 
+const char *memfd_obstacle(int descriptor)
+{
+    if (descriptor >= 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS))
+        return NULL;
+    return refused("memfd_create", "a seccomp filter, a security module, or a kernel without memory files");
+}
+
 /* CPU time of this thread: other processes' turns are not in it, a host that must find a page first is. */
 static uint64_t thread_cpu_ns(void)
 {
@@ -221,11 +228,23 @@ static uint64_t touch_and_give_back(struct slot *s, size_t bytes, bool huge)
     return spent * 1000 / pages;
 }
 
-/* Frames are recycled when a pass is no longer dearer than the cheapest one seen: the host holds them all by then. */
+/* What a slot gave back at its very end: one thread had touched that much, in pages of that kind. Where the next slot wants as
+ * much of the same, its frames are as recycled as touch_and_give_back() would leave them. */
+static struct {
+    int slot;
+    size_t bytes;
+    bool huge;
+} given_back = {.slot = -1};
+
+/* Frames are recycled when a pass is no longer dearer than the cheapest one seen: the host holds them all by then. Where the
+ * slot before has just done what a pass does, the level is that of the last pass. */
 static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
 {
-    static uint64_t cheapest[2];
+    static uint64_t cheapest[2], last_level[2];
     uint64_t level = 0;
+    bool just_now = given_back.slot >= 0 && given_back.slot == s->number - 1 && !in_child();
+    if (just_now && given_back.bytes == bytes && given_back.huge == huge && last_level[huge])
+        return last_level[huge];
     bool known = cheapest[huge] != 0;
     for (int pass = 0; pass < 4; pass++) {
         uint64_t last = level;
@@ -236,7 +255,17 @@ static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
         if ((last || known) && level < 2 * cheapest[huge])
             break;
     }
+    last_level[huge] = level;
     return level;
+}
+
+void backing_given_back(const struct slot *s, size_t bytes)
+{
+    if (s->threads > 1 || in_child())
+        return;
+    given_back.slot = s->number;
+    given_back.bytes = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
+    given_back.huge = wants_huge_pages(s);
 }
 
 bool wants_huge_pages(const struct slot *s)

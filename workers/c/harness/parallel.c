@@ -12,6 +12,9 @@ struct threads {
     unsigned helpers, armed;        /* `armed` counts calls of pool_arm(); guarded by the lock */
     bool closing;
     atomic_uint ready, started, finished, settled; /* `started` equals `armed` once the work may begin */
+    atomic_bool begun[MAX_PROCESSES];              /* each thread's own, in this turn */
+    atomic_uint alone;                             /* threads that ended before another one had begun */
+    unsigned shared_turns, delayed_turns;
     void (*work)(const struct part *);
     char *start;
     size_t bytes, page_bytes, share_bytes;
@@ -30,6 +33,20 @@ struct helper {
     struct threads *pool;
     unsigned index;
 };
+
+/* One thread's share of the work. Where each of two threads had begun before the other one ended, both worked at the same
+ * time: that costs a store before and a look after, and no clock. */
+static void take_part(struct threads *t, unsigned index)
+{
+    struct part part = part_of(t, index);
+    atomic_store_explicit(&t->begun[index], true, memory_order_relaxed);
+    t->work(&part);
+    bool together = true;
+    for (unsigned i = 0; i <= t->helpers; i++)
+        together &= atomic_load_explicit(&t->begun[i], memory_order_relaxed);
+    if (!together && part.bytes)
+        atomic_fetch_add(&t->alone, 1);
+}
 
 /* The kernel adds what a running thread has used to its process's clock at ticks, and whenever the thread asks for its own:
  * without this, a phase shorter than a tick would have the caller's time only. What is too much then is a helper's spinning
@@ -56,8 +73,7 @@ static void *help(void *argument)
         atomic_fetch_add(&t->ready, 1);
         while (atomic_load_explicit(&t->started, memory_order_acquire) < turn)
             pause_briefly();
-        struct part part = part_of(t, me->index);
-        t->work(&part);
+        take_part(t, me->index);
         atomic_fetch_add_explicit(&t->finished, 1, memory_order_release);
         account_own_time();
         atomic_fetch_add(&t->settled, 1);
@@ -116,6 +132,9 @@ void pool_arm(struct slot *s)
     atomic_store(&t->ready, 0);
     atomic_store(&t->finished, 0);
     atomic_store(&t->settled, 0);
+    atomic_store(&t->alone, 0);
+    for (unsigned i = 0; i <= t->helpers; i++)
+        atomic_store(&t->begun[i], false);
     pthread_mutex_lock(&t->lock);
     t->armed++;
     pthread_cond_broadcast(&t->wake);
@@ -153,8 +172,18 @@ void on_every_thread(struct slot *s, void (*work)(const struct part *), char *st
     t->mark = mark;
     t->share_bytes = share;
     atomic_store_explicit(&t->started, t->armed, memory_order_release);
-    struct part mine = part_of(t, 0);
-    work(&mine);
+    take_part(t, 0);
     while (atomic_load_explicit(&t->finished, memory_order_acquire) < t->helpers)
         pause_briefly();
+    t->shared_turns += bytes > 0;
+    t->delayed_turns += bytes > 0 && atomic_load(&t->alone) > 0;
+}
+
+void pool_facts(struct slot *s)
+{
+    struct threads *t = s->pool;
+    if (!t)
+        return;
+    fact(s, "shared_turns", t->shared_turns);
+    fact(s, "foreign_delays", t->delayed_turns);
 }

@@ -16,6 +16,7 @@ static void whole_method(struct slot *s, void *argument)
     s->bytes = s->phase_bytes = s->bytes / gathering->processes;
     pool_open(s);
     s->cell->method->run(s);
+    pool_facts(s);
 }
 
 static void child_run(struct slot *s, struct child *child, pid_t parent, const struct work *work)

@@ -67,6 +67,7 @@ static void run_slot(struct cell *cell, int number, int round)
             pool_open(s);
             (s->role == 'b' ? cell->method->run_b : cell->method->run)(s);
             pin_facts(s);
+            pool_facts(s);
         }
     }
     pool_close(s);

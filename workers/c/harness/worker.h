@@ -79,6 +79,9 @@ struct part {
 };
 /* Runs `work` once per thread, each on its own contiguous, huge-page-aligned part; the caller does the first part. */
 void pool_wake(struct slot *s); /* before on_every_thread() outside of a parallel phase */
+/* The threads of `threads=N` worked, and at the same time: none ended before another had begun, unless something else had its
+ * CPU. The facts are the harness's own. */
+#define THREADS_LAWS "threads > 1: shared_turns >= 1; threads > 1: foreign_delays == 0"
 void on_every_thread(struct slot *s, void (*work)(const struct part *), char *start, size_t bytes, char mark);
 
 /* A copy of this process, forked by the method, that passes phases and records facts of its own (parallel.c). copy_open()
@@ -140,10 +143,15 @@ void reset_peak_rss(void);
  * (idle long enough for the host to take it back). Records the level seen; backing_after() does so for `cold`. */
 void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
+/* Last of all in a slot that touched all of `bytes` in pages of its method's kind and unmapped them: the next slot's backing is
+ * recycled by that, if it wants as much of the same. */
+void backing_given_back(const struct slot *s, size_t bytes);
 bool wants_huge_pages(const struct slot *s); /* the method's `backing_huge` */
 /* Flags for memfd_create() that vm.memfd_noexec=2 accepts as well as a kernel that knows nothing of it. Makes a call: ask
  * before the phase. */
 unsigned memfd_flags(void);
+/* Why memfd_create() gave no descriptor where it is not permitted or not there; NULL where it did, or failed otherwise. */
+const char *memfd_obstacle(int descriptor);
 /* Runs `work` as a process that inherits what is mapped now and waits for its end; its samples and facts become the slot's. */
 void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *argument);
 

@@ -46,9 +46,9 @@ pub struct Asked {
 }
 
 /// A cell's place in a summary: by its name and parameters, but not by its batch, which each run's pilot chooses.
-type Key = (String, Vec<(String, String)>);
+pub(crate) type Key = (String, Vec<(String, String)>);
 
-fn key(cell: &CellSummary) -> Key {
+pub(crate) fn key(cell: &CellSummary) -> Key {
     let own = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
     (cell.cell.clone(), own.map(|(k, v)| (k.clone(), v.clone())).collect())
 }

@@ -2,10 +2,9 @@
 
 use record::claim::{AskedJob, Band, Claim, Job, JobAnswer, Point, Word};
 use record::summary::{Estimate, Summary};
-use stats::t::two_sided_p;
 
 use super::figure::{self, Figure};
-use super::{Found, sides, unmeasured};
+use super::{Found, Test, sides, unmeasured};
 
 /// What the interval of one point says of the praised way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,17 +98,26 @@ pub(super) fn found(
         (answer.word, answer.why) = lacking.unwrap_or((Word::Undecided, "its cells are in no run".to_owned()));
     }
     // Each deciding sign may be wrong; together no more often than the sum.
-    let tails = deciding.iter().filter_map(|&i| tail(figures[i].as_ref()?));
-    let p = word.is_decided().then(|| tails.sum::<f64>().min(1.0));
-    Found { answer, p: p.filter(|_| !deciding.is_empty()) }
+    let tails = deciding.iter().filter_map(|&i| figures[i].as_ref().and_then(|f| f.tail(from_one(f))));
+    let p = match (word.is_decided(), deciding.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(tails.sum::<f64>().min(1.0)),
+        (false, _) => figures.iter().any(Option::is_some).then_some(1.0),
+    };
+    let tests = figures.into_iter().enumerate().filter_map(|(point, figure)| {
+        let figure = figure?;
+        let distance = from_one(&figure);
+        Some(Test { point, figure, distance })
+    });
+    let tests = tests.collect();
+    Found { answer, p, tests }
+}
+
+/// How far a figure lies from one, where neither way is cheaper.
+fn from_one(figure: &Figure) -> f64 {
+    figure.estimate.ratio.ln().abs()
 }
 
 fn point(value: u64, figure: Option<&Figure>) -> Point {
     Point { value, ratio: figure.map(|f| f.estimate) }
-}
-
-/// The one-sided probability of a sign that is wrong.
-fn tail(figure: &Figure) -> Option<f64> {
-    let error = figure.error?;
-    Some(if error > 0.0 { two_sided_p(figure.estimate.ratio.ln() / error, figure.freedom) / 2.0 } else { 0.0 })
 }

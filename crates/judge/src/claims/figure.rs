@@ -6,8 +6,9 @@ use record::outcome::Status;
 use record::plan::BATCH;
 use record::summary::{CellSummary, Estimate, GroupSummary, LaunchValues, PhaseSummary, Proof, Summary};
 use stats::estimate::LEAST_POINTS;
+use stats::looks::price;
 use stats::quantile::median;
-use stats::t::{Welch, t_quantile, welch};
+use stats::t::{Welch, t_quantile, two_sided_p, welch};
 
 use crate::estimate::{Estimated, LEVEL, of_logs};
 
@@ -24,6 +25,27 @@ pub(crate) struct Figure {
     pub freedom: f64,
     pub paired: bool,
     pub unit: String,
+}
+
+impl Figure {
+    /// The one-sided probability of a figure this far from the truth, times the looks that were taken until now.
+    pub fn tail(&self, distance: f64) -> Option<f64> {
+        let error = self.error?;
+        if !(error > 0.0 && distance.is_finite()) {
+            return Some(0.0);
+        }
+        let once = two_sided_p(distance / error, self.freedom) / 2.0;
+        Some((once * price(self.estimate.launches)).min(1.0))
+    }
+
+    /// The same, were there so many launches of the same spread.
+    pub fn tail_after(&self, distance: f64, launches: usize) -> Option<f64> {
+        let (have, then) = (self.estimate.launches as f64, launches as f64);
+        let freedom = self.freedom * (then - 1.0) / (have - 1.0).max(1.0);
+        let estimate = Estimate { launches, ..self.estimate };
+        let error = self.error.map(|error| error * (have / then).sqrt());
+        Figure { estimate, error, freedom, ..self.clone() }.tail(distance)
+    }
 }
 
 /// One side of a comparison.
@@ -104,17 +126,14 @@ pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option
         let has = |cell: &CellSummary| g.cells.iter().any(|&c| std::ptr::eq(&summary.cells[c], cell));
         has(way.cell) && has(other.cell)
     });
-    if let Some(figure) = compared(of, summary, way, other) {
+    let logs_by_block = by_block(of, way, other);
+    if let Some(figure) = compared(of, summary, way, other, &logs_by_block) {
         return Some(figure);
     }
-    let same = std::ptr::eq(way.cell, other.cell);
-    if together || same {
-        let pair = |a: &LaunchValues| {
-            let b = other.cell.per_launch.iter().find(|b| b.block == a.block)?;
-            Some((value(of, a, way.phase)? / value(of, b, other.phase)?).ln())
-        };
-        let logs: Vec<f64> = way.cell.per_launch.iter().filter_map(pair).filter(|log| log.is_finite()).collect();
-        return Some(widened(of_logs(&logs, LEVEL)?, summary, true));
+    // Launches of two groups take turns too, block by block; what the machine did meanwhile falls on both.
+    if logs_by_block.len() >= LEAST_POINTS {
+        let paired = together || std::ptr::eq(way.cell, other.cell);
+        return Some(widened(of_logs(&logs_by_block, LEVEL)?, summary, paired));
     }
     let (a, b) = (logs(of, way), logs(of, other));
     if a.len().min(b.len()) < LEAST_POINTS {
@@ -125,7 +144,7 @@ pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option
 }
 
 /// What the run's own judging says, where one side is the baseline of a group: its ratios are paired round by round.
-fn compared(of: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+fn compared(of: Of, summary: &Summary, way: Side, other: Side, logs_by_block: &[f64]) -> Option<Figure> {
     if way.phase != other.phase {
         return None;
     }
@@ -138,7 +157,8 @@ fn compared(of: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure>
     let straight = || summary.groups.iter().filter(|g| g.baseline == Some(other)).find_map(|g| ratio(g, way));
     let turned = || summary.groups.iter().filter(|g| g.baseline == Some(way)).find_map(|g| ratio(g, other));
     let estimate = straight().or_else(|| turned().map(inverse))?;
-    let freedom = estimate.launches as f64 - 1.0;
+    // A summary does not say them: those of its launches as they are, fewer where neighbours resemble each other.
+    let freedom = of_logs(logs_by_block, LEVEL).map_or(estimate.launches as f64 - 1.0, |own| own.freedom);
     let quantile = t_quantile(f64::midpoint(1.0, estimate.level), freedom);
     let error = (estimate.high / estimate.low).ln() / 2.0 / quantile;
     Some(Figure { estimate, error: Some(error), freedom, paired: true, unit: String::new() })
@@ -153,6 +173,15 @@ fn inverse(e: Estimate) -> Estimate {
 fn value(of: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
     let values = if of == Of::Cpu { &launch.cpu_ns } else { &launch.wall_ns };
     values.get(phase).copied().filter(|v| *v > 0.0)
+}
+
+/// The logarithms of the ratios of both sides' launches of the same block, in their order.
+fn by_block(of: Of, way: Side, other: Side) -> Vec<f64> {
+    let pair = |a: &LaunchValues| {
+        let b = other.cell.per_launch.iter().find(|b| b.block == a.block)?;
+        Some((value(of, a, way.phase)? / value(of, b, other.phase)?).ln())
+    };
+    way.cell.per_launch.iter().filter_map(pair).filter(|log| log.is_finite()).collect()
 }
 
 fn logs(of: Of, side: Side) -> Vec<f64> {

@@ -7,6 +7,7 @@ mod crossover;
 pub(crate) mod figure;
 mod regions;
 mod time;
+mod wanted;
 
 use record::claim::{Answer, Answers, Asked, AskedJob, Claim, Job, JobAnswer, Kind, Word};
 use record::outcome::Status;
@@ -14,9 +15,10 @@ use record::summary::{CellSummary, Summary};
 use stats::multiplicity::holm;
 
 pub use changes::changes;
-use figure::Side;
+use figure::{Figure, Side};
 use regions::Regions;
 pub use time::launch_s;
+pub use wanted::{Wanted, wanted};
 
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
 const FAMILY: f64 = 0.025;
@@ -27,8 +29,25 @@ const OUT_OF_TIME: &str = "the time budget ended";
 /// A finding before it is held against all the others.
 struct Found {
     answer: JobAnswer,
-    /// The probability of its word where it is wrong; absent where the figure is no estimate.
+    /// The probability of its word where it is wrong, one where it has none yet; absent where the figure is no estimate.
     p: Option<f64>,
+    /// What decides it: the figures, each with how far it lies from the edge that it must not cross, as a logarithm.
+    tests: Vec<Test>,
+}
+
+/// One figure that a word rests on.
+struct Test {
+    /// Which of the comparison's points.
+    point: usize,
+    figure: Figure,
+    distance: f64,
+}
+
+impl Found {
+    /// Without a figure.
+    fn nothing(answer: JobAnswer) -> Found {
+        Found { answer, p: None, tests: Vec::new() }
+    }
 }
 
 /// The answers to all claims, from the first summary that has the cells of a comparison; the most surprising first.
@@ -71,17 +90,18 @@ fn jobs(asked: &Asked, summaries: &[&Summary], margin: f64) -> Vec<Found> {
     asked.jobs.iter().filter_map(job).collect()
 }
 
-/// Takes back the words that do not hold among all words of the selection (Holm 1979).
+/// Takes back the words that do not hold among all questions of the selection (Holm 1979). Those that have no word yet count
+/// too: which have one is chosen by their figures.
 fn adjust(all: &mut [Vec<Found>]) {
     let values: Vec<f64> = all.iter().flatten().filter_map(|f| f.p).collect();
     let mut adjusted = holm(&values).into_iter();
     for found in all.iter_mut().flatten().filter(|f| f.p.is_some()) {
-        if adjusted.next().is_none_or(|p| p > FAMILY) {
+        if adjusted.next().is_none_or(|p| p > FAMILY) && found.answer.word.is_decided() {
             let alone = found.answer.word.words();
             found.answer.word = Word::Undecided;
             found.answer.cause.clear();
             found.answer.why =
-                format!("by itself it would be called \"{alone}\", but not among {} words", values.len());
+                format!("by itself it would be called \"{alone}\", but not among {} questions", values.len());
         }
     }
 }
@@ -119,7 +139,7 @@ fn found(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], margi
     if own.way.is_empty() || !own.left_out.is_empty() && summaries.iter().all(|s| sides(own, 0, s).is_none()) {
         answer.word = if own.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
         answer.why.clone_from(&own.left_out);
-        return Found { answer, p: None };
+        return Found::nothing(answer);
     }
     match claim.kind {
         Kind::Crossover => crossover::found(claim, job, own, summaries, margin, answer),
@@ -175,7 +195,7 @@ fn single(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], marg
             || (Word::Undecided, "its cells are in no run".to_owned()),
             |(_, (way, other))| unmeasured(way, *other),
         );
-        return Found { answer: JobAnswer { word, why, ..answer }, p: None };
+        return Found::nothing(JobAnswer { word, why, ..answer });
     };
     let regions = Regions::of(claim, margin);
     answer.word = regions.word(figure.estimate.low, figure.estimate.high);
@@ -193,11 +213,12 @@ fn single(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], marg
             let sides = (Side { cell: way, phase: &first }, Side { cell: other, phase: &second });
             answer.cause = cause::sentence(job, sides.0, sides.1, answer.word);
         }
-        let p = regions.p(answer.word, &figure);
-        return Found { answer, p };
+    } else {
+        answer.why = regions.undecided(&figure.estimate);
     }
-    answer.why = regions.undecided(&figure.estimate);
-    Found { answer, p: None }
+    let p = if answer.word.is_decided() { regions.p(answer.word, &figure) } else { figure.error.map(|_| 1.0) };
+    let distance = regions.distance(figure.estimate.ratio);
+    Found { answer, p, tests: vec![Test { point: 0, figure, distance }] }
 }
 
 /// Why there is no figure.

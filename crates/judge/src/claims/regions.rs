@@ -2,7 +2,6 @@
 
 use record::claim::{Claim, Kind, Word};
 use record::summary::Estimate;
-use stats::t::two_sided_p;
 
 use super::figure::Figure;
 
@@ -82,19 +81,18 @@ impl Regions {
 
     /// The one-sided probability of a word where the truth lies at the nearer edge of its region.
     pub fn p(&self, word: Word, figure: &Figure) -> Option<f64> {
-        let error = figure.error?;
-        let log = figure.estimate.ratio.ln();
-        let region = self.index(figure.estimate.ratio);
-        if self.words.get(region) != Some(&word) {
-            return Some(1.0);
+        if self.words.get(self.index(figure.estimate.ratio)) != Some(&word) {
+            return figure.error.map(|_| 1.0);
         }
+        figure.tail(self.distance(figure.estimate.ratio))
+    }
+
+    /// How far a figure lies from the nearer edge of its region, as a logarithm; without end where no edge is near it.
+    pub fn distance(&self, ratio: f64) -> f64 {
+        let (log, region) = (ratio.ln(), self.index(ratio));
         let below = region.checked_sub(1).and_then(|i| self.edges.get(i)).map(|edge| log - edge.ln());
         let above = self.edges.get(region).map(|edge| edge.ln() - log);
-        let nearest = [below, above].into_iter().flatten().filter(|d| d.is_finite()).reduce(f64::min);
-        Some(match nearest {
-            Some(distance) if error > 0.0 => two_sided_p(distance / error, figure.freedom) / 2.0,
-            _ => 0.0,
-        })
+        [below, above].into_iter().flatten().filter(|d| d.is_finite()).fold(f64::INFINITY, f64::min)
     }
 
     /// What an undecided interval leaves open.

@@ -12,7 +12,7 @@ use record::summary::{
 use stats::rng::Seeded;
 
 use super::regions::Regions;
-use super::{answers, answers_already, changes, crossover, report};
+use super::{answers, answers_already, changes, crossover, report, wanted};
 
 const MARGIN: f64 = 0.05;
 
@@ -197,6 +197,41 @@ fn open_ranges_and_claims_that_nothing_differs() {
 }
 
 #[test]
+fn what_has_no_word_wants_launches() {
+    let claim = || asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+    let wanted_at = |ratio: f64| {
+        let made = summary("r", vec![measured("a", "64", 1000.0 * ratio, 1), measured("b", "64", 1000.0, 2)]);
+        wanted(&[claim()], &made, MARGIN)
+    };
+    assert!(wanted_at(0.5).is_empty(), "it has its word");
+    let near = wanted_at(0.599);
+    assert_eq!(near.len(), 1);
+    assert!(near[0].launches > 10 && near[0].launches <= 110 && near[0].decides, "{near:?}");
+    assert_eq!(near[0].cells, [cell("a", "64"), cell("b", "64")]);
+}
+
+#[test]
+fn questions_without_a_word_count_among_all() {
+    let made = summary(
+        "r",
+        vec![measured("a", "64", 597.0, 1), measured("b", "64", 1000.0, 2), measured("c", "64", 600.0, 3)],
+    );
+    let claims = |others: usize| {
+        let one = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let mut open = one.clone();
+        open.jobs[0].way = vec![cell("c", "64")];
+        let mut all = vec![one];
+        all.extend(std::iter::repeat_n(open, others));
+        all
+    };
+    let word_of_first = |others: usize| {
+        let all = answers(&claims(others), &[&made], MARGIN);
+        all.iter().flat_map(|a| &a.jobs).find(|j| j.way.starts_with("copy/a")).unwrap().word
+    };
+    assert_eq!((word_of_first(0), word_of_first(3000)), (Word::Holds, Word::Undecided));
+}
+
+#[test]
 fn an_absolute_claim_holds_within_a_factor_of_two() {
     let holds = "value = 1.0\nper = \"unit\"";
     for (wall_ns, expected) in
@@ -266,7 +301,7 @@ fn many_words_need_stronger_evidence_than_one() {
     let just = |id: u64| {
         let (mut a, b) = (measured("a", "64", 1000.0, id), measured("b", "64", 1000.0, id));
         for (i, launch) in a.per_launch.iter_mut().enumerate() {
-            launch.wall_ns.insert("copy".into(), 850.0 + 14.0 * (7 * i % 10) as f64);
+            launch.wall_ns.insert("copy".into(), 845.0 + 11.0 * (7 * i % 10) as f64);
         }
         summary("r", vec![a, b])
     };
@@ -275,7 +310,7 @@ fn many_words_need_stronger_evidence_than_one() {
     assert_eq!(answers(std::slice::from_ref(&alone), &[&one], MARGIN)[0].word, Word::Holds);
     let many: Vec<Asked> = (0..100).map(|_| alone.clone()).collect();
     let all = answers(&many, &[&one], MARGIN);
-    assert!(all.iter().all(|a| a.word == Word::Undecided && a.jobs[0].why.contains("not among 100 words")));
+    assert!(all.iter().all(|a| a.word == Word::Undecided && a.jobs[0].why.contains("not among 100 questions")));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! that `zstdcat` shows
 //! them and a kill costs the last frame at most.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -9,6 +10,7 @@ use std::path::Path;
 use super::seal::sha256_hex;
 use crate::launches::Frame;
 use anyhow::{Context, Result, bail};
+use zstd::bulk::Decompressor;
 
 /// A level that costs about a millisecond a launch.
 const LEVEL: i32 = 9;
@@ -45,21 +47,44 @@ pub(super) fn append(path: &Path, end: u64, launch: usize, parts: &[Part]) -> Re
     Ok(Frame { offset: end, length: packed.len() as u64, sha256: sha256_hex(&[&packed]) })
 }
 
-/// The texts of a frame; an error says what is wrong with it.
-pub(super) fn read(path: &Path, frame: &Frame) -> Result<Vec<Part>> {
+/// Frames that say they hold no more bytes than this are unpacked into one piece of memory.
+const AT_ONCE_BYTES: u64 = 1 << 26;
+
+thread_local! {
+    /// What unpacks frames: to make it costs more than a small one.
+    static UNPACKING: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// What a frame holds, by its own word of how much that is; none where that word is missing or untrue.
+fn unpacked_at_once(packed: &[u8]) -> Option<Vec<u8>> {
+    let size = zstd::zstd_safe::get_frame_content_size(packed).ok()?.filter(|size| *size <= AT_ONCE_BYTES)?;
+    UNPACKING.with_borrow_mut(|kept| {
+        let unpacking = match kept {
+            Some(unpacking) => unpacking,
+            None => kept.insert(Decompressor::new().ok()?),
+        };
+        unpacking.decompress(packed, usize::try_from(size).ok()?).ok()
+    })
+}
+
+/// The text of a frame; an error says what is wrong with it.
+pub(super) fn read(path: &Path, frame: &Frame) -> Result<Vec<u8>> {
     if frame.length > MOST_BYTES {
         bail!("its frame would be {} bytes long", frame.length);
     }
     let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     file.seek(SeekFrom::Start(frame.offset))?;
-    let mut packed = Vec::new();
+    let mut packed = Vec::with_capacity(usize::try_from(frame.length.min(AT_ONCE_BYTES))?);
     file.take(frame.length).read_to_end(&mut packed)?;
     if packed.len() as u64 != frame.length || sha256_hex(&[&packed]) != frame.sha256 {
         bail!("its frame in transcripts.zst is not as it was written");
     }
+    if let Some(text) = unpacked_at_once(&packed) {
+        return Ok(text);
+    }
     let mut text = Vec::new();
     zstd::stream::read::Decoder::new(&packed[..])?.take(MOST_BYTES).read_to_end(&mut text)?;
-    parts(&text)
+    Ok(text)
 }
 
 /// The numbers of the launches whose whole frames lie behind this byte; what is no frame ends them.
@@ -83,7 +108,8 @@ pub(super) fn behind(path: &Path, end: u64) -> Vec<usize> {
     found
 }
 
-fn parts(text: &[u8]) -> Result<Vec<Part>> {
+/// The names and bytes of what stands in a frame's text.
+pub(super) fn parts(text: &[u8]) -> Result<Vec<(&str, &[u8])>> {
     let mut found = Vec::new();
     let mut rest = after_line(text).map(|(_, rest)| rest).context("its frame is empty")?;
     while let Some((head, body)) = after_line(rest) {
@@ -92,7 +118,7 @@ fn parts(text: &[u8]) -> Result<Vec<Part>> {
         let (name, length) = words.context("its frame has a part without a head")?;
         let length: usize = length.parse()?;
         let bytes = body.get(..length).context("its frame has a part that is cut short")?;
-        found.push(Part { name: name.to_owned(), bytes: bytes.to_vec() });
+        found.push((name, bytes));
         rest = body.get(length + 1..).unwrap_or_default();
     }
     Ok(found)
@@ -116,13 +142,18 @@ mod tests {
         };
         let first = append(&path, 0, 0, &texts(1)).unwrap();
         let second = append(&path, first.length, 1, &texts(2)).unwrap();
-        assert_eq!(read(&path, &first).unwrap(), texts(1));
-        assert_eq!(read(&path, &second).unwrap(), texts(2));
+        let read_parts = |frame: &Frame| -> Result<Vec<Part>> {
+            let text = read(&path, frame)?;
+            let found = parts(&text)?;
+            Ok(found.into_iter().map(|(name, bytes)| Part { name: name.into(), bytes: bytes.into() }).collect())
+        };
+        assert_eq!(read_parts(&first).unwrap(), texts(1));
+        assert_eq!(read_parts(&second).unwrap(), texts(2));
         assert_eq!((behind(&path, 0), behind(&path, first.length), behind(&path, 1)), (vec![0, 1], vec![1], vec![]));
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[second.offset as usize + 9] ^= 4;
         std::fs::write(&path, bytes).unwrap();
         assert!(read(&path, &second).unwrap_err().to_string().contains("not as it was written"));
-        assert_eq!(read(&path, &first).unwrap(), texts(1));
+        assert_eq!(read_parts(&first).unwrap(), texts(1));
     }
 }

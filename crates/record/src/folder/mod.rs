@@ -52,15 +52,18 @@ pub struct LaunchReader {
 impl LaunchReader {
     /// The texts of a launch, in the order in which they were kept.
     pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<Part>> {
-        frames::read(&self.frames, &record.frame)
+        let text = frames::read(&self.frames, &record.frame)?;
+        let parts = frames::parts(&text)?.into_iter();
+        Ok(parts.map(|(name, bytes)| Part { name: name.to_owned(), bytes: bytes.to_vec() }).collect())
     }
 
     /// What the sides of a launch wrote; an error where its frame is damaged.
     pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
-        let parts = self.parts(record)?;
+        let text = frames::read(&self.frames, &record.frame)?;
+        let parts = frames::parts(&text)?;
         let of = |name: &str| {
-            let part = parts.iter().find(|p| p.name == name).ok_or_else(|| format!("there is no {name}"))?;
-            Transcript::read(&part.bytes[..]).map_err(|error| format!("{error:#}"))
+            let (_, bytes) = parts.iter().find(|(n, _)| *n == name).ok_or_else(|| format!("there is no {name}"))?;
+            Transcript::read(*bytes).map_err(|error| format!("{error:#}"))
         };
         Ok(record.sides.iter().map(|side| of(&side.transcript)).collect())
     }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::ladder::Ladder;
+
 /// The processor. Only the first one is described: /proc/cpuinfo is slow to compose where there are hundreds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -30,6 +32,9 @@ pub struct Cpu {
     pub smt_active: Option<bool>,
     /// The caches of the first CPU: /sys/devices/system/cpu/cpu0/cache/index*.
     pub caches: Vec<Cache>,
+    /// How far its caches were seen to reach in this boot, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<Ladder>,
     /// How its frequency is set: /sys/devices/system/cpu/cpufreq.
     pub frequency: Frequency,
     /// What it suffers from and what the kernel does about it: /sys/devices/system/cpu/vulnerabilities.
@@ -84,5 +89,10 @@ impl Cpu {
     /// The largest data cache, which is shared by the most CPUs.
     pub fn last_level_cache(&self) -> Option<&Cache> {
         self.caches.iter().filter(|c| c.kind.as_deref() != Some("Instruction")).max_by_key(|c| c.level)
+    }
+
+    /// The cache that a core has to itself beside its nearest one.
+    pub fn second_level_cache(&self) -> Option<&Cache> {
+        self.caches.iter().find(|c| c.level == Some(2) && c.kind.as_deref() != Some("Instruction"))
     }
 }

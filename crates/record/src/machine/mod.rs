@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod environment;
 pub mod gaps;
 pub mod identity;
+pub mod ladder;
 pub mod noise;
 pub mod paging;
 pub mod preflight;

@@ -4,11 +4,14 @@ use record::machine::cpu::Cache;
 use record::machine::environment::Environment;
 use record::machine::words::{count, size, unknown};
 
+use super::meaning::read_time;
+
 /// All lines with their names.
 pub(super) fn all(e: &Environment) -> Vec<(&'static str, String)> {
     vec![
         ("processor", processor(e)),
         ("caches", caches(e)),
+        ("one read", ladder(e)),
         ("memory flags", flags(e)),
         ("frequency", frequency(e)),
         ("clock", clock(e)),
@@ -77,6 +80,16 @@ fn caches(e: &Environment) -> String {
     };
     let caches: Vec<String> = e.cpu.caches.iter().map(one).collect();
     if caches.is_empty() { "unknown".to_owned() } else { caches.join(", ") }
+}
+
+/// What one read costs in working sets of each power of four, as far as they were walked.
+fn ladder(e: &Environment) -> String {
+    let Some(ladder) = &e.cpu.ladder else { return "not measured".to_owned() };
+    let last = ladder.steps.last().map_or(0, |s| s.bytes);
+    let told =
+        ladder.steps.iter().filter(|s| s.bytes == last || (s.bytes.is_power_of_two() && s.bytes.ilog2() % 2 == 0));
+    let words: Vec<String> = told.map(|s| format!("{} {}", size(s.bytes), read_time(s.read_ps))).collect();
+    format!("that waits for the one before, within {}", words.join(", "))
 }
 
 fn flags(e: &Environment) -> String {

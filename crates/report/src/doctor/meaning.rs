@@ -2,6 +2,7 @@
 
 use record::machine::environment::Environment;
 use record::machine::words::{count, size};
+use record::sizes::format_ns;
 
 /// Looks at one group of facts.
 type Reading = fn(&Environment) -> Option<String>;
@@ -110,13 +111,31 @@ fn nodes(e: &Environment) -> Option<String> {
     })
 }
 
+/// What a read costs.
+pub(super) fn read_time(ps: u64) -> String {
+    format_ns(ps as f64 / 1e3)
+}
+
 fn caches(e: &Environment) -> Option<String> {
-    let cache = e.cpu.last_level_cache()?;
-    let bytes = cache.size_bytes?;
+    let told = e.cpu.last_level_cache().and_then(|c| c.size_bytes);
     let note = if e.hypervisor.is_virtual() == Some(true) { ", as the hypervisor tells it" } else { "" };
+    let told_words = told.map(|bytes| format!("The last cache holds {}{note}", size(bytes)));
+    let ladder = e.cpu.ladder.as_ref();
+    let Some((reach, memory_ps)) = ladder.and_then(|l| Some((l.reach()?, l.memory_ps()?))) else {
+        return Some(format!("{}: below that, copies and second passes measure caches; above, memory.", told_words?));
+    };
+    let seen = format!(
+        "the caches were seen to hold {}: one read costs {} there and {} in memory",
+        size(reach.bytes),
+        read_time(reach.read_ps),
+        read_time(memory_ps)
+    );
+    let Some(told_words) = told_words else { return Some(format!("By measuring, {seen}.")) };
+    let less = !note.is_empty() && told.is_some_and(|told| reach.bytes < told / 2);
+    let why = if less { " Other guests of the host may fill the rest." } else { "" };
     Some(format!(
-        "The last cache holds {}{note}: below that, copies and second passes measure caches; above, memory.",
-        size(bytes)
+        "{told_words}; {seen}.{why} Tables call `in cache` what is at most half of the lesser figure, `in memory` what is at \
+         least four times the greater one."
     ))
 }
 

@@ -84,8 +84,9 @@ pub(super) fn render(view: &View, screen: &Screen, wanted: &Wanted) -> String {
 
 fn of_group(experiment: &ExperimentView, group: &GroupView, screen: &Screen, full: bool) -> Vec<String> {
     let mut lines = Vec::new();
-    if !group.setting.is_empty() {
-        lines.extend(wrap(&group.setting, INDENT, screen));
+    let head: Vec<&str> = [group.setting.as_str(), &group.footprint].into_iter().filter(|w| !w.is_empty()).collect();
+    if !head.is_empty() {
+        lines.extend(wrap(&head.join(" · "), INDENT, screen));
     }
     lines.extend(comparison(experiment, group, screen, full));
     for sentence in group.answers.iter().chain(&group.moved) {

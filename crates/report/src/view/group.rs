@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::outcome::Status;
-use record::sizes::{format_ns, three_digits};
+use record::sizes::{about_size, format_ns, three_digits};
 use record::summary::{Comparison, Estimate, ExperimentSummary, GroupSummary, Summary};
 
 use super::labels::Labels;
@@ -17,6 +17,8 @@ use crate::{answer, numbers, words};
 pub struct GroupView {
     /// The parameters by which it differs from the experiment's other groups: `bytes=4MiB`.
     pub setting: String,
+    /// How much memory its methods go over, and whether that lies in the caches; empty where they do not say.
+    pub footprint: String,
     /// The measure that is compared: a total or a phase.
     pub headline: String,
     /// What others are compared with, where there is such a cell.
@@ -153,6 +155,7 @@ pub(crate) fn view(
         times: Scale::times(every_launch),
         stack: launches::stack(summary, &experiment.definition, &ordinary),
         setting: labels.setting(&experiment.definition, group),
+        footprint: footprint(summary, &ordinary),
         headline: experiment.headline.clone(),
         against: group.baseline.map(name),
         // Floors lie so far off that they would squeeze all others.
@@ -165,6 +168,20 @@ pub(crate) fn view(
         tables: tables::of_group(summary, &experiment.definition, &cells, labels),
         settled: tables::settled(summary, &cells, name),
     })
+}
+
+/// How much memory ranked methods go over, against the caches: `in cache (128 KiB)`.
+fn footprint(summary: &Summary, rows: &[(usize, &str)]) -> String {
+    let found: Vec<_> = rows.iter().filter_map(|&(cell, _)| summary.cells[cell].footprint.as_ref()).collect();
+    let known = [("in cache", "in cache"), ("around", "around the cache's size"), ("in memory", "in memory")];
+    let said = known.iter().filter(|(word, _)| found.iter().any(|f| f.against_cache == *word));
+    let said: Vec<&str> = said.map(|(_, words)| *words).collect();
+    let Some((least, most)) = found.iter().map(|f| f.bytes).min().zip(found.iter().map(|f| f.bytes).max()) else {
+        return String::new();
+    };
+    let [least, most] = [least, most].map(|bytes| about_size(bytes as f64));
+    let sizes = if least == most { most } else { format!("{least} to {most}") };
+    if said.is_empty() { String::new() } else { format!("{} ({sizes})", said.join(" to ")) }
 }
 
 /// What is said of ratios that wandered while they were measured.
@@ -244,7 +261,10 @@ fn said(summary: &Summary, group: &GroupSummary, index: usize, comparison: Optio
         (Status::Ok, _) if group.baseline == Some(index) => same("baseline"),
         (Status::Ok, "null") => same("floor"),
         (Status::Ok, "limit") if group.best_possible == Some(index) => same("best possible"),
-        (Status::Ok, "limit") => same("meant as best possible, but beaten"),
+        (Status::Ok, "limit") => {
+            let by_another = group.best_possible.is_some_and(|best| summary.cells[best].role == "limit");
+            same(if by_another { "another candidate for it" } else { "meant as best possible, but beaten" })
+        }
         (Status::Ok, _) => comparison.map_or_else(
             || same(if group.baseline.is_none() { "" } else { "too few launches" }),
             |c| (words::verdict_briefly(c), words::verdict(c)),

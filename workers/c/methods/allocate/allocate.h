@@ -16,7 +16,9 @@
 
 /* The block is really there after `fill`, holds what the method's name says, and is not faulted in again. */
 #define FILLED_LAWS                                                                                                    \
-    "filled_right == 1; refill.minor_faults == 0; fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES
+    "filled_right == 1; refill.minor_faults == 0; "                                                                    \
+    "base_pages_only == 1: fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES "; "                         \
+    "base_pages_only == 0: fill.anonymous_bytes + huge_page_bytes >= before.anonymous_bytes + " WHOLE_BYTES
 /* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory;
  * in CPU time, so that a busy machine does not count. A few pages are too short a time to be held against a level. */
 #define BACKING_LAWS(phase)                                                                                            \

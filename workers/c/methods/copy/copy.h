@@ -7,11 +7,12 @@
 #define COPY_PAGES "((bytes + page_bytes - 1) / page_bytes)"
 /* A warm destination costs no fault, a fresh one exactly one a page: the cell is what its name says. Both blocks are in the
  * pages that were asked for; of a fresh one in huge pages the rest may be in base pages. */
-#define COPY_LAWS                                                                                                      \
+#define COPY_WARM_LAWS                                                                                                 \
     "wrong_at == bytes; wrong_copies == 0; source_wrong_at == bytes; destination=warm: copy.minor_faults == 0; "       \
-    "pages=base & destination=first-touch: copy.minor_faults == batch * " COPY_PAGES "; "                              \
-    "pages=huge & destination=first-touch: copy.minor_faults <= 2 * batch * bytes / huge_page_bytes + 1024; "          \
     "pages=base: huge_bytes == 0; pages=huge: huge_bytes >= 2 * (bytes / huge_page_bytes * huge_page_bytes)"
+#define COPY_LAWS                                                                                                      \
+    COPY_WARM_LAWS "; pages=base & destination=first-touch: copy.minor_faults == batch * " COPY_PAGES "; "             \
+    "pages=huge & destination=first-touch: copy.minor_faults <= 2 * batch * bytes / huge_page_bytes + 1024"
 /* A fresh destination has room for each copy of a sample. */
 #define COPY_MEMORY "3 * bytes + 2 * batch_bytes"
 

@@ -26,5 +26,5 @@ static void run(struct slot *s)
 
 METHOD(copy_memcpy_threads, .experiment = "copy", .name = "memcpy-threads",
        .summary = "memcpy by several threads, each over its own contiguous part of the block.",
-       .phases = "copy", .keys = COPY_KEYS " threads:count", .memory = COPY_MEMORY, .laws = COPY_LAWS, .calls = "",
-       .run = run);
+       .phases = "copy", .keys = COPY_KEYS " threads:count", .memory = COPY_MEMORY, .laws = COPY_LAWS "; " THREADS_LAWS,
+       .calls = "", .run = run);

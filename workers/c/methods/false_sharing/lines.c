@@ -5,8 +5,7 @@ struct lines lines_begin(struct slot *s, size_t apart)
 {
     struct lines l = {0};
     int fd = s->role == 'a' ? memfd_create("pagewise-lines", memfd_flags()) : -1;
-    bool refused = s->role == 'a' && fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS);
-    agree(s, refused ? "memfd_create is not permitted here (a seccomp filter, a security module, or an old kernel)" : NULL);
+    agree(s, s->role == 'a' ? memfd_obstacle(fd) : NULL);
     if (s->role == 'b')
         fd = hear_descriptor(s);
     else if (fd < 0 || ftruncate(fd, (off_t)s->page_bytes) != 0)

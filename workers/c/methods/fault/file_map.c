@@ -31,5 +31,5 @@ METHOD(fault_file_map, .experiment = "fault", .name = "file-map", .group = THERE
        .phases = "map first-read re-read unmap", .keys = "bytes:size threads:count", .memory = "bytes",
        .laws = "before.rss_bytes == 0; present_bytes == bytes; first-read.major_faults == 0; "
                "first-read.minor_faults <= threads + bytes / fault_around_bytes; "
-               "first-read.minor_faults >= bytes / huge_page_bytes; re-read.minor_faults == 0",
+               "first-read.minor_faults >= bytes / huge_page_bytes; re-read.minor_faults == 0" "; " THREADS_LAWS,
        .calls = "map:mmap unmap:munmap", .run = run);

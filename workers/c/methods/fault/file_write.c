@@ -26,5 +26,5 @@ METHOD(fault_file_write, .experiment = "fault", .name = "file-write", .group = T
        .summary = "Write to each page of a mapped file after write-back has protected it: its file system is asked each time.",
        .phases = "map first-touch re-touch unmap", .keys = "bytes:size threads:count", .memory = "bytes",
        .laws = "before.rss_bytes == 0; dirty_bytes == bytes; present_bytes == bytes; first-touch.major_faults == 0; "
-               FAULT_A_PAGE("first-touch") "; " RE_TOUCH_LAW,
+               FAULT_A_PAGE("first-touch") "; " RE_TOUCH_LAW "; " THREADS_LAWS,
        .calls = "map:mmap unmap:munmap", .run = run);

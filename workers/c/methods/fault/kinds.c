@@ -103,6 +103,9 @@ struct kind_file kind_file(struct slot *s, bool disk)
     const char *path = arena_text("%s/fault-kinds", disk ? launch_directory() : "");
     struct kind_file file = {.descriptor = disk ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
                                                 : memfd_create("pagewise-fault", memfd_flags())};
+    const char *obstacle = disk ? NULL : memfd_obstacle(file.descriptor);
+    if (obstacle)
+        skip(s, obstacle);
     if (file.descriptor < 0)
         fail(s, disk ? "open" : "memfd_create");
     if (disk) {

@@ -18,6 +18,7 @@ static void run(struct slot *s)
     fault_proofs(s, p);
     fault_rest(s, p);
     forbid_huge_pages(s, false);
+    backing_given_back(s, bytes);
 }
 
 /* After a fork the copy may copy one page of its own, of its stack or its counters: at most one for each copy. */
@@ -26,5 +27,5 @@ METHOD(fault_populate, .experiment = "fault", .name = "populate",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
        .laws = "map.minor_faults == bytes / page_bytes; before.rss_bytes == bytes; before.huge_bytes == 0; " BASE_PAGES
                "; first-touch.minor_faults <= processes - 1; first-touch.rss_bytes == bytes; " RE_TOUCH_LAW "; " BASE_REFAULT "; "
-               BACKING_LAWS("map"),
+               BACKING_LAWS("map") "; " THREADS_LAWS,
        .calls = "map:mmap release:madvise unmap:munmap", .run = run);

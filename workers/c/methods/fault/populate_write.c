@@ -23,11 +23,13 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
     fault_proofs(s, p);
     fault_rest(s, p);
+    backing_given_back(s, bytes);
 }
 
 METHOD(fault_populate_write, .experiment = "fault", .name = "populate-write",
        .summary = "Map, then fault base pages in by MADV_POPULATE_WRITE, which reports errors and can take a part.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
        .laws = "advise.minor_faults == bytes / page_bytes; first-touch.minor_faults == 0; " NOTHING_BEFORE "; "
-               BASE_PAGES "; first-touch.rss_bytes == bytes; " RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("advise"),
+               BASE_PAGES "; first-touch.rss_bytes == bytes; " RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("advise")
+               "; " THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

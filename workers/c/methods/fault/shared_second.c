@@ -20,5 +20,5 @@ METHOD(fault_shared_second, .experiment = "fault", .name = "shared-second", .gro
        .summary = "Map shared memory whose pages are there already and write to each: a fault without clearing a page.",
        .phases = "map first-touch re-touch unmap", .keys = "bytes:size threads:count", .memory = "bytes",
        .laws = "before.rss_bytes == 0; first-touch.rss_bytes == bytes; first-touch.major_faults == 0; "
-               "huge_bytes == 0: " FAULT_A_PAGE("first-touch") "; " RE_TOUCH_LAW,
+               "huge_bytes == 0: " FAULT_A_PAGE("first-touch") "; " RE_TOUCH_LAW "; " THREADS_LAWS,
        .calls = "map:mmap unmap:munmap", .run = run);

@@ -32,5 +32,6 @@ METHOD(fault_swap_in, .experiment = "fault", .name = "swap-in", .group = THERE_G
        .summary = "Write to pages that MADV_PAGEOUT has sent to the swap space: from a device, or from zswap's memory.",
        .phases = "map advise first-touch re-touch unmap", .keys = "bytes:size threads:count", .memory = "bytes",
        .laws = NOTHING_BEFORE "; swapped_bytes == bytes; first-touch.rss_bytes == bytes; "
-               "first-touch.minor_faults + first-touch.major_faults == bytes / page_bytes; " RE_TOUCH_LAW,
+               "first-touch.minor_faults + first-touch.major_faults == bytes / page_bytes; " RE_TOUCH_LAW
+               "; " THREADS_LAWS,
        .calls = "map:mmap advise:madvise unmap:munmap", .run = run);

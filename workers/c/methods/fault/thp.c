@@ -17,11 +17,12 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
     fault_proofs(s, p);
     fault_rest(s, p);
+    backing_given_back(s, bytes);
 }
 
 METHOD(fault_thp, .experiment = "fault", .name = "thp",
        .summary = "Permit transparent huge pages by MADV_HUGEPAGE, then touch every base page: one fault per huge page.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
        .laws = NOTHING_BEFORE "; " HUGE_FAULT_LAWS("first-touch") "; " HUGE_LAWS "; " HUGE_REFAULT "; "
-               BACKING_LAWS("first-touch"),
+               BACKING_LAWS("first-touch") "; " THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -24,11 +24,12 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
     fault_proofs(s, p);
     fault_rest(s, p);
+    backing_given_back(s, bytes);
 }
 
 METHOD(fault_thp_populate, .experiment = "fault", .name = "thp-populate",
        .summary = "Permit huge pages, then fault all of them in by one MADV_POPULATE_WRITE.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes", .backing_huge = true,
        .laws = NOTHING_BEFORE "; " HUGE_FAULT_LAWS("advise") "; first-touch.minor_faults == 0; " HUGE_LAWS "; "
-               HUGE_REFAULT "; " BACKING_LAWS("advise"),
+               HUGE_REFAULT "; " BACKING_LAWS("advise") "; " THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

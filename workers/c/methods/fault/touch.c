@@ -16,11 +16,12 @@ static void run(struct slot *s)
     PARALLEL_PHASE(s, "first-touch") { on_every_thread(s, touch_pages, p, bytes, page_mark(s)); }
     fault_proofs(s, p);
     fault_rest(s, p);
+    backing_given_back(s, bytes);
 }
 
 METHOD(fault_touch, .experiment = "fault", .name = "touch",
        .summary = "Map, then fault every base page in by writing one byte to it; huge pages are forbidden.",
        .phases = FAULT_PHASES, .keys = FAULT_KEYS, .memory = "bytes",
        .laws = "first-touch.minor_faults == bytes / page_bytes; " NOTHING_BEFORE "; " BASE_PAGES "; "
-               RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("first-touch"),
+               RE_TOUCH_LAW "; " BASE_REFAULT "; " BACKING_LAWS("first-touch") "; " THREADS_LAWS,
        .calls = "map:mmap advise:madvise release:madvise unmap:munmap", .run = run);

@@ -63,6 +63,9 @@ const char *program_path(struct slot *s)
         fd = memfd_create("pagewise-exit", MFD_CLOEXEC);
     if (fd < 0 && errno == EACCES)
         skip(s, "memory files may not be executed here (vm.memfd_noexec=2)");
+    const char *obstacle = memfd_obstacle(fd);
+    if (obstacle)
+        skip(s, obstacle);
     if (fd < 0)
         fail(s, "memfd_create");
     describe();

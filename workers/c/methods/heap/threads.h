@@ -7,7 +7,8 @@
 #define HEAP_THREADS_KEYS "bytes:size turnover:count threads:count"
 #define HEAP_THREADS_LAWS                                                                                              \
     "wrong_objects == 0; live_bytes >= bytes - 32768 * threads; live_bytes <= bytes + 32768 * threads; "               \
-    "build.ops == objects; churn.ops == objects * turnover; freed_objects == objects * (turnover + 1)"
+    "build.ops == objects; churn.ops == objects * turnover; freed_objects == objects * (turnover + 1); "       \
+    THREADS_LAWS
 #define HEAP_THREADS_CALLS "build:" HEAP_ANY " churn:" HEAP_ANY " free-rest:" HEAP_ANY
 
 /* The life of `threads` heaps of bytes / threads each. */

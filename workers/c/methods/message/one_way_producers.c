@@ -41,5 +41,5 @@ static void run(struct slot *s)
 METHOD(message_one_way_producers, .experiment = "message", .name = "one-way-producers", .group = "one-way",
        .summary = "The same ring filled by several threads of side a, which take tickets by one atomic counter.",
        .phases = ONE_WAY_PHASES, .keys = "bytes:size ops:count threads:count wait:spin " PIN_KEY,
-       .memory = "68 * bytes + 8 * ops + 16384", .laws = ONE_WAY_LAWS "; tickets == ops + threads",
+       .memory = "68 * bytes + 8 * ops + 16384", .laws = ONE_WAY_LAWS "; tickets == ops + threads" "; " THREADS_LAWS,
        .calls = "one-way:sched_yield?,poll?,futex?", .run = run, .run_b = queue_consumer);

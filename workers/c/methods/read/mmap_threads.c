@@ -41,5 +41,5 @@ static void run(struct slot *s)
 METHOD(read_mmap_threads, .experiment = "read", .name = "mmap-threads",
        .summary = "Map the file and have several threads go through it, each over its own contiguous part.",
        .phases = READ_PHASES, .keys = THREADS_KEYS, .memory = "bytes / 1024",
-       .laws = MAP_LAWS "; " PLAIN_LAWS "; threads_used == threads; delivered_bytes == bytes",
+       .laws = MAP_LAWS "; " PLAIN_LAWS "; threads_used == threads; delivered_bytes == bytes" "; " THREADS_LAWS,
        .calls = "open:openat,mmap close:munmap,close", .run = run);

@@ -49,5 +49,6 @@ static void run(struct slot *s)
 METHOD(read_pread_threads, .experiment = "read", .name = "pread-threads",
        .summary = "pread(2) by several threads, each over its own contiguous part and with its own buffer of `chunk` bytes.",
        .phases = READ_PHASES, .keys = THREADS_KEYS " chunk:size", .memory = "threads * chunk + bytes / 1024",
-       .laws = CALL_LAWS "; threads_used == threads; delivered_bytes == bytes", .calls = "open:openat read:pread64 close:close",
+       .laws = CALL_LAWS "; threads_used == threads; delivered_bytes == bytes"
+               "; " THREADS_LAWS, .calls = "open:openat read:pread64 close:close",
        .run = run);

@@ -34,6 +34,7 @@ static void run(struct slot *s)
     share_proof(s, p, "");
     share_touch(s, p);
     fact(s, "private_pages", private_pages(s, p, bytes));
+    fact(s, "small_folios", small_folios_granted(s, false)); /* of one of them several pages come by one fault */
     share_write(s, p);
     share_check_clear_read(s, p);
     int left;
@@ -44,5 +45,6 @@ static void run(struct slot *s)
 METHOD(share_anon_private, .experiment = "share", .name = "anon-private", .role = "limit",
        .summary = "Anonymous private memory: what the same work costs where nothing is shared.",
        .phases = SHARE_FIRST_PHASES SHARE_LOOP_PHASES, .keys = SHARE_ALONE_KEYS, .memory = "bytes + bytes / 8",
-       .laws = "private_pages == bytes / page_bytes; " SHARE_ALONE_LAWS,
+       .laws = "private_pages == bytes / page_bytes; small_folios == 0: " SHARE_TOUCH_LAW "; first-touch.minor_faults >= 1; "
+               SHARE_OTHER_LAWS,
        .calls = "map:mmap unmap:munmap", .run = run);

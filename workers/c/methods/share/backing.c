@@ -94,13 +94,6 @@ const char *share_no_segment(struct slot *s)
     fail(s, "shmget");
 }
 
-const char *share_memfd_obstacle(void)
-{
-    if (errno == EPERM || errno == EACCES)
-        return "memfd_create is not permitted here (a seccomp filter, or a security module)";
-    return errno == ENOSYS ? "this kernel has no memfd_create (CONFIG_MEMFD_CREATE)" : NULL;
-}
-
 const char *share_check_huge(struct slot *s)
 {
     return !s->huge_page_bytes || s->bytes % s->huge_page_bytes != 0 ? "bytes is not a multiple of the huge page size" : NULL;

@@ -12,7 +12,7 @@ static void run(struct slot *s)
         if (fd >= 0 && (sized = ftruncate(fd, (off_t)bytes)) == 0)
             p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
     }
-    share_mapped(s, fd < 0 ? share_memfd_obstacle() : NULL);
+    share_mapped(s, memfd_obstacle(fd));
     if (fd < 0)
         fail(s, "memfd_create");
     if (sized != 0)

@@ -33,7 +33,7 @@ static void run(struct slot *s)
         if (p != MAP_FAILED)
             madvise(p, bytes, MADV_HUGEPAGE);
     }
-    share_mapped(s, fd < 0 ? share_memfd_obstacle() : NULL);
+    share_mapped(s, memfd_obstacle(fd));
     if (fd < 0)
         fail(s, "memfd_create");
     if (sized != 0)

@@ -12,7 +12,7 @@ static void run(struct slot *s)
         if (fd >= 0 && (sized = ftruncate(fd, (off_t)bytes)) == 0)
             p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
     }
-    const char *obstacle = fd < 0 ? share_memfd_obstacle() : NULL;
+    const char *obstacle = memfd_obstacle(fd);
     if (fd < 0 && (errno == ENODEV || errno == EINVAL))
         obstacle = "this kernel has no hugetlb memory files (CONFIG_HUGETLBFS)";
     if (sized == 0 && p == MAP_FAILED && errno == ENOMEM)

@@ -41,7 +41,8 @@
     "write-after-read.minor_faults <= b.runtime_faults; first-write.minor_faults + first-write.major_faults >= "       \
     "(bytes - b.huge_bytes) / page_bytes + b.huge_bytes / huge_page_bytes; first-write.minor_faults + "                \
     "first-write.major_faults <= (bytes - b.huge_bytes) / page_bytes + b.huge_bytes / huge_page_bytes + b.runtime_faults"
-#define SHARE_ALONE_LAWS "backed_as_named == 1; " SHARE_TOUCH_LAW "; " SHARE_RESIDENT_LAWS "; " SHARE_CONTENT_LAWS
+#define SHARE_OTHER_LAWS "backed_as_named == 1; " SHARE_RESIDENT_LAWS "; " SHARE_CONTENT_LAWS
+#define SHARE_ALONE_LAWS SHARE_TOUCH_LAW "; " SHARE_OTHER_LAWS
 #define SHARE_FORKED_LAWS SHARE_ALONE_LAWS "; " SHARE_SECOND_LAWS "; " SHARE_SECOND_MEMORY_LAWS
 #define SHARE_LAWS SHARE_FORKED_LAWS "; " PIN_LAWS
 /* The region is there once, however many have it: each side is charged with a half. */
@@ -91,8 +92,6 @@ void share_check_room(struct slot *s, int fd);
 bool share_has_room(struct slot *s, int fd);
 /* Records the kind of file system as a fact; true for one that lives in memory. */
 bool share_in_memory(struct slot *s, int fd);
-/* What keeps memfd_create() from working here, in words, by errno; NULL where that is no obstacle but a failure. */
-const char *share_memfd_obstacle(void);
 /* A shmget() that failed, with the limit that it met: one segment's size, or how much all of them may be. */
 const char *share_no_segment(struct slot *s);
 /* The words where `bytes` are no whole number of huge pages (or NULL), and for an empty pool. */

@@ -6,6 +6,7 @@ static void run(struct slot *s)
 {
     size_t bytes = s->bytes;
     int memory = memfd_create(launch_name(), memfd_flags());
+    agree(s, memfd_obstacle(memory));
     check_done(s, memory < 0, "memfd_create");
     check_done(s, ftruncate(memory, (off_t)bytes), "ftruncate");
     char *p = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
@@ -24,6 +25,7 @@ static void run_b(struct slot *s)
     char *at = free_range(s, bytes), *p;
     int memory;
     s->ops = bytes;
+    agree(s, NULL); /* a has its memory file */
     meet(s);
     PHASE(s, "receive") {
         memory = hear_descriptor(s);

@@ -13,7 +13,10 @@ static void run(struct slot *s)
     size_t bytes = s->bytes;
     char *p = transfer_source(s);
     unsigned flags = memfd_flags() | MFD_ALLOW_SEALING;
-    int memory = -1, sealed = -1;
+    int memory = memfd_create("pagewise-sealed", flags), sealed = -1;
+    agree(s, memfd_obstacle(memory));
+    check_done(s, memory < 0, "memfd_create");
+    close(memory); /* Whether there are memory files is asked before; the one that is sealed is made within the phase. */
     struct moved moved = {0, 0};
     meet(s);
     PHASE(s, "send") {
@@ -39,6 +42,7 @@ static void run_b(struct slot *s)
     int memory, seals;
     s->ops = bytes;
     block_check_pages(s);
+    agree(s, NULL);
     meet(s);
     PHASE(s, "receive") {
         memory = hear_descriptor(s);

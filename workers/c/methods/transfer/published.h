@@ -7,11 +7,13 @@
 enum { PUBLISHED_PIECE_BYTES = 4096 };
 #define PUBLISHED_PHASES "fault-channel send fault-block receive read-through"
 #define PUBLISHED_KEYS TRANSFER_KEYS " block:untouched|resident"
-/* malloc's header lies on the block's first page, which is there therefore. */
+/* malloc's header lies on the block's first page, which is there therefore. The original asks for no kind of page, so that its
+ * block is in large folios where the machine's settings give them to all. */
 #define PUBLISHED_LAWS                                                                                                 \
     PRIVATE_LAWS "; block=untouched: fault-block.minor_faults == 0; "                                                  \
-    "block=untouched & b.huge_bytes == 0: receive.minor_faults >= (bytes + 15) / page_bytes; "                         \
-    "block=resident & b.huge_bytes == 0: fault-block.minor_faults == (bytes + 15) / page_bytes"
+    "block=untouched & b.huge_bytes == 0 & b.small_folios == 0: receive.minor_faults >= (bytes + 15) / page_bytes; "   \
+    "block=resident & b.huge_bytes == 0 & b.small_folios == 0: fault-block.minor_faults == (bytes + 15) / page_bytes; " \
+    "block=untouched: receive.minor_faults >= 1; block=resident: fault-block.minor_faults >= 1"
 
 static inline char *published_source(struct slot *s)
 {

@@ -4,8 +4,10 @@
 
 char *shared_open(struct slot *s, size_t bytes, int *descriptor)
 {
-    if (s->role == 'a') {
+    if (s->role == 'a')
         *descriptor = memfd_create(launch_name(), memfd_flags());
+    agree(s, s->role == 'a' ? memfd_obstacle(*descriptor) : NULL);
+    if (s->role == 'a') {
         if (*descriptor < 0)
             fail(s, "memfd_create");
         if (ftruncate(*descriptor, (off_t)bytes) != 0)

@@ -76,6 +76,7 @@ void transfer_received(struct slot *s, char *p, uint64_t calls, uint64_t channel
     fact(s, "memory_bytes", memory_bytes);
     fact(s, "footprint_bytes", memory_bytes); /* every byte of both blocks and of the channel is touched by a pass */
     block_huge_fact(s, "b.huge_bytes", p, bytes);
+    fact(s, "b.small_folios", small_folios_granted(s, false));
     block_prove(s, p, bytes);
     char first = p[0];
     meet(s);

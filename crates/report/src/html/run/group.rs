@@ -11,6 +11,8 @@ pub(super) fn blocks(experiment: &ExperimentView, group: &GroupView) -> Vec<Bloc
     }
     blocks.extend(group.answers.iter().map(|text| Block::Answer { text: text.clone() }));
     blocks.push(Block::Table(comparison(experiment, group)));
+    blocks
+        .extend((!group.footprint.is_empty()).then(|| Block::text(format!("Memory gone over: {}.", group.footprint))));
     blocks.extend(group.moved.iter().map(Block::text));
     if let Some(stack) = &group.stack {
         blocks.push(Block::Table(phases(group, stack)));

@@ -1,0 +1,110 @@
+//! Which comparisons of claims have no word yet, and how many launches should bring it. What is measured next follows from
+//! it, so every look at a figure has its price in the words ([`stats::looks`]).
+
+use record::cell::Cell;
+use record::claim::{Asked, AskedJob, Kind};
+use record::summary::Summary;
+use stats::looks::next_look;
+
+use super::figure::Figure;
+use super::{FAMILY, Found, Test, adjust, jobs};
+
+/// No comparison gets more launches than this for a word: what needs more lies on an edge.
+const MOST_LAUNCHES: usize = 110;
+
+/// With so many launches a ratio that was seen to move is taken to.
+const SEEN_TO_MOVE: usize = 21;
+
+/// What a comparison still lacks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Its cells.
+    pub cells: Vec<Cell>,
+    /// The launches after which it should have its word, those included that it has.
+    pub launches: usize,
+    /// Whether it is the word on the claim: the corrected comparison, where there is one.
+    pub decides: bool,
+}
+
+/// What has no word in a summary and should have one after some more launches. What lies so near an edge that none would
+/// do, and what more launches do not change, is not among them.
+pub fn wanted(asked: &[Asked], summary: &Summary, margin: f64) -> Vec<Wanted> {
+    let mut found: Vec<Vec<Found>> = asked.iter().map(|asked| jobs(asked, &[summary], margin)).collect();
+    adjust(&mut found);
+    let questions = found.iter().flatten().filter(|f| f.p.is_some()).count().max(1);
+    let mut all = Vec::new();
+    for (asked, found) in asked.iter().zip(&found) {
+        for (number, (job, found)) in asked.jobs.iter().zip(found).enumerate() {
+            if found.answer.word.is_decided() {
+                continue;
+            }
+            let open =
+                found.tests.iter().filter_map(|test| of(asked, job, test, number == 0, FAMILY / questions as f64));
+            all.extend(open);
+        }
+    }
+    all
+}
+
+/// How many times too large the error of a figure may be that has so many launches: one that was disturbed among six makes it
+/// so, and giving up is only right beyond that.
+fn doubt(launches: usize) -> f64 {
+    match launches {
+        0..9 => 3.0,
+        9..14 => 2.0,
+        14..32 => 1.4,
+        _ => 1.0,
+    }
+}
+
+/// What one figure lacks until it holds at this level.
+fn of(asked: &Asked, job: &AskedJob, test: &Test, decides: bool, level: f64) -> Option<Wanted> {
+    let have = test.figure.estimate.launches;
+    // Of a ratio that moves, more launches say no more than that.
+    if test.figure.estimate.moved.is_some() && have >= SEEN_TO_MOVE {
+        return None;
+    }
+    let error = test.figure.error.map(|error| error / doubt(have));
+    let hoped = Figure { error, freedom: test.figure.freedom.max(have as f64 - 1.0), ..test.figure.clone() };
+    let enough = |launches: &usize| hoped.tail_after(test.distance, *launches).is_some_and(|p| p <= level);
+    let holds_now = test.figure.tail(test.distance)? <= level;
+    if asked.claim.kind == Kind::Crossover && holds_now {
+        return None;
+    }
+    let looks = std::iter::successors(Some(next_look(have)), |at| Some(next_look(*at)));
+    let launches = looks.take_while(|at| *at <= MOST_LAUNCHES).find(enough)?;
+    let cells = [job.way.get(test.point), job.other.get(test.point)].into_iter().flatten().cloned().collect();
+    Some(Wanted { cells, launches, decides })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::claim::Claim;
+    use record::summary::Estimate;
+
+    fn launches(n: usize, distance: f64, moved: Option<(f64, f64)>) -> Option<usize> {
+        let text = "id = \"x\"\nstatement = \"A.\"\nkind = \"ratio\"\nabout = [\"copy\"]\n[source]\ntitle = \"T\"\n\
+                    author = \"N\"\naddress = \"https://example.org/a\"\nfigure = \"half\"\nread = \"2026-11-21\"\n\
+                    [holds]\nhigh = 0.9\n[corrected]\nexperiment = \"copy\"\nway = \"a\"\nother = \"b\"\n";
+        let asked = Asked { claim: Claim::parse("x.toml", text).unwrap(), jobs: Vec::new() };
+        let estimate = Estimate { ratio: 0.9, low: 0.88, high: 0.92, level: 0.95, launches: n, moved };
+        let (freedom, unit) = (n as f64 - 1.0, String::new());
+        let figure = Figure { estimate, error: Some(0.01), freedom, paired: true, unit };
+        let test = Test { point: 0, figure, distance };
+        of(&asked, &AskedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| wanted.launches)
+    }
+
+    #[test]
+    fn the_nearer_the_edge_the_more_launches_and_on_it_none() {
+        assert_eq!([launches(40, 0.1, None), launches(40, 0.04, None)], [Some(48), Some(72)]);
+        assert_eq!(launches(40, 0.001, None), None);
+        assert!(launches(6, 0.04, None).is_some(), "six launches may have been disturbed");
+    }
+
+    #[test]
+    fn what_moves_gets_no_more_once_that_is_plain() {
+        assert_eq!(launches(40, 0.1, Some((0.8, 1.0))), None);
+        assert!(launches(9, 0.1, Some((0.8, 1.0))).is_some());
+    }
+}

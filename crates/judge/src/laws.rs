@@ -1,0 +1,229 @@
+//! The laws of a method held against all slots of a launch. Where a name's value stands is looked up once, not slot by
+//! slot, and how a law is broken is left to the law itself to tell.
+
+use std::collections::BTreeMap;
+
+use record::expression::{Condition, Expression, Holding, Law};
+use record::transcript::COLUMNS;
+
+use crate::checks::LawSeen;
+use crate::slots::{SlotValues, of};
+
+/// What a name or an expression is worth in a slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Worth {
+    Number(i64),
+    Missing,
+    /// Too large, or no number: the law itself finds out.
+    Unsure,
+}
+
+/// Where the values of one name in a law stand.
+struct Place<'a> {
+    name: &'a str,
+    /// A phase and the number of its column, for slots that have the phase.
+    column: Option<(&'a str, usize)>,
+    /// For slots that have neither that phase nor a fact of that name.
+    kept: Worth,
+    /// The parameter's own word.
+    word: Option<&'a str>,
+}
+
+/// One law with the places of the names of each of its conditions and of its sides, in the order in which they stand there.
+struct Placed<'a> {
+    law: &'a Law,
+    when: Vec<Vec<Place<'a>>>,
+    sides: Vec<Place<'a>>,
+    seen: LawSeen,
+}
+
+/// All laws of a method in one launch.
+pub(crate) struct Laws<'a>(Vec<Placed<'a>>);
+
+impl<'a> Laws<'a> {
+    /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
+    pub fn of(
+        laws: &'a [Law],
+        parameters: &'a BTreeMap<String, String>,
+        about: Option<&'a BTreeMap<String, String>>,
+    ) -> Laws<'a> {
+        let place = |name: &'a str| Place::of(name, parameters, about);
+        let pair = |a: &'a Expression, b: &'a Expression| {
+            let mut names = Vec::new();
+            a.names(&mut names);
+            b.names(&mut names);
+            names.into_iter().map(place).collect::<Vec<_>>()
+        };
+        let condition = |condition: &'a Condition| match condition {
+            Condition::Word(key, _) => vec![place(key)],
+            Condition::Related(a, _, b) => pair(a, b),
+        };
+        let placed = |law: &'a Law| Placed {
+            law,
+            when: law.when.iter().map(condition).collect(),
+            sides: pair(&law.left, &law.right),
+            seen: LawSeen::default(),
+        };
+        Laws(laws.iter().map(placed).collect())
+    }
+
+    /// Holds every law against one slot. In a round without proofs those that need one are not asked.
+    pub fn ask(&mut self, values: &SlotValues, launch: usize, proves: bool) {
+        for one in &mut self.0 {
+            let holding = one.holding(values, proves);
+            let holding = holding.unwrap_or_else(|| match proves {
+                true => one.law.check(values),
+                false => one.law.check_recorded(values),
+            });
+            if holding != Holding::NotAsked {
+                one.seen.take(holding, launch);
+            }
+        }
+    }
+
+    /// Those that were asked, by their text.
+    pub fn seen(self) -> impl Iterator<Item = (String, LawSeen)> {
+        let asked = self.0.into_iter().filter(|one| one.seen.asked > 0);
+        asked.map(|one| (one.law.text.clone(), LawSeen { level: one.law.is_level(), ..one.seen }))
+    }
+}
+
+impl<'a> Place<'a> {
+    fn of(
+        name: &'a str,
+        parameters: &'a BTreeMap<String, String>,
+        about: Option<&'a BTreeMap<String, String>>,
+    ) -> Place<'a> {
+        let number = |column: &str| COLUMNS.iter().position(|known| *known == column);
+        let column = name.rsplit_once('.').and_then(|(phase, column)| Some((phase, number(column)?)));
+        let word = parameters.get(name).map(String::as_str);
+        let text = word.or_else(|| about.and_then(|a| a.get(name)).map(String::as_str));
+        Place { name, column, kept: text.map_or(Worth::Missing, worth), word }
+    }
+
+    fn fact<'s>(&self, values: &SlotValues<'s>) -> Option<&'s str> {
+        values.slot.facts.iter().find(|(name, _)| name == self.name).map(|(_, value)| value.as_str())
+    }
+
+    fn worth(&self, values: &SlotValues) -> Worth {
+        let counts = self.column.and_then(|(phase, column)| Some((of(&values.slot.phases, phase)?, column)));
+        match counts {
+            Some((counts, column)) => i64::try_from(counts.to_array()[column]).map_or(Worth::Unsure, Worth::Number),
+            None => self.fact(values).map_or(self.kept, worth),
+        }
+    }
+}
+
+fn worth(text: &str) -> Worth {
+    text.parse().map_or(Worth::Unsure, Worth::Number)
+}
+
+/// What both sides of a relation are worth.
+fn both(a: &Expression, b: &Expression, places: &[Place], values: &SlotValues) -> (Worth, Worth) {
+    let mut places = places.iter();
+    let mut next = || places.next().map_or(Worth::Unsure, |place| place.worth(values));
+    (value(a, &mut next), value(b, &mut next))
+}
+
+fn value(side: &Expression, next: &mut impl FnMut() -> Worth) -> Worth {
+    match side {
+        Expression::Number(number) => i64::try_from(*number).map_or(Worth::Unsure, Worth::Number),
+        Expression::Name(_) => next(),
+        Expression::Pair(a, operator, b) => match (value(a, next), value(b, next)) {
+            (Worth::Number(a), Worth::Number(b)) => {
+                let result = match operator {
+                    '+' => a.checked_add(b),
+                    '-' => a.checked_sub(b),
+                    '*' => a.checked_mul(b),
+                    '/' => a.checked_div(b),
+                    _ => a.checked_rem(b),
+                };
+                result.map_or(Worth::Unsure, Worth::Number)
+            }
+            (Worth::Unsure, _) | (_, Worth::Unsure) => Worth::Unsure,
+            _ => Worth::Missing,
+        },
+    }
+}
+
+impl Placed<'_> {
+    /// Whether it holds or is not asked; none where the law itself must tell.
+    fn holding(&self, values: &SlotValues, proves: bool) -> Option<Holding> {
+        // An operand without a value breaks a law in a round that proves.
+        let lacking = |pair: (Worth, Worth)| {
+            (!proves && pair.0 != Worth::Unsure && pair.1 != Worth::Unsure).then_some(Holding::NotAsked)
+        };
+        for (condition, places) in self.law.when.iter().zip(&self.when) {
+            let applies = match condition {
+                Condition::Word(_, word) => places[0].word.or_else(|| places[0].fact(values)) == Some(word),
+                Condition::Related(a, relation, b) => match both(a, b, places, values) {
+                    (Worth::Number(a), Worth::Number(b)) => relation.holds(a.into(), b.into()),
+                    pair => return lacking(pair),
+                },
+            };
+            if !applies {
+                return Some(Holding::NotAsked);
+            }
+        }
+        match both(&self.law.left, &self.law.right, &self.sides, values) {
+            (Worth::Number(a), Worth::Number(b)) => {
+                self.law.relation.holds(a.into(), b.into()).then_some(Holding::Holds)
+            }
+            pair => lacking(pair),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::transcript::Counts;
+
+    use super::*;
+    use crate::slots::{Slot, Timed};
+
+    const LAWS: &str = "touch.minor_faults == bytes / page_bytes; touch.minor_faults <= 2; ghosts == 1; refault.ops > 0; \
+        release=dontneed: touch.ops >= 1; release=free: ghosts == 1; kind=huge: huge_bytes == bytes; \
+        kind=small: huge_bytes == 0; bytes>=8192 & release=dontneed: touch.wall_ns < 10; \
+        bytes / (page_bytes - 4096) == 1; ghosts > 1 & bytes > 1: bytes == 1; \
+        touch.bytes * touch.bytes > 1; touch.bytes + 1 > touch.ops; touch.size == 7; release == 1; huge_bytes - bytes < 0; \
+        touch.bytes % page_bytes == bytes; libc > 1; 170141183460469231731687303715884105727 > bytes";
+
+    #[test]
+    fn every_law_says_of_every_slot_what_it_says_by_itself() {
+        let words = |all: &[(&str, &str)]| -> BTreeMap<String, String> {
+            all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let parameters = words(&[("bytes", "8192"), ("release", "dontneed")]);
+        let about = words(&[("page_bytes", "4096"), ("libc", "glibc 2.36"), ("bytes", "1")]);
+        let facts = [
+            vec![],
+            vec![("kind", "huge"), ("huge_bytes", "8192"), ("touch.size", "7")],
+            vec![("kind", "small"), ("huge_bytes", "many"), ("ghosts", "1"), ("page_bytes", "0"), ("release", "free")],
+            vec![("ghosts", "99999999999999999999"), ("bytes", "18446744073709551615"), ("refault.ops", "3")],
+        ];
+        let laws = Law::parse_all(LAWS).unwrap();
+        for (facts, ops) in facts.iter().zip([0, 1, 2, u64::MAX]) {
+            let facts: Vec<(String, String)> = facts.iter().map(|(n, v)| ((*n).into(), (*v).into())).collect();
+            let counts = Counts { ops, bytes: ops, minor_faults: 2, wall_ns: 9 + ops / 2, ..Counts::default() };
+            let phases = vec![Timed::by_laboratory("touch", counts)];
+            let slot = Slot { phases, facts: facts.iter().collect(), ..Slot::default() };
+            for (about, proves) in [(Some(&about), true), (Some(&about), false), (None, true), (None, false)] {
+                let values = SlotValues { slot: &slot, parameters: &parameters, about };
+                let mut asked = Laws::of(&laws, &parameters, about);
+                asked.ask(&values, 7, proves);
+                let found: BTreeMap<String, LawSeen> = asked.seen().collect();
+                let mut alone = BTreeMap::new();
+                for law in &laws {
+                    let holding = if proves { law.check(&values) } else { law.check_recorded(&values) };
+                    if holding != Holding::NotAsked {
+                        let mut seen = LawSeen { level: law.is_level(), ..LawSeen::default() };
+                        seen.take(holding, 7);
+                        alone.insert(law.text.clone(), seen);
+                    }
+                }
+                assert_eq!(found, alone);
+                assert!(!alone.is_empty() && alone.len() < laws.len());
+            }
+        }
+    }
+}

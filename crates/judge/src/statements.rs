@@ -1,0 +1,183 @@
+//! The statements of a run held against a longer run of the same cells: does it contradict them?
+//!
+//! A statement is a sentence that the screen shows and an interval stands behind: "at least 8.5 % faster", "within 2 %", and
+//! the set of those that may be the fastest. "Not settled" states nothing. What a sentence says is a range of ratios; it is
+//! contradicted where the longer run's whole interval lies outside of it. An amount can be contradicted where the word is
+//! not: 8.1 to 8.4 % faster is faster all the same.
+
+use record::summary::{BestClaim, CellSummary, Comparison, Estimate, GroupSummary, Summary, Verdict};
+use stats::estimate::{LEAST_POINTS, Point, estimate};
+use stats::interval::CONFIDENCE;
+use stats::moderated::Prior;
+
+use crate::across::key;
+use crate::selftest::real::logs;
+
+/// What a statement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A method against the baseline, by the headline: at least so much faster.
+    Faster,
+    /// At least so much slower.
+    Slower,
+    /// The same within the margin.
+    Within,
+    /// A leader, those within the margin of it, and that nobody is missing who may be as good.
+    BestSet,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Faster, Kind::Slower, Kind::Within, Kind::BestSet];
+
+    /// As a row is named.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Faster => "at least … faster",
+            Kind::Slower => "at least … slower",
+            Kind::Within => "within the margin",
+            Kind::BestSet => "best set",
+        }
+    }
+}
+
+/// What the longer run says of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It has no such interval.
+    NotAsked,
+    /// Its whole interval lies within what the sentence says.
+    Confirmed,
+    /// Its interval lies within and without.
+    Open,
+    /// Its whole interval lies outside, yet the word holds or may hold: only the amount was too much said.
+    AmountContradicted,
+    /// Its whole interval lies where the word itself is wrong.
+    Contradicted,
+}
+
+/// One statement and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// What it says.
+    pub kind: Kind,
+    /// Of which cell, with its parameters; of a set its leader.
+    pub cell: String,
+    /// The ratios that the sentence says are possible.
+    pub claimed: (f64, f64),
+    /// The longer run's interval; of a set that of the pair that says most against it.
+    pub found: Option<(f64, f64)>,
+    /// What follows.
+    pub outcome: Outcome,
+}
+
+/// The statements of `look`, each held against `long`.
+pub fn held_against(look: &Summary, long: &Summary) -> Vec<Statement> {
+    let mut all = Vec::new();
+    for group in &look.groups {
+        let Some(headline) = look.experiment(&group.experiment).map(|e| e.headline.as_str()) else { continue };
+        let own = |c: &&Comparison| {
+            c.phase == headline && ["method", "published"].contains(&look.cells[c.cell].role.as_str())
+        };
+        let compared = group.comparisons.iter().filter(own);
+        all.extend(compared.filter_map(|comparison| of_comparison(look, long, group, comparison)));
+        all.extend(group.best.iter().filter_map(|best| of_set(look, long, group, best, headline)));
+    }
+    all
+}
+
+fn outcome(found: Option<(f64, f64)>, claimed: (f64, f64), word: (f64, f64)) -> Outcome {
+    let Some((low, high)) = found else { return Outcome::NotAsked };
+    let outside = |(from, to): (f64, f64)| high < from || low > to;
+    match () {
+        () if outside(word) => Outcome::Contradicted,
+        () if outside(claimed) => Outcome::AmountContradicted,
+        () if low >= claimed.0 && high <= claimed.1 => Outcome::Confirmed,
+        () => Outcome::Open,
+    }
+}
+
+fn within(margin: f64) -> (f64, f64) {
+    (1.0 / (1.0 + margin), 1.0 + margin)
+}
+
+fn of_comparison(look: &Summary, long: &Summary, group: &GroupSummary, comparison: &Comparison) -> Option<Statement> {
+    let (same, ratio) = (within(look.settings.margin), comparison.ratio?);
+    let (kind, claimed, word) = match comparison.holds_among_all.then_some(comparison.verdict)? {
+        // "At least" is the interval's end that is nearer to one.
+        Verdict::Faster { .. } => (Kind::Faster, (0.0, ratio.high), (0.0, same.0)),
+        Verdict::Slower { .. } => (Kind::Slower, (ratio.low, f64::INFINITY), (same.1, f64::INFINITY)),
+        Verdict::Within { margin } => (Kind::Within, within(margin), within(margin)),
+        Verdict::NotSettled => return None,
+    };
+    let cell = &look.cells[comparison.cell];
+    let found = compared_there(long, [cell, &look.cells[group.baseline?]], &comparison.phase);
+    let found = found.map(|ratio| (ratio.low, ratio.high));
+    Some(Statement { kind, cell: name(cell), claimed, found, outcome: outcome(found, claimed, word) })
+}
+
+/// The longer run's own interval of a cell against the same baseline.
+fn compared_there(long: &Summary, [cell, base]: [&CellSummary; 2], phase: &str) -> Option<Estimate> {
+    let is = |index: usize, wanted: &CellSummary| key(&long.cells[index]) == key(wanted);
+    let group = long.groups.iter().find(|g| g.baseline.is_some_and(|b| is(b, base)))?;
+    group.comparisons.iter().find(|c| c.phase == phase && is(c.cell, cell))?.ratio
+}
+
+/// The ratio of two cells of a run from what each launch brought, at the ordinary confidence.
+fn ratio_of(run: &Summary, [base, cell]: [&CellSummary; 2], phase: &str) -> Option<(f64, f64)> {
+    let logs = logs(base, cell, phase)?;
+    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
+    let found = estimate(&points, &Prior::NONE, CONFIDENCE).ok()?.widened(run.calibration.widened);
+    Some((found.low, found.high))
+}
+
+/// The methods of a kind that were ranked: those with launches enough.
+fn ranked<'a>(run: &'a Summary, group: &'a GroupSummary, kind: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let of_kind = move |cell: &CellSummary| cell.role == "method" && cell.group == kind && !cell.hidden;
+    let enough = |cell: &CellSummary| cell.per_launch.len() >= LEAST_POINTS && !cell.phases.is_empty();
+    group.cells.iter().copied().filter(move |&c| of_kind(&run.cells[c]) && enough(&run.cells[c]))
+}
+
+/// A set is contradicted where somebody called within the margin of the leader is not, or where somebody was left out who is
+/// within the margin of everybody.
+fn of_set(look: &Summary, long: &Summary, group: &GroupSummary, best: &BestClaim, phase: &str) -> Option<Statement> {
+    let named = |c: usize| c == best.leader || best.within.contains(&c) || best.unsettled.iter().any(|u| u.cell == c);
+    let left_out: Vec<usize> = ranked(look, group, &best.group).filter(|&c| !named(c)).collect();
+    if left_out.is_empty() && best.within.is_empty() {
+        return None;
+    }
+    let there = |c: usize| long.cells.iter().find(|l| !l.hidden && key(l) == key(&look.cells[c]));
+    let same = within(look.settings.margin);
+    let mut found: Vec<((f64, f64), Outcome)> = Vec::new();
+    for &cell in &best.within {
+        let ratio = there(best.leader).zip(there(cell)).and_then(|(a, b)| ratio_of(long, [a, b], phase));
+        found.extend(ratio.map(|ratio| (ratio, outcome(Some(ratio), same, same))));
+    }
+    let kind: Vec<usize> = ranked(look, group, &best.group).collect();
+    for &cell in &left_out {
+        let against = |other: usize| ratio_of(long, [there(other)?, there(cell)?], phase);
+        // The one whom it is farthest behind says most for leaving it out.
+        let others = kind.iter().filter(|&&other| other != cell).filter_map(|&other| against(other));
+        let worst = others.max_by(|a, b| a.1.total_cmp(&b.1));
+        let beaten = (same.1, f64::INFINITY);
+        found.extend(worst.map(|ratio| (ratio, outcome(Some(ratio), beaten, beaten))));
+    }
+    let rank = |outcome: Outcome| match outcome {
+        Outcome::Contradicted | Outcome::AmountContradicted => 2,
+        Outcome::Open => 1,
+        Outcome::Confirmed | Outcome::NotAsked => 0,
+    };
+    let worst = found.into_iter().max_by_key(|(_, outcome)| rank(*outcome));
+    Some(Statement {
+        kind: Kind::BestSet,
+        cell: name(&look.cells[best.leader]),
+        claimed: same,
+        found: worst.map(|(ratio, _)| ratio),
+        outcome: worst.map_or(Outcome::NotAsked, |(_, outcome)| outcome),
+    })
+}
+
+fn name(cell: &CellSummary) -> String {
+    let (name, parameters) = key(cell);
+    parameters.into_iter().fold(name, |text, (key, value)| format!("{text} {key}={value}"))
+}

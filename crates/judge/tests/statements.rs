@@ -1,0 +1,118 @@
+//! A recorded first look held against itself, and against runs that say something else.
+
+use pagewise_judge::statements::{Kind, Outcome, Statement, held_against};
+use record::summary::{Summary, Verdict};
+
+fn look() -> Summary {
+    let text = include_str!("../../report/tests/fixtures/look.json");
+    serde_json::from_str(text).expect("as it was written")
+}
+
+fn count(all: &[Statement], kind: Kind, outcome: Outcome) -> usize {
+    all.iter().filter(|s| s.kind == kind && s.outcome == outcome).count()
+}
+
+/// Turns every ratio of a kind of cells into another, in the comparisons and in what the launches brought.
+fn changed(mut summary: Summary, which: impl Fn(&Verdict) -> bool, factor: f64) -> Summary {
+    for group in &mut summary.groups {
+        for comparison in group.comparisons.iter_mut().filter(|c| which(&c.verdict)) {
+            if let Some(ratio) = &mut comparison.ratio {
+                (ratio.ratio, ratio.low, ratio.high) = (ratio.ratio * factor, ratio.low * factor, ratio.high * factor);
+            }
+        }
+    }
+    summary
+}
+
+#[test]
+fn a_run_agrees_with_itself() {
+    let all = held_against(&look(), &look());
+    for kind in [Kind::Faster, Kind::Slower] {
+        let of_kind = all.iter().filter(|s| s.kind == kind).count();
+        assert!(of_kind > 0 && count(&all, kind, Outcome::Confirmed) == of_kind, "{kind:?}: {all:#?}");
+    }
+    assert!(all.iter().all(|s| s.outcome != Outcome::Contradicted), "{all:#?}");
+}
+
+#[test]
+fn nothing_that_was_not_settled_is_a_statement() {
+    let mut unsettled = look();
+    let said = held_against(&unsettled, &look()).iter().filter(|s| s.kind != Kind::BestSet).count();
+    let headline = |s: &Summary, e: &str| s.experiment(e).expect("its experiment").headline.clone();
+    let mut silenced = 0;
+    let names: Vec<String> = unsettled.groups.iter().map(|g| headline(&unsettled, &g.experiment)).collect();
+    for (group, phase) in unsettled.groups.iter_mut().zip(names) {
+        for comparison in group.comparisons.iter_mut().filter(|c| c.phase == phase) {
+            let decided = comparison.verdict != Verdict::NotSettled && comparison.holds_among_all;
+            silenced += usize::from(decided);
+            comparison.holds_among_all &= !decided;
+        }
+    }
+    assert!(said > 0 && silenced >= said);
+    assert!(held_against(&unsettled, &look()).iter().all(|s| s.kind == Kind::BestSet));
+}
+
+#[test]
+fn a_longer_run_that_says_otherwise_contradicts_the_word_or_the_amount() {
+    let faster = |v: &Verdict| matches!(v, Verdict::Faster { .. });
+    let all = held_against(&look(), &changed(look(), faster, 100.0));
+    assert!(count(&all, Kind::Faster, Outcome::Contradicted) > 0);
+    assert_eq!(count(&all, Kind::Faster, Outcome::Confirmed), 0);
+    assert_eq!(count(&all, Kind::Slower, Outcome::Contradicted), 0, "the others are as they were");
+    // Less than "at least so much", and faster all the same.
+    let long = {
+        let mut long = look();
+        for group in &mut long.groups {
+            for comparison in group.comparisons.iter_mut().filter(|c| faster(&c.verdict)) {
+                let Some(ratio) = &mut comparison.ratio else { continue };
+                let above = (ratio.high / (1.0 / 1.02)).sqrt();
+                (ratio.low, ratio.high) = (ratio.high / above.sqrt(), ratio.high / above);
+            }
+        }
+        long
+    };
+    let all = held_against(&look(), &long);
+    let amounts = count(&all, Kind::Faster, Outcome::AmountContradicted);
+    assert!(amounts > 0 && amounts == all.iter().filter(|s| s.kind == Kind::Faster).count(), "{all:#?}");
+}
+
+/// A recorded run of two methods, one of which is beaten, with what its launches brought.
+fn two() -> Summary {
+    let text = include_str!("../../../tests/fixtures/runs/ordinary/summary.json");
+    serde_json::from_str(text).expect("as it was written")
+}
+
+#[test]
+fn a_set_is_contradicted_by_whom_it_left_out() {
+    let best = two().groups[0].best[0].clone();
+    assert!(best.ranked == 2 && best.within.is_empty() && best.unsettled.is_empty(), "{best:?}");
+    let sets = |long: &Summary| {
+        let all = held_against(&two(), long);
+        all.into_iter().filter(|s| s.kind == Kind::BestSet).map(|s| s.outcome).collect::<Vec<_>>()
+    };
+    assert_eq!(sets(&two()), [Outcome::Confirmed]);
+    // In the longer run the other one costs what the leader does.
+    let mut long = two();
+    let leader = long.cells[best.leader].per_launch.clone();
+    let other = two().groups[0].baseline.expect("a baseline");
+    assert_ne!(other, best.leader);
+    long.cells[other].per_launch = leader;
+    assert_eq!(sets(&long), [Outcome::Contradicted]);
+    // And here it was within the margin of the leader, which the longer run denies.
+    let mut look = two();
+    look.groups[0].best[0].within.push(other);
+    let said = held_against(&look, &two());
+    assert_eq!(
+        said.iter().filter(|s| s.kind == Kind::BestSet).map(|s| s.outcome).collect::<Vec<_>>(),
+        [Outcome::Contradicted]
+    );
+}
+
+#[test]
+fn what_a_longer_run_did_not_measure_is_not_asked() {
+    let mut long = look();
+    long.groups.clear();
+    long.cells.clear();
+    let all = held_against(&look(), &long);
+    assert!(all.len() > 5 && all.iter().all(|s| s.outcome == Outcome::NotAsked && s.found.is_none()));
+}

@@ -1,0 +1,102 @@
+//! The ladder of caches: what a read costs that has to wait for the one before it, over working sets that grow by steps. It
+//! shows how far the caches really reach, which on a virtual machine need not be what the hypervisor tells.
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+/// One working set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its size, all of it read in random order.
+    pub bytes: u64,
+    /// What one read costs, in picoseconds.
+    pub read_ps: u64,
+}
+
+/// All steps, the smallest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ladder {
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// Steps at the end that are taken for memory.
+const IN_MEMORY: usize = 3;
+
+impl Ladder {
+    /// Reads what the helper's `cache-ladder` prints.
+    pub fn parse(text: &str) -> Result<Ladder> {
+        let mut ladder = Ladder::default();
+        let mut done = false;
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let number = |i: usize| -> Result<u64> {
+                let text = fields.get(i).with_context(|| format!("{line:?} is cut short"))?;
+                text.parse().with_context(|| format!("{line:?} is not a line of the ladder"))
+            };
+            match fields[0] {
+                "cache-ladder" if fields.get(1) == Some(&"1") => {}
+                "step" => ladder.steps.push(Step { bytes: number(1)?, read_ps: number(2)? }),
+                "done" => done = true,
+                _ => bail!("{line:?} is not a line of the ladder"),
+            }
+        }
+        if !done || !ladder.steps.is_sorted_by(|a, b| a.bytes < b.bytes) {
+            bail!("the ladder of caches ended early");
+        }
+        Ok(ladder)
+    }
+
+    /// What a read from memory costs, in picoseconds: the median of the largest steps, where they are about alike.
+    pub fn memory_ps(&self) -> Option<u64> {
+        let mut last: Vec<u64> = self.steps.iter().rev().take(IN_MEMORY).map(|s| s.read_ps).collect();
+        last.sort_unstable();
+        let alike = |last: &[u64]| last.len() == IN_MEMORY && 2 * last[IN_MEMORY - 1] <= 3 * last[0];
+        alike(&last).then(|| last[IN_MEMORY / 2])
+    }
+
+    /// The largest working set that the caches still hold: its reads cost less than half of memory's. None where the
+    /// ladder ends before memory begins.
+    pub fn reach(&self) -> Option<&Step> {
+        let memory_ps = self.memory_ps()?;
+        let near = self.steps.iter().rposition(|s| s.read_ps.saturating_mul(2) < memory_ps)?;
+        self.steps.get(near).filter(|_| near + IN_MEMORY < self.steps.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ladder(costs: &[u64]) -> Ladder {
+        let step = |(i, ps): (usize, &u64)| Step { bytes: 1 << (14 + i), read_ps: *ps };
+        Ladder { steps: costs.iter().enumerate().map(step).collect() }
+    }
+
+    #[test]
+    fn a_ladder_is_read_and_one_that_ended_early_is_none() {
+        let text = "cache-ladder\t1\tpagewise-helper\nstep\t16384\t1200\nstep\t24576\t1300\ndone\n";
+        let read = Ladder::parse(text).unwrap();
+        assert_eq!(read.steps[1], Step { bytes: 24_576, read_ps: 1300 });
+        for wrong in [text.trim_end_matches("done\n"), "hello\n", "step\t1\n", "step\t2\t1\nstep\t1\t1\ndone\n"] {
+            assert!(Ladder::parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_caches_reach_to_the_last_step_before_memory() {
+        // One slow step in between, as where something else ran, changes nothing.
+        let told = ladder(&[1200, 1300, 4000, 90_000, 4800, 12_000, 15_000, 145_000, 165_000, 170_000, 175_000]);
+        assert_eq!(told.memory_ps(), Some(170_000));
+        assert_eq!(told.reach().map(|s| (s.bytes, s.read_ps)), Some((1 << 20, 15_000)));
+    }
+
+    #[test]
+    fn a_ladder_that_never_leaves_the_caches_says_nothing() {
+        assert_eq!(ladder(&[1200, 1300, 4000, 4100, 4200]).reach().map(|s| s.bytes), Some(1 << 15));
+        assert!(ladder(&[1200, 4000, 4000, 4100, 4200, 4200, 6500]).reach().is_none(), "it still grows");
+        assert!(ladder(&[1200, 1250, 1300]).reach().is_none());
+        assert!(ladder(&[1200, 1200, 4000, 15_000, 15_100, 30_000]).reach().is_none());
+        assert!(Ladder::default().reach().is_none());
+    }
+}
