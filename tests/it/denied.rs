@@ -84,7 +84,7 @@ fn cells_without(calls: &[&str], arguments: &[&str]) -> Option<Vec<Value>> {
 const OFTEN_REFUSED: [&str; 3] = ["memfd_create", "cachestat", "io_uring_setup"];
 
 /// Methods that use such calls, and one of each experiment that does without.
-const USERS: [&str; 20] = [
+const USERS: [&str; 19] = [
     "share/memfd",
     "share/memfd-huge",
     "share/memfd-hugetlb",
@@ -93,7 +93,6 @@ const USERS: [&str; 20] = [
     "message/spin-ring",
     "message/io_uring",
     "message/pipe",
-    "false-sharing/one-line",
     "transfer/shm-ring",
     "transfer/memfd-handover",
     "transfer/memfd-sealed",

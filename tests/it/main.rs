@@ -29,6 +29,7 @@ mod killed;
 mod machine;
 mod message;
 mod mutated;
+mod nodes;
 mod output;
 mod own_programs;
 mod page;

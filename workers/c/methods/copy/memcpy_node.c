@@ -71,5 +71,6 @@ METHOD(copy_memcpy_node, .experiment = "copy", .name = "memcpy-node", .group = "
        .phases = "copy", .keys = "bytes:size destination:warm batch_bytes:size" PAGES_KEY " node:local|remote|interleave",
        .memory = COPY_MEMORY, .isolation = "own",
        .laws = COPY_WARM_LAWS "; pages_in_place == 2 * " COPY_PAGES "; node=local: pages_on_own_node == pages_in_place; "
-               "node=remote: pages_on_own_node == 0; node=interleave: pages_on_own_node <= pages_in_place / 2 + 2",
+               "node=remote: pages_on_own_node == 0; node=interleave: pages_on_own_node <= pages_in_place / 2 + 2; "
+               "node=interleave: pages_on_own_node + 2 >= pages_in_place / 2",
        .calls = "", .run = run);
