@@ -58,7 +58,7 @@ impl<'a> Runner<'a> {
             self.progress.begin(1, 1);
             let mut clusters = self.admitted(names, questions)?;
             if self.least(&mut clusters)? {
-                self.turns_of(&mut clusters, questions)?;
+                self.turns_of(&mut clusters, questions, only_deciding)?;
             }
             self.precise.clear();
             waits.iter().for_each(|u| _ = self.left_out.remove(u));
@@ -149,10 +149,12 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    /// Turns of launches until everything has its word, or nothing more would bring one.
-    fn turns_of(&mut self, clusters: &mut [Asked], questions: &dyn Questions) -> Result<()> {
+    /// Turns of launches until everything has its word or the time ends; where `only_likely`, until nothing is left that more
+    /// launches should bring one to.
+    fn turns_of(&mut self, clusters: &mut [Asked], questions: &dyn Questions, only_likely: bool) -> Result<()> {
         loop {
-            let open = questions.open(&self.state, &self.evidence)?;
+            let mut open = questions.open(&self.state, &self.evidence)?;
+            open.retain(|one| one.likely || !only_likely);
             let mut asked: Vec<Question> = Vec::new();
             let mut lacking: BTreeSet<usize> = BTreeSet::new();
             for one in &open {
@@ -160,7 +162,12 @@ impl<'a> Runner<'a> {
                 let of = clusters_of(self, clusters, &cells);
                 if !of.is_empty() && cells.len() == one.cells.len() {
                     lacking.extend(cells);
-                    asked.push(Question { clusters: of, launches: one.launches, decides: one.decides });
+                    asked.push(Question {
+                        clusters: of,
+                        launches: one.launches,
+                        decides: one.decides,
+                        likely: one.likely,
+                    });
                 }
             }
             self.precise = (0..self.state.cells.len()).filter(|cell| !lacking.contains(cell)).collect();
@@ -224,7 +231,7 @@ impl<'a> Runner<'a> {
         let open = questions.open(&self.state, &self.evidence)?.len();
         let launches = self.next_launch;
         let text = match open {
-            0 => format!("every comparison has its word after {launches} launches, or lies too near an edge for one"),
+            0 => format!("every comparison has its word after {launches} launches, or had all that one may have"),
             1 => format!(
                 "1 comparison without a word would have needed more time than was left after {launches} launches"
             ),

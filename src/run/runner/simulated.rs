@@ -174,7 +174,7 @@ impl Questions for UntilLaunched {
 
     fn open(&self, state: &State, evidence: &Evidence) -> Result<Vec<Wanted>> {
         let open = launches_of(state, evidence, &self.0[0].method) < self.1;
-        let wanted = Wanted { cells: self.0.clone(), launches: self.1, decides: true };
+        let wanted = Wanted { cells: self.0.clone(), launches: self.1, decides: true, likely: true };
         Ok(if open { vec![wanted] } else { Vec::new() })
     }
 }

@@ -8,6 +8,8 @@ use stats::looks::next_look;
 const DOUBT: f64 = 4.0;
 /// What is no word on a claim by itself waits until what is has become this many times dearer.
 const BESIDE: f64 = 4.0;
+/// What seems to lie on an edge waits until what does not has become this many times dearer.
+const UNLIKELY: f64 = 8.0;
 
 /// Cells that are launched together, as far as they have come.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,8 @@ pub struct Question {
     pub launches: usize,
     /// Whether a claim's own word hangs on it.
     pub decides: bool,
+    /// Whether those launches should bring its word; otherwise they are its next look.
+    pub likely: bool,
 }
 
 /// What is launched until the next look, each cluster with the launches that it then has; nothing where no question can be
@@ -43,7 +47,8 @@ pub fn turn(clusters: &[Launched], questions: &[Question], left_s: f64, turn_s: 
             until.saturating_sub(have) as f64 * clusters[cluster].step_s
         };
         let cost_s = |q: &Question| q.clusters.iter().map(|&c| lacking_s(c, q.launches)).sum::<f64>();
-        let weight = |q: &Question| cost_s(q) * if q.decides { 1.0 } else { BESIDE };
+        let weight =
+            |q: &Question| cost_s(q) * if q.decides { 1.0 } else { BESIDE } * if q.likely { 1.0 } else { UNLIKELY };
         let affordable = (0..rest.len()).filter(|&i| cost_s(rest[i]) <= (left_s - planned_s) * DOUBT);
         let Some(cheapest) = affordable.min_by(|&a, &b| weight(rest[a]).total_cmp(&weight(rest[b]))) else { break };
         let question = rest.remove(cheapest);
@@ -75,7 +80,7 @@ mod tests {
     }
 
     fn question(clusters: &[usize], launches: usize) -> Question {
-        Question { clusters: clusters.to_vec(), launches, decides: true }
+        Question { clusters: clusters.to_vec(), launches, decides: true, likely: true }
     }
 
     #[test]
@@ -102,6 +107,14 @@ mod tests {
         assert_eq!(turn(&clusters, &[question(&[0, 1], 14)], 100.0, 0.1), [(0, 9)]);
         let clusters = [launched(9, 0.1), launched(9, 0.1)];
         assert_eq!(turn(&clusters, &[question(&[0, 1], 14)], 100.0, 0.1), [(0, 14), (1, 14)]);
+    }
+
+    #[test]
+    fn what_seems_to_lie_on_an_edge_waits_and_is_not_given_up() {
+        let clusters = [launched(6, 1.0), launched(6, 2.0)];
+        let edge = Question { likely: false, ..question(&[0], 9) };
+        assert_eq!(turn(&clusters, &[edge.clone(), question(&[1], 9)], 100.0, 1.0), [(1, 9)]);
+        assert_eq!(turn(&clusters, &[edge], 100.0, 1.0), [(0, 9)]);
     }
 
     #[test]

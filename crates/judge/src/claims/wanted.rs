@@ -24,10 +24,12 @@ pub struct Wanted {
     pub launches: usize,
     /// Whether it is the word on the claim: the corrected comparison, where there is one.
     pub decides: bool,
+    /// Whether those launches should bring it; otherwise it seems to lie on an edge, and they are only the next look.
+    pub likely: bool,
 }
 
-/// What has no word in a summary and should have one after some more launches. What lies so near an edge that none would
-/// do, and what more launches do not change, is not among them.
+/// What has no word in a summary. What seems to lie so near an edge that no launches would do is told apart: a few disturbed
+/// launches make it seem so. What more launches do not change is not among them.
 pub fn wanted(asked: &[Asked], summary: &Summary, margin: f64) -> Vec<Wanted> {
     let mut found: Vec<Vec<Found>> = asked.iter().map(|asked| jobs(asked, &[summary], margin)).collect();
     adjust(&mut found);
@@ -72,9 +74,11 @@ fn of(asked: &Asked, job: &AskedJob, test: &Test, decides: bool, level: f64) -> 
         return None;
     }
     let looks = std::iter::successors(Some(next_look(have)), |at| Some(next_look(*at)));
-    let launches = looks.take_while(|at| *at <= MOST_LAUNCHES).find(enough)?;
+    let mut looks = looks.take_while(|at| *at <= MOST_LAUNCHES);
+    let next = looks.clone().next()?;
+    let (launches, likely) = looks.find(enough).map_or((next, false), |launches| (launches, true));
     let cells = [job.way.get(test.point), job.other.get(test.point)].into_iter().flatten().cloned().collect();
-    Some(Wanted { cells, launches, decides })
+    Some(Wanted { cells, launches, decides, likely })
 }
 
 #[cfg(test)]
@@ -83,7 +87,8 @@ mod tests {
     use record::claim::Claim;
     use record::summary::Estimate;
 
-    fn launches(n: usize, distance: f64, moved: Option<(f64, f64)>) -> Option<usize> {
+    /// The launches that are asked for, and whether they should bring a word.
+    fn launches(n: usize, distance: f64, moved: Option<(f64, f64)>) -> Option<(usize, bool)> {
         let text = "id = \"x\"\nstatement = \"A.\"\nkind = \"ratio\"\nabout = [\"copy\"]\n[source]\ntitle = \"T\"\n\
                     author = \"N\"\naddress = \"https://example.org/a\"\nfigure = \"half\"\nread = \"2026-11-21\"\n\
                     [holds]\nhigh = 0.9\n[corrected]\nexperiment = \"copy\"\nway = \"a\"\nother = \"b\"\n";
@@ -92,14 +97,15 @@ mod tests {
         let (freedom, unit) = (n as f64 - 1.0, String::new());
         let figure = Figure { estimate, error: Some(0.01), freedom, paired: true, unit };
         let test = Test { point: 0, figure, distance };
-        of(&asked, &AskedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| wanted.launches)
+        of(&asked, &AskedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| (wanted.launches, wanted.likely))
     }
 
     #[test]
-    fn the_nearer_the_edge_the_more_launches_and_on_it_none() {
-        assert_eq!([launches(40, 0.1, None), launches(40, 0.04, None)], [Some(48), Some(72)]);
-        assert_eq!(launches(40, 0.001, None), None);
-        assert!(launches(6, 0.04, None).is_some(), "six launches may have been disturbed");
+    fn the_nearer_the_edge_the_more_launches_and_on_it_the_next_look() {
+        assert_eq!([launches(40, 0.1, None), launches(40, 0.04, None)], [Some((48, true)), Some((72, true))]);
+        assert_eq!(launches(40, 0.001, None), Some((48, false)));
+        assert_eq!(launches(110, 0.001, None), None, "it has had its launches");
+        assert!(launches(6, 0.04, None).is_some_and(|(_, likely)| likely), "six launches may have been disturbed");
     }
 
     #[test]
