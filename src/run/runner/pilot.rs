@@ -14,6 +14,8 @@ const PILOT: i32 = -1;
 pub(super) const SHORT_ROUND_S: f64 = 0.1;
 /// Where cells work on so many bytes nothing is discarded before: what a process pays once is nothing to them.
 const LONG_JOB_BYTES: u64 = 64 << 20;
+/// Most rounds that are discarded there while code is compiled: each takes half a second, and loops are compiled in the first.
+const LONG_JOB_COMPILED: u32 = 6;
 /// What a cell's turn takes whatever its size, and the bytes that one is through with in a second, checked and cleaned up: a
 /// guess that only shares out a budget which does not hold everything.
 const CELL_S: f64 = 0.3;
@@ -159,6 +161,9 @@ impl Runner<'_> {
         let Some(experiment) = self.state.plan.experiment(&group.experiment) else { return 0 };
         match (group.fresh, self.compiles(launch_group)) {
             (true, _) => 0,
+            (false, true) if self.largest(launch_group) >= LONG_JOB_BYTES => {
+                experiment.warmup_rounds_compiled.min(LONG_JOB_COMPILED)
+            }
             (false, true) => experiment.warmup_rounds_compiled,
             (false, false) if self.largest(launch_group) >= LONG_JOB_BYTES => 0,
             (false, false) => experiment.warmup_rounds,
