@@ -17,13 +17,15 @@ use crate::run::strategy::crossover::{Crossover, Look, Seen};
 
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;
+/// The same in the coarse look, where most answers are far from an edge.
+const COARSE_PRECISION: f64 = 0.05;
 /// Two sizes between which the answer changes are near enough where the larger is at most this multiple of the smaller: each
 /// lies within 25 % of what is between them.
 const NEAR: f64 = 1.5;
 /// A look at sizes between which the answer changes gets this share of what is left.
 const SHARE: f64 = 0.25;
 /// The coarse look gets this share in all.
-const COARSE_SHARE: f64 = 0.65;
+const COARSE_SHARE: f64 = 0.4;
 /// Seconds below which six launches of anything are not worth the start.
 const LEAST_S: f64 = 1.5;
 
@@ -44,6 +46,19 @@ impl Spending {
         let cases = if advice::cases(asked).is_empty() { 0.0 } else { 0.2 };
         let axis = if asked.topic.by_size { 0.5 } else { 0.0 };
         Spending { point_s: budget_s * (1.0 - cases - axis), axis_s: budget_s * axis, cases_s: budget_s * cases }
+    }
+}
+
+/// What one run may take, in seconds, and the half-width at which it may end before.
+#[derive(Clone, Copy, Debug)]
+struct Spend {
+    budget_s: f64,
+    precision: f64,
+}
+
+impl Spend {
+    fn narrow(budget_s: f64) -> Spend {
+        Spend { budget_s, precision: PRECISION }
     }
 }
 
@@ -89,12 +104,12 @@ impl<'a> Session<'a> {
     }
 
     /// One run of a question at these sizes.
-    fn run(&mut self, asked: &Asked, sizes: &[u64], settings: &BTreeMap<String, String>, budget_s: f64) -> Result<()> {
-        let wish = advice::wish(asked, sizes, settings, &self.wish)?;
+    fn run(&mut self, asked: &Asked, size: u64, settings: &BTreeMap<String, String>, spend: Spend) -> Result<()> {
+        let wish = advice::wish(asked, &[size], settings, &self.wish)?;
         let start = Start::now();
         let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));
-        let goal = (PRECISION, self.margin);
-        let terms = Terms { created: start.created(), ..Terms::usual(start.run_id(), seed, budget_s, goal) };
+        let goal = (spend.precision, self.margin);
+        let terms = Terms { created: start.created(), ..Terms::usual(start.run_id(), seed, spend.budget_s, goal) };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
         let folder = RunFolder::create(&runs_folder().join(&plan.run))?;
@@ -119,7 +134,7 @@ impl<'a> Session<'a> {
             session.summaries().iter().any(|s| has(asked, settings, asked.bytes, s, session.margin))
         };
         if !known(self, &asked.settings) {
-            self.run(asked, &[asked.bytes], &asked.settings, spending.point_s)?;
+            self.run(asked, asked.bytes, &asked.settings, Spend::narrow(spending.point_s))?;
         }
         if spending.axis_s > 0.0 {
             let most = if own_file { asked.bytes } else { u64::MAX };
@@ -128,7 +143,7 @@ impl<'a> Session<'a> {
         let cases = advice::cases(asked);
         for settings in &cases {
             if self.stopped_by.is_none() && !known(self, settings) {
-                self.run(asked, &[asked.bytes], settings, spending.cases_s / cases.len() as f64)?;
+                self.run(asked, asked.bytes, settings, Spend::narrow(spending.cases_s / cases.len() as f64))?;
             }
         }
         Ok(cases)
@@ -143,7 +158,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let only: Vec<(String, record::cell::Cell)> =
-            asked.ways.iter().filter(|(name, _)| !is_only_asked(&asked.topic, name)).cloned().collect();
+            asked.ways.iter().filter(|(name, _)| !asked.topic.is_only_asked(name)).cloned().collect();
         let narrow = Asked { ways: only, ..asked.clone() };
         let strategy = Crossover { from, to: to / step * step, step, near: NEAR, budget_s };
         let begun = Instant::now();
@@ -156,9 +171,12 @@ impl<'a> Session<'a> {
             for (done, size) in sizes.iter().enumerate() {
                 *looks.entry(*size).or_default() += 1;
                 let left_s = budget_s - begun.elapsed().as_secs_f64();
-                let share_s =
-                    if sizes.len() > 1 { left_s * COARSE_SHARE / (sizes.len() - done) as f64 } else { left_s * SHARE };
-                self.run(&narrow, &[*size], &asked.settings, share_s.max(LEAST_S))?;
+                let (share_s, precision) = match sizes.len() {
+                    1 => (left_s * SHARE, PRECISION),
+                    all => (left_s * COARSE_SHARE / (all - done) as f64, COARSE_PRECISION),
+                };
+                let spend = Spend { budget_s: share_s.max(LEAST_S), precision };
+                self.run(&narrow, *size, &asked.settings, spend)?;
                 if self.stopped_by.is_some() {
                     break;
                 }
@@ -182,9 +200,4 @@ impl<'a> Session<'a> {
         all.dedup_by_key(|s| s.size);
         all
     }
-}
-
-fn is_only_asked(topic: &Topic, name: &str) -> bool {
-    let method = name.split('@').next().unwrap_or(name);
-    topic.way(method).is_some_and(|way| way.only_asked)
 }

@@ -6,7 +6,7 @@ use super::Ending;
 /// Neighbouring sizes of the coarse look differ by this factor at most.
 const COARSE: f64 = 8.0;
 
-/// A size with no answer between two that have the same is looked at so often.
+/// A size with no answer between two answers is looked at so often.
 const LOOKS: usize = 3;
 
 /// What was found at one size.
@@ -63,6 +63,8 @@ impl Crossover {
         let middles = wide.filter_map(|gap| Some((width(&gap), self.middle(gap)?)));
         match middles.max_by(|a, b| a.0.total_cmp(&b.0)) {
             Some((_, middle)) => Look::At(vec![middle]),
+            // What has no answer makes a band wide: more launches may bring one.
+            None if unsettled(seen).is_some() => Look::At(unsettled(seen).into_iter().collect()),
             None if changes().next().is_some() => Look::Done(Ending::Precise),
             None => Look::Done(Ending::NothingOpen),
         }
@@ -97,6 +99,14 @@ fn near(seen: &[Seen], size: u64) -> bool {
         let factor = s.size as f64 / size as f64;
         (0.75..=1.34).contains(&factor)
     })
+}
+
+/// The size with no answer between two answers that was looked at least often.
+fn unsettled(seen: &[Seen]) -> Option<u64> {
+    let first = seen.iter().position(|s| s.way.is_some())?;
+    let last = seen.iter().rposition(|s| s.way.is_some())?;
+    let open = seen[first..=last].iter().filter(|s| s.way.is_none() && s.looks < LOOKS);
+    open.min_by_key(|s| s.looks).map(|s| s.size)
 }
 
 /// A size with no answer although those around it have the same one: what it lacks is launches.
@@ -153,6 +163,15 @@ mod tests {
         assert_eq!(strategy().next(&known("a", "a"), 0.0, 0.0), Look::Done(Ending::NothingOpen));
         assert_eq!(strategy().next(&known("", ""), 0.0, 0.0), Look::Done(Ending::NothingOpen));
         assert_eq!(strategy().next(&known("a", "b"), 1e9, 1.0), Look::Done(Ending::BudgetSpent));
+    }
+
+    #[test]
+    fn a_size_without_answer_in_a_band_is_looked_at_again_but_not_for_ever() {
+        let mut all = seen(&[(16 * KIB, "a"), (20 * KIB, ""), (24 * KIB, "b"), (64 * KIB * KIB, "b")]);
+        let search = Crossover { from: 16 * KIB, to: 24 * KIB, ..strategy() };
+        assert_eq!(search.next(&all, 0.0, 0.0), Look::At(vec![20 * KIB]));
+        all[1].looks = LOOKS;
+        assert_eq!(search.next(&all, 0.0, 0.0), Look::Done(Ending::Precise));
     }
 
     #[test]

@@ -186,7 +186,9 @@ pub fn answer(
     let (mut first, here) = case(asked, &asked.settings, summaries, margin);
     let also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(asked, s, summaries, margin)).collect();
     let (points, mut runs) = points(asked, summaries);
-    let segments = segments(&points, &asked.topic.obvious, margin);
+    // A way that is measured at one size only has no place among those whose sizes are searched.
+    let searched: Vec<Point> = points.iter().filter(|p| !asked.topic.is_only_asked(&p.way)).cloned().collect();
+    let segments = segments(&searched, &asked.topic.obvious, margin);
     if first.gain.is_none() {
         together(&mut first, asked, &points, margin);
     }

@@ -101,6 +101,11 @@ impl Topic {
         Ok((sizes::parse_size(&self.from)?, sizes::parse_size(&self.to)?))
     }
 
+    /// Whether a way, named as METHOD or METHOD@WORKER, takes part only at one size ([`Way::only_asked`]).
+    pub fn is_only_asked(&self, name: &str) -> bool {
+        self.way(name.split('@').next().unwrap_or(name)).is_some_and(|way| way.only_asked)
+    }
+
     /// The way of a method.
     pub fn way(&self, method: &str) -> Option<&Way> {
         self.ways.iter().find(|way| way.method == method)
