@@ -3,12 +3,14 @@
 
     validity/measure.py PAGEWISE FOLDER HALF [NAME …]   measures one half of validity/programs.tsv, appends to FOLDER/results.jsonl
     validity/measure.py --table FOLDER                  prints the table of what was measured
+
+PAIRS=40 in the environment takes 40 pairs for each try instead of 12.
 """
 import json, os, random, subprocess, sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PAIRS = "12"
+PAIRS = os.environ.get("PAIRS", "12")
 
 
 def inputs(work):
