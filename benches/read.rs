@@ -3,9 +3,10 @@
 //!
 //! Two processes of one program differ more than two passes within one (where its buffer's pages lie decides), so each of the
 //! twelve alternations starts both programs many times, first one and then the other going first, and compares medians. The
-//! plain program is written as one would without a laboratory, its loop over the words of a buffer too. `READ_BYTES`, `READ_ALTERNATIONS` and `READ_LAUNCHES` replace 512 MiB, 12 and 3. A
-//! file that fits the last cache compares what the programs do between passes as well: at 128 MiB the same two programs were
-//! up to 8 % apart here, by a constant half millisecond a pass.
+//! plain program is written as one would without a laboratory, its loop over the words of a buffer too. `READ_BYTES`,
+//! `READ_ALTERNATIONS` and `READ_LAUNCHES` replace 512 MiB, 12 and 3. A file that fits the last cache compares what the
+//! programs do between passes as well: at 128 MiB the same two programs were up to 8 % apart here, by a constant half
+//! millisecond a pass.
 
 use std::fs;
 use std::io::Write;

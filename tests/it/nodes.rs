@@ -1,6 +1,6 @@
-//! A machine of two NUMA nodes, as far as this one can be made to look like it: a mount namespace in which the kernel's files tell
-//! of two nodes with a CPU each, and a library in front of the worker's system calls that keeps the books of a kernel with two
-//! nodes. What is shown is that placement is chosen, recorded and proved for every page, not what remote memory costs.
+//! A machine of two NUMA nodes, as far as this one can be made to look like it: a mount namespace in which the kernel's files
+//! tell of two nodes with a CPU each, and a library in front of the worker's system calls that keeps the books of a kernel with
+//! two nodes. What is shown is that placement is chosen, recorded and proved for every page, not what remote memory costs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use crate::support::place::Place;
 use crate::support::skips::skip;
 use serde_json::Value;
 
-/// Answers mbind(2) and move_pages(2) as a kernel with two nodes does. `NODES_LIE`: everything lies on node 0 whatever was asked.
+/// Answers mbind(2) and move_pages(2) as a kernel with two nodes does. `NODES_LIE`: everything lies on node 0 whatever was
+/// asked.
 const KERNEL: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
