@@ -106,7 +106,7 @@ fn cpus(place: &Path) {
 
 struct TwoNodes {
     place: Place,
-    library: PathBuf,
+    kernel: PathBuf,
 }
 
 impl TwoNodes {
@@ -121,12 +121,12 @@ impl TwoNodes {
             return None;
         }
         cpus(place.path());
-        let (source, library) = (place.file("kernel.c"), place.file("kernel.so"));
+        let (source, kernel) = (place.file("kernel.c"), place.file("kernel.so"));
         std::fs::write(&source, KERNEL).unwrap();
         let mut cc = Command::new("cc");
-        cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl");
+        cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&kernel).arg(&source).arg("-ldl");
         assert!(cc.status().unwrap().success());
-        Some(TwoNodes { place, library })
+        Some(TwoNodes { place, kernel })
     }
 
     /// `pagewise` on the machine of two nodes.
@@ -140,7 +140,7 @@ impl TwoNodes {
 
     fn summary(&self, arguments: &[&str], lie: bool) -> Value {
         let mut command = self.pagewise(arguments);
-        command.arg("--keep-environment").env("LD_PRELOAD", &self.library);
+        command.arg("--keep-environment").env("LD_PRELOAD", &self.kernel);
         if lie {
             command.env("NODES_LIE", "1");
         }

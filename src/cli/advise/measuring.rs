@@ -103,7 +103,7 @@ impl<'a> Session<'a> {
         self.made.iter().map(|s| s.run.clone()).collect()
     }
 
-    /// One run of a question at these sizes.
+    /// One run of a question at this size.
     fn run(&mut self, asked: &Asked, size: u64, settings: &BTreeMap<String, String>, spend: Spend) -> Result<()> {
         let wish = advice::wish(asked, &[size], settings, &self.wish)?;
         let start = Start::now();
