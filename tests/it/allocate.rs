@@ -58,6 +58,7 @@ fn every_method_conforms() {
     let mut command = assert_cmd::Command::cargo_bin("pagewise").unwrap();
     let output = command
         .env("XDG_CACHE_HOME", crate::support::cache::below(cache.path()))
+        .env("PAGEWISE_LOCK", cache.path())
         .args(["check", "allocate"])
         .output()
         .unwrap();
@@ -309,6 +310,7 @@ fn names_hold_under_every_setting_of_transparent_huge_pages() {
     let allocate = ["malloc-zero", "mmap-zero", "aligned-thp"].map(|m| format!("allocate/{m}@c-O3"));
     let output = command
         .env("XDG_CACHE_HOME", crate::support::cache::below(cache.path()))
+        .env("PAGEWISE_LOCK", cache.path())
         .args(["check", "--allow-system-changes"])
         .args(fault.iter().chain(&allocate))
         .output()

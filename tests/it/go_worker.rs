@@ -171,6 +171,7 @@ fn its_methods_conform() {
     let mut command = assert_cmd::Command::cargo_bin("pagewise").unwrap();
     let output = command
         .env("XDG_CACHE_HOME", crate::support::cache::below(cache.path()))
+        .env("PAGEWISE_LOCK", cache.path())
         .arg("check")
         .args(methods)
         .output()

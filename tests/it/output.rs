@@ -54,7 +54,7 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
         "--set",
         "bytes=2MiB",
         "--budget",
-        "25s",
+        "20s",
         "--json",
         "--out",
         out.to_str().unwrap(),

@@ -8,7 +8,9 @@ use record::machine::ladder::Ladder;
 use crate::support::place::Place;
 
 fn pagewise(arguments: &[&str]) -> std::process::Output {
-    Command::cargo_bin("pagewise").expect("the program").args(arguments).output().expect("it runs")
+    let place = Place::new();
+    let mut command = Command::from_std(place.command(&[]));
+    command.args(arguments).output().expect("it runs")
 }
 
 #[test]
