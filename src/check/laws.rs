@@ -301,12 +301,14 @@ impl Trial {
             return Ok(()); // Every cell is held against all others: one of each method is enough.
         }
         found.digests += 1;
-        let noticed = if agree {
+        // What differs from other cells is noticed; so is what differs from the cell's own other slots and launches.
+        let among_cells = agree && {
             let mut other = evidence.clone();
             let Some(mine) = other.cells.get_mut(&cell) else { return Ok(()) };
             mine.checks.digests = mine.checks.digests.iter().map(|d| wrong_digest(d)).collect();
             disagreements(&self.state, &other).len() > disagreements(&self.state, evidence).len()
-        } else {
+        };
+        let noticed = among_cells || {
             let mut changed = recorded.clone();
             let facts = changed.iter_mut().flatten().flat_map(|t| t.facts.values_mut().flatten());
             facts.filter(|(name, _)| name == "digest").take(1).for_each(|(_, d)| *d = wrong_digest(d));

@@ -148,6 +148,15 @@ fn a_ratio_that_wanders_is_covered_and_said_to_move_as_soon_as_that_can_be_seen(
     assert!(coverage(&PLAIN, 40, TRIALS).2 < 0.01 + CHANCE);
 }
 
+/// Nor is more promised than was asked for: five blocks of a long series held the truth in 99 % of tries.
+#[test]
+fn a_long_series_with_memory_is_covered_as_promised() {
+    for memory in [0.3, 0.5, 0.7] {
+        let machine = Machine { memory, round_sd: 0.005, ..PLAIN };
+        all_cover(&format!("memory of {memory}"), machine, &[48, 72, 108], 0.94, 0.965);
+    }
+}
+
 #[test]
 fn intervals_are_narrower_than_those_they_replace() {
     let mut rng = Seeded::new(3);

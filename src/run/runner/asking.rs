@@ -228,18 +228,28 @@ impl<'a> Runner<'a> {
     }
 
     fn how_it_ended(&self, questions: &dyn Questions) -> Result<Note> {
-        let open = questions.open(&self.state, &self.evidence)?.len();
+        let open = questions.open(&self.state, &self.evidence)?;
         let launches = self.next_launch;
-        let text = match open {
-            0 => format!("every comparison has its word after {launches} launches, or had all that one may have"),
-            1 => format!(
-                "1 comparison without a word would have needed more time than was left after {launches} launches"
-            ),
-            n => format!(
-                "{n} comparisons without a word would have needed more time than was left after {launches} launches"
-            ),
-        };
+        let likely = open.iter().filter(|one| one.likely).count();
+        let text = ended_words(likely, open.len() - likely, launches);
         Ok(Note { code: "questions-ended".to_owned(), experiment: String::new(), text })
+    }
+}
+
+/// How a run of questions ended: how many lack a word though more time should bring it, and how many seem to lie on an edge.
+fn ended_words(likely: usize, on_edge: usize, launches: usize) -> String {
+    let comparisons = |n: usize| if n == 1 { "1 comparison".to_owned() } else { format!("{n} comparisons") };
+    let time = format!("{} without a word should get one in more time", comparisons(likely));
+    let edge = format!(
+        "{} without a word seem{} to lie on an edge, where more time may not help",
+        comparisons(on_edge),
+        if on_edge == 1 { "s" } else { "" }
+    );
+    match (likely, on_edge) {
+        (0, 0) => format!("every comparison has its word after {launches} launches, or had all that one may have"),
+        (_, 0) => format!("after {launches} launches {time}"),
+        (0, _) => format!("after {launches} launches {edge}"),
+        _ => format!("after {launches} launches {time}; {edge}"),
     }
 }
 

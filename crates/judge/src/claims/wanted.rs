@@ -67,7 +67,9 @@ fn of(asked: &Asked, job: &AskedJob, test: &Test, decides: bool, level: f64) -> 
         return None;
     }
     let error = test.figure.error.map(|error| error / doubt(have));
-    let hoped = Figure { error, freedom: test.figure.freedom.max(have as f64 - 1.0), ..test.figure.clone() };
+    // Few launches look more alike than they are; of many it is known, and what they leave of the degrees of freedom counts.
+    let freedom = if have < 32 { test.figure.freedom.max(have as f64 - 1.0) } else { test.figure.freedom };
+    let hoped = Figure { error, freedom, ..test.figure.clone() };
     let enough = |launches: &usize| hoped.tail_after(test.distance, *launches).is_some_and(|p| p <= level);
     let holds_now = test.figure.tail(test.distance)? <= level;
     if asked.claim.kind == Kind::Crossover && holds_now {
