@@ -82,7 +82,8 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
             let one = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
             let recorded = only(&transcripts, slot);
             trial.cell(&mut found, &one, &recorded, &planned.method, false)?;
-            trial.digest(&mut found, &one, &recorded, evidence)?;
+            let all = LaunchRecord { rounds: record.turns(number), turns: Vec::new(), ..one.clone() };
+            trial.digest(&mut found, &all, &of_cell(&transcripts, number), evidence)?;
             slots.entry(planned.cell.name()).or_insert((one, recorded));
         }
     }
@@ -111,12 +112,22 @@ fn first_slot(transcripts: &Transcripts, number: usize) -> Option<u32> {
 
 /// What was recorded in one slot, as the transcripts of a launch that had no other.
 fn only(transcripts: &Transcripts, slot: u32) -> Transcripts {
+    kept(transcripts, &BTreeSet::from([slot]))
+}
+
+/// What was recorded in the measured slots of one cell, as the transcripts of a launch that had no other.
+fn of_cell(transcripts: &Transcripts, number: usize) -> Transcripts {
+    let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
+    kept(transcripts, &samples.filter(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot).collect())
+}
+
+fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
     let one = |t: &Transcript| {
-        let mut samples: Vec<_> = t.samples.iter().filter(|s| s.slot == slot).cloned().collect();
+        let mut samples: Vec<_> = t.samples.iter().filter(|s| slots.contains(&s.slot)).cloned().collect();
         samples.iter_mut().for_each(|s| s.cell = 0);
         Transcript {
             samples,
-            facts: t.facts.iter().filter(|(n, _)| **n == slot).map(|(n, f)| (*n, f.clone())).collect(),
+            facts: t.facts.iter().filter(|(n, _)| slots.contains(n)).map(|(n, f)| (*n, f.clone())).collect(),
             latencies: BTreeMap::new(),
             endings: Vec::new(),
             ..t.clone()
