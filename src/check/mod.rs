@@ -110,8 +110,8 @@ fn check_in(
         }
     }
     let (state, evidence, folder) = run(place, experiments, workers, &wish, &signals)?;
-    if let Some(signal) = signals.arrived() {
-        return Ok(128 + u8::try_from(signal).unwrap_or(1));
+    if let Some(code) = signalled(&signals) {
+        return Ok(code);
     }
     for (index, planned) in state.cells.iter().enumerate() {
         take(&mut found, &evidence, index, planned);
@@ -127,9 +127,17 @@ fn check_in(
             }
         }
     }
+    if let Some(code) = signalled(&signals) {
+        return Ok(code);
+    }
     let code = report(&found, &notes)?;
     let unbroken = if laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
     Ok(if unbroken > 0 { 3 } else { code })
+}
+
+/// The exit code of a suite that a signal ended, if one has.
+fn signalled(signals: &Signals) -> Option<u8> {
+    signals.arrived().map(|signal| 128 + u8::try_from(signal).unwrap_or(1))
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.

@@ -15,6 +15,9 @@ const SMALLER: &str = "/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enable
 const MODES: [(&str, Option<&str>); 5] =
     [("always", None), ("madvise", None), ("never", None), ("madvise", Some("always")), ("always", Some("madvise"))];
 
+/// Beyond it lie the exit codes of a suite that a signal ended.
+const SIGNALLED: u8 = 128;
+
 /// What a setting is, with the line by which the guard puts it back.
 fn kept(setting: &str, guard: &mut Guard) -> Result<()> {
     let old = fs::read_to_string(setting).with_context(|| format!("{setting}: this kernel has no such setting"))?;
@@ -47,6 +50,9 @@ pub(super) fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
         let besides = smaller.map_or_else(String::new, |word| format!(", those of 64 KiB {word}"));
         say!("transparent huge pages: {mode}{besides}");
         worst = worst.max(suite()?);
+        if worst > SIGNALLED {
+            break;
+        }
     }
     Ok(worst)
 }

@@ -35,12 +35,22 @@ static const char *read_text(const char *path)
 }
 
 /* Anonymous memory of the whole process, exact; VmRSS would also count library code as it comes into use. */
+static uint64_t rolled_up(struct slot *s, const char *name)
+{
+    const char *line = strstr(read_text("/proc/self/smaps_rollup"), name);
+    if (!line)
+        fail_because(s, "read /proc/self/smaps_rollup", "a line is missing (Linux 4.14)");
+    return strtoull(line + strlen(name), NULL, 10) * 1024;
+}
+
 uint64_t allocate_anonymous_bytes(struct slot *s)
 {
-    const char *line = strstr(read_text("/proc/self/smaps_rollup"), "\nAnonymous:");
-    if (!line)
-        fail_because(s, "read /proc/self/smaps_rollup", "no line \"Anonymous:\" (Linux 4.14)");
-    return strtoull(line + strlen("\nAnonymous:"), NULL, 10) * 1024;
+    return rolled_up(s, "\nAnonymous:");
+}
+
+uint64_t allocate_huge_bytes(struct slot *s)
+{
+    return rolled_up(s, "\nAnonHugePages:");
 }
 
 /* Reads a byte of every page of every loaded program segment, so that the first use of a library function in this fresh

@@ -141,6 +141,7 @@ void heap_run(struct slot *s, const char *library, const char *package)
     objects_open(s, &heap);
     fact(s, "footprint_bytes", s->bytes);
     before_bytes = allocate_anonymous_bytes(s);
+    fact(s, "huge_before_bytes", allocate_huge_bytes(s));
     build_and_churn(s, &heap);
     hand_over(s, &heap);
     empty(s, &heap);
