@@ -1,8 +1,10 @@
 //! The Go worker against the native one: the same protocol, the same refusals, the same content. Nothing here asserts a
 //! time. Where there is no Go toolchain there is nothing to test, and the tests say so.
 
+use crate::support::place::{Place, cell, is_measured, said};
 use crate::support::skips::skip;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -179,4 +181,30 @@ fn its_methods_conform() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("ok       fault/touch@go"), "{text}");
+}
+
+/// A toolchain that takes longer than the whole budget: what was asked is measured all the same.
+#[test]
+fn building_it_costs_no_budget() {
+    let cached = Command::new("go").args(["env", "GOCACHE"]).output();
+    let Some(cached) = cached.ok().filter(|o| o.status.success()) else {
+        skip("there is no Go toolchain here");
+        return;
+    };
+    let place = Place::new();
+    let path = std::env::var("PATH").unwrap();
+    let slow = place.file("bin/go");
+    std::fs::create_dir_all(place.file("bin")).unwrap();
+    // What is compiled is kept where the user keeps it; only the worker itself is new.
+    let script = format!("#!/bin/sh\nPATH={path:?}\n[ \"$1\" = build ] && sleep 4\nexec go \"$@\"\n");
+    std::fs::write(&slow, script).unwrap();
+    std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let cells = ["run", "fault/touch@go", "fault/null@go", "--set", "bytes=64KiB", "--launches", "1", "--budget", "3s"];
+    let mut command = place.command(&[&cells[..], &["--json"]].concat());
+    command.env("PATH", format!("{}:{path}", place.file("bin").display()));
+    command.env("XDG_CACHE_HOME", place.file("empty")).env("GOCACHE", String::from_utf8(cached.stdout).unwrap().trim());
+    let result = said(&mut command);
+    assert!(place.file("empty/pagewise/workers").exists(), "it was built there: {}", result.err);
+    let summary: serde_json::Value = serde_json::from_str(&result.out).unwrap();
+    assert!(is_measured(cell(&summary, "fault/touch@go", &[])), "{}: {}", result.err, result.out);
 }
