@@ -278,3 +278,18 @@ fn rounds_of(group: &GroupState, warmup_rounds: u32) -> u32 {
     let worth = launch_s(group, warmup_rounds) / round_s;
     worth.max(least).min(ENOUGH_S / round_s).clamp(1.0, MOST_ROUNDS).ceil() as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ended_words;
+
+    #[test]
+    fn the_end_tells_apart_what_lacks_time_and_what_lies_on_an_edge() {
+        assert!(ended_words(0, 0, 9).starts_with("every comparison has its word after 9 launches"));
+        assert_eq!(ended_words(1, 0, 9), "after 9 launches 1 comparison without a word should get one in more time");
+        let edge = "2 comparisons without a word seem to lie on an edge, where more time may not help";
+        assert_eq!(ended_words(0, 2, 9), format!("after 9 launches {edge}"));
+        let both = format!("after 9 launches 3 comparisons without a word should get one in more time; {edge}");
+        assert_eq!(ended_words(3, 2, 9), both);
+    }
+}
