@@ -121,6 +121,7 @@ fn of_cell(transcripts: &Transcripts, number: usize) -> Transcripts {
     kept(transcripts, &samples.filter(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot).collect())
 }
 
+/// What was recorded in these slots, as those of a request with one cell.
 fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
     let one = |t: &Transcript| {
         let mut samples: Vec<_> = t.samples.iter().filter(|s| slots.contains(&s.slot)).cloned().collect();

@@ -15,6 +15,9 @@ const MOST_LAUNCHES: usize = 110;
 /// With so many launches a ratio that was seen to move is taken to.
 const SEEN_TO_MOVE: usize = 21;
 
+/// From so many launches on an error is taken for what it is.
+const ERROR_KNOWN: usize = 32;
+
 /// What a comparison still lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
@@ -54,7 +57,7 @@ fn doubt(launches: usize) -> f64 {
     match launches {
         0..9 => 3.0,
         9..14 => 2.0,
-        14..32 => 1.4,
+        14..ERROR_KNOWN => 1.4,
         _ => 1.0,
     }
 }
@@ -68,7 +71,7 @@ fn of(asked: &Asked, job: &AskedJob, test: &Test, decides: bool, level: f64) -> 
     }
     let error = test.figure.error.map(|error| error / doubt(have));
     // Few launches look more alike than they are; of many it is known, and what they leave of the degrees of freedom counts.
-    let freedom = if have < 32 { test.figure.freedom.max(have as f64 - 1.0) } else { test.figure.freedom };
+    let freedom = if have < ERROR_KNOWN { test.figure.freedom.max(have as f64 - 1.0) } else { test.figure.freedom };
     let hoped = Figure { error, freedom, ..test.figure.clone() };
     let enough = |launches: &usize| hoped.tail_after(test.distance, *launches).is_some_and(|p| p <= level);
     let holds_now = test.figure.tail(test.distance)? <= level;

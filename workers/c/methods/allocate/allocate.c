@@ -34,15 +34,16 @@ static const char *read_text(const char *path)
     return text;
 }
 
-/* Anonymous memory of the whole process, exact; VmRSS would also count library code as it comes into use. */
+/* A line of smaps_rollup, whose name begins with a newline, in bytes. */
 static uint64_t rolled_up(struct slot *s, const char *name)
 {
     const char *line = strstr(read_text("/proc/self/smaps_rollup"), name);
     if (!line)
-        fail_because(s, "read /proc/self/smaps_rollup", "a line is missing (Linux 4.14)");
+        fail_because(s, "find a line of /proc/self/smaps_rollup (Linux 4.14)", name + 1);
     return strtoull(line + strlen(name), NULL, 10) * 1024;
 }
 
+/* Exact; VmRSS would also count library code as it comes into use. */
 uint64_t allocate_anonymous_bytes(struct slot *s)
 {
     return rolled_up(s, "\nAnonymous:");

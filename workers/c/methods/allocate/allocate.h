@@ -47,7 +47,7 @@ void allocate_begin(struct slot *s);
 void allocate_check(struct slot *s, const void *block, const char *call);
 /* After `fill`: every byte is `value`; where `each_page` is set, the block's first byte in each page is, all others are 0. */
 void allocate_filled(struct slot *s, const char *block, char value, bool each_page);
-uint64_t allocate_anonymous_bytes(struct slot *s);
+uint64_t allocate_anonymous_bytes(struct slot *s); /* anonymous memory of the whole process */
 /* Those of them in huge pages: where every mapping may get some, a library's first one holds the first objects already. */
 uint64_t allocate_huge_bytes(struct slot *s);
 bool allocate_all_are(const char *p, size_t bytes, char value);
