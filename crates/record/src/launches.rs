@@ -21,7 +21,7 @@ pub struct LaunchRecord {
     /// Of how many of them each cell is to have a sample, where they differ: limits and floors take part in a few only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<u32>,
-    /// The rounds that carry proofs; where left out, all do.
+    /// The rounds that carry proofs; where left out, all do. A number that no round has: none does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<u32>,
     /// From the first start to the last end, in seconds.

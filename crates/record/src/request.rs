@@ -21,7 +21,7 @@ pub struct LaunchKeys<'a> {
     pub directory: Option<&'a str>,
     /// Prefix for named objects.
     pub name: Option<&'a str>,
-    /// The measured rounds that carry proofs; all where empty.
+    /// The measured rounds that carry proofs; all where empty, none where no round has that number.
     pub proofs: &'a [u32],
     /// Whether phases are marked for a tracer.
     pub trace_marks: bool,

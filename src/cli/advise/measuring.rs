@@ -192,7 +192,8 @@ impl<'a> Session<'a> {
     /// The answers at all sizes that are known, and at those that brought none.
     fn seen(&self, asked: &Asked, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Seen> {
         let (found, _) = points(asked, &self.summaries());
-        let answers = choices(&found, &asked.topic.obvious, self.margin);
+        // The search is for the sign: where less than the margin is shown, the change is as near as anywhere.
+        let answers = choices(&found, &asked.topic.obvious, 0.0);
         let known = answers.into_iter().chain(without.iter().map(|size| (*size, None)));
         let looks = |size| looks.get(&size).copied().unwrap_or(0);
         let mut all: Vec<Seen> = known.map(|(size, way)| Seen { size, way, looks: looks(size) }).collect();

@@ -20,7 +20,7 @@ pub(super) struct Turns {
     pub warmup: Vec<Vec<usize>>,
     /// Orders of the measured ones.
     pub rounds: Vec<Vec<usize>>,
-    /// The measured rounds that carry proofs; all where empty.
+    /// The measured rounds that carry proofs; all where empty. A launch in which none does names the number after its last.
     pub proofs: Vec<u32>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn turns(
     let mut turns = Turns {
         warmup: orders::rounds(roles.len(), warmup as usize, seed ^ 1),
         rounds: orders::rounds(roles.len(), rounds as usize, seed),
-        proofs: if sparing { proofs(rounds, seed) } else { Vec::new() },
+        proofs: if sparing { proofs(rounds, seed, block > 0) } else { Vec::new() },
     };
     if everything {
         return turns;
@@ -73,9 +73,13 @@ pub(super) fn turns(
     turns
 }
 
-/// One round of each eight or so, and at least one.
-fn proofs(rounds: u32, seed: u64) -> Vec<u32> {
+/// One round of each eight or so. Of launches with fewer, the first proves in one of its rounds, and of the `later` ones as many
+/// as makes one round of eight.
+fn proofs(rounds: u32, seed: u64, later: bool) -> Vec<u32> {
     let mut random = Seeded::new(seed ^ 2);
+    if later && rounds < PROOFS_EVERY && random.below(PROOFS_EVERY as usize) >= rounds as usize {
+        return vec![rounds];
+    }
     let number = (rounds / PROOFS_EVERY).clamp(1, MOST_PROOFS).min(rounds);
     let start = |part: u32| rounds * part / number;
     (0..number).map(|part| start(part) + random.below((start(part + 1) - start(part)) as usize) as u32).collect()
@@ -105,13 +109,18 @@ mod tests {
     }
 
     #[test]
-    fn one_round_of_eight_carries_proofs_and_every_launch_has_one() {
+    fn one_round_of_eight_carries_proofs() {
         let all = turns(&ROLES, 0, (2, 20), 7, false, true).proofs;
         assert_eq!(all.len(), 2);
         assert!((0..10).contains(&all[0]) && (10..20).contains(&all[1]), "{all:?}");
         let many = turns(&ROLES, 0, (2, 400), 7, false, true).proofs;
         assert_eq!(many.iter().map(|round| round / 100).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        assert_eq!(turns(&ROLES, 5, (0, 1), 7, false, true).proofs, [0]);
+        assert_eq!(turns(&ROLES, 0, (0, 1), 7, false, true).proofs, [0], "the first launch has one");
+        let proves = |rounds: u32, seed: u64| turns(&ROLES, 5, (0, rounds), seed, false, true).proofs[0] < rounds;
+        let of_hundred = |rounds| (0..800).filter(|&seed| proves(rounds, seed)).count() / 8;
+        assert!((9..=16).contains(&of_hundred(1)), "{}", of_hundred(1));
+        assert!((45..=55).contains(&of_hundred(4)), "{}", of_hundred(4));
+        assert_eq!(of_hundred(8), 100);
         assert!(turns(&ROLES, 5, (0, 1), 7, false, false).proofs.is_empty(), "a worker that always proves");
     }
 

@@ -213,7 +213,7 @@ mod tests {
     fn search(machine: &mut Machine) -> (Vec<Point>, usize) {
         let (mut points, mut looks): (Vec<Point>, usize) = (Vec::new(), 0);
         loop {
-            let known = choices(&points, "obvious", 0.02);
+            let known = choices(&points, "obvious", 0.0);
             let known: Vec<Seen> = known.into_iter().map(|(size, way)| Seen { size, way, looks: LOOKS }).collect();
             let Look::At(sizes) = strategy().next(&known, 0.0, 0.0) else { return (points, looks) };
             points.extend(sizes.iter().map(|size| machine.point(*size)));
@@ -239,7 +239,7 @@ mod tests {
                 false => s.to as f64 > at,
             });
             wrong += usize::from(bad);
-            if let [flip] = &flips(&found)[..] {
+            if let [flip] = &flips(&points, &found, "obvious")[..] {
                 with_band += 1;
                 right += usize::from((flip.above as f64) < at && at < flip.up_to as f64);
                 widths.push(flip.up_to as f64 / flip.above as f64);
@@ -256,7 +256,7 @@ mod tests {
     fn a_clear_crossover_is_narrow_within_few_looks() {
         let mut machine = Machine { at: 3e6, slope: 0.5, noise: 0.005, random: Seeded::new(1) };
         let (points, looks) = search(&mut machine);
-        let found = flips(&segments(&points, "obvious", 0.02));
+        let found = flips(&points, &segments(&points, "obvious", 0.02), "obvious");
         assert_eq!(found.len(), 1);
         assert!(found[0].above < 3_000_000 && 3_000_000 < found[0].up_to, "{found:?}");
         assert!((found[0].up_to as f64 / found[0].above as f64) < 2.3 && looks <= 8, "{found:?} after {looks}");

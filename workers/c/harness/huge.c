@@ -59,6 +59,14 @@ bool huge_pages_granted(const struct slot *s, bool advised)
     return s->huge_page_bytes && granted(s->huge_page_bytes, s->huge_page_bytes, advised);
 }
 
+void need_huge_pages(struct slot *s)
+{
+    if (!s->huge_page_bytes)
+        skip(s, "no transparent huge pages: this kernel has none, or /sys does not say of which size they are");
+    if (!huge_pages_granted(s, true))
+        skip(s, "transparent huge pages are switched off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+}
+
 /* The sizes above a base page and below a huge page, as a sum of their bytes: each is a power of two. */
 static size_t small_folios(const struct slot *s, bool advised)
 {

@@ -157,6 +157,8 @@ void run_in_child(struct slot *s, void (*work)(struct slot *, void *), void *arg
 
 /* Huge pages as the kernel's settings grant them (huge.c), to memory that is `advised` by MADV_HUGEPAGE or to any. */
 bool huge_pages_granted(const struct slot *s, bool advised);
+/* Skips the cell, with the reason, where advised memory gets no huge pages. */
+void need_huge_pages(struct slot *s);
 bool folio_granted(const struct slot *s, size_t bytes, bool advised); /* of one size, a power of two */
 bool small_folios_granted(const struct slot *s, bool advised); /* sizes between a base page and a huge page */
 /* The faults that touching a mapping of its own from its start to its end takes by these settings. */

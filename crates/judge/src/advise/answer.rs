@@ -202,7 +202,7 @@ pub fn answer(
         does: asked.topic.does.clone(),
         bytes: asked.bytes,
         costs: costs(asked, &first, here.as_ref()),
-        flips: flips(&segments),
+        flips: flips(&searched, &segments, &asked.topic.obvious),
         segments,
         measured: measured.filter(|(a, b)| a < b && asked.topic.by_size),
         uses: here.as_ref().map_or_else(Vec::new, |h| repeated(asked, h.summary)),

@@ -115,10 +115,37 @@ fn segment(points: &[Point], obvious: &str, usual: &str, way: String, sizes: &[u
     Some(Segment { from: *sizes.first()?, to: *sizes.last()?, way, over, at_most, ratio, at_least })
 }
 
-/// Between which sizes the answer changes from one way to another.
-pub fn flips(segments: &[Segment]) -> Vec<Flip> {
+/// Between which sizes the answer changes from one way to another. A segment ends where less than the margin is shown; the
+/// change itself is bounded by where a ratio's interval leaves 1 on either side.
+pub fn flips(points: &[Point], segments: &[Segment], obvious: &str) -> Vec<Flip> {
     let changes = segments.windows(2).filter(|two| two[0].way != two[1].way);
     changes
-        .map(|two| Flip { above: two[0].to, up_to: two[1].from, below: two[0].way.clone(), beyond: two[1].way.clone() })
+        .map(|two| {
+            let (above, up_to) = sign_changes(points, &two[0], &two[1], obvious);
+            Flip { above, up_to, below: two[0].way.clone(), beyond: two[1].way.clone() }
+        })
         .collect()
+}
+
+/// The largest size at which the first segment's way is shown to cost less before any at which the second's is, and the
+/// smallest at which the second's is after all at which the first's is. Of two ways that are both not the obvious one no
+/// ratio is known: their segments bound the change.
+fn sign_changes(points: &[Point], below: &Segment, beyond: &Segment, obvious: &str) -> (u64, u64) {
+    let turned = below.way == obvious;
+    let other = if turned { &beyond.way } else { &below.way };
+    let (mut first, mut second) = (vec![below.to], vec![beyond.from]);
+    let between = |p: &&Point| below.to < p.bytes && p.bytes < beyond.from && p.way == *other;
+    for point in points.iter().filter(between).filter(|_| turned || beyond.way == obvious) {
+        let (low, high) = limits(point);
+        match (high < 0.0, low > 0.0) {
+            (true, _) => if turned { second.push(point.bytes) } else { first.push(point.bytes) },
+            (_, true) => if turned { first.push(point.bytes) } else { second.push(point.bytes) },
+            _ => {}
+        }
+    }
+    let until = second.iter().copied().min().unwrap_or(beyond.from);
+    let above = first.iter().copied().filter(|size| *size < until).max().unwrap_or(below.to);
+    let last = first.iter().copied().max().unwrap_or(below.to);
+    let up_to = second.iter().copied().filter(|size| *size > last).min().unwrap_or(beyond.from);
+    (above, up_to)
 }

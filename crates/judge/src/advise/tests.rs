@@ -78,9 +78,34 @@ fn segments_end_at_measured_sizes_and_leave_a_band_between() {
     let short: Vec<(u64, u64, &str, &str)> =
         found.iter().map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str())).collect();
     assert_eq!(short, [(10, 20, "old", "new"), (40, 80, "new", "old")]);
-    let flip = &flips(&found)[0];
+    let flip = &flips(&all, &found, "old")[0];
     assert_eq!((flip.above, flip.up_to, flip.below.as_str(), flip.beyond.as_str()), (20, 40, "old", "new"));
     assert!((found[0].ratio - 1.0 / 1.5_f64.max(1.2)).abs() < 0.2 && found[0].at_most < 1.0);
+}
+
+#[test]
+fn the_change_is_bounded_by_the_sign_and_the_segments_by_the_margin() {
+    let mut all = vec![
+        point(10, "new", 1.5, 0.001),
+        point(20, "new", 1.01, 0.001),
+        point(25, "new", 1.0, 0.01),
+        point(30, "new", 0.99, 0.001),
+        point(40, "new", 0.8, 0.001),
+    ];
+    let band = |all: &[Point]| {
+        let found = segments(all, "old", MARGIN);
+        assert_eq!(found.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(), [(10, 10), (40, 40)]);
+        flips(all, &found, "old").first().map(|f| (f.above, f.up_to)).unwrap()
+    };
+    assert_eq!(band(&all), (20, 30));
+    let below = |all: &[Point]| flips(all, &segments(all, "old", MARGIN), "old")[0].below.clone();
+    assert_eq!(below(&all), "old");
+    // Where the signs do not agree on one change, all of them lie within the band.
+    (all[1].cost, all[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
+    assert_eq!(band(&all), (10, 40));
+    let turned: Vec<Point> = [1.5, 1.01, 1.0, 0.99, 0.8].into_iter().rev().zip([10, 20, 25, 30, 40])
+        .map(|(ratio, bytes)| point(bytes, "new", ratio, 0.001)).collect();
+    assert_eq!((band(&turned), below(&turned).as_str()), ((20, 30), "new"));
 }
 
 #[test]
@@ -131,7 +156,10 @@ fn files_of_equal_machines_are_merged_and_disagreement_widens_the_band() {
     let curve = |at: [f64; 4]| (1..).zip(at).map(|(bytes, ratio)| point(bytes, "new", ratio, 0.02)).collect::<Vec<_>>();
     let (first, second) = (advice("1", curve([1.5, 1.3, 0.7, 0.5])), advice("2", curve([1.5, 0.7, 0.7, 0.5])));
     let merged = merge(&[first.clone(), second.clone()]).unwrap();
-    let flip = |a: &Advice| flips(&a.questions["copy"].segments).first().map(|f| (f.above, f.up_to));
+    let flip = |a: &Advice| {
+        let question = &a.questions["copy"];
+        flips(&question.points, &question.segments, "old").first().map(|f| (f.above, f.up_to))
+    };
     assert_eq!((flip(&first), flip(&second), flip(&merged)), (Some((2, 3)), Some((1, 2)), Some((1, 3))));
     assert_eq!(merged.questions["copy"].runs, ["1", "2"]);
     assert_eq!(merge(&[second, first.clone()]).unwrap().questions, merged.questions, "the order does not matter");

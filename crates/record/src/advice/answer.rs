@@ -72,13 +72,14 @@ pub struct Case {
     pub missing: Vec<(String, String)>,
 }
 
-/// The sizes between which the answer changes; the change itself lies somewhere in it.
+/// The sizes between which the answer changes: the ratio's interval leaves 1 on one side at the first, on the other at the
+/// last. A segment, which asks for more than the margin, may end before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Flip {
-    /// The largest size of the smaller ones' way.
+    /// The largest size at which the smaller ones' way is shown to take less.
     pub above: u64,
-    /// The smallest size of the larger ones' way.
+    /// The smallest size at which the larger ones' way is.
     pub up_to: u64,
     /// What is used below it.
     pub below: String,

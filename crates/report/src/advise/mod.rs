@@ -95,13 +95,14 @@ fn by_size(answer: &Answer) -> String {
         let (above, up_to) = (format_size(flip.above), format_size(flip.up_to));
         let _ = writeln!(
             text,
-            "    up to {above} {}, from {up_to} on {}; between, keep what you have",
+            "    it changes between {above} and {up_to}: below {} takes less, beyond {}",
             flip.below, flip.beyond
         );
     }
     for one in &answer.segments {
         let _ = writeln!(text, "    {}", segment(one));
     }
+    text += "    at other sizes less than the margin is shown: keep what you have\n";
     text
 }
 

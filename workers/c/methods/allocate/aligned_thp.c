@@ -5,12 +5,9 @@
 
 static void run(struct slot *s)
 {
-    if (!s->huge_page_bytes)
-        skip(s, "no transparent huge pages: this kernel has none, or /sys does not say of which size they are");
+    need_huge_pages(s);
     if (s->bytes < s->huge_page_bytes)
         skip(s, "the block is less than one huge page: none can come");
-    if (!huge_pages_granted(s, true))
-        skip(s, "transparent huge pages are switched off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
     allocate_malloc(s, NULL, NULL);
     allocate_begin(s);
     size_t bytes = s->bytes, whole = whole_pages(s), huge = s->huge_page_bytes;

@@ -41,8 +41,8 @@ void fault_needs_huge(struct slot *s, bool advised)
         skip(s, "no transparent huge pages: this kernel has none, or /sys does not say of which size they are");
     if (s->bytes < s->huge_page_bytes)
         skip(s, arena_text("%zu bytes are less than one huge page (%zu bytes): none can come", s->bytes, s->huge_page_bytes));
-    if (advised && !huge_pages_granted(s, true))
-        skip(s, "transparent huge pages are switched off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+    if (advised)
+        need_huge_pages(s);
 }
 
 void fault_before(struct slot *s, const char *p)

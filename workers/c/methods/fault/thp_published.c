@@ -2,8 +2,7 @@
 
 static void run(struct slot *s)
 {
-    if (!huge_pages_granted(s, true))
-        skip(s, "transparent huge pages are switched off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+    need_huge_pages(s);
     published_run(s, true);
 }
 

@@ -28,8 +28,8 @@ struct parent parent_begin(struct slot *s)
     size_t whole = huge || key_is(s, "every", "huge") ? s->huge_page_bytes : s->page_bytes;
     if (!whole)
         skip(s, "no transparent huge pages: this kernel has none, or /sys does not say of which size they are");
-    if (huge && !huge_pages_granted(s, true))
-        skip(s, "transparent huge pages are switched off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+    if (huge)
+        need_huge_pages(s);
     if (s->bytes % whole != 0)
         skip(s, "bytes is not a multiple of the size of the pages");
     if (!kept.p || kept.bytes != s->bytes || kept_huge != huge ||

@@ -38,8 +38,7 @@ static void run_base(struct slot *s)
 
 static void run_huge(struct slot *s)
 {
-    if (!s->huge_page_bytes || !huge_pages_granted(s, true))
-        skip(s, "the kernel gives no transparent huge pages to those who ask");
+    need_huge_pages(s);
     if (s->bytes < s->huge_page_bytes)
         skip(s, "less than one huge page: none can come");
     char *p = fresh(s, MADV_HUGEPAGE);

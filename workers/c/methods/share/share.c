@@ -120,6 +120,8 @@ static bool word_is_zero(const unsigned char *p)
 /* Every byte must be what the stores leave there: 0x55 where one of them went, elsewhere what was there before. */
 static void check_writes(struct slot *s, unsigned char *p)
 {
+    if (!s->proofs)
+        return; /* it takes longer than all that is measured */
     uint64_t wrong = 0, ops = key_size(s, "ops");
     size_t bytes = s->bytes, page = s->page_bytes, room = bytes / 8;
     unsigned char *stored = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -164,7 +166,7 @@ static void index_only(struct slot *s)
     size_t bytes = s->bytes;
     uint64_t ops = key_size(s, "ops"), seed = s->seed, sum = 0, expected = 0;
     struct replay r = replay_from(s);
-    for (uint64_t i = 0; i < ops; i++)
+    for (uint64_t i = 0; s->proofs && i < ops; i++)
         expected += replay_next(&r);
     srand((unsigned)seed);
     if (r.by_rand)
@@ -183,7 +185,8 @@ static void clear(struct slot *s, char *p)
     s->ops = clears;
     s->phase_bytes = clears * bytes;
     PHASE(s, "clear") { clear_again_and_again(p, bytes, clears); }
-    fact(s, "cleared", digest_of(p, bytes) == bytes * 0x9E3779B97F4A7C15u); /* zero words add nothing */
+    if (s->proofs)
+        fact(s, "cleared", digest_of(p, bytes) == bytes * 0x9E3779B97F4A7C15u); /* zero words add nothing */
 }
 
 void share_check_clear_read(struct slot *s, char *start)
@@ -196,7 +199,7 @@ void share_check_clear_read(struct slot *s, char *start)
     clear(s, start);
     pattern_fill(start, bytes, seed);
     struct replay r = replay_from(s);
-    for (uint64_t i = 0; i < ops; i++) {
+    for (uint64_t i = 0; s->proofs && i < ops; i++) {
         size_t at = replay_next(&r);
         expected += pattern_word(seed, at / 8) >> (at % 8 * 8) & 0xFF;
     }
