@@ -73,7 +73,8 @@ fn running(word: &str) -> usize {
     entries(Path::new("/proc")).iter().filter(|p| has(p)).count()
 }
 
-fn may_follow() -> bool {
+/// Whether perf's software events may be had here.
+pub fn may_follow() -> bool {
     let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     text.trim().parse::<i32>().is_ok_and(|level| level <= 2) && pagewise_page_bytes() == 4096
 }

@@ -203,6 +203,37 @@ fn unusual_programs_are_tried() {
     }
 }
 
+/// The share of CPU time that a program's runs spent in the kernel, and the samples that told it, where there were any.
+fn kernel_share(place: &Place, program: &str) -> (f64, u64) {
+    let all = summary(place, &[], &[program]);
+    let folder = place.file("data/pagewise/runs").join(all["plan"]["run"].as_str().unwrap());
+    let text = std::fs::read_to_string(folder.join("runs.jsonl")).unwrap();
+    let runs: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sum = |of: &dyn Fn(&Value) -> Option<u64>| runs.iter().filter_map(of).sum::<u64>();
+    let time = |name: &str| sum(&|run| run[name].as_u64()) as f64;
+    let samples = sum(&|run| Some(run["split"]["user"].as_u64()? + run["split"]["kernel"].as_u64()?));
+    (time("system_us") / (time("user_us") + time("system_us")), samples)
+}
+
+#[test]
+fn user_and_kernel_time_are_told_apart_by_samples() {
+    let place = Place::new();
+    let head = "#include <fcntl.h>\n#include <time.h>\n#include <unistd.h>\nstatic char block[1 << 16];\nint main(void) {\n\
+                int zero = open(\"/dev/zero\", O_RDONLY); struct timespec t; do { ";
+    let tail = "clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); } while (!t.tv_sec && t.tv_nsec < 100000000); return zero < 0; }\n";
+    let calm = "for (volatile int i = 0; i < 1000000; i++); ";
+    let calls = "for (int i = 0; i < 100; i++) if (read(zero, block, sizeof block) < 0) return 1; ";
+    let program = |name: &str, work: &str| built(&place, name, &format!("{head}{work}{tail}"), &[]).expect("gcc");
+    let (user, some) = kernel_share(&place, &program("calm", calm));
+    let (kernel, more) = kernel_share(&place, &program("calls", calls));
+    assert!(user < 0.2 && kernel > 0.8, "{user} and {kernel} of the time in the kernel");
+    if !crate::profile::may_follow() {
+        return skip("perf_event_open is not permitted here");
+    }
+    // Seven runs of a tenth of a second, and a sample of each 500 µs.
+    assert!((700..3000).contains(&some) && (700..3000).contains(&more), "{some} and {more} samples");
+}
+
 #[test]
 fn a_variable_whose_value_has_colons_is_seen() {
     let place = Place::new();

@@ -15,12 +15,17 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use crate::run::signals::Signals;
 use crate::worker;
 
+/// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
+pub const SPLIT_US: &str = "500";
+
 /// Runs an arm once; with `proof` it is looked at how its processes really ran, and the cost is no figure.
 pub fn launch(plan: &TrialPlan, arm: usize, block: i64, proof: bool, signals: &Signals) -> Result<TriedRun> {
     let subject = &plan.arms[arm];
     let mut options = options(plan, subject);
     if proof {
         options.extend(["--proof", "1"].map(OsString::from));
+    } else {
+        options.extend(["--split-us", SPLIT_US].map(OsString::from));
     }
     for path in &plan.evict {
         options.extend(["--evict".into(), path.clone().into_os_string()]);

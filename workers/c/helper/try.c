@@ -3,6 +3,7 @@
 #include "core.h"
 #include "faults.h"
 #include "proof.h"
+#include "split.h"
 #include "verb.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -22,13 +23,14 @@ enum {
     END_MS = 10000,    /* for killed processes to go */
     LOOK_MS = 5,       /* between two looks at a command whose proof is wanted */
     RINGS_MS = 10,     /* between two readings of the records of its page faults */
+    SPLIT_MS = 500,    /* between two readings of the samples of its CPU time */
     MAX_EVICT = 16,
 };
 
 static struct {
     const char *input, *cpus, *evict[MAX_EVICT];
     int evicts;
-    uint64_t limit_ms;
+    uint64_t limit_ms, split_us;
     bool proof, faults, no_thp, discard;
     char **command;
 } asked;
@@ -77,12 +79,20 @@ static void try_option(const char *name, char *value)
         asked.proof = true;
     else if (strcmp(name, "--faults") == 0)
         asked.faults = true;
+    else if (strcmp(name, "--split-us") == 0)
+        asked.split_us = strtoull(value, NULL, 10);
     else if (strcmp(name, "--no-thp") == 0)
         asked.no_thp = true;
     else if (strcmp(name, "--discard") == 0)
         asked.discard = true;
     else
         give_up(name, "unknown option");
+}
+
+/* Whether the command waits, before it begins, until it is followed. */
+static bool is_followed(void)
+{
+    return asked.proof || asked.faults || asked.split_us;
 }
 
 /* Has the kernel forget the file's pages; what stays all the same is counted in bytes. */
@@ -186,7 +196,7 @@ __attribute__((noreturn)) static void become(const struct pipes *p, char **comma
     dup2(p->out[1], 1);
     dup2(p->err[1], 2);
     char word;
-    if ((asked.proof || asked.faults) && read(p->go[0], &word, 1) < 0)
+    if (is_followed() && read(p->go[0], &word, 1) < 0)
         _exit(127);
     execvp(command[0], command);
     int error = errno;
@@ -216,7 +226,7 @@ static void start(void)
         give_up("prctl(PR_SET_THP_DISABLE)", strerror(errno));
     run.start_ns = now_ns();
     /* Its first process shares this one's memory until it is another program, so that this one's size costs it nothing. */
-    run.pid = asked.proof || asked.faults ? fork() : vfork();
+    run.pid = is_followed() ? fork() : vfork();
     if (run.pid == 0)
         become(&p, asked.command);
     if (run.pid < 0)
@@ -225,11 +235,13 @@ static void start(void)
     close(p.out[1]);
     close(p.err[1]);
     close(p.failed[1]);
-    if (asked.proof || asked.faults) {
+    if (is_followed()) {
         if (asked.proof)
             proof_begin(run.pid);
         if (asked.faults)
             faults_begin(run.pid);
+        if (asked.split_us)
+            split_begin(run.pid, asked.split_us);
         if (write(p.go[1], "", 1) != 1)
             give_up("pipe", strerror(errno));
     }
@@ -270,10 +282,14 @@ static void sleep_ms(uint64_t ms)
     int rings = asked.faults ? faults_descriptor() : -1;
     if (asked.faults && ms > RINGS_MS)
         ms = RINGS_MS;
+    if (asked.split_us && ms > SPLIT_MS)
+        ms = SPLIT_MS;
     struct pollfd watched[4] = {{run.signals, POLLIN, 0}, {run.out, POLLIN, 0}, {run.err, POLLIN, 0}, {rings, POLLIN, 0}};
     poll(watched, 4, (int)(ms > 60000 ? 60000 : ms));
     if (asked.faults)
         faults_read();
+    if (asked.split_us)
+        split_read();
     if (watched[0].revents) {
         struct signalfd_siginfo seen;
         while (read(run.signals, &seen, sizeof seen) == sizeof seen)
@@ -376,6 +392,12 @@ static void print_run(void)
     int code = run.error ? run.error : WIFSIGNALED(run.status) ? WTERMSIG(run.status) : WEXITSTATUS(run.status);
     uint64_t user_us = (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec;
     uint64_t system_us = (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
+    double kernel;
+    if (asked.split_us && split_share(user_us + system_us, &kernel)) {
+        uint64_t all_us = user_us + system_us;
+        system_us = (uint64_t)((double)all_us * kernel + 0.5);
+        user_us = all_us - system_us;
+    }
     printf("{\"end\":\"%s\",\"code\":%d,\"wall_ns\":%llu,\"user_us\":%llu,\"system_us\":%llu,\"max_rss_kib\":%ld,", end, code,
            (unsigned long long)run.wall_ns, (unsigned long long)user_us, (unsigned long long)system_us, used.ru_maxrss);
     printf("\"minor_faults\":%ld,\"major_faults\":%ld,\"voluntary_switches\":%ld,\"involuntary_switches\":%ld,", used.ru_minflt,
@@ -388,6 +410,8 @@ static void print_run(void)
         proof_print();
     if (asked.faults)
         faults_print();
+    if (asked.split_us)
+        split_print();
     printf("}\n");
     fflush(stdout);
     if (write(2, run.tail, run.err_bytes < TAIL ? (size_t)run.err_bytes : TAIL) < 0)

@@ -138,8 +138,20 @@ fn sign_changes(points: &[Point], below: &Segment, beyond: &Segment, obvious: &s
     for point in points.iter().filter(between).filter(|_| turned || beyond.way == obvious) {
         let (low, high) = limits(point);
         match (high < 0.0, low > 0.0) {
-            (true, _) => if turned { second.push(point.bytes) } else { first.push(point.bytes) },
-            (_, true) => if turned { first.push(point.bytes) } else { second.push(point.bytes) },
+            (true, _) => {
+                if turned {
+                    second.push(point.bytes)
+                } else {
+                    first.push(point.bytes)
+                }
+            }
+            (_, true) => {
+                if turned {
+                    first.push(point.bytes)
+                } else {
+                    second.push(point.bytes)
+                }
+            }
             _ => {}
         }
     }

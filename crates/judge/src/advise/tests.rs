@@ -103,8 +103,12 @@ fn the_change_is_bounded_by_the_sign_and_the_segments_by_the_margin() {
     // Where the signs do not agree on one change, all of them lie within the band.
     (all[1].cost, all[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
     assert_eq!(band(&all), (10, 40));
-    let turned: Vec<Point> = [1.5, 1.01, 1.0, 0.99, 0.8].into_iter().rev().zip([10, 20, 25, 30, 40])
-        .map(|(ratio, bytes)| point(bytes, "new", ratio, 0.001)).collect();
+    let turned: Vec<Point> = [1.5, 1.01, 1.0, 0.99, 0.8]
+        .into_iter()
+        .rev()
+        .zip([10, 20, 25, 30, 40])
+        .map(|(ratio, bytes)| point(bytes, "new", ratio, 0.001))
+        .collect();
     assert_eq!((band(&turned), below(&turned).as_str()), ((20, 30), "new"));
 }
 

@@ -58,6 +58,7 @@ fn cost() -> Cost {
         write_calls: 0,
         faults: None,
         faults_unseen: None,
+        split: None,
         proof: None,
     }
 }

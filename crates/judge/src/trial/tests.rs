@@ -80,6 +80,7 @@ fn run(arm: usize, block: i64, cpu_s: f64, faults: u64) -> TriedRun {
         write_calls: 0,
         faults: None,
         faults_unseen: None,
+        split: None,
         proof: (block < 0).then(Seen::default),
     };
     TriedRun { arm, block, thp: "madvise".to_owned(), cost, messages: String::new() }

@@ -139,7 +139,7 @@ pub struct Cost {
     pub wall_ns: u64,
     /// CPU time in user mode, in microseconds.
     pub user_us: u64,
-    /// CPU time in the kernel, in microseconds.
+    /// CPU time in the kernel, in microseconds. The two together are exact; how they are divided is sampled (`split`).
     pub system_us: u64,
     /// The most resident memory of any one process, in KiB.
     pub max_rss_kib: u64,
@@ -179,9 +179,27 @@ pub struct Cost {
     /// Why they could not be followed although this was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults_unseen: Option<String>,
+    /// The samples that divide its CPU time; where there are none, the kernel's ticks did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
     /// What was seen of its processes, where this was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Seen>,
+}
+
+/// Samples of a command's CPU time by a clock of perf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// CPU time between two samples of a thread, in microseconds.
+    pub period_us: u64,
+    /// Samples in user mode.
+    pub user: u64,
+    /// Samples in the kernel; none where it may not be looked into, and then the rest of the CPU time is the kernel's.
+    pub kernel: u64,
+    /// Whether it may.
+    pub in_kernel_seen: bool,
+    /// Samples that were lost: where there are any, the ticks divide.
+    pub lost: u64,
 }
 
 /// What `/proc` told of a command's processes.
