@@ -130,7 +130,8 @@ fn real_runs(
             break;
         }
         let folder = place.join(format!("real-{run}"));
-        let terms = (budget_s / number as f64, seed.wrapping_add(1000 + run as u64));
+        let share = real::weight(run) / (0..number).map(real::weight).sum::<f64>();
+        let terms = (budget_s * share, seed.wrapping_add(1000 + run as u64));
         runs.extend(real::run(&folder, what, run, terms, signals)?);
         let _ = std::fs::remove_dir_all(&folder);
     }

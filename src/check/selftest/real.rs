@@ -121,6 +121,15 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
 const TURNS: [(&str, &[Regime]); 5] =
     [(NATIVE, FIRST), (NATIVE, SECOND), ("java", JAVA), (NATIVE, FIRST), (NATIVE, SECOND)];
 
+/// The share of the time that a run of Java's methods gets, relative to a native one's: two virtual machines start and warm up
+/// for each launch.
+const JAVA_WEIGHT: f64 = 1.8;
+
+/// The weight of the run of this number when the time is shared out.
+pub fn weight(number: usize) -> f64 {
+    if TURNS[number % TURNS.len()].0 == NATIVE { 1.0 } else { JAVA_WEIGHT }
+}
+
 /// The native worker whose cells are used.
 const NATIVE: &str = "c-O3";
 
