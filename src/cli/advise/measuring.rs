@@ -18,14 +18,15 @@ use crate::run::strategy::crossover::{Crossover, Look, Seen};
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;
 /// The same in the coarse look, where most answers are far from an edge.
-const COARSE_PRECISION: f64 = 0.05;
+const COARSE_PRECISION: f64 = 0.15;
 /// Two sizes between which the answer changes are near enough where the larger is at most this multiple of the smaller: each
 /// lies within 25 % of what is between them.
 const NEAR: f64 = 1.5;
-/// A look at sizes between which the answer changes gets this share of what is left.
-const SHARE: f64 = 0.25;
 /// The coarse look gets this share in all.
-const COARSE_SHARE: f64 = 0.4;
+const COARSE_SHARE: f64 = 0.3;
+/// Launches that a look between two answers is planned for: near a crossover, what differs from process to process is what hides
+/// the sign.
+const CLOSE_LAUNCHES: u32 = 12;
 /// Seconds below which six launches of anything are not worth the start.
 const LEAST_S: f64 = 1.5;
 
@@ -43,8 +44,8 @@ pub(super) struct Spending {
 impl Spending {
     /// A budget shared out.
     pub fn of(asked: &Asked, budget_s: f64) -> Spending {
-        let cases = if advice::cases(asked).is_empty() { 0.0 } else { 0.2 };
-        let axis = if asked.topic.by_size { 0.5 } else { 0.0 };
+        let cases = if advice::cases(asked).is_empty() { 0.0 } else { 0.15 };
+        let axis = if asked.topic.by_size { 0.6 } else { 0.0 };
         Spending { point_s: budget_s * (1.0 - cases - axis), axis_s: budget_s * axis, cases_s: budget_s * cases }
     }
 }
@@ -54,11 +55,13 @@ impl Spending {
 struct Spend {
     budget_s: f64,
     precision: f64,
+    /// Launches that are planned for; as many as usual where left out.
+    launches: Option<u32>,
 }
 
 impl Spend {
     fn narrow(budget_s: f64) -> Spend {
-        Spend { budget_s, precision: PRECISION }
+        Spend { budget_s, precision: PRECISION, launches: None }
     }
 }
 
@@ -109,7 +112,9 @@ impl<'a> Session<'a> {
         let start = Start::now();
         let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));
         let goal = (spend.precision, self.margin);
-        let terms = Terms { created: start.created(), ..Terms::usual(start.run_id(), seed, spend.budget_s, goal) };
+        let usual = Terms::usual(start.run_id(), seed, spend.budget_s, goal);
+        let launches = spend.launches.map_or(usual.launches, |least| (least, usual.launches.1.max(4 * least)));
+        let terms = Terms { created: start.created(), launches, ..usual };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
         let folder = RunFolder::create(&runs_folder().join(&plan.run))?;
@@ -171,11 +176,11 @@ impl<'a> Session<'a> {
             for (done, size) in sizes.iter().enumerate() {
                 *looks.entry(*size).or_default() += 1;
                 let left_s = budget_s - begun.elapsed().as_secs_f64();
-                let (share_s, precision) = match sizes.len() {
-                    1 => (left_s * SHARE, PRECISION),
-                    all => (left_s * COARSE_SHARE / (all - done) as f64, COARSE_PRECISION),
+                let (share_s, precision, launches) = match sizes.len() {
+                    1 => (left_s / strategy.looks_left(&seen) as f64, PRECISION, Some(CLOSE_LAUNCHES)),
+                    all => (left_s * COARSE_SHARE / (all - done) as f64, COARSE_PRECISION, None),
                 };
-                let spend = Spend { budget_s: share_s.max(LEAST_S), precision };
+                let spend = Spend { budget_s: share_s.max(LEAST_S), precision, launches };
                 self.run(&narrow, *size, &asked.settings, spend)?;
                 if self.stopped_by.is_some() {
                     break;

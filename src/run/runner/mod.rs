@@ -10,12 +10,14 @@ mod pilot;
 mod simulated;
 mod sizing;
 mod turns;
+mod visits;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use asking::Questions;
+use visits::{Until, Visits};
 
 use anyhow::{Result, bail};
 use judge::Width;
@@ -200,26 +202,32 @@ impl<'a> Runner<'a> {
         Ok((self.state, self.evidence))
     }
 
-    /// Every experiment in its share of the time until its ratios are as narrow as asked.
+    /// Every experiment in its share of the time until its ratios are as narrow as asked. Several experiments are visited more
+    /// than once: what a machine does changes over minutes, and launches that all lie in one of them would know nothing of it.
     fn until_precise(&mut self, names: &[String], notes: &mut Vec<Note>) -> Result<()> {
         let weights = self.weights(names)?;
-        let mut shares_s = Vec::new();
-        for (done, name) in names.iter().enumerate() {
-            self.progress.begin(done + 1, names.len());
-            let left: f64 = weights[done..].iter().sum();
-            let share_s = (self.state.budget_s - self.spent_s()).max(0.0) * weights[done] / left;
-            let until_s = self.spent_s() + share_s;
-            shares_s.push(share_s);
-            notes.extend(self.experiment(name, until_s)?);
-            if self.progress.is_seen() && done + 1 < names.len() {
-                let summary = judge::summarise(&self.state, &self.evidence, judge::Circumstances::default())?;
-                self.progress.learnt(report::view::View::of(&summary).look.briefly());
-            }
-            if self.signals.arrived().is_some() {
-                break;
+        let visits = Visits::new(&weights, self.left_s());
+        let mut spent_s = vec![0.0; names.len()];
+        for visit in 0..visits.number() {
+            for (place, name) in names.iter().enumerate() {
+                self.progress.begin(place + 1, names.len());
+                let begun_s = self.spent_s();
+                let time = visits.time(visit, place, spent_s[place], self.left_s().max(0.0));
+                let until = Until { planned_s: begun_s + time.planned_s, visit_s: begun_s + time.visit_s };
+                let note = self.experiment(name, until)?;
+                spent_s[place] += self.spent_s() - begun_s;
+                notes.retain(|n| n.experiment != *name);
+                notes.extend(note);
+                if self.progress.is_seen() && place + 1 < names.len() && visit == 0 {
+                    let summary = judge::summarise(&self.state, &self.evidence, judge::Circumstances::default())?;
+                    self.progress.learnt(report::view::View::of(&summary).look.briefly());
+                }
+                if self.signals.arrived().is_some() {
+                    return Ok(());
+                }
             }
         }
-        self.take_up(names, &shares_s, notes)
+        self.take_up(names, &visits.shares_s, notes)
     }
 
     /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that
@@ -232,7 +240,7 @@ impl<'a> Runner<'a> {
                 continue;
             }
             lacking.iter().for_each(|u| _ = self.left_out.remove(u));
-            if let Some(note) = self.experiment(name, self.state.budget_s)? {
+            if let Some(note) = self.experiment(name, Until::all(self.state.budget_s))? {
                 notes.retain(|n| n.experiment != *name);
                 notes.push(note);
             }
@@ -264,14 +272,15 @@ impl<'a> Runner<'a> {
         Asked { rounds: group.rounds, warmup_rounds: group.warmup_rounds, at_most: None }
     }
 
-    fn experiment(&mut self, name: &str, until_s: f64) -> Result<Option<Note>> {
+    fn experiment(&mut self, name: &str, until: Until) -> Result<Option<Note>> {
         let start_s = self.spent_s();
-        let piloted = self.pilot(name, until_s)?;
-        self.calibrate(name, &piloted, until_s)?;
+        let piloted = self.pilot(name, until.planned_s)?;
+        self.calibrate(name, &piloted, until.planned_s)?;
         if self.signals.arrived().is_some() {
             return Ok(None);
         }
-        self.fix_rounds(name, until_s)?;
+        self.fix_rounds(name, until.planned_s)?;
+        let until_s = until.visit_s;
         let goal = Goal { precision: self.state.plan.precision, budget_seconds: until_s - start_s };
         let mut strategy = Precision { goal, min_launches: self.state.plan.min_launches as usize };
         let mut clusters = self.clusters(name);
@@ -288,7 +297,7 @@ impl<'a> Runner<'a> {
                         let stopped = self.signals.arrived().is_some();
                         return Ok((!stopped).then(|| self.note(name, launches, &widths, Ending::BudgetSpent)));
                     }
-                    self.shorten(&clusters, until_s)?;
+                    self.shorten(&clusters, until.planned_s)?;
                 }
                 Step::Done(_) if clusters.is_empty() => return Ok(None),
                 Step::Done(ending) => return Ok(Some(self.note(name, launches, &widths, ending))),

@@ -23,7 +23,8 @@ const CELL_S: f64 = 0.3;
 const BYTES_PER_S: f64 = 3e8;
 /// Rounds of the second pilot of such a group.
 const SECOND_PILOT_ROUNDS: u32 = 5;
-/// Launches that the rounds of a launch are planned for; the budget and the precision decide how many there are.
+/// Launches that the rounds of a launch are planned for, where a plan does not ask for more; the budget and the precision decide
+/// how many there are.
 const PLANNED_LAUNCHES: f64 = 10.0;
 /// The share of the time that is planned with.
 const PLANNED_SHARE: f64 = 0.92;
@@ -186,7 +187,9 @@ impl Runner<'_> {
         let adjustable = open.iter().filter(|&&u| !self.state.launch_groups[u].fresh).count().max(1) as f64;
         let left_s = (until_s - self.spent_s()) * PLANNED_SHARE;
         let spare_s = |launches: f64| (left_s / launches - least_s) / adjustable;
-        let (most_s, fewest_s) = (spare_s(PLANNED_LAUNCHES), spare_s(f64::from(self.state.plan.max_launches)));
+        let plan = &self.state.plan;
+        let planned = PLANNED_LAUNCHES.max(f64::from(plan.min_launches));
+        let (most_s, fewest_s) = (spare_s(planned), spare_s(f64::from(plan.max_launches)));
         for (u, warmup_rounds) in open.into_iter().zip(warmup) {
             let group = &self.state.launch_groups[u];
             let rounds = match group.fresh || begun {

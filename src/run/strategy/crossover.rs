@@ -70,6 +70,18 @@ impl Crossover {
         }
     }
 
+    /// How many more looks the search should take, by how far apart two different answers lie: what is left of the time is
+    /// shared among them.
+    pub fn looks_left(&self, seen: &[Seen]) -> usize {
+        let answers: Vec<&Seen> = seen.iter().filter(|s| s.way.is_some()).collect();
+        let changes = answers.windows(2).filter(|two| two[0].way != two[1].way);
+        let halvings = |two: &[&Seen]| {
+            let octaves = (two[1].size as f64 / two[0].size.max(1) as f64).ln() / self.near.ln();
+            octaves.log2().ceil().max(0.0) as usize + 1
+        };
+        changes.map(halvings).sum::<usize>().max(1)
+    }
+
     /// The sizes of the coarse look, ascending.
     fn coarse(&self) -> Vec<u64> {
         let octaves = (self.to as f64 / self.from as f64).ln() / COARSE.ln();
@@ -148,6 +160,16 @@ mod tests {
         assert!(all.windows(2).all(|two| two[1] as f64 / two[0] as f64 <= COARSE * 1.1), "{all:?}");
         let Look::At(rest) = strategy().next(&seen(&[(16 * KIB, "a")]), 0.0, 0.0) else { panic!("nothing to do") };
         assert_eq!(rest, all[1..]);
+    }
+
+    #[test]
+    fn the_time_is_shared_among_the_looks_that_are_left() {
+        let left = |all: &[(u64, &str)]| strategy().looks_left(&seen(all));
+        assert_eq!(left(&[(1000, "a"), (8000, "a")]), 1);
+        // 8 is 1.5 to the power of 5.1: halved three times it is below 1.5, and one look may have to be repeated.
+        assert_eq!(left(&[(1000, "a"), (8000, "b")]), 4);
+        assert_eq!(left(&[(1000, "a"), (1200, ""), (1500, "b")]), 1);
+        assert_eq!(left(&[(1000, "a"), (8000, "b"), (64000, "a")]), 8);
     }
 
     #[test]

@@ -74,31 +74,36 @@ void split_begin(pid_t pid, uint64_t period_us)
         forget();
 }
 
-static void take(const struct perf_event_header *header)
+/* What matters of a record. */
+struct start {
+    struct perf_event_header header;
+    uint64_t word[2];
+};
+
+static void take(const struct start *r)
 {
-    const uint64_t *word = (const uint64_t *)(header + 1);
-    if (header->type == PERF_RECORD_LOST)
-        split.lost += word[1];
-    else if (header->type == PERF_RECORD_LOST_SAMPLES)
-        split.lost += word[0];
-    else if (header->type == PERF_RECORD_SAMPLE) {
-        bool kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    if (r->header.type == PERF_RECORD_LOST)
+        split.lost += r->word[1];
+    else if (r->header.type == PERF_RECORD_LOST_SAMPLES)
+        split.lost += r->word[0];
+    else if (r->header.type == PERF_RECORD_SAMPLE) {
+        bool kernel = (r->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
         split.kernel += kernel;
         split.user += !kernel;
     }
 }
 
-/* Every record is a multiple of 8 bytes and all that is read of it is its first 24, which may go on at the ring's beginning. */
+/* Every record is a multiple of 8 bytes; it may go on at the ring's beginning. */
 static void read_ring(struct perf_event_mmap_page *ring)
 {
     const char *data = (const char *)ring + 4096;
     uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), tail = ring->data_tail;
     while (tail < head) {
-        uint64_t first[3];
-        for (size_t i = 0; i < 3; i++)
-            memcpy(&first[i], data + (tail + 8 * i) % RING_BYTES, 8);
-        take((const struct perf_event_header *)first);
-        tail += ((const struct perf_event_header *)first)->size;
+        struct start record;
+        for (size_t i = 0; i < sizeof record; i += 8)
+            memcpy((char *)&record + i, data + (tail + i) % RING_BYTES, 8);
+        take(&record);
+        tail += record.header.size;
     }
     __atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
 }

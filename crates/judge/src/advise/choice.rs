@@ -10,8 +10,9 @@ use super::pool::standard;
 
 /// All that is said of the sizes of one question is wrong with at most this probability.
 const FAMILY: f64 = 0.05;
-/// The sizes that it is shared among; a question is hardly asked at more.
-const SIZES: f64 = 16.0;
+/// The sizes that it is shared among: those so near to where an answer changes that chance can mislead there. Farther away ratios are
+/// many errors from 1.
+const SIZES: f64 = 6.0;
 
 /// The limits of a ratio's logarithm which hold at all sizes of a question together: at each size only one of them can mislead.
 fn limits(point: &Point) -> (f64, f64) {
@@ -25,6 +26,7 @@ fn limits(point: &Point) -> (f64, f64) {
 #[derive(Clone, Copy)]
 struct Known<'a> {
     way: &'a str,
+    point: &'a Point,
     low: f64,
     high: f64,
 }
@@ -34,9 +36,17 @@ fn known(points: &[Point]) -> BTreeMap<u64, Vec<Known<'_>>> {
     let mut all: BTreeMap<u64, Vec<Known>> = BTreeMap::new();
     for point in points {
         let (low, high) = limits(point);
-        all.entry(point.bytes).or_default().push(Known { way: &point.way, low, high });
+        all.entry(point.bytes).or_default().push(Known { way: &point.way, point, low, high });
     }
     all
+}
+
+/// The limits of the logarithm of one way's cost relative to another's at the same size. Both were held against the obvious way,
+/// whose own scatter they share: as if they did not, the limits are rather too wide.
+fn between(way: &Point, other: &Point) -> (f64, f64) {
+    let ((log, error, freedom), (other_log, other_error, other_freedom)) = (standard(&way.cost), standard(&other.cost));
+    let half = error.hypot(other_error) * t_quantile(1.0 - FAMILY / SIZES, freedom.min(other_freedom));
+    (log - other_log - half, log - other_log + half)
 }
 
 /// The way that is shown to cost less at the most sizes: where it does, others take its place only where they are shown to be
@@ -52,13 +62,14 @@ fn usual<'a>(all: &BTreeMap<u64, Vec<Known<'a>>>, edge: f64) -> Option<&'a str> 
     scores.into_iter().max_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal)).map(|(way, _)| way)
 }
 
-/// The way to use at one size; `None` where nothing is shown beyond the margin.
-fn choice<'a>(here: &[Known<'a>], usual: Option<&str>, obvious: &'a str, edge: f64) -> Option<&'a str> {
+/// The way to use at one size; `None` where nothing is shown beyond the margin. `before` is that of the size before: another
+/// takes its place only where it is shown to be better than it.
+fn choice<'a>(here: &[Known<'a>], before: Option<&str>, obvious: &'a str, edge: f64) -> Option<&'a str> {
     let faster = || here.iter().filter(|k| k.high < -edge);
     let least = faster().min_by(|a, b| a.high.total_cmp(&b.high));
-    match (least, faster().find(|k| Some(k.way) == usual)) {
-        (Some(least), Some(usual)) if least.high + edge < usual.low => Some(least.way),
-        (_, Some(usual)) => Some(usual.way),
+    match (least, faster().find(|k| Some(k.way) == before)) {
+        (Some(least), Some(before)) if between(least.point, before.point).1 < -edge => Some(least.way),
+        (_, Some(before)) => Some(before.way),
         (Some(least), None) => Some(least.way),
         (None, None) => {
             let none_faster = here.iter().all(|k| k.low > -edge);
@@ -72,8 +83,14 @@ fn choice<'a>(here: &[Known<'a>], usual: Option<&str>, obvious: &'a str, edge: f
 pub fn choices(points: &[Point], obvious: &str, margin: f64) -> Vec<(u64, Option<String>)> {
     let edge = (1.0 + margin).ln();
     let all = known(points);
-    let usual = usual(&all, edge);
-    all.iter().map(|(bytes, here)| (*bytes, choice(here, usual, obvious, edge).map(str::to_owned))).collect()
+    let mut before = usual(&all, edge);
+    let mut found = Vec::new();
+    for (bytes, here) in &all {
+        let way = choice(here, before, obvious, edge);
+        before = way.filter(|way| *way != obvious).or(before);
+        found.push((*bytes, way.map(str::to_owned)));
+    }
+    found
 }
 
 /// From which size to which one way is shown to cost less. Between two segments nothing is shown, and so is it below the first
@@ -127,32 +144,26 @@ pub fn flips(points: &[Point], segments: &[Segment], obvious: &str) -> Vec<Flip>
         .collect()
 }
 
-/// The largest size at which the first segment's way is shown to cost less before any at which the second's is, and the
-/// smallest at which the second's is after all at which the first's is. Of two ways that are both not the obvious one no
-/// ratio is known: their segments bound the change.
+/// The largest size at which the first segment's way is shown to cost less than the second's before any at which that is turned
+/// round, and the smallest at which it is after all at which it is not.
 fn sign_changes(points: &[Point], below: &Segment, beyond: &Segment, obvious: &str) -> (u64, u64) {
-    let turned = below.way == obvious;
-    let other = if turned { &beyond.way } else { &below.way };
     let (mut first, mut second) = (vec![below.to], vec![beyond.from]);
-    let between = |p: &&Point| below.to < p.bytes && p.bytes < beyond.from && p.way == *other;
-    for point in points.iter().filter(between).filter(|_| turned || beyond.way == obvious) {
-        let (low, high) = limits(point);
-        match (high < 0.0, low > 0.0) {
-            (true, _) => {
-                if turned {
-                    second.push(point.bytes)
-                } else {
-                    first.push(point.bytes)
-                }
+    let within = |p: &&Point| below.to < p.bytes && p.bytes < beyond.from;
+    let of = |bytes: u64, way: &str| points.iter().find(|p| p.bytes == bytes && p.way == way);
+    for bytes in points.iter().filter(within).map(|p| p.bytes) {
+        let (low, high) = match (of(bytes, &below.way), of(bytes, &beyond.way)) {
+            (Some(one), Some(other)) => between(one, other),
+            (Some(one), None) if beyond.way == obvious => limits(one),
+            (None, Some(other)) if below.way == obvious => {
+                let (low, high) = limits(other);
+                (-high, -low)
             }
-            (_, true) => {
-                if turned {
-                    first.push(point.bytes)
-                } else {
-                    second.push(point.bytes)
-                }
-            }
-            _ => {}
+            _ => continue,
+        };
+        if high < 0.0 {
+            first.push(bytes);
+        } else if low > 0.0 {
+            second.push(bytes);
         }
     }
     let until = second.iter().copied().min().unwrap_or(beyond.from);

@@ -1,0 +1,129 @@
+//! How often a run comes back to each of its experiments, and how long it stays.
+
+/// When a visit ends, in seconds of the run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Until {
+    /// When the experiment's time would end if it had all of it at once: what a launch holds is planned by it.
+    pub planned_s: f64,
+    /// When this visit ends.
+    pub visit_s: f64,
+}
+
+impl Until {
+    /// One visit for all that is left.
+    pub fn all(end_s: f64) -> Until {
+        Until { planned_s: end_s, visit_s: end_s }
+    }
+}
+
+/// The time of one visit, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Time {
+    /// What the experiment has left in all.
+    pub planned_s: f64,
+    /// What it has until it is left again.
+    pub visit_s: f64,
+}
+
+/// From this budget on there are more visits: less than half a minute each would be mostly starts.
+const LONG_S: f64 = 300.0;
+/// The share of its time that an experiment has had when a visit ends. The first is the longest: whoever ends a run early sees
+/// intervals of what was visited.
+const SHORT: [f64; 2] = [0.6, 1.0];
+const LONG: [f64; 4] = [0.4, 0.6, 0.8, 1.0];
+
+/// The visits of one run.
+#[derive(Clone, Debug)]
+pub(super) struct Visits {
+    weights: Vec<f64>,
+    /// The share of each experiment, in seconds.
+    pub shares_s: Vec<f64>,
+    ends: &'static [f64],
+}
+
+impl Visits {
+    /// The time that is left, shared out by these weights.
+    pub fn new(weights: &[f64], left_s: f64) -> Visits {
+        let all: f64 = weights.iter().sum();
+        let left_s = left_s.max(0.0);
+        let ends: &'static [f64] = match weights.len() {
+            0 | 1 => &[1.0],
+            _ if left_s < LONG_S => &SHORT,
+            _ => &LONG,
+        };
+        let shares_s = weights.iter().map(|w| left_s * w / all).collect();
+        Visits { weights: weights.to_vec(), shares_s, ends }
+    }
+
+    /// How many there are of each experiment.
+    pub fn number(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The time of a visit of the experiment at this place, which has had so much before, while so much is left of the run. In
+    /// the last visits what others left over is shared out too.
+    pub fn time(&self, visit: usize, place: usize, spent_s: f64, left_s: f64) -> Time {
+        if visit + 1 == self.ends.len() {
+            let rest: f64 = self.weights[place..].iter().sum();
+            let owed = |other: usize| self.shares_s[other] * (1.0 - self.ends[visit.saturating_sub(1)]);
+            let all = match visit {
+                0 => self.weights[place] / rest,
+                _ => {
+                    let mine = owed(place).max(self.shares_s[place] - spent_s);
+                    mine / (mine + (place + 1..self.weights.len()).map(owed).sum::<f64>()).max(1e-9)
+                }
+            };
+            return Time { planned_s: left_s * all, visit_s: left_s * all };
+        }
+        let planned_s = (self.shares_s[place] - spent_s).max(0.0);
+        let visit_s = (self.shares_s[place] * self.ends[visit] - spent_s).max(0.0);
+        Time { planned_s: planned_s.min(left_s), visit_s: visit_s.min(left_s) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What each experiment got of a run whose experiments all take the time they are given, or a part of it.
+    fn spent(weights: &[f64], budget_s: f64, takes: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let visits = Visits::new(weights, budget_s);
+        let (mut spent_s, mut left_s) = (vec![0.0; weights.len()], budget_s);
+        let mut each = vec![Vec::new(); weights.len()];
+        for visit in 0..visits.number() {
+            for place in 0..weights.len() {
+                let time = visits.time(visit, place, spent_s[place], left_s);
+                assert!(time.visit_s <= time.planned_s + 1e-9 && time.visit_s <= left_s + 1e-9, "{time:?}");
+                let took = time.visit_s * takes[place];
+                spent_s[place] += took;
+                left_s -= took;
+                each[place].push(took);
+            }
+        }
+        (spent_s, each)
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-6
+    }
+
+    #[test]
+    fn one_experiment_has_all_the_time_at_once() {
+        let (spent, each) = spent(&[3.0], 60.0, &[1.0]);
+        assert!(near(spent[0], 60.0) && each[0].len() == 1);
+    }
+
+    #[test]
+    fn each_is_visited_again_and_gets_its_share() {
+        let (all, each) = spent(&[1.0, 3.0], 100.0, &[1.0, 1.0]);
+        assert!(near(all[0], 25.0) && near(all[1], 75.0), "{all:?}");
+        assert!(near(each[1][0], 45.0) && near(each[1][1], 30.0), "{each:?}");
+        assert_eq!(spent(&[1.0, 3.0], 1000.0, &[1.0, 1.0]).1[0].len(), 4);
+    }
+
+    #[test]
+    fn what_one_leaves_over_goes_to_the_others_that_come_after() {
+        let (all, _) = spent(&[1.0, 1.0, 1.0], 90.0, &[0.5, 1.0, 1.0]);
+        assert!(near(all.iter().sum(), 90.0) && all[2] > 30.0 && all[0] < 30.0, "{all:?}");
+    }
+}
