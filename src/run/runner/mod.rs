@@ -38,7 +38,7 @@ use crate::run::guard::Guard;
 use crate::run::launch::{Launcher, Processes};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
-use crate::run::strategy::{self, Ending, Precision, Standing, Step, Strategy};
+use crate::run::strategy::{self, Ending, Least, Precision, Standing, Step, Strategy};
 use crate::run::system;
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
@@ -206,6 +206,9 @@ impl<'a> Runner<'a> {
     /// than once: what a machine does changes over minutes, and launches that all lie in one of them would know nothing of it.
     fn until_precise(&mut self, names: &[String], notes: &mut Vec<Note>) -> Result<()> {
         let weights = self.weights(names)?;
+        if !self.state.plan.first_look && names.len() > 1 {
+            self.at_the_least(names, &weights)?;
+        }
         let visits = Visits::new(&weights, self.left_s());
         let mut spent_s = vec![0.0; names.len()];
         for visit in 0..visits.number() {
@@ -228,6 +231,29 @@ impl<'a> Runner<'a> {
             }
         }
         self.take_up(names, &visits.shares_s, notes)
+    }
+
+    /// The launches without which nothing is said, of all comparisons that the budget holds, before any has more.
+    fn at_the_least(&mut self, names: &[String], weights: &[f64]) -> Result<()> {
+        let begun = |place: usize| weights[place..].iter().sum::<f64>();
+        for again in [false, true] {
+            for (place, name) in names.iter().enumerate() {
+                self.progress.begin(place + 1, names.len());
+                let mine = self.launch_groups_of(name);
+                let lacking = mine.into_iter().filter(|u| self.left_out.remove(u)).count();
+                if again && lacking == 0 {
+                    continue;
+                }
+                let (now_s, left_s) = (self.spent_s(), self.left_s().max(0.0));
+                let share = if again { 1.0 } else { weights[place] / begun(place) };
+                let until_s = now_s + left_s * share;
+                self.visit(name, Until { planned_s: until_s, visit_s: until_s }, &mut Least)?;
+                if self.signals.arrived().is_some() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that
@@ -273,6 +299,14 @@ impl<'a> Runner<'a> {
     }
 
     fn experiment(&mut self, name: &str, until: Until) -> Result<Option<Note>> {
+        let goal =
+            Goal { precision: self.state.plan.precision, budget_seconds: (until.visit_s - self.spent_s()).max(0.0) };
+        let mut strategy = Precision { goal, min_launches: self.state.plan.min_launches as usize };
+        self.visit(name, until, &mut strategy)
+    }
+
+    /// One visit of an experiment: pilots of what has had none, then launches as the strategy says.
+    fn visit(&mut self, name: &str, until: Until, strategy: &mut dyn Strategy) -> Result<Option<Note>> {
         let start_s = self.spent_s();
         let piloted = self.pilot(name, until.planned_s)?;
         self.calibrate(name, &piloted, until.planned_s)?;
@@ -281,8 +315,6 @@ impl<'a> Runner<'a> {
         }
         self.fix_rounds(name, until.planned_s)?;
         let until_s = until.visit_s;
-        let goal = Goal { precision: self.state.plan.precision, budget_seconds: until_s - start_s };
-        let mut strategy = Precision { goal, min_launches: self.state.plan.min_launches as usize };
         let mut clusters = self.clusters(name);
         loop {
             let widths = judge::half_widths(&self.state, &self.evidence, name);

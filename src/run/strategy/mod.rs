@@ -3,8 +3,10 @@
 
 pub mod crossover;
 pub mod deciding;
+mod least;
 mod precision;
 
+pub use least::Least;
 pub use precision::Precision;
 
 /// Cells that are compared with each other, as far as they have come. One step of them is a launch of each of their processes.
