@@ -405,6 +405,36 @@ fn what_one_experiment_leaves_over_goes_to_what_another_had_no_room_for() {
 }
 
 #[test]
+fn several_experiments_take_turns_and_all_have_their_least_before_one_has_more() {
+    let two = plan(|p| {
+        let mut first = p.experiments[0].clone();
+        first.name = "other".to_owned();
+        p.experiments.insert(0, first);
+        p.baselines.insert("other".to_owned(), p.baselines["fault"].clone());
+        let mine = p.launch_groups[0].cells.clone();
+        let other = |&c: &usize| {
+            let mut cell = p.cells[c].clone();
+            cell.cell.experiment = "other".to_owned();
+            cell
+        };
+        let copies: Vec<_> = mine.iter().map(other).collect();
+        let cells = (p.cells.len()..).take(copies.len()).collect();
+        p.cells.extend(copies);
+        p.launch_groups.push(record::plan::LaunchGroup { experiment: "other".to_owned(), cells, fresh: false });
+        (p.budget_s, p.max_launches) = (6.0, 400);
+    });
+    let wild = [("touch", Manner::Takes(1e6, 0.4)), ("populate-write", Manner::Takes(5e5, 0.4))];
+    let (state, _, folder, _place) = run(two, &wild);
+    let judged: Vec<usize> =
+        folder.launches().unwrap().records.iter().filter(|r| r.block >= 0).map(|r| r.launch_group).collect();
+    let visits: Vec<usize> = judged.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
+    assert_eq!(visits.len(), 6, "the least of both, then two visits each: {visits:?}");
+    assert_eq!(visits[..2], [4, 4]);
+    assert!(visits[2..].iter().all(|launches| *launches > 1), "{visits:?}");
+    assert_eq!(state.ended.as_ref().unwrap().notes.iter().filter(|n| n.code == "budget-ended").count(), 2);
+}
+
+#[test]
 fn a_run_is_gone_on_with_where_it_was_left() {
     let first = plan(|p| p.max_launches = 3);
     let (_, _, folder, _place) = run(first.clone(), &[]);
