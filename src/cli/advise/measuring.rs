@@ -24,8 +24,8 @@ const COARSE_PRECISION: f64 = 0.15;
 const NEAR: f64 = 1.5;
 /// The coarse look gets this share in all.
 const COARSE_SHARE: f64 = 0.3;
-/// Launches that a look between two answers is planned for: near a crossover, what differs from process to process is what hides
-/// the sign.
+/// Launches that a look between two answers is planned for: near a crossover, what differs from process to process is what
+/// hides the sign.
 const CLOSE_LAUNCHES: u32 = 12;
 /// Seconds below which six launches of anything are not worth the start.
 const LEAST_S: f64 = 1.5;

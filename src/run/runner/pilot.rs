@@ -14,17 +14,17 @@ const PILOT: i32 = -1;
 pub(super) const SHORT_ROUND_S: f64 = 0.1;
 /// Where cells work on so many bytes nothing is discarded before: what a process pays once is nothing to them.
 const LONG_JOB_BYTES: u64 = 64 << 20;
-/// Most rounds that are discarded there by a worker that compiles: each may take half a second. What is compiled later is
-/// for the method's law to tell.
-const LONG_JOB_COMPILED: u32 = 6;
+/// Most rounds that are discarded there by a worker that compiles: each may take seconds. Such methods have their loops
+/// compiled on little memory first; what is compiled later is for the method's law to tell.
+const LONG_JOB_COMPILED: u32 = 1;
 /// What a cell's turn takes whatever its size, and the bytes that one is through with in a second, checked and cleaned up: a
 /// guess that only shares out a budget which does not hold everything.
 const CELL_S: f64 = 0.3;
 const BYTES_PER_S: f64 = 3e8;
 /// Rounds of the second pilot of such a group.
 const SECOND_PILOT_ROUNDS: u32 = 5;
-/// Launches that the rounds of a launch are planned for, where a plan does not ask for more; the budget and the precision decide
-/// how many there are.
+/// Launches that the rounds of a launch are planned for, where a plan does not ask for more; the budget and the precision
+/// decide how many there are.
 const PLANNED_LAUNCHES: f64 = 10.0;
 /// The share of the time that is planned with.
 const PLANNED_SHARE: f64 = 0.92;
@@ -84,7 +84,7 @@ impl Runner<'_> {
     pub(super) fn pilot_asked(&self, launch_group: usize) -> Asked {
         let warmup_rounds = match self.state.launch_groups[launch_group].fresh {
             true => 0,
-            false if self.compiles(launch_group) => 2,
+            false if self.compiles(launch_group) && self.largest(launch_group) < LONG_JOB_BYTES => 2,
             false if self.largest(launch_group) >= LONG_JOB_BYTES => 0,
             false => 1,
         };

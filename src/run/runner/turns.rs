@@ -73,8 +73,8 @@ pub(super) fn turns(
     turns
 }
 
-/// One round of each eight or so. Of launches with fewer, the first proves in one of its rounds, and of the `later` ones as many
-/// as makes one round of eight.
+/// One round of each eight or so. Of launches with fewer, the first proves in one of its rounds, and of the `later` ones as
+/// many as makes one round of eight.
 fn proofs(rounds: u32, seed: u64, later: bool) -> Vec<u32> {
     let mut random = Seeded::new(seed ^ 2);
     if later && rounds < PROOFS_EVERY && random.below(PROOFS_EVERY as usize) >= rounds as usize {

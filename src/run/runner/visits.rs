@@ -1,5 +1,106 @@
 //! How often a run comes back to each of its experiments, and how long it stays.
 
+use anyhow::Result;
+use record::summary::Note;
+
+use super::{Runner, launch_s};
+use crate::run::strategy::Least;
+
+/// What was left out is tried again with so many times the time that did not hold it.
+const MORE: f64 = 1.2;
+
+impl Runner<'_> {
+    /// Every experiment in its share of the time until its ratios are as narrow as asked. Several experiments are visited more
+    /// than once: what a machine does changes over minutes, and launches that all lie in one of them would know nothing of it.
+    pub(super) fn until_precise(&mut self, names: &[String], notes: &mut Vec<Note>) -> Result<()> {
+        let weights = self.weights(names)?;
+        if !self.state.plan.first_look && names.len() > 1 {
+            self.at_the_least(names, &weights)?;
+        }
+        let visits = Visits::new(&weights, self.left_s());
+        let mut spent_s = vec![0.0; names.len()];
+        for visit in 0..visits.number() {
+            for (place, name) in names.iter().enumerate() {
+                self.progress.begin(place + 1, names.len());
+                let begun_s = self.spent_s();
+                let time = visits.time(visit, place, spent_s[place], self.left_s().max(0.0));
+                let until = Until { planned_s: begun_s + time.planned_s, visit_s: begun_s + time.visit_s };
+                let note = self.experiment(name, until)?;
+                spent_s[place] += self.spent_s() - begun_s;
+                notes.retain(|n| n.experiment != *name);
+                notes.extend(note);
+                if self.progress.is_seen() && place + 1 < names.len() && visit == 0 {
+                    let summary = judge::summarise(&self.state, &self.evidence, judge::Circumstances::default())?;
+                    self.progress.learnt(report::view::View::of(&summary).look.briefly());
+                }
+                if self.signals.arrived().is_some() {
+                    return Ok(());
+                }
+            }
+        }
+        self.take_up(names, &visits.shares_s, notes)
+    }
+
+    /// The launches without which nothing is said, of all comparisons that the budget holds, before any has more.
+    fn at_the_least(&mut self, names: &[String], weights: &[f64]) -> Result<()> {
+        let begun = |place: usize| weights[place..].iter().sum::<f64>();
+        for again in [false, true] {
+            let mut order: Vec<usize> = (0..names.len()).collect();
+            if again {
+                // What is through soonest comes first, so that as much as possible fits.
+                let lacks_s: Vec<f64> = names.iter().map(|name| self.lacks_s(name)).collect();
+                order.sort_by(|&a, &b| lacks_s[a].total_cmp(&lacks_s[b]));
+            }
+            for place in order {
+                let name = &names[place];
+                self.progress.begin(place + 1, names.len());
+                let mine = self.launch_groups_of(name);
+                let lacking = mine.into_iter().filter(|u| self.left_out.remove(u)).count();
+                if again && lacking == 0 {
+                    continue;
+                }
+                let (now_s, left_s) = (self.spent_s(), self.left_s().max(0.0));
+                let share = if again { 1.0 } else { weights[place] / begun(place) };
+                let until_s = now_s + left_s * share;
+                self.visit(name, Until { planned_s: until_s, visit_s: until_s }, &mut Least)?;
+                if self.signals.arrived().is_some() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What one launch of everything that was left out of an experiment should take, in seconds; endless where that is not
+    /// known.
+    fn lacks_s(&self, name: &str) -> f64 {
+        let lacking = self.launch_groups_of(name).into_iter().filter(|u| self.left_out.contains(u));
+        let one_s = |u: usize| match &self.state.launch_groups[u] {
+            group if group.timed => launch_s(group, self.warmup_rounds(u) + 1),
+            _ => f64::INFINITY,
+        };
+        lacking.map(one_s).sum()
+    }
+
+    /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that
+    /// was.
+    fn take_up(&mut self, names: &[String], shares_s: &[f64], notes: &mut Vec<Note>) -> Result<()> {
+        for (name, share_s) in names.iter().zip(shares_s) {
+            let mine = self.launch_groups_of(name);
+            let lacking: Vec<usize> = mine.into_iter().filter(|u| self.left_out.contains(u)).collect();
+            if lacking.is_empty() || self.left_s() < MORE * share_s || self.signals.arrived().is_some() {
+                continue;
+            }
+            lacking.iter().for_each(|u| _ = self.left_out.remove(u));
+            if let Some(note) = self.experiment(name, Until::all(self.state.budget_s))? {
+                notes.retain(|n| n.experiment != *name);
+                notes.push(note);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// When a visit ends, in seconds of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {

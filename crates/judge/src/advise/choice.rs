@@ -10,8 +10,8 @@ use super::pool::standard;
 
 /// All that is said of the sizes of one question is wrong with at most this probability.
 const FAMILY: f64 = 0.05;
-/// The sizes that it is shared among: those so near to where an answer changes that chance can mislead there. Farther away ratios are
-/// many errors from 1.
+/// The sizes that it is shared among: those so near to where an answer changes that chance can mislead there. Farther away
+/// ratios are many errors from 1.
 const SIZES: f64 = 6.0;
 
 /// The limits of a ratio's logarithm which hold at all sizes of a question together: at each size only one of them can mislead.
@@ -41,8 +41,8 @@ fn known(points: &[Point]) -> BTreeMap<u64, Vec<Known<'_>>> {
     all
 }
 
-/// The limits of the logarithm of one way's cost relative to another's at the same size. Both were held against the obvious way,
-/// whose own scatter they share: as if they did not, the limits are rather too wide.
+/// The limits of the logarithm of one way's cost relative to another's at the same size. Both were held against the obvious
+/// way, whose own scatter they share: as if they did not, the limits are rather too wide.
 fn between(way: &Point, other: &Point) -> (f64, f64) {
     let ((log, error, freedom), (other_log, other_error, other_freedom)) = (standard(&way.cost), standard(&other.cost));
     let half = error.hypot(other_error) * t_quantile(1.0 - FAMILY / SIZES, freedom.min(other_freedom));

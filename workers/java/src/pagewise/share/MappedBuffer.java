@@ -22,6 +22,7 @@ public final class MappedBuffer implements Method {
         long ops = share.ops, seed = s.seed, sum;
         byte mark = share.mark();
         boolean rand = s.is("index", "rand");
+        share.warmUp((few, size) -> warmUp(few, size, page, ops, rand));
         FileChannel file;
         ByteBuffer p;
         try (var phase = s.phase("map")) {
@@ -66,6 +67,20 @@ public final class MappedBuffer implements Method {
             Share.unmap(p);
             file.close();
         }
+    }
+
+    private static void warmUp(ByteBuffer p, int bytes, int page, long ops, boolean rand) {
+        touch(p, bytes, page, (byte) 1);
+        if (rand) {
+            writeByRandom(p, bytes, ops, new Random(1));
+            Share.onlyRandom(bytes, ops, new Random(1));
+            readByRandom(p, bytes, ops, new Random(1));
+        } else {
+            writeByXorshift(p, bytes, ops, 1);
+            Share.onlyXorshift(bytes, ops, 1);
+            readByXorshift(p, bytes, ops, 1);
+        }
+        clear(p, bytes, 100);
     }
 
     private static void touch(ByteBuffer p, int bytes, int page, byte mark) {

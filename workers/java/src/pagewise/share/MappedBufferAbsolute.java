@@ -21,6 +21,7 @@ public final class MappedBufferAbsolute implements Method {
         byte mark = share.mark();
         byte[] zeros = new byte[Math.min(bytes, 1 << 20)];
         boolean rand = s.is("index", "rand");
+        share.warmUp((few, size) -> warmUp(few, size, page, ops, rand, zeros));
         FileChannel file;
         ByteBuffer p;
         try (var phase = s.phase("map")) {
@@ -65,6 +66,20 @@ public final class MappedBufferAbsolute implements Method {
             Share.unmap(p);
             file.close();
         }
+    }
+
+    private static void warmUp(ByteBuffer p, int bytes, int page, long ops, boolean rand, byte[] zeros) {
+        touch(p, bytes, page, (byte) 1);
+        if (rand) {
+            writeByRandom(p, bytes, ops, new Random(1));
+            Share.onlyRandom(bytes, ops, new Random(1));
+            readByRandom(p, bytes, ops, new Random(1));
+        } else {
+            writeByXorshift(p, bytes, ops, 1);
+            Share.onlyXorshift(bytes, ops, 1);
+            readByXorshift(p, bytes, ops, 1);
+        }
+        clear(p, bytes, 100, zeros);
     }
 
     private static void touch(ByteBuffer p, int bytes, int page, byte mark) {

@@ -17,6 +17,11 @@ import pagewise.Unmap;
 
 /** What the Java methods of `share` have in common: the file, the load, and how each step is checked outside the clock. */
 final class Share {
+    /** From this size on a round takes seconds, so that the loops are not warmed up by rounds. */
+    private static final int LONG_JOB_BYTES = 64 << 20;
+    /** Turns on a small buffer instead: the last compilations came in the 17th and the 19th round. */
+    private static final int WARM_UPS = 24;
+    private static boolean isWarm;
     private static Process load; // of this slot, or of one that ended early
     private static long loadStartNs, loadStartCpuNs;
 
@@ -52,6 +57,21 @@ final class Share {
         Unmap.need(s);
         if (s.role() == 'a')
             startLoad();
+    }
+
+    /** A method's measured loops, once, on a buffer of this many bytes. */
+    interface Loops {
+        void run(ByteBuffer p, int bytes);
+    }
+
+    /** Before the first slot of a long job: has the loops compiled on a small buffer. */
+    void warmUp(Loops loops) {
+        if (isWarm || bytes < LONG_JOB_BYTES)
+            return;
+        isWarm = true;
+        ByteBuffer few = ByteBuffer.allocateDirect(1 << 16);
+        for (int i = 0; i < WARM_UPS; i++)
+            loops.run(few, few.capacity());
     }
 
     /** The same names as the native worker's file-tmpfs and file-disk have. */
