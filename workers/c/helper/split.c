@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-enum { MOST_CPUS = 512, RING_BYTES = 16 * 4096, LEAST = 20 };
+/* A process that is begun inherits one clock for each processor, which costs a command with many processes time: no more than
+ * these are followed. Below so many samples nothing is divided. */
+enum { MOST_CPUS = 16, LEAST = 20, RING_BYTES = 16 * 4096 };
 
 static struct {
     int cpus, fd[MOST_CPUS];
@@ -42,7 +44,7 @@ static void forget(void)
 static bool open_all(pid_t pid)
 {
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    for (int cpu = 0; cpu < cpus && cpu < MOST_CPUS; cpu++) {
+    for (int cpu = 0; cpu < cpus && cpus <= MOST_CPUS; cpu++) {
         int fd = open_clock(pid, cpu, split.in_kernel);
         if (fd < 0 && errno == ENODEV) /* a processor that is not running */
             continue;
