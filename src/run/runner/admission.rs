@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stats::estimate::LEAST_POINTS;
 
-use super::{Asked, Runner, launch_s};
+use super::{Asked, Runner};
 
 /// Experiments that have less time than this take all that they can: whoever gives so little wants to see everything once.
 const LEAST_TIME_S: f64 = 30.0;
@@ -76,10 +76,7 @@ impl Runner<'_> {
         // What has been let in before stays in, and its launches are made already.
         let is_in = |u: &usize| self.state.launch_groups[*u].rounds > 0;
         let timed = |u: &&usize| self.state.launch_groups[**u].timed && !self.alive(**u).is_empty() && !is_in(u);
-        let block_s = launch_groups.iter().filter(timed).map(|&u| {
-            let group = &self.state.launch_groups[u];
-            launch_s(group, self.warmup_rounds(u) + 1)
-        });
+        let block_s = launch_groups.iter().filter(timed).map(|&u| self.one_round_s(u));
         let need_s = LEAST_POINTS as f64 * LONGER * block_s.sum::<f64>();
         if launch_groups.iter().any(is_in) {
             room.held_s += need_s;

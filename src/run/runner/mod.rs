@@ -394,6 +394,11 @@ impl<'a> Runner<'a> {
         launch_s(group, group.rounds + group.warmup_rounds)
     }
 
+    /// What a launch of one round should take, in seconds, as the pilot told.
+    fn one_round_s(&self, launch_group: usize) -> f64 {
+        launch_s(&self.state.launch_groups[launch_group], self.warmup_rounds(launch_group) + 1)
+    }
+
     /// Whether a worker of this group compiles its code while it runs.
     fn compiles(&self, launch_group: usize) -> bool {
         let first = self.state.launch_groups[launch_group].cells.first().map(|&c| &self.state.cells[c].cell);

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use record::summary::Note;
 
-use super::{Runner, launch_s};
+use super::Runner;
 use crate::run::strategy::Least;
 
 /// What was left out is tried again with so many times the time that did not hold it.
@@ -76,7 +76,7 @@ impl Runner<'_> {
     fn lacks_s(&self, name: &str) -> f64 {
         let lacking = self.launch_groups_of(name).into_iter().filter(|u| self.left_out.contains(u));
         let one_s = |u: usize| match &self.state.launch_groups[u] {
-            group if group.timed => launch_s(group, self.warmup_rounds(u) + 1),
+            group if group.timed => self.one_round_s(u),
             _ => f64::INFINITY,
         };
         lacking.map(one_s).sum()
