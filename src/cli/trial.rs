@@ -57,6 +57,10 @@ pub(super) struct TryArgs {
     /// Send the output to /dev/null instead of comparing it.
     #[arg(long)]
     discard_output: bool,
+    /// Divide CPU time into user and kernel time by samples of 500 µs instead of the kernel's ticks, usually of 4 ms. Each sample
+    /// takes some time itself, and commands that begin many processes are left to the ticks.
+    #[arg(long)]
+    sample_kernel: bool,
     /// Seed of the orders [default: from the clock; it is kept].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -177,6 +181,7 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
         time_limit_s: sizes::parse_seconds(&arguments.time_limit).context("--time-limit")?,
         ignore_failure: arguments.ignore_failure,
         discard_output: arguments.discard_output,
+        sample_kernel: arguments.sample_kernel,
         environment: machine::capture(Path::new("/")).headline(),
         profile,
         predicted,

@@ -203,16 +203,21 @@ fn unusual_programs_are_tried() {
     }
 }
 
-/// The share of CPU time that a program's runs spent in the kernel, and the samples that told it, where there were any.
-fn kernel_share(place: &Place, program: &str) -> (f64, u64) {
-    let all = summary(place, &[], &[program]);
+/// The runs of a program whose time in the kernel is sampled.
+fn sampled(place: &Place, program: &str) -> Vec<Value> {
+    let all = summary(place, &["--sample-kernel"], &[program]);
     let folder = place.file("data/pagewise/runs").join(all["plan"]["run"].as_str().unwrap());
     let text = std::fs::read_to_string(folder.join("runs.jsonl")).unwrap();
-    let runs: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let sum = |of: &dyn Fn(&Value) -> Option<u64>| runs.iter().filter_map(of).sum::<u64>();
-    let time = |name: &str| sum(&|run| run[name].as_u64()) as f64;
-    let samples = sum(&|run| Some(run["split"]["user"].as_u64()? + run["split"]["kernel"].as_u64()?));
-    (time("system_us") / (time("user_us") + time("system_us")), samples)
+    let runs = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    runs.filter(|run| run["block"].as_i64().unwrap() >= 0).collect()
+}
+
+/// The share of CPU time spent in the kernel, and that of the samples, where there are any.
+fn kernel_shares(run: &Value) -> (f64, Option<f64>) {
+    let share = |of: &Value, user: &str, kernel: &str| Some((of[user].as_f64()?, of[kernel].as_f64()?));
+    let (user, kernel) = share(run, "user_us", "system_us").unwrap();
+    let seen = share(&run["split"], "user", "kernel").map(|(user, kernel)| kernel / (user + kernel));
+    (kernel / (user + kernel), seen)
 }
 
 #[test]
@@ -224,14 +229,29 @@ fn user_and_kernel_time_are_told_apart_by_samples() {
     let calm = "for (volatile int i = 0; i < 1000000; i++); ";
     let calls = "for (int i = 0; i < 100; i++) if (read(zero, block, sizeof block) < 0) return 1; ";
     let program = |name: &str, work: &str| built(&place, name, &format!("{head}{work}{tail}"), &[]).expect("gcc");
-    let (user, some) = kernel_share(&place, &program("calm", calm));
-    let (kernel, more) = kernel_share(&place, &program("calls", calls));
-    assert!(user < 0.2 && kernel > 0.8, "{user} and {kernel} of the time in the kernel");
+    let (calm, calls) = (sampled(&place, &program("calm", calm)), sampled(&place, &program("calls", calls)));
+    assert!(calm.iter().all(|run| kernel_shares(run).0 < 0.2) && calls.iter().all(|run| kernel_shares(run).0 > 0.8));
     if !crate::profile::may_follow() {
         return skip("perf_event_open is not permitted here");
     }
-    // Seven runs of a tenth of a second, and a sample of each 500 µs.
-    assert!((700..3000).contains(&some) && (700..3000).contains(&more), "{some} and {more} samples");
+    for run in calm.iter().chain(&calls) {
+        let (told, seen) = kernel_shares(run);
+        assert!((told - seen.unwrap()).abs() < 1e-3, "{run:#}");
+        // A tenth of a second has two hundred samples of 500 µs.
+        let samples = run["split"]["user"].as_u64().unwrap() + run["split"]["kernel"].as_u64().unwrap();
+        assert!((100..500).contains(&samples), "{run:#}");
+    }
+    // Processes that end before their first sample are left to the ticks.
+    let many = place.file("many");
+    std::fs::write(&many, "#!/bin/sh\nfor i in $(seq 100); do /bin/true; done\n").unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&many).status().unwrap().success());
+    let many = sampled(&place, many.to_str().unwrap());
+    assert!(many.iter().all(|run| run["split"]["started"].as_u64().unwrap() >= 100), "{many:#?}");
+    let by_samples = many.iter().filter(|run| {
+        let (told, seen) = kernel_shares(run);
+        seen.is_some_and(|seen| (told - seen).abs() < 1e-3)
+    });
+    assert!(by_samples.count() < many.len() / 2, "{many:#?}");
 }
 
 #[test]

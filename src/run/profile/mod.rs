@@ -187,7 +187,6 @@ impl Profile<'_> {
             options.extend(["--discard", "1"].map(OsString::from));
         }
         match what {
-            What::Clean => options.extend(["--split-us", launch::SPLIT_US].map(OsString::from)),
             What::Looked => options.extend(["--proof", "1"].map(OsString::from)),
             What::Followed => options.extend(["--faults", "1"].map(OsString::from)),
             _ => {}

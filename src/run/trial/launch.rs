@@ -16,7 +16,7 @@ use crate::run::signals::Signals;
 use crate::worker;
 
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
-pub const SPLIT_US: &str = "500";
+const SPLIT_US: &str = "500";
 
 /// Runs an arm once; with `proof` it is looked at how its processes really ran, and the cost is no figure.
 pub fn launch(plan: &TrialPlan, arm: usize, block: i64, proof: bool, signals: &Signals) -> Result<TriedRun> {
@@ -24,7 +24,7 @@ pub fn launch(plan: &TrialPlan, arm: usize, block: i64, proof: bool, signals: &S
     let mut options = options(plan, subject);
     if proof {
         options.extend(["--proof", "1"].map(OsString::from));
-    } else {
+    } else if plan.sample_kernel {
         options.extend(["--split-us", SPLIT_US].map(OsString::from));
     }
     for path in &plan.evict {

@@ -8,13 +8,13 @@
 #include <sys/syscall.h>
 
 /* A process that is begun inherits one clock for each processor, which costs a command with many processes time: no more than
- * these are followed. Below so many samples nothing is divided. */
-enum { MOST_CPUS = 16, LEAST = 20, RING_BYTES = 16 * 4096 };
+ * these are followed. Nothing is divided below so many samples, or where one part of so many of the CPU time may be unseen. */
+enum { MOST_CPUS = 16, LEAST = 20, MOST_UNSEEN = 20, RING_BYTES = 16 * 4096 };
 
 static struct {
     int cpus, fd[MOST_CPUS];
     struct perf_event_mmap_page *ring[MOST_CPUS];
-    uint64_t period_us, user, kernel, lost;
+    uint64_t period_us, user, kernel, lost, started;
     bool follows, in_kernel;
 } split;
 
@@ -25,7 +25,7 @@ static int open_clock(pid_t pid, int cpu, bool in_kernel)
         .size = sizeof attr,
         .config = PERF_COUNT_SW_CPU_CLOCK,
         .sample_period = split.period_us * 1000,
-        .disabled = 1, .inherit = 1, .enable_on_exec = 1, .exclude_kernel = !in_kernel, .exclude_hv = 1,
+        .disabled = 1, .inherit = 1, .enable_on_exec = 1, .task = 1, .exclude_kernel = !in_kernel, .exclude_hv = 1,
     };
     return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -88,6 +88,8 @@ static void take(const struct start *r)
         split.lost += r->word[1];
     else if (r->header.type == PERF_RECORD_LOST_SAMPLES)
         split.lost += r->word[0];
+    else if (r->header.type == PERF_RECORD_FORK)
+        split.started++;
     else if (r->header.type == PERF_RECORD_SAMPLE) {
         bool kernel = (r->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
         split.kernel += kernel;
@@ -120,7 +122,9 @@ bool split_share(uint64_t cpu_us, double *kernel)
 {
     split_read();
     double all = split.in_kernel ? (double)(split.user + split.kernel) : (double)cpu_us / (double)split.period_us;
-    if (!split.follows || split.lost || all < LEAST)
+    /* Each process and thread has its first sample after a whole period, and its end without one. */
+    bool many = split.started * split.period_us * MOST_UNSEEN > cpu_us;
+    if (!split.follows || split.lost || many || all < LEAST)
         return false;
     double user = (double)split.user / all;
     *kernel = user < 1 ? 1 - user : 0;
@@ -130,7 +134,8 @@ bool split_share(uint64_t cpu_us, double *kernel)
 void split_print(void)
 {
     if (split.follows)
-        printf(",\"split\":{\"period_us\":%llu,\"user\":%llu,\"kernel\":%llu,\"in_kernel_seen\":%s,\"lost\":%llu}",
+        printf(",\"split\":{\"period_us\":%llu,\"user\":%llu,\"kernel\":%llu,\"in_kernel_seen\":%s,\"lost\":%llu,"
+               "\"started\":%llu}",
                (unsigned long long)split.period_us, (unsigned long long)split.user, (unsigned long long)split.kernel,
-               split.in_kernel ? "true" : "false", (unsigned long long)split.lost);
+               split.in_kernel ? "true" : "false", (unsigned long long)split.lost, (unsigned long long)split.started);
 }

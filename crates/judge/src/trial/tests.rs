@@ -51,6 +51,7 @@ fn plan(pairs: Option<usize>) -> TrialPlan {
         time_limit_s: 60.0,
         ignore_failure: false,
         discard_output: false,
+        sample_kernel: false,
         environment: BTreeMap::new(),
         profile: None,
         predicted: BTreeMap::new(),

@@ -60,6 +60,9 @@ pub struct TrialPlan {
     pub ignore_failure: bool,
     /// Whether the output goes to /dev/null, so that it is not compared.
     pub discard_output: bool,
+    /// Whether samples divide CPU time into user and kernel time, which costs some of it; otherwise the kernel's ticks do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sample_kernel: bool,
     /// What matters most of the machine.
     pub environment: BTreeMap<String, String>,
     /// The kept profile of the same command that predicted something.
@@ -179,7 +182,7 @@ pub struct Cost {
     /// Why they could not be followed although this was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults_unseen: Option<String>,
-    /// The samples that divide its CPU time; where there are none, the kernel's ticks did.
+    /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
     /// What was seen of its processes, where this was looked at.
@@ -200,6 +203,8 @@ pub struct Split {
     pub in_kernel_seen: bool,
     /// Samples that were lost: where there are any, the ticks divide.
     pub lost: u64,
+    /// Processes and threads that it began. The first stretch of each has no sample, so with many the ticks divide.
+    pub started: u64,
 }
 
 /// What `/proc` told of a command's processes.
