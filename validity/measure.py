@@ -82,7 +82,7 @@ def measure(pagewise, folder, half, names):
         if command not in profiles:
             profiles[command] = asked(pagewise, ["profile", "--blocks", "8", "--json", "--discard-output", "--", command], work)
         profile = profiles[command]
-        trial = asked(pagewise, ["try", "--pairs", PAIRS, "--json", "--discard-output", "--with", setting, "--", command], work)
+        trial = asked(pagewise, ["try", "--pairs", PAIRS, "--json", "--discard-output", "--sample-kernel", "--with", setting, "--", command], work)
         result = {"half": half, "name": name, "setting": setting, "outcome": profile.get("outcome", "error"),
                   "reason": profile.get("reason", profile.get("error", "")), "cpu_s": profile.get("cpu_s"),
                   "faults": profile.get("faults"), "consistency": profile.get("consistency"), "kernel_s": profile.get("kernel_s"),
