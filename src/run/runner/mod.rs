@@ -394,8 +394,11 @@ impl<'a> Runner<'a> {
         launch_s(group, group.rounds + group.warmup_rounds)
     }
 
-    /// What a launch of one round should take, in seconds, as the pilot told.
+    /// What a launch of one round should take, in seconds, as the pilot told; endless where there was none.
     fn one_round_s(&self, launch_group: usize) -> f64 {
+        if !self.state.launch_groups[launch_group].timed {
+            return f64::INFINITY;
+        }
         launch_s(&self.state.launch_groups[launch_group], self.warmup_rounds(launch_group) + 1)
     }
 

@@ -103,11 +103,9 @@ impl Runner<'_> {
     pub(super) fn pilot_in(&mut self, name: &str, mut room: Room) -> Result<Vec<usize>> {
         let mut launched = Vec::new();
         let mut all = self.comparisons(name);
-        // Where pilots have told how long all of them take, those that are through soonest come first.
-        if all.iter().flatten().all(|&u| self.state.launch_groups[u].timed) {
-            let one_s = |all: &[usize]| all.iter().map(|&u| self.one_round_s(u)).sum::<f64>();
-            all.sort_by(|a, b| one_s(a).total_cmp(&one_s(b)));
-        }
+        // Of what has had its pilots before, what is through soonest comes first; what is not known yet keeps its order.
+        let one_s = |all: &[usize]| all.iter().map(|&u| self.one_round_s(u)).sum::<f64>();
+        all.sort_by(|a, b| one_s(a).total_cmp(&one_s(b)));
         for mut comparison in all {
             if self.is_full(&room) {
                 self.left_out.extend(&comparison);

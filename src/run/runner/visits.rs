@@ -75,11 +75,7 @@ impl Runner<'_> {
     /// known.
     fn lacks_s(&self, name: &str) -> f64 {
         let lacking = self.launch_groups_of(name).into_iter().filter(|u| self.left_out.contains(u));
-        let one_s = |u: usize| match &self.state.launch_groups[u] {
-            group if group.timed => self.one_round_s(u),
-            _ => f64::INFINITY,
-        };
-        lacking.map(one_s).sum()
+        lacking.map(|u| self.one_round_s(u)).sum()
     }
 
     /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that
