@@ -42,7 +42,9 @@ impl Runner<'_> {
     pub(super) fn room(&self, until_s: f64) -> Room {
         let plan = &self.state.plan;
         let chooses = !plan.first_look && plan.rounds.is_none() && until_s - self.spent_s() >= LEAST_TIME_S;
-        Room { until_s, held_s: 0.0, chooses, longest: None }
+        // The first comparison is let in however long it takes, unless there have been others.
+        let held_s = if self.retries { f64::MIN_POSITIVE } else { 0.0 };
+        Room { until_s, held_s, chooses, longest: None }
     }
 
     /// The launch groups of an experiment, those together whose cells are compared, in the order of the plan's cells.

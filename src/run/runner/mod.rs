@@ -64,6 +64,8 @@ pub struct Runner<'a> {
     lengths_ns: BTreeMap<usize, f64>,
     /// Launch groups that the budget does not hold.
     left_out: BTreeSet<usize>,
+    /// Whether what was left out is being tried again: then nothing is begun that does not fit.
+    retries: bool,
     /// Cells that are as precise as asked: they leave the launches, so that the time goes to those that are not.
     precise: BTreeSet<usize>,
     /// Tells whether another run measures at the same time; where left out, nobody asks.
@@ -146,6 +148,7 @@ impl<'a> Runner<'a> {
             root: PathBuf::from("/"),
             lengths_ns: BTreeMap::new(),
             left_out: BTreeSet::new(),
+            retries: false,
             precise: BTreeSet::new(),
             alone: None,
             questions: None,

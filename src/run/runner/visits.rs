@@ -45,6 +45,7 @@ impl Runner<'_> {
     fn at_the_least(&mut self, names: &[String], weights: &[f64]) -> Result<()> {
         let begun = |place: usize| weights[place..].iter().sum::<f64>();
         for again in [false, true] {
+            self.retries = again;
             let mut order: Vec<usize> = (0..names.len()).collect();
             if again {
                 // What is through soonest comes first, so that as much as possible fits.
@@ -68,6 +69,7 @@ impl Runner<'_> {
                 }
             }
         }
+        self.retries = false;
         Ok(())
     }
 
