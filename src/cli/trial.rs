@@ -57,8 +57,8 @@ pub(super) struct TryArgs {
     /// Send the output to /dev/null instead of comparing it.
     #[arg(long)]
     discard_output: bool,
-    /// Divide CPU time into user and kernel time by samples of 500 µs instead of the kernel's ticks, usually of 4 ms. Each sample
-    /// takes some time itself, and commands that begin many processes are left to the ticks.
+    /// Divide CPU time into user and kernel time by samples of 500 µs instead of the kernel's ticks, usually of 4 ms. Each
+    /// sample takes some time itself, and commands that begin many processes are left to the ticks.
     #[arg(long)]
     sample_kernel: bool,
     /// Seed of the orders [default: from the clock; it is kept].
