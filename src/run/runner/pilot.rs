@@ -14,8 +14,8 @@ const PILOT: i32 = -1;
 pub(super) const SHORT_ROUND_S: f64 = 0.1;
 /// Where cells work on so many bytes nothing is discarded before: what a process pays once is nothing to them.
 const LONG_JOB_BYTES: u64 = 64 << 20;
-/// Most rounds that are discarded there by a worker that compiles: each may take seconds. Such methods have their loops
-/// compiled on little memory first; what is compiled later is for the method's law to tell.
+/// Most rounds that are discarded there by a worker that compiles: each may take seconds. Java's methods of `share` have their
+/// loops compiled on little memory before; what is compiled later is for a method's law to tell.
 const LONG_JOB_COMPILED: u32 = 1;
 /// What a cell's turn takes whatever its size, and the bytes that one is through with in a second, checked and cleaned up: a
 /// guess that only shares out a budget which does not hold everything.

@@ -43,7 +43,7 @@ impl Runner<'_> {
 
     /// The launches without which nothing is said, of all comparisons that the budget holds, before any has more.
     fn at_the_least(&mut self, names: &[String], weights: &[f64]) -> Result<()> {
-        let begun = |place: usize| weights[place..].iter().sum::<f64>();
+        let rest = |place: usize| weights[place..].iter().sum::<f64>();
         for again in [false, true] {
             self.retries = again;
             let mut order: Vec<usize> = (0..names.len()).collect();
@@ -61,7 +61,7 @@ impl Runner<'_> {
                     continue;
                 }
                 let (now_s, left_s) = (self.spent_s(), self.left_s().max(0.0));
-                let share = if again { 1.0 } else { weights[place] / begun(place) };
+                let share = if again { 1.0 } else { weights[place] / rest(place) };
                 let until_s = now_s + left_s * share;
                 self.visit(name, Until { planned_s: until_s, visit_s: until_s }, &mut Least)?;
                 if self.signals.arrived().is_some() {

@@ -27,8 +27,7 @@ pub use prices::{MIB, footprint_bytes};
 /// How much more than the command's own time in the kernel may be explained: the split of CPU time is sampled.
 const SURPLUS: f64 = 1.1;
 
-/// Seconds between two samples of that split where the kernel's ticks make it, on most kernels: less of a run's time may have
-/// been seen as none.
+/// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
 const TICK_S: f64 = 0.004;
 
 /// Kinds whose costs are told together.
@@ -112,15 +111,14 @@ fn line(blocks: &[Block], counted: &Counted, kinds: &[Kind]) -> Option<CostLine>
 /// Counts times prices of everything that the kernel does for memory against its whole time for the command.
 fn consistency(blocks: &[Block], counted: &Counted) -> Option<Consistency> {
     let kinds = [&FAULTS[..], &FREEING, &CALLS].concat();
-    // The split of CPU time is sampled: over all blocks together it is as good as it gets.
+    // The split of CPU time is sampled by ticks: over all blocks together it is as good as it gets.
     let system: f64 = blocks.iter().map(|b| b.clean.system_us as f64 * 1e-6).sum::<f64>() / blocks.len() as f64;
     if system <= 0.0 {
         return None;
     }
     let parts: Vec<f64> = blocks.iter().map(|b| b.cost_s(counted, &kinds) / system).collect();
     let explained = amount(&parts)?;
-    let grain = |b: &Block| b.clean.split.filter(|s| s.lost == 0).map_or(TICK_S, |s| s.period_us as f64 * 1e-6);
-    let unseen = blocks.iter().map(grain).fold(0.0, f64::max) / (blocks.len() as f64).sqrt();
+    let unseen = TICK_S / (blocks.len() as f64).sqrt();
     Some(Consistency { explained, holds: explained.low * system <= SURPLUS * system + unseen })
 }
 

@@ -142,7 +142,7 @@ pub struct Cost {
     pub wall_ns: u64,
     /// CPU time in user mode, in microseconds.
     pub user_us: u64,
-    /// CPU time in the kernel, in microseconds. The two together are exact; how they are divided is sampled (`split`).
+    /// CPU time in the kernel, in microseconds. The two together are exact; ticks or samples (`split`) divide them.
     pub system_us: u64,
     /// The most resident memory of any one process, in KiB.
     pub max_rss_kib: u64,

@@ -73,11 +73,9 @@ public final class MappedBuffer implements Method {
         touch(p, bytes, page, (byte) 1);
         if (rand) {
             writeByRandom(p, bytes, ops, new Random(1));
-            Share.onlyRandom(bytes, ops, new Random(1));
             readByRandom(p, bytes, ops, new Random(1));
         } else {
             writeByXorshift(p, bytes, ops, 1);
-            Share.onlyXorshift(bytes, ops, 1);
             readByXorshift(p, bytes, ops, 1);
         }
         clear(p, bytes, 100);

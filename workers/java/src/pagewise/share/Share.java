@@ -59,7 +59,7 @@ final class Share {
             startLoad();
     }
 
-    /** A method's measured loops, once, on a buffer of this many bytes. */
+    /** A method's own measured loops, once, on a buffer of this many bytes. */
     interface Loops {
         void run(ByteBuffer p, int bytes);
     }
@@ -70,8 +70,13 @@ final class Share {
             return;
         isWarm = true;
         ByteBuffer few = ByteBuffer.allocateDirect(1 << 16);
-        for (int i = 0; i < WARM_UPS; i++)
+        for (int i = 0; i < WARM_UPS; i++) {
             loops.run(few, few.capacity());
+            if (s.is("index", "rand"))
+                onlyRandom(few.capacity(), ops, new Random(1));
+            else
+                onlyXorshift(few.capacity(), ops, 1);
+        }
     }
 
     /** The same names as the native worker's file-tmpfs and file-disk have. */
