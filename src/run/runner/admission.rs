@@ -36,12 +36,18 @@ impl Room {
     pub(super) fn until_s(&self) -> f64 {
         self.until_s
     }
+
+    /// Whether anything is left out where the time does not hold it.
+    pub(super) fn chooses(&self) -> bool {
+        self.chooses
+    }
 }
 
 impl Runner<'_> {
     pub(super) fn room(&self, until_s: f64) -> Room {
         let plan = &self.state.plan;
-        let chooses = !plan.first_look && plan.rounds.is_none() && until_s - self.spent_s() >= LEAST_TIME_S;
+        let worth_it = self.retries || until_s - self.spent_s() >= LEAST_TIME_S;
+        let chooses = !plan.first_look && plan.rounds.is_none() && worth_it;
         // The first comparison is let in however long it takes, unless there have been others.
         let held_s = if self.retries { f64::MIN_POSITIVE } else { 0.0 };
         Room { until_s, held_s, chooses, longest: None }

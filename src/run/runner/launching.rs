@@ -94,6 +94,7 @@ impl Runner<'_> {
         let too_long = record.sides.iter().any(|s| matches!(s.end, End::TimeLimit(_) | End::Deaf(_)));
         if too_long && asked.at_most.is_some_and(|most| most < LEAST_TIME_LIMIT) {
             self.left_out.insert(launch_group);
+            self.cut.insert(launch_group);
             let transcripts = self.folder.transcripts(&record)?;
             self.evidence.add(&self.state, &record, &transcripts);
             return Ok(());

@@ -29,7 +29,7 @@ impl Runner<'_> {
     pub(super) fn learn(&mut self, record: &LaunchRecord, asked: Asked) -> Result<()> {
         let transcripts = self.folder.transcripts(record)?;
         let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        if record.block < 0 && !stopped {
+        if (record.block < 0 || !self.state.launch_groups[record.launch_group].timed) && !stopped {
             self.learn_times(record, &transcripts, asked)?;
         }
         let bereft = record.sides.len() > 1 && record.sides.iter().any(killed);

@@ -64,6 +64,8 @@ pub struct Runner<'a> {
     lengths_ns: BTreeMap<usize, f64>,
     /// Launch groups that the budget does not hold.
     left_out: BTreeSet<usize>,
+    /// Those of them whose pilot was ended because it took too long.
+    cut: BTreeSet<usize>,
     /// Whether what was left out is being tried again: then nothing is begun that does not fit.
     retries: bool,
     /// Cells that are as precise as asked: they leave the launches, so that the time goes to those that are not.
@@ -148,6 +150,7 @@ impl<'a> Runner<'a> {
             root: PathBuf::from("/"),
             lengths_ns: BTreeMap::new(),
             left_out: BTreeSet::new(),
+            cut: BTreeSet::new(),
             retries: false,
             precise: BTreeSet::new(),
             alone: None,
@@ -274,7 +277,7 @@ impl<'a> Runner<'a> {
             strategy::Cluster {
                 open: self.is_open(cluster),
                 launches: cluster.blocks as usize,
-                step_s: cluster.block_s,
+                step_s: self.next_step_s(cluster),
                 ranked: widest(true),
                 others: widest(false),
             }
@@ -341,9 +344,9 @@ impl<'a> Runner<'a> {
             order.retain(|&u| self.ranked(u));
         }
         let block = cluster.blocks;
-        let mut random =
-            Seeded::new(self.state.plan.seed ^ (u64::from(block) << 32) ^ ((cluster.launch_groups[0] as u64) << 16));
-        random.shuffle(&mut order);
+        if let Some(mut random) = self.random(&cluster.launch_groups, block) {
+            random.shuffle(&mut order);
+        }
         while let Some(launch_group) = order.pop() {
             let done = self.evidence.has(launch_group, block) || !self.takes_part(launch_group, block);
             if self.taking_part(launch_group, i32::try_from(block)?).is_empty() || done {
@@ -363,6 +366,12 @@ impl<'a> Runner<'a> {
         cluster.blocks += 1;
         cluster.block_s = self.spent_s() - begun_s;
         Ok(true)
+    }
+
+    /// What decides the order of these launch groups in a block; nothing where there are none.
+    fn random(&self, launch_groups: &[usize], block: u32) -> Option<Seeded> {
+        let first = *launch_groups.first()? as u64;
+        Some(Seeded::new(self.state.plan.seed ^ (u64::from(block) << 32) ^ (first << 16)))
     }
 
     /// Whether a launch group takes part in a block: the floor's own does in the first only, a best possible's in one of four.

@@ -3,10 +3,12 @@
 
 use anyhow::Result;
 use record::decision::What;
+use record::plan::PlannedCell;
 use record::state::GroupState;
 
 use super::admission::Room;
 use super::{Asked, Runner, launch_s};
+use crate::run::need::memory_needed;
 
 /// The block of launches that are kept but only show how long rounds take.
 const PILOT: i32 = -1;
@@ -59,8 +61,14 @@ impl Runner<'_> {
     /// What a launch of everything of an experiment should take, in seconds, as far as the sizes tell.
     fn by_size(&self, name: &str) -> f64 {
         let cells = self.state.cells.iter().filter(|p| p.cell.experiment == name && p.outcome.is_none());
-        let bytes = cells.map(|p| p.cell.parameters.get("bytes").and_then(|b| b.parse::<f64>().ok()).unwrap_or(0.0));
-        bytes.map(|bytes| CELL_S + bytes / BYTES_PER_S).sum()
+        cells.map(cell_s).sum()
+    }
+
+    /// Whether the pilots of an experiment's long jobs are their first launches: its time holds few of these as it is, so they
+    /// have one round each, and a pilot of one round after the same warm-up is a launch like every other. Told by sizes and
+    /// time alone.
+    fn pilots_count(&self, name: &str, room: &Room) -> bool {
+        room.chooses() && PLANNED_LAUNCHES * self.by_size(name) > room.until_s() - self.spent_s()
     }
 
     fn needs(&self, name: &str) -> Needs {
@@ -91,9 +99,9 @@ impl Runner<'_> {
         Asked { rounds: 1, warmup_rounds, at_most: None }
     }
 
-    /// One launch of every group, two where rounds are short, that is kept but not judged: it shows what cannot run
-    /// here and how
-    /// long a round takes. The groups that have been launched so are returned.
+    /// One launch of every group, two where rounds are short, that is kept but not judged, except where
+    /// [`Runner::pilots_count`]: it shows what cannot run here and how long a round takes. The groups that have been launched
+    /// so are returned.
     pub(super) fn pilot(&mut self, name: &str, until_s: f64) -> Result<Vec<usize>> {
         let room = self.room(until_s);
         self.pilot_in(name, room)
@@ -102,6 +110,7 @@ impl Runner<'_> {
     /// The same within a room.
     pub(super) fn pilot_in(&mut self, name: &str, mut room: Room) -> Result<Vec<usize>> {
         let mut launched = Vec::new();
+        let counts = self.pilots_count(name, &room);
         let mut all = self.comparisons(name);
         // Of what has had its pilots before, what is through soonest comes first; what is not known yet keeps its order.
         let one_s = |all: &[usize]| all.iter().map(|&u| self.one_round_s(u)).sum::<f64>();
@@ -111,10 +120,13 @@ impl Runner<'_> {
                 self.left_out.extend(&comparison);
                 continue;
             }
-            let mut next = 0;
+            let (mut next, order) = (0, self.random(&comparison, 0));
+            if let Some(mut random) = order.filter(|_| counts) {
+                random.shuffle(&mut comparison);
+            }
             while next < comparison.len() {
                 let parts_from = self.state.launch_groups.len();
-                self.pilot_of(name, comparison[next], &room)?;
+                self.pilot_of(name, comparison[next], &room, counts)?;
                 // Groups whose pilot dies are split; the parts get a pilot of their own.
                 comparison.extend(parts_from..self.state.launch_groups.len());
                 next += 1;
@@ -129,19 +141,27 @@ impl Runner<'_> {
         Ok(launched)
     }
 
-    fn pilot_of(&mut self, name: &str, launch_group: usize, room: &Room) -> Result<()> {
+    fn pilot_of(&mut self, name: &str, launch_group: usize, room: &Room, counts: bool) -> Result<()> {
         let group = &self.state.launch_groups[launch_group];
         let stopped = |runner: &Self| runner.signals.arrived().is_some() || runner.left_out.contains(&launch_group);
         if group.rounds > 0 || group.timed || stopped(self) || self.spent_s() > room.until_s() {
             return Ok(());
         }
         self.progress.step(&format!("{name}: pilot"), self.left_s());
-        let asked = self.pilot_within(launch_group, room);
+        let mut asked = self.pilot_within(launch_group, room);
+        let chosen_later = group.fresh || group.cells.iter().any(|&c| self.state.cells[c].free_batch);
+        let counts = counts && !chosen_later && self.largest(launch_group) >= LONG_JOB_BYTES;
+        if counts {
+            asked.warmup_rounds = self.warmup_rounds(launch_group);
+        }
         // What is skipped ends a pair's launch, which then says nothing of the others.
         let mut alive = usize::MAX;
         while self.alive(launch_group).len() < alive && !self.alive(launch_group).is_empty() && !stopped(self) {
             alive = self.alive(launch_group).len();
-            self.launch(launch_group, PILOT, asked)?;
+            self.launch(launch_group, if counts { 0 } else { PILOT }, asked)?;
+            if self.is_launched(launch_group) {
+                return Ok(());
+            }
         }
         let group = &self.state.launch_groups[launch_group];
         // A single round proves, which may take longer than what is measured: several show what a round is.
@@ -152,6 +172,12 @@ impl Runner<'_> {
             self.launch(launch_group, PILOT, Asked { rounds: SECOND_PILOT_ROUNDS, ..asked })?;
         }
         Ok(())
+    }
+
+    /// Whether each cell of a group has had a launch that is judged.
+    fn is_launched(&self, launch_group: usize) -> bool {
+        let has_one = |cell: &usize| self.evidence.cells.get(cell).is_some_and(|of| !of.launches.is_empty());
+        self.alive(launch_group).iter().all(has_one)
     }
 
     /// The most bytes that a cell of a group works on.
@@ -196,7 +222,7 @@ impl Runner<'_> {
         let (most_s, fewest_s) = (spare_s(planned), spare_s(f64::from(plan.max_launches)));
         for (u, warmup_rounds) in open.into_iter().zip(warmup) {
             let group = &self.state.launch_groups[u];
-            let rounds = match group.fresh || begun {
+            let rounds = match group.fresh || begun || self.is_launched(u) {
                 true => 1,
                 false => chosen_rounds(group.round_s, worth_rounds(group, warmup_rounds), fewest_s, most_s),
             };
@@ -205,6 +231,13 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// What one cell's turn should take, in seconds, by the bytes that it works on or needs at its peak.
+pub(super) fn cell_s(planned: &PlannedCell) -> f64 {
+    let bytes = planned.cell.parameters.get("bytes").and_then(|b| b.parse::<f64>().ok()).unwrap_or(0.0);
+    let needed = memory_needed(planned, 1).map_or(0.0, |needed| needed as f64);
+    CELL_S + bytes.max(needed) / BYTES_PER_S
 }
 
 /// What ten launches of an experiment take, in seconds.

@@ -349,12 +349,7 @@ fn a_skipped_cell_has_its_reason_and_the_rest_goes_on() {
 fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_one() {
     let slow = |budget_s: f64| {
         plan(move |p| {
-            let mut cell = p.cells[0].clone();
-            cell.cell.method = "slow".to_owned();
-            cell.cell.parameters.insert("bytes".to_owned(), (1_u64 << 30).to_string());
-            p.cells.push(cell);
-            let cells = vec![p.cells.len() - 1];
-            p.launch_groups.push(record::plan::LaunchGroup { experiment: "fault".to_owned(), cells, fresh: false });
+            add_slow(p, "fault", "slow");
             p.budget_s = budget_s;
         })
     };
@@ -370,28 +365,81 @@ fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_one() {
 }
 
 #[test]
+fn where_the_time_holds_few_launches_of_a_long_job_its_pilot_is_one_of_them() {
+    let long = |budget_s: f64| {
+        plan(move |p| {
+            p.budget_s = budget_s;
+            add_slow(p, "fault", "slow");
+        })
+    };
+    let blocks = |folder: &RunFolder| -> Vec<i32> {
+        let of_slow = |r: &record::launches::LaunchRecord| r.launch_group == 1;
+        folder.launches().unwrap().records.iter().filter(|r| of_slow(r)).map(|r| r.block).collect()
+    };
+    let phases = long(40.0).cells[0].method.phases.len() as f64;
+    let manner = [("slow", Manner::Takes(2e9 / phases, 0.0))];
+    let (state, evidence, folder, _place) = run(long(40.0), &manner);
+    let made = blocks(&folder);
+    assert_eq!(made, (0..made.len() as i32).collect::<Vec<_>>(), "no pilot beside the launches");
+    assert!(made.len() >= 6 && launches_of(&state, &evidence, "slow") == made.len(), "{made:?}");
+    let records = folder.launches().unwrap().records;
+    assert!(records.iter().filter(|r| r.launch_group == 1).all(|r| r.rounds == 1), "all are of one kind");
+    // Where there is time for as many as one likes, what they hold is chosen by a pilot.
+    let (_, _, folder, _place) = run(long(600.0), &manner);
+    assert_eq!(blocks(&folder)[0], -1);
+}
+
+/// A cell of 1 GiB with a launch group of its own.
+fn add_slow(p: &mut Plan, experiment: &str, method: &str) {
+    let mut cell = p.cells[0].clone();
+    (cell.cell.experiment, cell.cell.method, cell.twin) = (experiment.to_owned(), method.to_owned(), false);
+    cell.cell.parameters.insert("bytes".to_owned(), (1_u64 << 30).to_string());
+    p.cells.push(cell);
+    let cells = vec![p.cells.len() - 1];
+    p.launch_groups.push(record::plan::LaunchGroup { experiment: experiment.to_owned(), cells, fresh: false });
+}
+
+/// Another experiment before the others, with the cells of the first launch group.
+fn add_experiment(p: &mut Plan, name: &str) {
+    let mut first = p.experiments[p.experiments.len() - 1].clone();
+    first.name = name.to_owned();
+    p.experiments.insert(0, first);
+    p.baselines.insert(name.to_owned(), p.baselines["fault"].clone());
+    for cell in p.launch_groups[0].cells.clone() {
+        let mut cell = p.cells[cell].clone();
+        cell.cell.experiment = name.to_owned();
+        p.cells.push(cell);
+    }
+    let cells = (p.cells.len() - p.launch_groups[0].cells.len()..p.cells.len()).collect();
+    p.launch_groups.push(record::plan::LaunchGroup { experiment: name.to_owned(), cells, fresh: false });
+}
+
+#[test]
+fn what_was_left_out_is_tried_again_and_what_is_through_soonest_comes_first_whosever_it_is() {
+    let three = plan(|p| {
+        p.experiments[0].budget_s = Some(10.0);
+        add_experiment(p, "second");
+        add_experiment(p, "first");
+        add_slow(p, "first", "slower");
+        add_slow(p, "second", "slow");
+        p.budget_s = 100.0;
+    });
+    let phases = three.cells[0].method.phases.len() as f64;
+    // Neither fits into a third of the time, and both together do not fit into all of it.
+    let manners = [("slower", Manner::Takes(14e9 / phases, 0.0)), ("slow", Manner::Takes(9e9 / phases, 0.0))];
+    let (state, evidence, folder, _place) = run(three, &manners);
+    let launches = |method: &str| launches_of(&state, &evidence, method);
+    assert!(launches("slow") >= 4 && launches("slower") < 4, "{} and {}", launches("slow"), launches("slower"));
+    let spent_s: f64 = folder.launches().unwrap().records.iter().map(|r| r.wall_s).sum();
+    assert!(spent_s <= 100.0, "{spent_s} s");
+}
+
+#[test]
 fn what_one_experiment_leaves_over_goes_to_what_another_had_no_room_for() {
     let two = plan(|p| {
         p.experiments[0].budget_s = Some(10.0);
-        let mut first = p.experiments[0].clone();
-        first.name = "other".to_owned();
-        p.experiments.insert(0, first);
-        p.baselines.insert("other".to_owned(), p.baselines["fault"].clone());
-        let take = |p: &mut Plan, of: usize, name: Option<&str>| {
-            let mut cell = p.cells[of].clone();
-            cell.cell.experiment = "other".to_owned();
-            if let Some(name) = name {
-                (cell.cell.method, cell.twin) = (name.to_owned(), false);
-                cell.cell.parameters.insert("bytes".to_owned(), (1_u64 << 30).to_string());
-            }
-            p.cells.push(cell);
-            p.cells.len() - 1
-        };
-        let quick: Vec<usize> = p.launch_groups[0].cells.clone().into_iter().map(|c| take(p, c, None)).collect();
-        let slow = vec![take(p, 0, Some("slow"))];
-        for cells in [quick, slow] {
-            p.launch_groups.push(record::plan::LaunchGroup { experiment: "other".to_owned(), cells, fresh: false });
-        }
+        add_experiment(p, "other");
+        add_slow(p, "other", "slow");
         p.budget_s = 100.0;
     });
     let phases = two.cells[0].method.phases.len() as f64;
@@ -407,20 +455,7 @@ fn what_one_experiment_leaves_over_goes_to_what_another_had_no_room_for() {
 #[test]
 fn several_experiments_take_turns_and_all_have_their_least_before_one_has_more() {
     let two = plan(|p| {
-        let mut first = p.experiments[0].clone();
-        first.name = "other".to_owned();
-        p.experiments.insert(0, first);
-        p.baselines.insert("other".to_owned(), p.baselines["fault"].clone());
-        let mine = p.launch_groups[0].cells.clone();
-        let other = |&c: &usize| {
-            let mut cell = p.cells[c].clone();
-            cell.cell.experiment = "other".to_owned();
-            cell
-        };
-        let copies: Vec<_> = mine.iter().map(other).collect();
-        let cells = (p.cells.len()..).take(copies.len()).collect();
-        p.cells.extend(copies);
-        p.launch_groups.push(record::plan::LaunchGroup { experiment: "other".to_owned(), cells, fresh: false });
+        add_experiment(p, "other");
         (p.budget_s, p.max_launches) = (6.0, 400);
     });
     let wild = [("touch", Manner::Takes(1e6, 0.4)), ("populate-write", Manner::Takes(5e5, 0.4))];

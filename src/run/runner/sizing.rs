@@ -97,17 +97,18 @@ impl Runner<'_> {
         about.and_then(|a| a.get("clock_read_ns")).and_then(|text| text.parse().ok()).unwrap_or(100.0)
     }
 
-    /// What one launch of every group of a cluster should take by the pilot's times, in seconds.
-    fn expected_s(&self, cluster: &Cluster) -> f64 {
-        cluster.launch_groups.iter().map(|&u| self.expected_launch_s(u)).sum::<f64>().max(1e-6)
+    /// What one launch of every group of a cluster should take, in seconds: as long as the last one in this visit, before
+    /// that by the pilot's times.
+    pub(super) fn next_step_s(&self, cluster: &Cluster) -> f64 {
+        let expected_s = || cluster.launch_groups.iter().map(|&u| self.expected_launch_s(u)).sum::<f64>().max(1e-6);
+        if cluster.block_s > 0.0 { cluster.block_s } else { expected_s() }
     }
 
     /// Where launches take longer than the pilot promised, so that fewer than six of them would fit, the rest gets fewer
     /// rounds: there is no interval without six. Only times decide this, never a figure.
     pub(super) fn shorten(&mut self, clusters: &[Cluster], until_s: f64) -> Result<()> {
         let lacking = |c: &Cluster| LEAST_LAUNCHES.saturating_sub(c.blocks as usize) as f64;
-        let cost = |c: &Cluster| if c.blocks > 0 { c.block_s } else { self.expected_s(c) };
-        let needed_s: f64 = clusters.iter().map(|c| lacking(c) * cost(c)).sum();
+        let needed_s: f64 = clusters.iter().map(|c| lacking(c) * self.next_step_s(c)).sum();
         let left_s = (until_s - self.spent_s()) * KEPT_SHARE;
         if needed_s <= left_s || left_s <= 0.0 {
             return Ok(());

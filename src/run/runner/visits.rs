@@ -4,6 +4,7 @@ use anyhow::Result;
 use record::summary::Note;
 
 use super::Runner;
+use super::pilot::cell_s;
 use crate::run::strategy::Least;
 
 /// What was left out is tried again with so many times the time that did not hold it.
@@ -43,41 +44,49 @@ impl Runner<'_> {
 
     /// The launches without which nothing is said, of all comparisons that the budget holds, before any has more.
     fn at_the_least(&mut self, names: &[String], weights: &[f64]) -> Result<()> {
-        let rest = |place: usize| weights[place..].iter().sum::<f64>();
-        for again in [false, true] {
-            self.retries = again;
-            let mut order: Vec<usize> = (0..names.len()).collect();
-            if again {
-                // What is through soonest comes first, so that as much as possible fits.
-                let lacks_s: Vec<f64> = names.iter().map(|name| self.lacks_s(name)).collect();
-                order.sort_by(|&a, &b| lacks_s[a].total_cmp(&lacks_s[b]));
-            }
-            for place in order {
-                let name = &names[place];
-                self.progress.begin(place + 1, names.len());
-                let mine = self.launch_groups_of(name);
-                let lacking = mine.into_iter().filter(|u| self.left_out.remove(u)).count();
-                if again && lacking == 0 {
-                    continue;
-                }
-                let (now_s, left_s) = (self.spent_s(), self.left_s().max(0.0));
-                let share = if again { 1.0 } else { weights[place] / rest(place) };
-                let until_s = now_s + left_s * share;
-                self.visit(name, Until { planned_s: until_s, visit_s: until_s }, &mut Least)?;
-                if self.signals.arrived().is_some() {
-                    return Ok(());
-                }
+        for (place, name) in names.iter().enumerate() {
+            self.progress.begin(place + 1, names.len());
+            let share = weights[place] / weights[place..].iter().sum::<f64>();
+            let until_s = self.spent_s() + self.left_s().max(0.0) * share;
+            self.visit(name, Until::all(until_s), &mut Least)?;
+            if self.signals.arrived().is_some() {
+                return Ok(());
             }
         }
+        self.retries = true;
+        let done = self.at_the_least_again(names);
         self.retries = false;
+        done
+    }
+
+    /// What an experiment's share did not hold is tried again in what the others left over, whosever it is: what is through
+    /// soonest comes first, so that as much as possible fits.
+    fn at_the_least_again(&mut self, names: &[String]) -> Result<()> {
+        let mut lacking: Vec<(f64, usize, Vec<usize>)> = Vec::new();
+        for (place, name) in names.iter().enumerate() {
+            let all = self.comparisons(name).into_iter().filter(|all| all.iter().any(|u| self.left_out.contains(u)));
+            lacking.extend(all.map(|all| (self.lacks_s(&all), place, all)));
+        }
+        lacking.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (_, place, launch_groups) in lacking {
+            self.progress.begin(place + 1, names.len());
+            launch_groups.iter().for_each(|u| _ = self.left_out.remove(u));
+            self.visit(&names[place], Until::all(self.state.budget_s), &mut Least)?;
+            if self.signals.arrived().is_some() {
+                return Ok(());
+            }
+        }
         Ok(())
     }
 
-    /// What one launch of everything that was left out of an experiment should take, in seconds; endless where that is not
-    /// known.
-    fn lacks_s(&self, name: &str) -> f64 {
-        let lacking = self.launch_groups_of(name).into_iter().filter(|u| self.left_out.contains(u));
-        lacking.map(|u| self.one_round_s(u)).sum()
+    /// What one launch of each of these should take, in seconds; by their sizes where none was made, endless where one was
+    /// ended for being long.
+    fn lacks_s(&self, launch_groups: &[usize]) -> f64 {
+        let of = |&u: &usize| match self.one_round_s(u) {
+            seen if seen.is_finite() || self.cut.contains(&u) => seen,
+            _ => self.alive(u).into_iter().map(|cell| cell_s(&self.state.cells[cell])).sum(),
+        };
+        launch_groups.iter().map(of).sum()
     }
 
     /// What experiments have left over goes to comparisons that another one's share did not hold, where it is more than that

@@ -16,7 +16,7 @@ pub struct Cluster {
     pub open: bool,
     /// How often it was.
     pub launches: usize,
-    /// What its last step took, in seconds; zero before the first.
+    /// What its next step should take, in seconds: as long as the last one, before that as the pilots told.
     pub step_s: f64,
     /// The widest half-width among what is ranked; `None` while there is none.
     pub ranked: Option<f64>,
