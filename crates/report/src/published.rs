@@ -6,7 +6,10 @@ use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use record::published::{Figure, Published};
 use record::sizes::{parse_size, three_digits};
-use record::summary::{CellSummary, Distribution, PhaseSummary, Proof, Summary};
+use record::summary::{CellSummary, Distribution, LaunchValues, PhaseSummary, Proof, Summary};
+use stats::estimate::LEAST_POINTS;
+use stats::interval::CONFIDENCE;
+use stats::t::t_interval;
 
 /// Our cells that these words and a figure's parameters stand for: one, or one of each worker of a family.
 fn matching<'a>(figure: &Figure, words: &str, summary: &'a Summary) -> Vec<&'a CellSummary> {
@@ -72,9 +75,39 @@ fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
 
 type Value = (f64, Option<(f64, f64)>);
 
-/// A ratio with the widest interval that the two intervals allow; both cells come from the same launches or are interleaved.
-fn divided(((a, a_limits), (b, b_limits)): (Value, Value)) -> Value {
-    (a / b, a_limits.zip(b_limits).map(|((a_low, a_high), (b_low, b_high))| (a_low / b_high, a_high / b_low)))
+/// The ratio of two cells' times, launch by launch: Student's t on the logarithms of what both took in the same block, as
+/// ratios are judged everywhere. Where there are too few of these, and of what is counted, the ratio of the two figures.
+fn divided(figure: &Figure, (cell, other): (&CellSummary, &CellSummary)) -> Option<Value> {
+    let (mine, theirs) = (ours(figure, cell)?.0, ours(figure, other)?.0);
+    let of = |launch: &LaunchValues| match figure.column.as_str() {
+        "wall_ns" => launch.wall_ns.get(&figure.phase).copied(),
+        "cpu_ns" => launch.cpu_ns.get(&figure.phase).copied(),
+        _ => None,
+    };
+    let log = |launch: &LaunchValues| {
+        let base = other.per_launch.iter().find(|base| base.block == launch.block)?;
+        Some((of(launch)? / of(base)?).ln())
+    };
+    let logs: Vec<f64> = cell.per_launch.iter().filter_map(log).collect();
+    let judged = if logs.len() < LEAST_POINTS { None } else { t_interval(&logs, CONFIDENCE).ok() };
+    let Some(judged) = judged else { return Some((mine / theirs, None)) };
+    // What the figures are multiplied by, as for the units of a job, the ratio is too.
+    let median = |cell: &CellSummary| {
+        let phase = cell.phases.get(&figure.phase)?;
+        Some(if figure.column == "wall_ns" { phase.wall_ns.median } else { phase.cpu_ns.median })
+    };
+    let scale = mine / median(cell)? / (theirs / median(other)?);
+    let [ratio, low, high] = [judged.estimate, judged.low, judged.high].map(|log| log.exp() * scale);
+    Some((ratio, Some((low, high))))
+}
+
+/// What stands in the column of intervals: the limits, or that there are none because it was counted.
+fn limits(figure: &Figure, limits: Option<(f64, f64)>) -> String {
+    match (limits, figure.column.as_str()) {
+        (Some((low, high)), _) => format!("{}–{}", three_digits(low), three_digits(high)),
+        (None, "wall_ns" | "cpu_ns" | "user_ns" | "system_ns" | "cpu_percent") => String::new(),
+        (None, _) => "counted".to_owned(),
+    }
 }
 
 /// The figure's job, and which of the values that it leaves open the cell had.
@@ -98,15 +131,15 @@ pub fn render(table: &Published, asked: usize, summary: &Summary) -> Result<Stri
         for cell in &cells {
             let mine = match &figure.against {
                 Some(words) => {
-                    let other = matching(figure, words, summary).first().and_then(|c| ours(figure, c));
-                    ours(figure, cell).zip(other).map(divided)
+                    let other = matching(figure, words, summary).first().copied();
+                    other.and_then(|other| divided(figure, (cell, other)))
                 }
                 None => ours(figure, cell),
             };
             let (here, interval, ratio) = match mine {
-                Some((value, limits)) => (
+                Some((value, interval)) => (
                     three_digits(value),
-                    limits.map_or_else(String::new, |(l, h)| format!("{}–{}", three_digits(l), three_digits(h))),
+                    limits(figure, interval),
                     if figure.value == 0.0 { String::new() } else { three_digits(value / figure.value) },
                 ),
                 None => (cell.status.word().to_owned(), String::new(), String::new()),

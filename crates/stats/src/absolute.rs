@@ -1,8 +1,10 @@
 //! Figures of one cell by itself: median, p90, p99 and extremes, each quantile with an interval across launches.
 
+use super::estimate::LEAST_POINTS;
 use super::interval::{Interval, Undefined, check};
 use super::order::order_interval;
 use super::quantile::quantile;
+use super::t::t_interval;
 use serde::{Deserialize, Serialize};
 
 /// What one cell cost, in the unit of its samples.
@@ -32,7 +34,8 @@ pub struct Absolute {
 pub struct Quantile {
     /// The median over launches of each launch's quantile.
     pub estimate: f64,
-    /// The order-statistic interval across launches; absent where there are too few of them, which at 95 % is below six.
+    /// The order-statistic interval across launches. Where there are too few of them for it, which at 95 % is below six,
+    /// Student's t on their logarithms, as ratios have it; absent below [`LEAST_POINTS`] and where one is not above zero.
     pub interval: Option<Interval>,
 }
 
@@ -103,10 +106,21 @@ fn across(values: &mut [f64], confidence: f64) -> Result<Quantile, Undefined> {
     let estimate = quantile(values, 0.5).ok_or(Undefined::NotFinite)?;
     let interval = match order_interval(values, 0.5, confidence) {
         Ok(interval) => Some(interval),
-        Err(Undefined::TooFew { .. }) => None,
+        Err(Undefined::TooFew { .. }) => of_few(values, estimate, confidence)?,
         Err(other) => return Err(other),
     };
     Ok(Quantile { estimate, interval })
+}
+
+/// The limits of t on logarithms: with fewer than six values even the smallest and the largest do not enclose a median in 95 %.
+/// They always enclose the middle of four or five values.
+fn of_few(values: &[f64], estimate: f64, confidence: f64) -> Result<Option<Interval>, Undefined> {
+    if values.len() < LEAST_POINTS || values.iter().any(|value| *value <= 0.0) {
+        return Ok(None);
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let of_logs = t_interval(&logs, confidence)?;
+    Ok(Some(Interval { estimate, low: of_logs.low.exp(), high: of_logs.high.exp(), ..of_logs }))
 }
 
 #[cfg(test)]
@@ -127,6 +141,18 @@ mod tests {
         assert_eq!(figures.p99.expect("long launches").estimate, 3099.0);
         let interval = figures.median.interval.expect("seven launches");
         assert_eq!((interval.low, interval.high, interval.n), (50.0, 6050.0, 7));
+    }
+
+    #[test]
+    fn four_or_five_launches_have_limits_by_students_t() {
+        let mut launches = [1.0, 2.0, 4.0, 8.0].map(|v| vec![v]);
+        let interval = absolute(&mut launches, 0.95).expect("samples").median.interval.expect("four launches");
+        // ln 2 times 1.5 ± 3.1824 · 1.2910 / 2, by hand.
+        let (low, high) = ((0.5542_f64 * -1.0).exp2(), 3.5542_f64.exp2());
+        assert!((interval.low / low - 1.0).abs() < 1e-3 && (interval.high / high - 1.0).abs() < 1e-3, "{interval:?}");
+        assert_eq!((interval.estimate, interval.n), (3.0, 4));
+        assert!(absolute(&mut [[0.0], [1.0], [1.0], [1.0]], 0.95).expect("samples").median.interval.is_none());
+        assert!(absolute(&mut [[1.0], [1.0], [1.0]], 0.95).expect("samples").median.interval.is_none());
     }
 
     #[test]
