@@ -8,7 +8,7 @@
  * that jumps over large packets need not touch every page. The kernel may take pages back before they are looked for: once 1
  * and once 9 of 32,768 were gone here (the cause was not found). One in 64 and four more may be missing. */
 #define MAP_LAWS                                                                                                       \
-    READ_LAWS "; cache=hot: device_bytes == 0; calls_counted == 1: read_calls == 0; "                                  \
+    READ_LAWS "; " HOT_LAW "; calls_counted == 1: read_calls == 0; "                                                   \
               "consume=sum & memory=unbounded: 64 * mapped_bytes + 256 * page_bytes >= 63 * bytes; "                   \
               "consume=none & memory=unbounded: 64 * mapped_bytes + 256 * page_bytes >= 63 * bytes; "                  \
               "consume=payload & memory=unbounded: 64 * mapped_bytes + 256 * page_bytes >= 63 * bytes; "               \
