@@ -10,6 +10,9 @@ pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(u
     let mut said = Vec::new();
     match group.best.iter().find(|b| b.group.is_empty()) {
         Some(best) => said.push(ordinary(summary, group, best, &margin, &name)),
+        None if group.cells.iter().all(|&c| matches!(summary.cells[c].role.as_str(), "published" | "null")) => {
+            said.push("no recommendation: published jobs stand as they were, none for another".to_owned());
+        }
         None if group.baseline.is_none() => {
             said.push("no recommendation: what the others are compared with was not measured".to_owned());
         }

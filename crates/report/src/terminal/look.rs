@@ -9,6 +9,8 @@ use crate::view::{Figure, KeepRow, View, WorthRow};
 const BARS: usize = 17;
 /// Lines that each of the lists at the bottom may take.
 const LIST_LINES: usize = 3;
+/// Lines for how sure it is: the A/A check, what the limits are of, what is untrusted, the warnings.
+const SURE_LINES: usize = 4;
 /// Lines that are left for what a verb prints below: where the run is kept.
 const KEPT_LINES: usize = 2;
 /// The widest that a method's name with its time is made.
@@ -182,15 +184,15 @@ fn bottom(view: &View, screen: &Screen) -> Vec<String> {
         n => sure.push(format!("warnings, {n} cells: pagewise report {} --warnings", view.run)),
     }
     let full = format!("pagewise report {} --full", view.run);
-    let mut lines = list("NO ANSWER", &view.look.unanswered, &full, screen);
-    lines.extend(list("HOW SURE", &sure, &full, screen));
-    lines.extend(list("MISSING", &view.look.missing, &full, screen));
-    lines.extend(list("NEXT", &view.look.next, &full, screen));
+    let mut lines = list("NO ANSWER", &view.look.unanswered, LIST_LINES, &full, screen);
+    lines.extend(list("HOW SURE", &sure, SURE_LINES, &full, screen));
+    lines.extend(list("MISSING", &view.look.missing, LIST_LINES, &full, screen));
+    lines.extend(list("NEXT", &view.look.next, LIST_LINES, &full, screen));
     lines
 }
 
-/// Pieces behind a word, as many as three lines hold. What is left out is said with where to find it.
-fn list(word: &str, pieces: &[String], all: &str, screen: &Screen) -> Vec<String> {
+/// Pieces behind a word, as many as its lines hold. What is left out is said with where to find it.
+fn list(word: &str, pieces: &[String], most: usize, all: &str, screen: &Screen) -> Vec<String> {
     const FIELD: usize = 11;
     let room = screen.width() - FIELD;
     let joint = format!(" {} ", screen.sign('·', '|'));
@@ -210,7 +212,7 @@ fn list(word: &str, pieces: &[String], all: &str, screen: &Screen) -> Vec<String
         let count = lines.len();
         match lines.last_mut() {
             Some(line) if length(line, &piece) <= room => line.push(piece),
-            Some(line) if count == LIST_LINES => {
+            Some(line) if count == most => {
                 let mut left_out = pieces.len() - at;
                 let more = |left_out: usize| screen.text(&format!("and {left_out} more: {all}"));
                 while !line.is_empty() && length(line, &more(left_out)) > room {

@@ -195,6 +195,10 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
         said.push(note.text.clone());
     }
     said.push(words::aa(&checks, |cell| labels.with_experiment(summary, cell)));
+    if !checks.is_empty() && summary.elapsed_s > 0.0 {
+        let time = words::duration(summary.elapsed_s);
+        said.push(format!("limits (95 %) are of these {time}; another hour may differ"));
+    }
     if summary.calibration.widened > 1.0 {
         let by = summary.calibration.widened;
         said.push(format!("A/A checks are wider apart than chance: all intervals were widened {by:.2} times"));
