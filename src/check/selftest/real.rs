@@ -123,7 +123,7 @@ const TURNS: [(&str, &[Regime]); 5] =
 
 /// The share of the time that a run of Java's methods gets, relative to a native one's: two virtual machines start and warm up
 /// for each launch.
-const JAVA_WEIGHT: f64 = 1.8;
+const JAVA_WEIGHT: f64 = 2.6;
 
 /// The weight of the run of this number when the time is shared out.
 pub fn weight(number: usize) -> f64 {

@@ -34,6 +34,8 @@ const PLANNED_SHARE: f64 = 0.92;
 pub(super) const MOST_ROUNDS: f64 = 400.0;
 /// Measured rounds should take so many times what start and warm-up of their launch take.
 const WORTH: f64 = 3.0;
+/// Rounds are cheap while they take this share of what start and warm-up of their launch take.
+const CHEAP: f64 = 0.25;
 /// Rounds that a launch should have where one is shorter than [`SHORT_ROUND_S`]: their middle then feels no single tick.
 const SHORT_ROUNDS: f64 = 20.0;
 /// Launches of one sample each that an experiment of fresh processes should have.
@@ -149,8 +151,8 @@ impl Runner<'_> {
         }
         self.progress.step(&format!("{name}: pilot"), self.left_s());
         let mut asked = self.pilot_within(launch_group, room);
-        let chosen_later = group.fresh || group.cells.iter().any(|&c| self.state.cells[c].free_batch);
-        let counts = counts && !chosen_later && self.largest(launch_group) >= LONG_JOB_BYTES;
+        let batched = group.cells.iter().any(|&c| self.state.cells[c].free_batch);
+        let counts = counts && !batched && self.largest(launch_group) >= LONG_JOB_BYTES;
         if counts {
             asked.warmup_rounds = self.warmup_rounds(launch_group);
         }
@@ -222,9 +224,11 @@ impl Runner<'_> {
         let (most_s, fewest_s) = (spare_s(planned), spare_s(f64::from(plan.max_launches)));
         for (u, warmup_rounds) in open.into_iter().zip(warmup) {
             let group = &self.state.launch_groups[u];
-            let rounds = match group.fresh || begun || self.is_launched(u) {
+            let worth = worth_rounds(group, warmup_rounds);
+            let rounds = match group.fresh || self.is_launched(u) {
                 true => 1,
-                false => chosen_rounds(group.round_s, worth_rounds(group, warmup_rounds), fewest_s, most_s),
+                false if begun => cheap_rounds(group, warmup_rounds),
+                false => chosen_rounds(group.round_s, worth, fewest_s, most_s).max(cheap_rounds(group, warmup_rounds)),
             };
             let why = "a launch is worth its start, and about ten of every group fit into the budget";
             self.decide(why, What::Rounds { launch_group: u, rounds, warmup_rounds })?;
@@ -253,6 +257,13 @@ fn worth_rounds(group: &GroupState, warmup_rounds: u32) -> f64 {
     let round_s = group.round_s.max(1e-6);
     let short = if round_s < SHORT_ROUND_S { SHORT_ROUNDS } else { 1.0 };
     (WORTH * launch_s(group, warmup_rounds) / round_s).max(short).min(MOST_ROUNDS).ceil()
+}
+
+/// Rounds that make a launch longer by a share of what its start and warm-up take: they are had for little however short the time
+/// is, where a launch of fewer would be mostly start. One at the least.
+pub(super) fn cheap_rounds(group: &GroupState, warmup_rounds: u32) -> u32 {
+    let that_take = CHEAP * launch_s(group, warmup_rounds) / group.round_s.max(1e-6);
+    that_take.clamp(1.0, SHORT_ROUNDS) as u32
 }
 
 /// The rounds that are worth it, kept between those that fill the budget with the most launches and with about ten.
@@ -284,6 +295,13 @@ mod tests {
         assert_eq!(worth_rounds(&group(0.5, 1.0), 2), 12.0);
         assert_eq!(worth_rounds(&group(0.01, 0.01), 2), 20.0);
         assert_eq!(worth_rounds(&group(1e-5, 10.0), 2), MOST_ROUNDS);
+    }
+
+    #[test]
+    fn a_launch_that_is_mostly_start_has_the_rounds_that_cost_little() {
+        assert_eq!(cheap_rounds(&group(0.01, 0.5), 24), 18, "a quarter of 0.74 s");
+        assert_eq!(cheap_rounds(&group(1e-4, 0.5), 24), 20);
+        assert_eq!(cheap_rounds(&group(0.01, 0.002), 1), 1);
     }
 
     #[test]

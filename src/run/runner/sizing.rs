@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
+use super::pilot::cheap_rounds;
 use super::{Asked, Cluster, Runner};
 use record::decision::What;
 use record::launches::LaunchRecord;
@@ -117,8 +118,9 @@ impl Runner<'_> {
             clusters.iter().filter(|c| c.blocks > 0 && lacking(c) > 0.0).flat_map(|c| c.launch_groups.clone())
         {
             let group = &self.state.launch_groups[launch_group];
-            let (rounds, warmup_rounds) = (shortened(group.rounds, left_s, needed_s), group.warmup_rounds);
-            if rounds != group.rounds {
+            let warmup_rounds = group.warmup_rounds;
+            let rounds = shortened(group.rounds, left_s, needed_s).max(cheap_rounds(group, warmup_rounds));
+            if rounds < group.rounds {
                 let why = "launches take longer than the pilot promised, and six must fit";
                 self.decide(why, What::Rounds { launch_group, rounds, warmup_rounds })?;
             }

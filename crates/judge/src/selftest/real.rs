@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, GroupSummary, Recommendation, Summary, Verdict};
 use serde::{Deserialize, Serialize};
 use stats::estimate::{Point, estimate};
@@ -158,7 +159,8 @@ fn is_more(run: &RealRun, group: &GroupSummary, comparison: &Comparison) -> bool
     same && does_more(run, &cells[comparison.cell]) && headline(run, group) == Some(comparison.phase.as_str())
 }
 
-/// Best sets that leave out the lesser work while they hold the greater, and a recommendation to do more.
+/// Best sets that leave out the lesser work while they hold the greater, and a recommendation to do more. Where the lesser was not
+/// ranked, because it was not trusted, the greater is held against nothing.
 fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
     let Some(base) = group.baseline else { return 0 };
     let cells = &run.summary.cells;
@@ -166,7 +168,8 @@ fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
     let excluded = |best: &record::summary::BestClaim| {
         more(best.leader) && !best.within.contains(&base) && !best.unsettled.iter().any(|u| u.cell == base)
     };
-    let best = group.best.iter().filter(|b| excluded(b)).count();
+    let is_ranked = cells[base].status == Status::Ok;
+    let best = group.best.iter().filter(|b| is_ranked && excluded(b)).count();
     best + usize::from(matches!(&group.recommendation, Recommendation::Use { cell, .. } if more(*cell)))
 }
 
@@ -225,5 +228,37 @@ impl Real {
     /// All of some experiments together.
     pub fn sum(all: &[Real], of: fn(&Real) -> usize) -> usize {
         all.iter().map(of).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recorded run whose fastest cell is made one that does 5 % more of what the baseline does.
+    fn with_more_as_the_best() -> RealRun {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/fixtures/fault.json");
+        let mut summary: Summary = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let group = &mut summary.groups[0];
+        let (base, leader) = (group.baseline.unwrap(), group.best[0].leader);
+        assert_ne!(base, leader);
+        group.best.truncate(1);
+        (group.best[0].within, group.best[0].unsettled) = (Vec::new(), Vec::new());
+        group.recommendation = Recommendation::Nothing;
+        summary.groups.truncate(1);
+        summary.cells[leader].method = summary.cells[base].method.clone();
+        let least: u64 = summary.cells[base].parameters["bytes"].parse().unwrap();
+        summary.cells[leader].parameters.insert("bytes".to_owned(), (least / 100 * 105).to_string());
+        let amount = Amount { parameter: "bytes".to_owned(), least, most: 1.06 };
+        RealRun { worker: "c-O3".to_owned(), amounts: [("fault".to_owned(), amount)].into(), summary }
+    }
+
+    #[test]
+    fn more_work_alone_in_the_best_set_is_a_wrong_sentence_where_the_lesser_was_ranked() {
+        let mut run = with_more_as_the_best();
+        assert_eq!(wrong_choices(&run, &run.summary.groups[0]), 1);
+        let base = run.summary.groups[0].baseline.unwrap();
+        run.summary.cells[base].status = Status::Untrusted;
+        assert_eq!(wrong_choices(&run, &run.summary.groups[0]), 0);
     }
 }
