@@ -12,8 +12,8 @@ pub struct LaunchRecord {
     pub launch: usize,
     /// Index of its launch group.
     pub launch_group: usize,
-    /// Replicate; negative for pilots (−1) and calibrations (−2), whose samples are kept but not judged. The pilot of a long job may
-    /// be replicate 0.
+    /// Replicate; negative for pilots (−1) and calibrations (−2), whose samples are kept but not judged. The pilot of a long
+    /// job may be replicate 0.
     pub block: i32,
     /// Indices of its cells in the plan, in the order of the request.
     pub cells: Vec<usize>,

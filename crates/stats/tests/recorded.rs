@@ -45,8 +45,8 @@ fn covered(series: &[Vec<f64>; 2], which: usize, n: usize) -> (usize, usize) {
     ((0..runs).filter(holds).count(), runs)
 }
 
-/// Neighbouring runs of 30 share most of their launches: no more than a dozen of an experiment's share none, so one experiment may
-/// lie at 88 or 100 % by chance, and what is asserted is the mean of all.
+/// Neighbouring runs of 30 share most of their launches: no more than a dozen of an experiment's share none, so one
+/// experiment may lie at 88 or 100 % by chance, and what is asserted is the mean of all.
 #[test]
 fn intervals_of_launches_that_happened_hold_the_truth() {
     let all = recorded();

@@ -259,8 +259,8 @@ fn worth_rounds(group: &GroupState, warmup_rounds: u32) -> f64 {
     (WORTH * launch_s(group, warmup_rounds) / round_s).max(short).min(MOST_ROUNDS).ceil()
 }
 
-/// Rounds that make a launch longer by a share of what its start and warm-up take: they are had for little however short the time
-/// is, where a launch of fewer would be mostly start. One at the least.
+/// Rounds that make a launch longer by a share of what its start and warm-up take: they are had for little however short the
+/// time is, where a launch of fewer would be mostly start. One at the least.
 pub(super) fn cheap_rounds(group: &GroupState, warmup_rounds: u32) -> u32 {
     let that_take = CHEAP * launch_s(group, warmup_rounds) / group.round_s.max(1e-6);
     that_take.clamp(1.0, SHORT_ROUNDS) as u32
