@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use judge::explained::Explained;
-use record::summary::{Estimate, Verdict};
+use record::summary::{Comparison, Estimate, Verdict};
+
+use crate::words;
 
 /// Everything that made a verdict, one step a paragraph.
 pub fn render(all: &[Explained]) -> String {
@@ -88,8 +90,9 @@ fn aa(explained: &Explained) -> String {
 fn verdict(explained: &Explained) -> String {
     let comparison = &explained.comparison;
     let alone = match comparison.verdict {
-        Verdict::Faster { at_least } => format!("at least {:.1} % faster", 100.0 * at_least),
-        Verdict::Slower { at_least } => format!("at least {:.1} % slower", 100.0 * at_least),
+        Verdict::Faster { .. } | Verdict::Slower { .. } => {
+            words::verdict(&Comparison { holds_among_all: true, ..comparison.clone() })
+        }
         Verdict::Within { margin } => format!("within {:.1} %", 100.0 * margin),
         Verdict::NotSettled if comparison.ratio.is_none() => "not settled: there is no interval".to_owned(),
         Verdict::NotSettled => "not settled: the interval reaches across an edge of the margin".to_owned(),
@@ -142,7 +145,7 @@ mod tests {
             "widened 1.40 times",
             "0.7000 to 0.9000",
             "fewer than eight",
-            "at least 10.0 % faster",
+            "at least 10 % faster (20 %, 10–30)",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
