@@ -107,7 +107,7 @@ fn verdict(explained: &Explained) -> String {
 mod tests {
     use super::*;
     use judge::explained::LaunchRatio;
-    use record::summary::{Calibration, Comparison};
+    use record::summary::Calibration;
 
     fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
         let ratio = Estimate { ratio: (low * high).sqrt(), low, high, level: 0.95, launches: 6, moved: None };
@@ -145,7 +145,7 @@ mod tests {
             "widened 1.40 times",
             "0.7000 to 0.9000",
             "fewer than eight",
-            "at least 10 % faster (20 %, 10–30)",
+            "at least 10 % faster (21 %, 10–30)",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
