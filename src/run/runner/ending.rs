@@ -13,14 +13,15 @@ use crate::run::strategy::Ending;
 impl Runner<'_> {
     /// The note of an experiment that has ended.
     pub(super) fn note(&self, name: &str, launches: usize, widths: &[Width], ending: Ending) -> Note {
+        let ranked = widths.iter().filter(|w| w.ranked);
+        let widest = ranked.max_by(|a, b| a.half_width.total_cmp(&b.half_width));
         let (code, why) = match ending {
             Ending::Precise => ("precision-reached", "every ranked ratio is as narrow as asked"),
             Ending::BudgetSpent => ("budget-ended", "the budget ended"),
             Ending::NothingOpen => ("launches-ended", "no more launches were allowed"),
         };
-        let ranked = widths.iter().filter(|w| w.ranked);
-        let widest = ranked.max_by(|a, b| a.half_width.total_cmp(&b.half_width));
         let text = match widest {
+            None if ending == Ending::Precise => "nothing that is ranked could be measured".to_owned(),
             _ if launches < LEAST_POINTS => {
                 format!(
                     "{why} after {launches} launches; intervals need {LEAST_POINTS}, so some or all ratios are not settled"

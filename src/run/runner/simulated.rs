@@ -346,6 +346,14 @@ fn a_skipped_cell_has_its_reason_and_the_rest_goes_on() {
 }
 
 #[test]
+fn where_nothing_that_is_ranked_can_run_the_end_says_so() {
+    let skips = [("touch", Manner::Skips), ("populate-write", Manner::Skips)];
+    let (state, ..) = run(plan(|_| {}), &skips);
+    let notes = &state.ended.as_ref().unwrap().notes;
+    assert!(notes.iter().any(|note| note.text == "nothing that is ranked could be measured"), "{notes:?}");
+}
+
+#[test]
 fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_one() {
     let slow = |budget_s: f64| {
         plan(move |p| {
