@@ -168,3 +168,68 @@ pub fn render(table: &Published, asked: usize, summary: &Summary) -> Result<Stri
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four blocks in which the whole machine is 1, 2, 4 and 8 times as slow, and one cell always takes twice the other's time.
+    fn with_a_machine_that_slows_down() -> Summary {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fault.json");
+        let mut summary: Summary = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for (cell, least) in [("fault/populate@c-O3", 2e6), ("fault/touch@c-O3", 1e6)] {
+            let cell = summary.cells.iter_mut().find(|c| c.cell == cell && !c.hidden).unwrap();
+            let launch = |block: i32| LaunchValues {
+                launch: block as usize,
+                block,
+                rounds: 1,
+                wall_ns: [("ready".to_owned(), least * f64::from(1 << block))].into(),
+                cpu_ns: Default::default(),
+            };
+            cell.per_launch = (0..4).map(launch).collect();
+            let phase = cell.phases.get_mut("ready").unwrap();
+            (phase.wall_ns.median, phase.wall_ns.low, phase.wall_ns.high) =
+                (least * 3.0, Some(least), Some(least * 9.0));
+        }
+        summary
+    }
+
+    fn figure(column: &str) -> Figure {
+        Figure {
+            label: "populate : touch".to_owned(),
+            headline: true,
+            value: 1.0,
+            unit: "times".to_owned(),
+            ops: 0,
+            cell: "fault/populate@c-O3".to_owned(),
+            against: Some("fault/touch@c-O3".to_owned()),
+            parameters: Default::default(),
+            phase: "ready".to_owned(),
+            column: column.to_owned(),
+            job: "corrected".to_owned(),
+        }
+    }
+
+    fn ratio(summary: &Summary) -> Value {
+        let of = |cell: &str| summary.cells.iter().find(|c| c.cell == cell && !c.hidden).unwrap();
+        divided(&figure("wall_ns"), (of("fault/populate@c-O3"), of("fault/touch@c-O3"))).unwrap()
+    }
+
+    #[test]
+    fn what_slows_both_cells_down_is_no_part_of_their_ratio() {
+        let mut summary = with_a_machine_that_slows_down();
+        let (estimate, limits) = ratio(&summary);
+        let (low, high) = limits.unwrap();
+        assert!([estimate, low, high].iter().all(|v| (v - 2.0).abs() < 1e-9), "{estimate} ({low} to {high})");
+        let cell = summary.cells.iter_mut().find(|c| c.cell == "fault/populate@c-O3" && !c.hidden).unwrap();
+        cell.per_launch.truncate(3);
+        assert_eq!(ratio(&summary), (2.0, None), "three launches have no interval");
+    }
+
+    #[test]
+    fn what_was_counted_is_said_to_be() {
+        assert_eq!(limits(&figure("memory_bytes"), None), "counted");
+        assert_eq!(limits(&figure("wall_ns"), None), "");
+        assert_eq!(limits(&figure("wall_ns"), Some((1.5, 2.5))), "1.50–2.50");
+    }
+}

@@ -1,6 +1,5 @@
-//! What is said of how an experiment ended. Every end has a note: how wide what is ranked has become, which pair is
-//! widest, and what
-//! that pair alone would need.
+//! What is said of how an experiment ended. Every end has a note: how wide what is ranked has become, which pair is widest,
+//! and what that pair alone would need.
 
 use judge::Width;
 use record::summary::Note;

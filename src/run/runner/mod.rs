@@ -344,7 +344,7 @@ impl<'a> Runner<'a> {
             order.retain(|&u| self.ranked(u));
         }
         let block = cluster.blocks;
-        if let Some(mut random) = self.random(&cluster.launch_groups, block) {
+        if let Some(mut random) = self.order_of(&cluster.launch_groups, block) {
             random.shuffle(&mut order);
         }
         while let Some(launch_group) = order.pop() {
@@ -368,8 +368,8 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    /// What decides the order of these launch groups in a block; nothing where there are none.
-    fn random(&self, launch_groups: &[usize], block: u32) -> Option<Seeded> {
+    /// What draws the order of these launch groups in a block; nothing where there are none.
+    fn order_of(&self, launch_groups: &[usize], block: u32) -> Option<Seeded> {
         let first = *launch_groups.first()? as u64;
         Some(Seeded::new(self.state.plan.seed ^ (u64::from(block) << 32) ^ (first << 16)))
     }
@@ -383,9 +383,8 @@ impl<'a> Runner<'a> {
         !measured || self.alive(launch_group).into_iter().any(|cell| turns::comes(role(cell), block))
     }
 
-    /// Whether a launch group holds cells that are ranked, or what they are held against: those of the baseline's
-    /// worker that do
-    /// the ordinary job.
+    /// Whether a launch group holds cells that are ranked, or what they are held against: those of the baseline's worker that
+    /// do the ordinary job.
     fn ranked(&self, launch_group: usize) -> bool {
         let group = &self.state.launch_groups[launch_group];
         let baseline = self.state.plan.baselines.get(&group.experiment);

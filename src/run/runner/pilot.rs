@@ -122,10 +122,11 @@ impl Runner<'_> {
                 self.left_out.extend(&comparison);
                 continue;
             }
-            let (mut next, order) = (0, self.random(&comparison, 0));
-            if let Some(mut random) = order.filter(|_| counts) {
+            // Pilots that count are the first block, whose order is drawn as every block's is.
+            if let Some(mut random) = self.order_of(&comparison, 0).filter(|_| counts) {
                 random.shuffle(&mut comparison);
             }
+            let mut next = 0;
             while next < comparison.len() {
                 let parts_from = self.state.launch_groups.len();
                 self.pilot_of(name, comparison[next], &room, counts)?;
@@ -204,9 +205,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Fixes how much every further launch holds: as many rounds as make it worth its start, so that at least about
-    /// ten launches
-    /// of each group fit into the budget and as few as the run may have fill it.
+    /// Fixes how much every further launch holds: as many rounds as make it worth its start, so that at least about ten
+    /// launches of each group fit into the budget and as few as the run may have fill it.
     pub(super) fn fix_rounds(&mut self, name: &str, until_s: f64) -> Result<()> {
         let of_name = self.launch_groups_of(name);
         let timed =

@@ -1,6 +1,5 @@
-//! Launches whatever is widest until all is as narrow as asked. What is ranked counts; the rest gets a share of the
-//! launches and
-//! what is left.
+//! Launches whatever is widest until all is as narrow as asked. What is ranked counts; the rest gets a share of the launches
+//! and what is left.
 
 use stats::interval::LEAST_LAUNCHES;
 use stats::stopping::{Decision, Goal, Group, decide};
