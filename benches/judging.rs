@@ -4,12 +4,12 @@
 //! it fails where a limit is exceeded.
 
 use stats::absolute::absolute;
+use stats::estimate::{estimates, points};
 use stats::interval::CONFIDENCE;
 use stats::leader::rank;
-use stats::ratio::{Paired, log_ratios, ratio_of_logs};
+use stats::ratio::Paired;
 use stats::rng::Seeded;
 use stats::steady::{TOLERANCE, steadiness};
-use stats::variance::components;
 use std::time::{Duration, Instant};
 
 const SAMPLES: usize = 1_000_000;
@@ -53,10 +53,9 @@ fn judge(run: &mut Run) {
     for cell in run.iter() {
         let paired: Vec<Paired<'_>> =
             run[0].iter().zip(cell).map(|(baseline, method)| Paired { baseline, method }).collect();
-        let (of_cell, basis) = log_ratios(&paired).expect("positive costs");
-        ratio_of_logs(&of_cell, basis, CONFIDENCE).expect("enough launches");
-        logs.push(of_cell);
-        components(&cell.iter().map(Vec::as_slice).collect::<Vec<_>>()).expect("enough rounds");
+        let launches = points(&paired).expect("positive costs").0;
+        logs.push(launches.iter().map(|launch| launch.log).collect::<Vec<f64>>());
+        estimates(&[launches], CONFIDENCE).remove(0).expect("enough launches");
         for launch in cell {
             steadiness(launch, TOLERANCE, 1).expect("positive costs");
         }

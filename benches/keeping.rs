@@ -40,7 +40,7 @@ fn page(place: &Path) -> bool {
             let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/report/tests/fixtures/look.json");
             let text = std::fs::read_to_string(recorded).expect("a recorded summary");
             let summary: record::summary::Summary = serde_json::from_str(&text).expect("as it was written");
-            report::html::page(&report::view::View::of(&summary), &summary)
+            report::html::page(&report::view::tables(&summary, &[], None), report::html::of_run(&summary))
         },
         |path| std::fs::read_to_string(path).expect("PAGEWISE_PAGE is a page"),
     );

@@ -1,20 +1,47 @@
 //! The `pagewise` command.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::process::ExitCode;
+use std::thread::JoinHandle;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use pagewise::cli::{self, Cli};
+use rustix::process::{Resource, getrlimit};
+
+/// Bytes of stack for all work: enough under any `ulimit -s`.
+const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    // A second thread has a heap of its own, which takes address space: only where the stack is too small for the work.
+    if getrlimit(Resource::Stack).current.is_none_or(|bytes| bytes >= STACK as u64) {
+        return work();
+    }
+    match std::thread::Builder::new().stack_size(STACK).spawn(work).map(JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        // A panic has said its words.
+        Ok(Err(_)) => ExitCode::from(101),
+        Err(error) => {
+            complain(&format!("cannot start a thread: {error}"));
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Prints an error; a terminal that is gone is no further one.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "pagewise: {}", report::escape::terminal(text));
+}
+
+fn work() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // clap ends with 2 on wrong use; here 2 means a confirmed regression, and wrong use is 1.
             let wrong_use = error.use_stderr();
             if wrong_use && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-                eprintln!("pagewise: {}", in_one_sentence(&error.render().to_string()));
+                complain(&in_one_sentence(&error.render().to_string()));
             } else {
                 let _ = error.print();
             }
@@ -24,10 +51,7 @@ fn main() -> ExitCode {
     match cli::main(&cli) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            // What a file or an argument said may steer a terminal.
-            let text = format!("{error:#}");
-            let lines: Vec<String> = text.lines().map(report::inert::inert).collect();
-            eprintln!("pagewise: {}", lines.join("\n"));
+            complain(&format!("{error:#}"));
             ExitCode::from(1)
         }
     }

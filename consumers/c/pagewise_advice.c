@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
@@ -225,12 +227,18 @@ static void whole(struct json *j, const char *name, void *to)
         pass(j);
 }
 
-/* The start of a file, ended by a zero; NULL where it cannot be read or is longer than `most`. */
+/* The start of a regular file, ended by a zero; NULL where it cannot be read or, with `all`, is longer than `most`. Opening
+ * waits for nobody: a pipe by that name is passed over. */
 static char *file(const char *path, size_t most, int all)
 {
-    int f = open(path, O_RDONLY | O_CLOEXEC);
+    int f = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat about;
     if (f < 0)
         return NULL;
+    if (fstat(f, &about) != 0 || !S_ISREG(about.st_mode) || (all && (uint64_t)about.st_size >= most)) {
+        close(f);
+        return NULL;
+    }
     char *text = NULL;
     size_t room = 0, length = 0;
     for (ssize_t got = 1; got > 0 && length < most; length += got) {
@@ -321,9 +329,19 @@ static struct pagewise_advice *none(struct pagewise_advice *advice, char *why, s
     return NULL;
 }
 
+/* A variable, unless the program has more rights than its caller. */
+static const char *environment(const char *name)
+{
+#if defined __GLIBC__ || defined __BIONIC__
+    return secure_getenv(name);
+#else
+    return getauxval(AT_SECURE) ? NULL : getenv(name);
+#endif
+}
+
 static char *first_file(char *path, size_t room)
 {
-    const char *named = getenv("PAGEWISE_ADVICE"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *named = environment("PAGEWISE_ADVICE"), *xdg = environment("XDG_CONFIG_HOME"), *home = environment("HOME");
     if (named && *named) {
         snprintf(path, room, "%s", named);
         return file(path, MOST_BYTES, 1);
@@ -332,7 +350,7 @@ static char *first_file(char *path, size_t room)
         snprintf(path, room, "%s/pagewise/advice.json", xdg);
     else
         snprintf(path, room, "%s/.config/pagewise/advice.json", home ? home : "");
-    char *text = file(path, MOST_BYTES, 1);
+    char *text = xdg || home ? file(path, MOST_BYTES, 1) : NULL;
     if (text)
         return text;
     snprintf(path, room, "/etc/pagewise/advice.json");

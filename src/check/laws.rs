@@ -1,4 +1,4 @@
-//! Whether the laws can fail: `check --laws` changes one count, fact or digest at a time in what workers recorded, and
+//! True if the laws can fail: `check --laws` changes one count, fact or digest at a time in what workers recorded, and
 //! looks whether the law that names it breaks. Where a lie about one term alone is within a bound's room, another term is
 //! moved first to where the law just holds. A law that no such lie breaks proves nothing, nor does a term.
 
@@ -16,7 +16,7 @@ use record::method::{Method, Role};
 use record::state::State;
 use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 
-/// What became of one law of one method.
+/// Result of one law of one method.
 #[derive(Clone, Debug, Default)]
 struct Shown {
     /// Cells in which it was asked.
@@ -24,7 +24,7 @@ struct Shown {
     /// Those in which no lie broke it: how many, and the parameters of the first.
     unbroken: usize,
     example: String,
-    /// What it names, and whether a lie about that alone ever broke it.
+    /// Names, each with whether a lie about it alone broke the law.
     terms: BTreeMap<String, bool>,
     /// No cell met its condition; it was tried without.
     assumed: bool,
@@ -41,7 +41,7 @@ pub(super) struct Found {
     unbroken_digests: Vec<String>,
 }
 
-/// Where a number that a law names was recorded.
+/// Place of a recorded number that a law names.
 #[derive(Clone, Copy)]
 enum Place {
     /// Side, and index among the slot's facts.
@@ -110,18 +110,18 @@ fn first_slot(transcripts: &Transcripts, number: usize) -> Option<u32> {
     samples.find(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot)
 }
 
-/// What was recorded in one slot, as the transcripts of a launch that had no other.
+/// Records of one slot, as the transcripts of a launch that had no other.
 fn only(transcripts: &Transcripts, slot: u32) -> Transcripts {
     kept(transcripts, &BTreeSet::from([slot]))
 }
 
-/// What was recorded in the measured slots of one cell, as the transcripts of a launch that had no other.
+/// Records of the measured slots of one cell, as the transcripts of a launch that had no other.
 fn of_cell(transcripts: &Transcripts, number: usize) -> Transcripts {
     let samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
     kept(transcripts, &samples.filter(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot).collect())
 }
 
-/// What was recorded in these slots, as those of a request with one cell.
+/// Records of these slots, as those of a request with one cell.
 fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
     let one = |t: &Transcript| {
         let mut samples: Vec<_> = t.samples.iter().filter(|s| slots.contains(&s.slot)).cloned().collect();
@@ -137,7 +137,7 @@ fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
     transcripts.iter().map(|t| t.as_ref().map(one).map_err(Clone::clone)).collect()
 }
 
-/// Where a law finds the number of that name, as the judging does; none where it is given, not recorded.
+/// Place of the number of that name, as the judging does; none where it is given, not recorded.
 fn place_of(recorded: &Transcripts, name: &str) -> Option<Place> {
     let sides = || recorded.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?)));
     if let Some((phase, column)) = name.rsplit_once('.')
@@ -259,7 +259,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Whether a lie about one term decides a law once another of its terms stands elsewhere: just where the law holds or
+    /// Tells whether a lie about one term decides a law once another of its terms stands elsewhere: just where the law holds or
     /// breaks, or where the law alone does not notice it. Bounds with some room and sums have such terms.
     fn decides_beside(
         &mut self,

@@ -31,7 +31,7 @@ use record::state::State;
 
 use crate::plan::{self, Choice, Terms, Wish, select};
 use crate::run::Runner;
-use crate::run::guard::Guard;
+use crate::run::guard::Scratch;
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::worker::Worker;
@@ -41,7 +41,7 @@ const ROUNDS: u32 = 2;
 /// The seed of data and orders; any would do, a fixed one makes a failure repeatable.
 const SEED: u64 = 20_211_121;
 
-/// What was found of one method of one worker.
+/// Findings on one method of one worker.
 #[derive(Clone, Debug, Default)]
 struct Found {
     cells: usize,
@@ -50,9 +50,9 @@ struct Found {
     wrong: Option<String>,
 }
 
-/// What is asked for beside the suite itself.
+/// Options of the suite.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
+pub struct CheckOptions {
     /// Every law is shown to be breakable.
     pub laws: bool,
     /// The suite is run under every setting of transparent huge pages, which are the machine's.
@@ -65,17 +65,11 @@ pub fn check(
     workers: &[Worker],
     what: &[String],
     external: &[PathBuf],
-    asked: Asked,
+    asked: CheckOptions,
 ) -> Result<u8> {
-    // Not named like what the run makes: its guard removes all that is, and the laws are read after it has ended.
-    let place = std::env::temp_dir().join(format!("suite-of-pagewise-{}", std::process::id()));
-    let mut guard = Guard::start()?;
-    let own = place.file_name().unwrap_or_default().display();
-    guard.undo(&format!("remove-prefix {} {own}", std::env::temp_dir().display()))?;
     let suite = || {
-        let result = check_in(&place, experiments, workers, what, !external.is_empty(), asked.laws);
-        let _ = std::fs::remove_dir_all(&place);
-        result
+        let place = Scratch::new("suite")?;
+        check_in(place.path(), experiments, workers, what, !external.is_empty(), asked.laws)
     };
     if asked.system_changes { modes::in_each(suite) } else { suite() }
 }

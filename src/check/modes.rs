@@ -1,11 +1,11 @@
 //! The suite under every setting of transparent huge pages: a method's name must hold whatever the machine's setting is.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use files::kernel;
 
-use crate::run::guard::Guard;
+use crate::run::guard::{Guard, Undo, Undoing};
 
 /// The machine's setting (admin-guide/mm/transhuge.rst).
 const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -18,15 +18,15 @@ const MODES: [(&str, Option<&str>); 5] =
 /// Beyond it lie the exit codes of a suite that a signal ended.
 const SIGNALLED: u8 = 128;
 
-/// What a setting is, with the line by which the guard puts it back.
+/// Value of a setting, which the guard puts back.
 fn kept(setting: &str, guard: &mut Guard) -> Result<()> {
-    let old = fs::read_to_string(setting).with_context(|| format!("{setting}: this kernel has no such setting"))?;
+    let old = kernel::read(setting).with_context(|| format!("{setting}: this kernel has no such setting"))?;
     let old = chosen(&old).with_context(|| format!("{setting} says {old:?}"))?;
-    guard.undo(&format!("write {setting} {old}"))
+    guard.undo(Undo::Restore { setting: Path::new(setting), text: old })
 }
 
 fn set(setting: &str, word: &str) -> Result<()> {
-    fs::write(setting, word).with_context(|| format!("only root may change {setting}"))
+    kernel::write(setting, word).with_context(|| format!("only root may change {setting}"))
 }
 
 /// Runs the suite once in each mode and puts the settings back, also where the laboratory is killed; the worst exit code.

@@ -51,7 +51,7 @@ fn bad_requests(method: &Method) -> Vec<Bad> {
     ]
 }
 
-/// What a worker answers wrongly: the name of the bad request, and how.
+/// Wrong answers of a worker: the name of the bad request, and how.
 pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
     let Ok(started) = worker.start() else { return Ok(Vec::new()) };
     let Some(method) = worker.methods().iter().find(|m| m.key("bytes").is_some()) else { return Ok(Vec::new()) };

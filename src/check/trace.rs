@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use files::Folder;
 
 use crate::run::captures;
 use crate::run::launch::{Side, launch};
@@ -18,10 +19,12 @@ use record::method::{Isolation, Method};
 use record::request::{self, LaunchKeys};
 use record::state::State;
 
-/// How long one traced launch may take.
+/// Limit of a trace, in bytes.
+const MOST_BYTES: u64 = 1 << 30;
+/// Time limit of one traced launch.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// What tracing found.
+/// Result of tracing.
 pub(super) enum Traced {
     /// It could not be done here.
     Missing(String),
@@ -34,7 +37,7 @@ pub(super) fn check(place: &Path, state: &State, workers: &[Worker], signals: &S
     if std::process::Command::new("strace").arg("-V").output().is_err() {
         return Ok(Traced::Missing("strace is not installed".to_owned()));
     }
-    std::fs::create_dir_all(place).with_context(|| format!("cannot make {}", place.display()))?;
+    Folder::make(place)?;
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
     for planned in state.cells.iter().filter(|p| p.outcome.is_none()) {
@@ -83,7 +86,8 @@ fn trace_cell(
         let asked = place.join(format!("{i}.request"));
         // What a method does first in a fresh process it may not do again.
         let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh { &[] } else { &[vec![0]] };
-        std::fs::write(&asked, request::request(&keys, &[cell], warmup, &[vec![0]]))?;
+        let text = request::request(&keys, &[cell], warmup, &[vec![0]]);
+        Folder::open(place)?.write(format!("{i}.request"), text.as_bytes())?;
         let trace = place.join(format!("{i}.trace"));
         let mut command: Vec<OsString> = ["strace", "-f", "-qq", "-s", "80", "-o"].map(OsString::from).into();
         command.push(trace.clone().into());
@@ -105,7 +109,7 @@ fn trace_cell(
         .collect();
     let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
     if !ended.ends.iter().all(End::is_clean) {
-        let words = std::fs::read_to_string(&files[0].4).unwrap_or_default();
+        let words = files::read_input_text(&files[0].4, MOST_BYTES).unwrap_or_default();
         return Ok(Err(format!(
             "strace could not trace {}: {}",
             cell.name(),
@@ -115,7 +119,7 @@ fn trace_cell(
     calls_in(files.iter().map(|(_, trace, ..)| trace.as_path())).map(Ok)
 }
 
-/// How a method's library gets into its worker.
+/// Options that preload a method's library.
 fn preload_options(method: &Method) -> Result<Vec<OsString>> {
     let Some((library, _)) = &method.preload else { return Ok(Vec::new()) };
     let path = worker::find_library(library)?;
@@ -126,7 +130,7 @@ fn preload_options(method: &Method) -> Result<Vec<OsString>> {
 fn calls_in<'a>(traces: impl Iterator<Item = &'a Path>) -> Result<Calls> {
     let mut calls = Calls::new();
     for trace in traces {
-        let text = std::fs::read_to_string(trace).with_context(|| format!("cannot read {}", trace.display()))?;
+        let text = files::read_input_text(trace, MOST_BYTES)?;
         for (phase, set) in parse(&text) {
             calls.entry(phase).or_default().extend(set);
         }
@@ -178,7 +182,7 @@ fn parse(text: &str) -> Calls {
     calls
 }
 
-/// What differs, if anything does. A declared call that ends in `?` may be made and need not be; one that ends in `+` is made
+/// Difference, if any. A declared call that ends in `?` may be made and need not be; one that ends in `+` is made
 /// by threads that the method has started.
 /// The way back from a signal's handler. Runtimes use signals at any moment; the call is their handlers', never a method's.
 const FROM_A_HANDLER: &str = "rt_sigreturn";

@@ -5,41 +5,44 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::Circumstances;
-use judge::claims::Wanted;
 use judge::evidence::Evidence;
 use record::cell::Cell;
-use record::claim::{Answers, Asked, Claim};
+use record::claim::{Answers, Claim, ResolvedClaim};
 use record::experiment::ParameterList;
-use record::folder::RunFolder;
+use record::folder::{ANSWERS, ASKED, Damaged, OLD_CLAIMS, RunFolder};
+use record::kind::Kind;
 use record::plan::{LAUNCHES, MOST_LAUNCHES};
 use record::sizes;
 use record::state::State;
 use record::summary::Summary;
+use schedule::{LONGER, Undecided};
 use serde::{Deserialize, Serialize};
 
 use super::start::Start;
-use super::{Laboratory, SelectArgs, page, print, run, runs_folder};
+use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reported, run, runs_folder, screen};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
 use crate::run::Questions;
 
-/// What a run of claims keeps beside its plan.
-pub(super) const CLAIMS: &str = "claims.json";
-/// So much of the budget is planned with. What cells take is a guess; where it was too low, the run itself leaves out what does
-/// not fit, the dearest first.
-const PLANNED: f64 = 1.2;
-/// The claims of a run with their cells, and what it said of them once it has ended.
+/// The claims of a run with their cells.
 #[derive(Serialize, Deserialize)]
 struct Claimed {
-    asked: Vec<Asked>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Vec<ResolvedClaim>,
+    /// The answers, in a folder made before there were kinds.
+    #[serde(default, skip_serializing)]
     answers: Option<Answers>,
 }
 
-/// What a run of claims is made to answer.
+impl Claimed {
+    fn of(folder: &RunFolder) -> Result<Claimed> {
+        folder.read_sealed(if folder.has(OLD_CLAIMS) { OLD_CLAIMS } else { ASKED })
+    }
+}
+
+/// Open questions of a run of claims.
 struct Open {
-    asked: Vec<Asked>,
+    asked: Vec<ResolvedClaim>,
     margin: f64,
 }
 
@@ -49,9 +52,16 @@ impl Questions for Open {
         jobs.map(|(number, job)| (job.cells().cloned().collect(), number == 0)).collect()
     }
 
-    fn open(&self, state: &State, evidence: &Evidence) -> Result<Vec<Wanted>> {
+    fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>> {
         let summary = judge::summarise(state, evidence, Circumstances::default())?;
-        Ok(judge::claims::wanted(&self.asked, &summary, self.margin))
+        let wanted = judge::claims::wanted(&self.asked, &summary, self.margin).into_iter();
+        let undecided = wanted.map(|one| Undecided {
+            cells: one.cells,
+            launches: one.launches,
+            decides: one.decides,
+            likely: one.likely,
+        });
+        Ok(undecided.collect())
     }
 }
 
@@ -63,10 +73,10 @@ pub(super) struct Completed<'a> {
 
 impl run::Answering for Completed<'_> {
     fn open(&self, folder: &RunFolder, margin: f64) -> Result<Option<Box<dyn Questions>>> {
-        match folder.file(CLAIMS).is_file() {
-            true => Ok(Some(Box::new(Open { asked: folder.read_sealed::<Claimed>(CLAIMS)?.asked, margin }))),
-            false => Ok(None),
+        if folder.kind()? != Kind::Claims {
+            return Ok(None);
         }
+        Ok(Some(Box::new(Open { asked: Claimed::of(folder)?.asked, margin })))
     }
 
     fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>> {
@@ -121,7 +131,8 @@ pub(super) struct ClaimsArgs {
     #[command(flatten)]
     page: page::PageArgs,
     /// Measure nothing: say which verdicts of two kept runs of claims are not the same.
-    #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with_all = ["about", "table", "file", "out"])]
+    #[arg(long, num_args = 2, value_names = ["RUN", "RUN"],
+          conflicts_with_all = ["what", "about", "table", "file", "out", "fresh", "full", "strict", "seed"])]
     compare: Vec<String>,
 }
 
@@ -134,13 +145,14 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     let own: Vec<Claim> = arguments.file.iter().map(|path| claims::own(path)).collect::<Result<_>>()?;
     let listing = arguments.what.first().is_some_and(|word| word == "list");
     let chosen = selected(arguments, &own, if listing { &arguments.what[1..] } else { &arguments.what })?;
-    match listing {
-        true if arguments.json => print(&(serde_json::to_string_pretty(&chosen)? + "\n")),
-        true => print(&report::claims::list(&chosen)),
-        false => {
-            arguments.page.check()?;
-            answer(&laboratory()?, arguments, &chosen)
-        }
+    if listing && arguments.json {
+        print_json(&chosen)
+    } else if listing {
+        print(&screen::text(&report::claims::list(&chosen), false, false))
+    } else {
+        arguments.page.check()?;
+        RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
+        answer(&laboratory()?, arguments, &chosen)
     }
 }
 
@@ -174,20 +186,22 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let precision = sizes::parse_share(&arguments.precision).context("--precision")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
-    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory) };
+    let kept =
+        if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.asked)) };
     let answered =
-        |asked: &Asked, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
+        |asked: &ResolvedClaim, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
     let seen: Vec<&Summary> = kept.iter().collect();
     let known =
         resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
     resolved.known_s = known.collect();
-    let cells = claims::affordable(&mut resolved.asked, &resolved.known_s, budget_s * PLANNED, answered);
+    let cells = claims::affordable(&mut resolved.asked, &resolved.known_s, budget_s * LONGER, answered);
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {
         let start = Start::now();
         let seed = arguments.seed.unwrap_or_else(|| start.seed());
         let terms = Terms {
+            kind: Kind::Claims,
             created: start.created(),
             allow_system_changes: arguments.allow_system_changes,
             launches: (LAUNCHES.0, MOST_LAUNCHES),
@@ -203,16 +217,23 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
         answers.environment = machine::capture(std::path::Path::new("/")).headline();
     }
     if let Some(folder) = &folder {
-        keep(folder, resolved.asked, &answers)?;
+        keep(folder, &answers)?;
     }
     arguments.page.write(|| page::of_claims(&answers))?;
     show(&answers, arguments.json, arguments.full, folder.as_ref())?;
     Ok(exit_code(&answers, stopped_by, arguments.strict))
 }
 
+/// The experiments of all claims.
+fn experiments(asked: &[ResolvedClaim]) -> Vec<&str> {
+    let cells = asked.iter().flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
+    let names: std::collections::BTreeSet<&str> = cells.map(|cell| cell.experiment.as_str()).collect();
+    names.into_iter().collect()
+}
+
 /// Keeps what was answered, and its page.
-fn keep(folder: &RunFolder, asked: Vec<Asked>, answers: &Answers) -> Result<()> {
-    folder.write_sealed(CLAIMS, &Claimed { asked, answers: Some(answers.clone()) })?;
+fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
+    folder.write_result(ANSWERS, answers)?;
     page::keep(folder, &page::of_claims(answers));
     Ok(())
 }
@@ -225,16 +246,16 @@ fn resumed(
     arguments: &run::RunArgs,
     folder: &RunFolder,
 ) -> Result<Option<u8>> {
-    if !folder.file(CLAIMS).is_file() {
+    if folder.kind()? != Kind::Claims {
         return Ok(None);
     }
-    let Claimed { asked, .. } = folder.read_sealed(CLAIMS)?;
-    let mut kept = super::kept::summaries(laboratory);
+    let Claimed { asked, .. } = Claimed::of(folder)?;
+    let mut kept = super::kept::summaries(laboratory, &experiments(&asked));
     kept.retain(|own| own.run != summary.run);
     let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
     let margin = summary.settings.margin;
     let answers = judge::claims::report(&asked, &summaries, margin, Some(summary.run.clone()));
-    keep(folder, asked, &answers)?;
+    keep(folder, &answers)?;
     arguments.shown.page.write(|| page::of_claims(&answers))?;
     show(&answers, arguments.json, false, Some(folder))?;
     Ok(Some(exit_code(&answers, stopped_by, arguments.strict)))
@@ -251,23 +272,20 @@ fn measured(
 ) -> Result<(Summary, Option<i32>, RunFolder)> {
     let choice = Choice::Claimed(resolved, cells, wish);
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
-    let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
-    let folder = RunFolder::create(&path)?;
-    let made = folder.write_sealed(CLAIMS, &Claimed { asked: resolved.asked.clone(), answers: None }).and_then(|()| {
-        let open = Open { asked: resolved.asked.clone(), margin: plan.margin };
-        run::made(laboratory, false, plan, &folder, arguments.page.force, Some(&open))
-    });
-    if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
-        folder.discard();
-    }
-    made.map(|(summary, stopped_by)| (summary, stopped_by, folder))
+    let path = new_folder(arguments.out.as_deref(), &plan.run);
+    let open = Open { asked: resolved.asked.clone(), margin: plan.margin };
+    let session = run::Session::begin(plan, &path, arguments.page.force)?;
+    let claimed = Claimed { asked: resolved.asked.clone(), answers: None };
+    session.folder.write_sealed(ASKED, &claimed).inspect_err(|_| session.folder.discard())?;
+    let (summary, stopped_by) = run::made(laboratory, &session, Some(&open))?;
+    Ok((summary, stopped_by, session.folder))
 }
 
 fn show(answers: &Answers, json: bool, full: bool, folder: Option<&RunFolder>) -> Result<u8> {
     if json {
-        return print(&(serde_json::to_string_pretty(answers)? + "\n"));
+        return print_json(answers);
     }
-    let mut text = report::claims::render(answers, full);
+    let mut text = screen::text(&report::claims::document(answers, full), false, full);
     if let Some(folder) = folder {
         if let Some(page) = page::beside(folder) {
             text += &format!("The page is {page}\n");
@@ -289,33 +307,39 @@ fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
     }
 }
 
-/// The answers of a kept run of claims; `None` where it is another kind of run.
-pub(super) fn answers_of(folder: &RunFolder) -> Result<Option<Answers>> {
-    match folder.file(CLAIMS).is_file() {
-        true => Ok(folder.read_sealed::<Claimed>(CLAIMS)?.answers),
-        false => Ok(None),
+/// The answers of a kept run of claims; `None` if it is of another kind or did not come to its end.
+pub(super) fn answers_of(folder: &RunFolder, kind: Kind) -> Result<Option<Answers>> {
+    if kind != Kind::Claims {
+        return Ok(None);
+    }
+    // The seal of the answers covers the launches, whose own seals are looked at first.
+    let (ended, launches) = (folder.state()?.ended.is_some(), folder.launches()?);
+    if let Some(seen) = launches.damage.into_iter().next() {
+        return Err(Damaged { path: folder.path().to_owned(), seen }.into());
+    }
+    if folder.has(OLD_CLAIMS) {
+        Ok(Claimed::of(folder)?.answers)
+    } else {
+        ended.then(|| folder.read_result(ANSWERS)).transpose()
     }
 }
 
-/// Prints a kept run of claims again; `None` where it is another kind of run.
-pub(super) fn report_again(arguments: &run::ReportArgs) -> Result<Option<u8>> {
-    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
-    let Some(answers) = answers_of(&folder)? else { return Ok(None) };
+/// Prints a kept run of claims again; `None` if it has no answers.
+pub(super) fn report_again(folder: &RunFolder, kind: Kind, arguments: &reported::ReportArgs) -> Result<Option<u8>> {
+    let Some(answers) = answers_of(folder, kind)? else { return Ok(None) };
     arguments.shown.page.write(|| page::of_claims(&answers))?;
-    show(&answers, arguments.json, false, Some(&folder))?;
+    show(&answers, arguments.json, false, Some(folder))?;
     Ok(Some(exit_code(&answers, None, false)))
 }
 
 fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
     let open = |name: &str| -> Result<Answers> {
-        let folder = RunFolder::open(name, &runs_folder())?;
-        answers_of(&folder)?.with_context(|| format!("{name} is not a run of claims"))
+        let folder = RunFolder::open(name, &runs_folder())?.mine()?;
+        answers_of(&folder, folder.kind()?)?.with_context(|| format!("{name} is not a run of claims"))
     };
     let changes = judge::claims::changes(&open(first)?, &open(second)?);
     let again = format!("pagewise claims --compare {first} {second}");
-    arguments.page.write(|| report::html::claims_changed(&changes, [first, second], &again))?;
-    match arguments.json {
-        true => print(&(serde_json::to_string_pretty(&changes)? + "\n")),
-        false => print(&report::claims::changes(&changes, first, second)),
-    }
+    let document = report::view::changes(&changes, [first, second], &again);
+    arguments.page.write(|| report::html::page(&document, report::html::rounded(&changes)))?;
+    if arguments.json { print_json(&changes) } else { print(&screen::text(&document, false, false)) }
 }

@@ -1,24 +1,26 @@
 //! `pagewise compare`: two runs, or two sets of runs, held against each other.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::across::programs::{self, Program};
-use judge::across::{Asked, Run, compare};
-use record::folder::RunFolder;
+use judge::across::{CompareOptions, Run, compare, unknown_fact};
+use record::across::Gated;
+use record::folder::Damaged;
 use record::machine::environment::Environment;
 use record::sizes;
-use report::terminal;
 
-use super::{claims, page, print, profile, runs, runs_folder, screen, trial, write};
+use super::opened::{Opened, open};
+use super::{claims, page, print, print_json, runs, screen, write};
 use crate::run::replay::replay;
 
-/// What a word begins with that stands for all runs of a tag.
+/// Prefix of a word that stands for all runs of a tag.
 const TAG: &str = "tag:";
 
-/// What one word stands for.
-enum Opened {
+/// Meaning of one word.
+enum Taken {
     Run(Box<Run>),
     Program(Program),
 }
@@ -45,6 +47,9 @@ pub(super) struct CompareArgs {
     /// Print everything as JSON (crates/record/schema/compare.schema.json).
     #[arg(long)]
     json: bool,
+    /// Print Markdown, for a comment on a pull request.
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
     /// Also write a page of it to this file: one file that needs no network.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -62,27 +67,53 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
         ([_, _], []) => arguments.first.split_at(1),
         (words, []) => bail!("compare takes two runs, or A1 A2 A3 -- B1 B2 B3; here is a side of {}", words.len()),
     };
-    let asked = Asked {
+    let asked = CompareOptions {
         margin: sizes::parse_share(&arguments.margin).context("--margin")?,
         gate: arguments.gate.as_deref().map(sizes::parse_share).transpose().context("--gate")?,
         expected: arguments.expect.clone(),
     };
     // Before anything is judged again, which takes its time.
     arguments.html.as_ref().map_or(Ok(()), |path| write::may_write(path, arguments.force))?;
-    let (a, b) = (side(first)?, side(second)?);
+    let (a, b) = match side(first).and_then(|a| Ok((a, side(second)?))) {
+        // A gate stays undecided by a record that is too damaged to be read.
+        Err(error) if asked.gate.is_some() && error.is::<Damaged>() => {
+            remark!("pagewise: {error:#}");
+            return Ok(Gated::Damaged.exit_code());
+        }
+        opened => opened?,
+    };
     let (found, claims) = match (runs_of(a), runs_of(b)) {
-        (Ok(a), Ok(b)) => (compare(&a, &b, &asked), a[0].answers.is_some() && b[0].answers.is_some()),
-        (Err(a), Err(b)) => (programs::compare(&programs_of(a)?, &programs_of(b)?, &asked), false),
+        (Ok(a), Ok(b)) => {
+            known(&asked.expected, a.iter().chain(&b).flat_map(Run::fields).collect())?;
+            (compare(&a, &b, &asked), a[0].answers.is_some() && b[0].answers.is_some())
+        }
+        (Err(a), Err(b)) => {
+            let (a, b) = (programs_of(a)?, programs_of(b)?);
+            known(&asked.expected, a.iter().chain(&b).flat_map(Program::fields).collect())?;
+            (programs::compare(&a, &b, &asked), false)
+        }
         _ => bail!("{MIXED}"),
     };
+    let document = report::view::compared(&found, claims, &arguments.again());
     if let Some(path) = &arguments.html {
-        page::export(path, arguments.force, &report::html::compared(&found, claims, &arguments.again()))?;
+        page::export(path, arguments.force, &report::html::page(&document, report::html::rounded(&found)))?;
     }
-    match arguments.json {
-        true => print(&(serde_json::to_string_pretty(&found)? + "\n"))?,
-        false => print(&terminal::compared(&found, claims, &screen::screen(arguments.ascii)))?,
+    if arguments.json {
+        print_json(&found)?
+    } else if arguments.markdown {
+        print(&report::markdown::render(&document))?
+    } else {
+        print(&screen::text(&document, arguments.ascii, false))?
     };
     Ok(found.gated.map_or(0, |gated| gated.exit_code()))
+}
+
+/// A sentence where a fact is meant to differ that no run has.
+fn known(expected: &[String], fields: BTreeSet<String>) -> Result<()> {
+    let Some(unknown) = unknown_fact(expected, &fields) else { return Ok(()) };
+    let first_parts = fields.iter().map(|field| field.split('.').next().unwrap_or(field));
+    let hint = sizes::did_you_mean(unknown, first_parts.chain(fields.iter().map(String::as_str)));
+    bail!("--expect: the runs have no fact \"{unknown}\"{hint}")
 }
 
 impl CompareArgs {
@@ -101,24 +132,24 @@ impl CompareArgs {
 const MIXED: &str = "tries and profiles of programs are compared with their like, not with runs";
 
 /// A side of nothing but runs; the side as it is where there is anything else.
-fn runs_of(side: Vec<Opened>) -> Result<Vec<Run>, Vec<Opened>> {
-    if side.iter().any(|one| matches!(one, Opened::Program(_))) {
+fn runs_of(side: Vec<Taken>) -> Result<Vec<Run>, Vec<Taken>> {
+    if side.iter().any(|one| matches!(one, Taken::Program(_))) {
         return Err(side);
     }
-    let run = |one| if let Opened::Run(run) = one { Some(*run) } else { None };
+    let run = |one| if let Taken::Run(run) = one { Some(*run) } else { None };
     Ok(side.into_iter().filter_map(run).collect())
 }
 
-fn programs_of(side: Vec<Opened>) -> Result<Vec<Program>> {
+fn programs_of(side: Vec<Taken>) -> Result<Vec<Program>> {
     let program = |one| match one {
-        Opened::Program(program) => Ok(program),
-        Opened::Run(_) => bail!("{MIXED}"),
+        Taken::Program(program) => Ok(program),
+        Taken::Run(_) => bail!("{MIXED}"),
     };
     side.into_iter().map(program).collect()
 }
 
-/// What the words of one side stand for.
-fn side(words: &[String]) -> Result<Vec<Opened>> {
+/// Runs of one side.
+fn side(words: &[String]) -> Result<Vec<Taken>> {
     let mut names = Vec::new();
     for word in words {
         if word.starts_with("--") {
@@ -129,9 +160,9 @@ fn side(words: &[String]) -> Result<Vec<Opened>> {
             None => names.push(word.clone()),
         }
     }
-    let mut opened: Vec<(PathBuf, Opened)> = Vec::new();
+    let mut opened: Vec<(PathBuf, Taken)> = Vec::new();
     for name in &names {
-        let (path, run) = open(name)?;
+        let (path, run) = take(name)?;
         if opened.iter().any(|(known, _)| *known == path) {
             bail!("{name} stands on one side twice: a run is no repetition of itself");
         }
@@ -140,18 +171,15 @@ fn side(words: &[String]) -> Result<Vec<Opened>> {
     Ok(opened.into_iter().map(|(_, run)| run).collect())
 }
 
-fn open(name: &str) -> Result<(PathBuf, Opened)> {
-    if let Some((kept, plan, runs)) = trial::open(name)? {
-        return Ok((kept.path().to_owned(), Opened::Program(Program::tried(&plan, &runs))));
-    }
-    if let Some((kept, plan, runs)) = profile::open(name)? {
-        return Ok((kept.path().to_owned(), Opened::Program(Program::profiled(&plan, &runs))));
-    }
-    let folder = RunFolder::open(name, &runs_folder())?;
+fn take(name: &str) -> Result<(PathBuf, Taken)> {
+    let (folder, kind) = match open(name)? {
+        Opened::Try(kept) => return Ok((kept.folder.path().to_owned(), Taken::Program(Program::tried(&kept)))),
+        Opened::Profile(kept) => return Ok((kept.folder.path().to_owned(), Taken::Program(Program::profiled(&kept)))),
+        Opened::Run(folder, kind) => (folder, kind),
+    };
     let (state, summary) = replay(&folder)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
-    let answers = claims::answers_of(&folder)?;
-    let workers = state.plan.workers;
-    let run = Run { summary, environment, workers, answers };
-    Ok((folder.path().to_owned(), Opened::Run(Box::new(run))))
+    let answers = claims::answers_of(&folder, kind)?;
+    let run = Run { summary, environment, workers: state.plan.workers, answers };
+    Ok((folder.path().to_owned(), Taken::Run(Box::new(run))))
 }

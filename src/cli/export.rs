@@ -1,68 +1,86 @@
 //! `pagewise export`: a kept run in a format that other programs read.
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use record::folder::RunFolder;
 use record::sizes;
 use record::summary::Summary;
+use report::escape::pretty_json;
 use report::export::own::Rows;
 use report::export::{FORMATS, Format};
 use report::view::Taken;
 
-use super::write::write;
-use super::{profile, runs_folder, trial};
+use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
+use super::write::{may_write, write};
 use crate::run::replay::replay;
 
 /// The words after `export`.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// An id, or a folder's path.
-    run: String,
+    pub(super) run: String,
     /// These experiments only.
     // Its own id: the global option for further experiments has the field's name.
     #[arg(id = "only", value_name = "EXPERIMENT")]
-    experiments: Vec<String>,
-    /// Which format.
+    pub(super) experiments: Vec<String>,
+    /// Format.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    format: String,
+    pub(super) format: String,
     /// The file to write [default: standard output]. It appears when it is whole.
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Replace the file where there is one.
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
 }
 
-fn formats() -> PossibleValuesParser {
+pub(super) fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
 }
 
 pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
+    arguments.out.as_ref().map_or(Ok(()), |path| may_write(path, arguments.force))?;
     let format = FORMATS.iter().find(|f| f.name == arguments.format).context("clap takes no other format")?;
-    if let Some((_, plan, runs)) = trial::open(&arguments.run)? {
-        if format.name != "hyperfine" {
-            return put(arguments, |out| Rows::tried(&plan, &runs).write(format.name, out));
+    let opened = open(&arguments.run)?;
+    tell_interrupted(&arguments.run, opened.is_interrupted());
+    arguments.has_its_kind(&opened)?;
+    match opened {
+        Opened::Try(kept) if format.name == "hyperfine" => {
+            let file = report::trial::hyperfine(&kept.plan, &kept.launches);
+            put(arguments, |out| Ok(out.write_all(pretty_json(&file)?.as_bytes())?))?;
+            Ok(code_of(&kept, 0))
         }
-        let file = report::trial::hyperfine(&plan, &runs);
-        return put(arguments, |out| {
-            serde_json::to_writer_pretty(&mut *out, &file)?;
-            Ok(out.write_all(b"\n")?)
-        });
+        Opened::Try(kept) => {
+            put(arguments, |out| Rows::tried(&kept.plan, &kept.launches).write(format.name, out))?;
+            Ok(code_of(&kept, 0))
+        }
+        Opened::Profile(kept) => {
+            let summary = judge::profile::judge_kept(&kept);
+            put(arguments, |out| Rows::profiled(&summary).write(format.name, out))?;
+            Ok(code_of(&kept, 0))
+        }
+        Opened::Run(folder, _) => {
+            let (_, summary) = replay(&folder)?;
+            known(&summary, &arguments.experiments)?;
+            let taken = Taken::of(&summary, &arguments.experiments);
+            tell_left_out(format, &taken);
+            tell_interrupted(&arguments.run, summary.is_interrupted());
+            put(arguments, |out| (format.write)(&taken, out))?;
+            Ok(code_of_run(&summary, 0))
+        }
     }
-    if let Some((_, plan, runs)) = profile::open(&arguments.run)? {
-        let summary = judge::profile::judge(&plan, &runs);
-        return put(arguments, |out| Rows::profiled(&summary).write(format.name, out));
+}
+
+impl ExportArgs {
+    fn has_its_kind(&self, opened: &Opened) -> Result<()> {
+        match (opened.program(), self.experiments.first()) {
+            (Some(kind), Some(name)) => bail!("{} is {kind}, which has no experiment {name:?}", self.run),
+            _ => Ok(()),
+        }
     }
-    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
-    let (_, summary) = replay(&folder)?;
-    known(&summary, &arguments.experiments)?;
-    let taken = Taken::of(&summary, &arguments.experiments);
-    tell_left_out(format, &taken);
-    put(arguments, |out| (format.write)(&taken, out))
 }
 
 /// A sentence where the run has no such experiment.
@@ -79,7 +97,7 @@ fn tell_left_out(format: &Format, taken: &Taken<'_>) {
     let left = taken.cells.len() - taken.believed().count();
     if left > 0 && !format.says_outcomes {
         let cells = if left == 1 { "cell is" } else { "cells are" };
-        eprintln!("{left} {cells} left out, which {} has no word for: pagewise report says why", format.name);
+        remark!("{left} {cells} left out, which {} has no word for: pagewise report says why", format.name);
     }
 }
 
@@ -88,9 +106,6 @@ fn put(arguments: &ExportArgs, fill: impl FnOnce(&mut dyn Write) -> Result<()>) 
         Some(path) => write(path, arguments.force, fill)?,
         None => {
             let stdout = std::io::stdout();
-            if arguments.format == "parquet" && stdout.is_terminal() {
-                bail!("Parquet is no text: give it a file with --out FILE");
-            }
             let mut out = BufWriter::new(stdout.lock());
             let done = fill(&mut out).and_then(|()| Ok(out.flush()?));
             return match done {

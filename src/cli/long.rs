@@ -5,11 +5,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use record::published::{Figure, Published};
+use schedule::TRIAL_OPS;
+use schedule::long::{LongForecast, Trial};
 
 use super::Laboratory;
 use crate::plan::{self, Choice, Terms, Wish};
 use crate::run::Runner;
-use crate::run::guard::Guard;
+use crate::run::guard::Scratch;
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::worker::Worker;
@@ -17,79 +19,31 @@ use record::folder::RunFolder;
 
 /// The parameter that says how many operations a job makes.
 const OPS: &str = "ops";
-/// Operations of the trial's two launches of each job: what the second took beyond the first is the operations', without the
-/// first touch of every page.
-const TRIAL_OPS: [u64; 2] = [10_000_000, 30_000_000];
-/// How many times as long a job may take as its trial promises: what write-back added to the published one.
-const LONGER: f64 = 5.0;
 /// The trial's longest time, in seconds.
 const TRIAL_S: f64 = 300.0;
 
-/// What one launch of every job should take, in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Foretold {
-    least_s: f64,
-    pub(super) most_s: f64,
-}
-
-impl Foretold {
-    /// By the launches of a trial: what each job took with few and with more operations, and whether its name says that its
-    /// memory is a file's, which is written back meanwhile.
-    fn of(asked: f64, trials: impl Iterator<Item = ([f64; 2], bool)>) -> Foretold {
-        let mut all = Foretold { least_s: 0.0, most_s: 0.0 };
-        let [few, more] = TRIAL_OPS.map(|ops| ops as f64);
-        for ([with_few_s, with_more_s], is_file) in trials {
-            // Where the machine was busier during the first, all of the second counts as operations.
-            let each_s = (with_more_s - with_few_s) / (more - few);
-            let each_s = if each_s > 0.0 { each_s } else { with_more_s / more };
-            let took_s = with_more_s + each_s * (asked - more).max(0.0);
-            all.least_s += took_s;
-            all.most_s += took_s * if is_file { LONGER } else { 1.0 };
-        }
-        all
-    }
-
-    /// The budget that holds so many launches of each.
-    pub(super) fn budget_s(self, launches: u32) -> f64 {
-        60.0 + 1.2 * self.most_s * f64::from(launches)
-    }
-
-    /// What is said before.
-    pub(super) fn words(self, launches: u32) -> String {
-        let [least, most] =
-            [self.least_s, self.most_s].map(|s| report::words::duration((s * f64::from(launches)).max(1.0)));
-        let trial = TRIAL_OPS[1];
-        format!(
-            "by a trial of {trial} operations this takes {least}, and up to {most} where write-back slows the file down"
-        )
-    }
-}
-
-/// Whether every job of these write-ups takes minutes.
+/// Tells whether every job of these write-ups takes minutes.
 pub(super) fn takes_minutes(tables: &[&Published]) -> bool {
     tables.iter().all(|table| table.once)
 }
 
 /// Makes the trial: every job with few and with more operations.
-pub(super) fn foretell(laboratory: &Laboratory, tables: &[&Published], wish: &Wish) -> Result<Foretold> {
+pub(super) fn foretell(laboratory: &Laboratory, tables: &[&Published], wish: &Wish) -> Result<LongForecast> {
     let ops = |f: &Figure| f.parameters.get(OPS)?.parse::<f64>().ok();
     let asked = tables.iter().flat_map(|t| &t.figures).filter_map(ops).fold(0.0, f64::max);
-    let place = std::env::temp_dir().join(format!("trial-of-pagewise-{}", std::process::id()));
-    let mut guard = Guard::start()?;
-    let own = place.file_name().unwrap_or_default().display();
-    guard.undo(&format!("remove-prefix {} {own}", std::env::temp_dir().display()))?;
+    let place = Scratch::new("forecast")?;
     let trial = |ops: u64| {
         let fewer: Vec<Published> = tables.iter().map(|table| with_ops(table, ops)).collect();
         let fewer: Vec<&Published> = fewer.iter().collect();
         let choice = Choice::Published(&fewer, wish);
-        let found = launches(&place.join(ops.to_string()), &laboratory.experiments, &laboratory.workers, choice);
+        let found = launches(&place.path().join(ops.to_string()), &laboratory.experiments, &laboratory.workers, choice);
         found.context("the trial could not be run")
     };
-    let found = TRIAL_OPS.map(trial);
-    let _ = std::fs::remove_dir_all(&place);
-    let [few, more] = found;
-    let took = few?.into_iter().zip(more?).map(|((cell, few_s), (_, more_s))| ([few_s, more_s], cell.contains("file")));
-    Ok(Foretold::of(asked, took))
+    let [few, more] = TRIAL_OPS.map(trial);
+    let is_file = |cell: &str| tables.iter().flat_map(|t| &t.figures).any(|f| f.written_back && f.cell == cell);
+    let trials = few?.into_iter().zip(more?);
+    let trials = trials.map(|((cell, few_s), (_, more_s))| Trial { seconds: [few_s, more_s], is_file: is_file(&cell) });
+    Ok(LongForecast::new(asked, trials))
 }
 
 /// A write-up whose jobs make so many operations.
@@ -125,19 +79,7 @@ fn launches(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::plan::published;
-
-    #[test]
-    fn a_long_job_is_foretold_by_its_trial_and_the_budget_holds_it() {
-        // 10 s for each of the first touches, and 0.2 s for a million operations.
-        let found = Foretold::of(1e9, [([12.0, 16.0], true), ([12.0, 16.0], false)].into_iter());
-        assert!((found.least_s - 420.0).abs() < 1e-6 && (found.most_s - 1260.0).abs() < 1e-6, "{found:?}");
-        assert!(found.budget_s(1) > found.most_s && found.budget_s(4) > 4.0 * found.most_s);
-        assert!(found.words(1).contains("7 min") && found.words(1).contains("21 min"), "{}", found.words(1));
-        let busy = Foretold::of(1e9, [([20.0, 15.0], false)].into_iter());
-        assert!((busy.least_s - 500.0).abs() < 1e-6, "{busy:?}");
-    }
 
     #[test]
     fn only_the_long_forms_take_minutes_and_the_short_one_says_what_it_cannot_show() {

@@ -34,7 +34,7 @@ pub(super) fn completions(arguments: &CompletionsArgs) -> Result<u8> {
 }
 
 pub(super) fn man(arguments: &ManArgs) -> Result<u8> {
-    std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot make {}", arguments.out.display()))?;
+    files::Folder::make(&arguments.out)?;
     let mut all = Cli::command().disable_help_subcommand(true);
     all.build();
     let mut pages = Vec::new();

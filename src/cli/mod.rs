@@ -1,11 +1,12 @@
 //! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
+use opened::{Opened, open_any};
+use output::{print, print_json};
 use record::cell::{self, Selector};
 use record::concern::Concern;
 use record::experiment::{Experiment, ParameterList};
@@ -13,12 +14,14 @@ use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
 use report::doctor::obstacles;
-use run::{ReportArgs, RunArgs, explain_verdict, report_run};
+use reported::{ReportArgs, explain_verdict, report_run};
+use run::RunArgs;
 
 use crate::machine::{self, preflight};
 use crate::plan::{Wish, catalog, input, select};
 use crate::run::captures;
-use crate::run::signals::survive_file_size_limit;
+use crate::run::guard::{Scratch, put_back};
+use crate::run::signals::settle;
 use crate::worker::{self, Worker, carried};
 
 mod advise;
@@ -26,11 +29,15 @@ mod claims;
 mod compare;
 mod export;
 mod fleet;
+mod help;
 mod kept;
 mod long;
 mod manuals;
+mod opened;
+pub mod output;
 mod page;
 mod profile;
+mod reported;
 mod run;
 mod runs;
 mod screen;
@@ -40,7 +47,7 @@ mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
-#[command(name = "pagewise", version, max_term_width = 100)]
+#[command(name = "pagewise", version, max_term_width = 100, help_template = help::TEMPLATE)]
 pub struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -63,86 +70,106 @@ enum Verb {
     /// Experiments, or the methods and parameters of one.
     #[command(after_help = "Example: pagewise list fault")]
     List {
-        /// Which.
+        /// Name.
         experiment: Option<String>,
     },
-    /// The very source that is measured: EXPERIMENT/METHOD[@WORKER].
+    /// Explain an experiment, or print the source of a method that is measured: show fault, show fault/thp.
     #[command(after_help = "Example: pagewise show fault/thp")]
-    Show {
-        /// Which.
-        method: String,
-    },
-    /// What an experiment asks, and how to read the answer.
-    #[command(after_help = "Example: pagewise explain message")]
+    Show(ShowArgs),
+    /// Explain an experiment: the same as show EXPERIMENT.
+    #[command(hide = true, after_help = "Example: pagewise explain message")]
     Explain {
-        /// Which.
+        /// Name.
         experiment: String,
     },
-    /// What this machine is, what cannot be measured here, why, and what would change it.
+    /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
     Doctor(DoctorArgs),
     /// Measures. Without a name: a first look at every experiment.
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
-    /// Which way to use here, what it gains, and from which size on: advise read --file F, or advise --save for programs.
+    /// Recommend a method for this machine, with its gain, by size: advise read --file F, or advise --save for programs.
     #[command(after_help = "Example: pagewise advise read --file access.log")]
     Advise(Box<advise::AdviseArgs>),
     /// Other people's claims about the cost of memory, tested on this machine.
     #[command(after_help = "Example: pagewise claims --about mmap --budget 5min")]
     Claims(Box<claims::ClaimsArgs>),
-    /// Proves that every method does what it says, at tiny sizes.
+    /// Proves that every method does what it says, at tiny sizes; with --selftest, that the judging does.
     #[command(after_help = "Example: pagewise check fault/touch")]
-    Check {
-        /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
-        what: Vec<String>,
-        /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
-        #[arg(long)]
-        laws: bool,
-        /// Run the suite under every setting of transparent huge pages, and with 64 KiB folios; the settings are put back.
-        #[arg(long)]
-        allow_system_changes: bool,
-    },
-    /// Tests the judging on this machine: identical cells, effects of known size, and the usual way beside it.
-    #[command(after_help = "Example: pagewise selftest --budget 1min")]
+    Check(CheckArgs),
+    /// Tests the judging: the same as check --selftest.
+    #[command(hide = true, after_help = "Example: pagewise selftest --budget 1min")]
     Selftest(SelftestArgs),
-    /// Prints a request, to drive a worker by hand: pagewise request fault/touch | WORKER.
-    #[command(after_help = "Example: pagewise request fault/touch --set bytes=1MiB")]
+    /// Prints a request: the same as show --request.
+    #[command(hide = true, after_help = "Example: pagewise request fault/touch --set bytes=1MiB")]
     Request(SelectArgs),
     /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
     #[command(after_help = "Example: pagewise try --with thp,tcmalloc -- ./my-program --input data")]
     Try(Box<trial::TryArgs>),
-    /// What page faults, reads and copies cost your own program, and what might be worth a try.
+    /// Measure the cost of page faults, reads and copies in your own program, and name settings worth a try.
     #[command(after_help = "Example: pagewise profile -- ./my-program --input data")]
     Profile(Box<profile::ProfileArgs>),
     /// Kept runs: which there are, what one is, tags, removing.
     #[command(after_help = "Example: pagewise runs --experiment fault --since 2026-11")]
     Runs(runs::RunsArgs),
-    /// Prints the answers and tables of a kept run again.
+    /// Prints a kept run again, or writes it for other programs with --format.
     #[command(after_help = "Example: pagewise report 20261121T171805Z-1a2b3c4d fault --full")]
     Report(ReportArgs),
-    /// Writes a kept run in a format that other programs read.
-    #[command(after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv")]
+    /// Writes a kept run in a format that other programs read: the same as report --format.
+    #[command(
+        hide = true,
+        after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv"
+    )]
     Export(export::ExportArgs),
     /// Holds two runs, or two sets of runs, against each other: kernels, machines, settings.
     #[command(after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel")]
     Compare(compare::CompareArgs),
-    /// Holds the run folders of many machines against each other: kinds of node, and which node is unlike its kind.
+    /// Compares the run folders of many machines, and checks a node against its kind.
     #[command(after_help = "Example: pagewise fleet /shared/pagewise")]
     Fleet(Box<fleet::FleetArgs>),
-    /// Measures this node and says in one line whether it is as others of its kind: a node health check.
-    #[command(after_help = "Example: pagewise check-node --criteria criteria.json --budget 20s")]
+    /// Checks this node against its kind: the same as fleet check.
+    #[command(hide = true, after_help = "Example: pagewise check-node --criteria criteria.json --budget 20s")]
     CheckNode(fleet::CheckNodeArgs),
     /// Prints the completions of a shell.
-    #[command(after_help = "Example: pagewise completions bash > ~/.local/share/bash-completion/completions/pagewise")]
+    #[command(
+        hide = true,
+        after_help = "Example: pagewise completions bash > ~/.local/share/bash-completion/completions/pagewise"
+    )]
     Completions(manuals::CompletionsArgs),
     /// Writes the man pages.
-    #[command(after_help = "Example: pagewise man --out ~/.local/share/man/man1")]
+    #[command(hide = true, after_help = "Example: pagewise man --out ~/.local/share/man/man1")]
     Man(manuals::ManArgs),
 }
 
 #[derive(Debug, Args)]
+struct ShowArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+    /// Print a request instead, to drive a worker by hand: pagewise show --request fault/touch | WORKER.
+    #[arg(long)]
+    request: bool,
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// EXPERIMENT[/METHOD[@WORKER]]; everything where left out.
+    what: Vec<String>,
+    /// Also break every law once, by changing one number at a time in what was recorded, and name those that never break.
+    #[arg(long)]
+    laws: bool,
+    /// Run the suite under every setting of transparent huge pages, and with 64 KiB folios; the settings are put back.
+    #[arg(long)]
+    allow_system_changes: bool,
+    /// Test the judging instead: identical cells, effects of known size, and the usual way beside it.
+    #[arg(long, conflicts_with_all = ["what", "laws", "allow_system_changes"])]
+    selftest: bool,
+    #[command(flatten)]
+    judging: SelftestArgs,
+}
+
+#[derive(Debug, Args)]
 struct DoctorArgs {
-    /// What disturbs the machine at the moment instead: a look of three seconds.
+    /// Report what disturbs the machine at the moment, within three seconds.
     #[arg(long)]
     noise: bool,
     /// Everything as JSON.
@@ -152,13 +179,13 @@ struct DoctorArgs {
 
 #[derive(Debug, Args)]
 struct SelftestArgs {
-    /// Time to spend; half of it gives half the comparisons.
-    #[arg(long, value_name = "TIME", default_value = "3min")]
-    budget: String,
-    /// Seed of all orders [default: from the clock; it is printed].
+    /// Time of the self-test; half of it gives half the comparisons [default: 3min].
+    #[arg(long, value_name = "TIME")]
+    budget: Option<String>,
+    /// Seed of all orders of the self-test [default: from the clock; it is printed].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Everything as JSON.
+    /// The self-test's results as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -172,7 +199,7 @@ struct SelectArgs {
     set: Vec<String>,
 }
 
-/// What every verb needs.
+/// Needs of every verb.
 struct Laboratory {
     experiments: Vec<Experiment>,
     workers: Vec<Worker>,
@@ -193,10 +220,23 @@ impl Laboratory {
         cell::parse_setting(text, is_path)
     }
 
+    /// Parses every `--set`; a key that is given twice is refused.
+    fn settings(&self, texts: &[String]) -> Result<Vec<(String, Vec<String>)>> {
+        let mut settings: Vec<(String, Vec<String>)> = Vec::new();
+        for text in texts {
+            let (key, values) = self.setting(text)?;
+            if settings.iter().any(|(given, _)| *given == key) {
+                bail!("--set {key} is given twice; several values are written --set {key}=VALUE,VALUE");
+            }
+            settings.push((key, values));
+        }
+        Ok(settings)
+    }
+
     fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
         let mut wish = Wish {
             selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
-            settings: select.set.iter().map(|s| self.setting(s)).collect::<Result<_>>()?,
+            settings: self.settings(&select.set)?,
             baseline,
             sizes: list,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
@@ -218,13 +258,15 @@ fn workers(cli: &Cli) -> Result<Vec<Worker>> {
 
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
-    survive_file_size_limit()?;
+    settle()?;
+    put_back();
     // Opened by the verbs that need it; even they start no worker that was not given by its path.
     let laboratory = || Laboratory::open(cli);
     match &cli.verb {
         Verb::List { experiment: Some(name) } => list_one(&laboratory()?, name),
         Verb::List { experiment: None } => list(cli),
-        Verb::Show { method } => show(&laboratory()?, method),
+        Verb::Show(arguments) if arguments.request => request(&laboratory()?, &arguments.select),
+        Verb::Show(arguments) => show(&laboratory()?, &arguments.select),
         Verb::Explain { experiment } => explain(&laboratory()?, experiment),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => {
@@ -233,10 +275,8 @@ pub fn main(cli: &Cli) -> Result<u8> {
         }
         Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
-        Verb::Check { what, laws, allow_system_changes } => {
-            let asked = crate::check::Asked { laws: *laws, system_changes: *allow_system_changes };
-            check(&laboratory()?, what, &cli.worker, asked)
-        }
+        Verb::Check(arguments) if arguments.selftest => selftest(&laboratory()?, &arguments.judging),
+        Verb::Check(arguments) => check(&laboratory()?, arguments, &cli.worker),
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
         Verb::Try(arguments) => trial::run(arguments),
@@ -244,7 +284,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Runs(arguments) => runs::runs(arguments),
         Verb::Export(arguments) => export::export(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
-        Verb::Fleet(arguments) => fleet::fleet(arguments),
+        Verb::Fleet(arguments) => fleet::fleet(laboratory, arguments),
         Verb::CheckNode(arguments) => fleet::check_node(laboratory, arguments),
         Verb::Completions(arguments) => manuals::completions(arguments),
         Verb::Man(arguments) => manuals::man(arguments),
@@ -257,58 +297,74 @@ pub fn main(cli: &Cli) -> Result<u8> {
 
 /// Whatever kind of work was kept under this name, printed again.
 fn report_of(arguments: &ReportArgs) -> Result<u8> {
-    if let Some(code) = trial::report_try(&arguments.run, arguments.json, Some(&arguments.shown.page))? {
-        return Ok(code);
+    if let Some(format) = arguments.export() {
+        return export::export(&format);
     }
-    if let Some(code) = profile::report_profile(&arguments.run, arguments.json, Some(&arguments.shown.page))? {
-        return Ok(code);
-    }
-    match &arguments.published {
-        None => claims::report_again(arguments)?.map_or_else(|| report_run(arguments), Ok),
-        Some(_) => report_run(arguments),
+    let opened = open_any(&arguments.run)?;
+    arguments.has_its_kind(&opened)?;
+    let page = Some(&arguments.shown.page);
+    match opened {
+        Opened::Try(kept) => trial::report_try(&kept, arguments.json, page),
+        Opened::Profile(kept) => profile::report_profile(&kept, arguments.json, page),
+        Opened::Run(folder, kind) if arguments.published.is_none() => {
+            claims::report_again(&folder, kind, arguments)?.map_or_else(|| report_run(&folder, arguments), Ok)
+        }
+        Opened::Run(folder, _) => report_run(&folder, arguments),
     }
 }
 
-/// What most people type first, with what it takes and no more.
+/// Prints the list with the least work.
 fn list(cli: &Cli) -> Result<u8> {
     let (titles, workers) = (catalog::titles(cli.experiments.as_deref())?, workers(cli)?);
     let listed = workers.iter().map(|worker| Ok((worker.name.as_str(), worker.headings()?)));
-    print(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?))
+    print(&screen::text(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?), false, false))
 }
 
 fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
     let experiment = catalog::find(&laboratory.experiments, experiment)?;
-    print(&report::explain::list_one(experiment, &laboratory.offers()))
+    print(&screen::text(&report::explain::list_one(experiment, &laboratory.offers()), false, false))
 }
 
 fn explain(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
     let experiment = catalog::find(&laboratory.experiments, experiment)?;
-    print(&report::explain::explain(experiment, &laboratory.offers()))
+    print(&screen::text(&report::explain::explain(experiment, &laboratory.offers()), false, false))
 }
 
-fn check(laboratory: &Laboratory, what: &[String], external: &[PathBuf], asked: crate::check::Asked) -> Result<u8> {
-    crate::check::check(&laboratory.experiments, &laboratory.workers, what, external, asked)
+fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -> Result<u8> {
+    let SelftestArgs { budget, seed, json } = &arguments.judging;
+    if budget.is_some() || seed.is_some() || *json {
+        bail!("--budget, --seed and --json belong to check --selftest");
+    }
+    let asked = crate::check::CheckOptions { laws: arguments.laws, system_changes: arguments.allow_system_changes };
+    crate::check::check(&laboratory.experiments, &laboratory.workers, &arguments.what, external, asked)
 }
 
-/// Where runs are kept: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
+/// Folder of kept runs: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
 fn runs_folder() -> PathBuf {
     let own = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".local/share"));
-    own.or_else(home).unwrap_or_else(std::env::temp_dir).join("pagewise/runs")
+    own.unwrap_or_else(|| worker::home().join(".local/share")).join("pagewise/runs")
 }
 
-fn print(text: &str) -> Result<u8> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader that has seen enough, such as head, is no error.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
-        other => other.map(|()| 0).context("cannot write to standard output"),
+/// Folder of a new run: the one that the user named, or this name among the kept runs.
+fn new_folder(out: Option<&Path>, run: &str) -> PathBuf {
+    out.map_or_else(|| runs_folder().join(run), Path::to_owned)
+}
+
+fn show(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
+    if !select.set.is_empty() {
+        bail!("--set belongs to show --request: the source of a method is the same for all values");
     }
-}
-
-fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
-    let selector = Selector::parse(words)?;
+    let [text] = &select.what[..] else {
+        bail!("show takes one EXPERIMENT or EXPERIMENT/METHOD; pagewise list has them")
+    };
+    let selector = Selector::parse(text)?;
     let experiment = catalog::find(&laboratory.experiments, &selector.experiment)?;
-    let Some(name) = &selector.method else { bail!("show takes EXPERIMENT/METHOD; pagewise list {words} shows them") };
+    let Some(name) = &selector.method else {
+        if selector.worker.is_some() {
+            bail!("show takes EXPERIMENT or EXPERIMENT/METHOD@WORKER; {text} names no method");
+        }
+        return explain(laboratory, text);
+    };
     if let Some(worker) = &selector.worker {
         worker::find(&laboratory.workers, worker)?;
     }
@@ -330,15 +386,16 @@ fn show(laboratory: &Laboratory, words: &str) -> Result<u8> {
 fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
         let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
-        return match arguments.json {
-            true => print(&(serde_json::to_string_pretty(&seen)? + "\n")),
-            false => print(&report::noise::render(&seen)),
+        return if arguments.json {
+            print_json(&seen)
+        } else {
+            print(&screen::text(&report::noise::document(&seen), false, false))
         };
     }
     let mut environment = machine::capture(Path::new("/"));
     match machine::ladder::look(&environment) {
         Ok(ladder) => environment.cpu.ladder = Some(ladder),
-        Err(error) => eprintln!("pagewise: how far the caches reach was not measured: {error:#}"),
+        Err(error) => remark!("pagewise: how far the caches reach was not measured: {error:#}"),
     }
     let obstacles = obstacles::obstacles(&environment);
     let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
@@ -346,29 +403,28 @@ fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
         let workers: BTreeMap<&str, &str> =
             workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
         let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
-        return print(&(serde_json::to_string_pretty(&value)? + "\n"));
+        return print_json(&value);
     }
     print(&(report::doctor::render(&environment, &obstacles) + &report::doctor::workers(&workers)))
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
-    let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
+    let budget_s = sizes::parse_seconds(arguments.budget.as_deref().unwrap_or("3min")).context("--budget")?;
     let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
-    let place = std::env::temp_dir().join(format!("pagewise-selftest-{}", std::process::id()));
-    let found = crate::check::selftest::selftest(&place, &laboratory.experiments, &laboratory.workers, budget_s, seed);
-    let _ = std::fs::remove_dir_all(&place);
-    let found = found?;
-    let text = match arguments.json {
-        true => serde_json::to_string_pretty(&found)? + "\n",
-        false => report::selftest::render(&found),
+    let place = Scratch::new("self")?;
+    let (experiments, workers) = (&laboratory.experiments, &laboratory.workers);
+    let found = crate::check::selftest::selftest(place.path(), experiments, workers, budget_s, seed)?;
+    if arguments.json {
+        print_json(&found)?
+    } else {
+        print(&screen::text(&report::selftest::document(&found), false, false))?
     };
-    print(&text)?;
     Ok(found.exit_code())
 }
 
 fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     if select.what.is_empty() {
-        bail!("request takes at least one EXPERIMENT/METHOD");
+        bail!("a request takes at least one EXPERIMENT/METHOD");
     }
     let wish = laboratory.wish(select, None, ParameterList::Check)?;
     let (cells, experiments) = select::cells(&laboratory.experiments, &laboratory.workers, &wish)?;

@@ -5,18 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use record::claim::Answers;
-use record::folder::RunFolder;
+use record::folder::{PAGE, RunFolder};
+use record::published::Published;
 use record::summary::Summary;
-use report::view::View;
 
 use super::{runs_folder, write};
 
-/// A run's page in its folder.
-const PAGE: &str = "report.html";
 /// Characters of a path that fit a line of the first screen.
 const LONGEST: usize = 62;
 
-/// Where a page is written to.
+/// Options of a page.
 #[derive(Debug, Args)]
 pub(super) struct PageArgs {
     /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
@@ -39,34 +37,32 @@ impl PageArgs {
     }
 }
 
-/// How a run is called on the command line, where its id alone would not find it: one that is not among the kept runs.
+/// Name of a run on the command line, where its id alone would not find it: one that is not among the kept runs.
 pub(super) fn called(folder: &RunFolder) -> Option<String> {
     let kept = folder.path().parent() == Some(&runs_folder());
     (!kept).then(|| folder.path().display().to_string())
 }
 
-/// The page of a run.
-pub(super) fn of_run(summary: &Summary, folder: &RunFolder) -> String {
-    let mut view = View::of(summary);
-    if let Some(name) = called(folder) {
-        view.called(&name);
-    }
-    report::html::page(&view, summary)
+/// The page of a run, with the tables of these articles.
+pub(super) fn of_run(summary: &Summary, folder: &RunFolder, articles: &[&Published]) -> String {
+    let mut document = report::view::tables(summary, &[], called(folder).as_deref());
+    document.sections.extend(report::published::sections(articles, summary));
+    report::html::page(&document, report::html::of_run(summary))
 }
 
 /// The page of answers to claims.
 pub(super) fn of_claims(answers: &Answers) -> String {
-    report::html::claims(answers)
+    report::html::page(&report::claims::document(answers, false), report::html::rounded(answers))
 }
 
 /// Puts a page into a run's folder. A run whose page cannot be written is a run all the same: that is said, and no more.
 pub(super) fn keep(folder: &RunFolder, text: &str) {
     if let Err(error) = folder.write_text(PAGE, text) {
-        eprintln!("this run has no page: {error:#}");
+        remark!("this run has no page: {error:#}");
     }
 }
 
-/// Where the page of a run lies, if it has one; a path that fits no screen is told by the folder, which is printed anyway.
+/// Path of a run's page, if any; a path that fits no screen is told by the folder, which is printed anyway.
 pub(super) fn beside(folder: &RunFolder) -> Option<String> {
     let path = folder.file(PAGE);
     let full = path.display().to_string();

@@ -4,18 +4,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use record::profile::{KIND, Outcome, PROFILE_SCHEMA, ProfilePlan, ProfileRun, ProfileSummary};
+use files::Folder;
+use record::folder::{RunFolder, peek};
+use record::kind::Kind;
+use record::profile::{Outcome, PROFILE_SCHEMA, ProfilePlan, ProfileSummary};
 use record::sizes;
 use record::trial::Change;
 
+use super::opened::{Profiled, code_of};
 use super::page::PageArgs;
 use super::start::Start;
-use super::{print, runs_folder};
+use super::{new_folder, print, print_json, runs_folder};
 use crate::machine::{self, memory};
-use crate::run::Alone;
-use crate::run::profile::{self, Kept};
 use crate::run::signals::Signals;
 use crate::run::trial::{arms, launch};
+use crate::run::{Alone, kept, profile};
 
 #[derive(Debug, Args)]
 pub(super) struct ProfileArgs {
@@ -25,7 +28,7 @@ pub(super) struct ProfileArgs {
     /// So many blocks of runs, whatever the time.
     #[arg(long, value_name = "N", conflicts_with = "budget")]
     blocks: Option<usize>,
-    /// What each run reads as its standard input [default: nothing].
+    /// Standard input of each run [default: nothing].
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     /// A run that takes longer is ended.
@@ -43,11 +46,12 @@ pub(super) struct ProfileArgs {
     /// Seed of the orders [default: from the clock; it is kept].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Where to keep it.
+    /// Keep it in this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on with a profile that was interrupted.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["out", "command"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["out", "command", "budget", "blocks", "input", "time_limit",
+        "ignore_failure", "discard_output", "totals", "seed"])]
     resume: Option<String>,
     /// Profile beside a run that is measuring on this machine.
     #[arg(long)]
@@ -62,22 +66,18 @@ pub(super) struct ProfileArgs {
 
 pub(super) fn run(arguments: &ProfileArgs) -> Result<u8> {
     let _alone = Alone::on_this_machine(arguments.force)?;
-    let (plan, kept) = match &arguments.resume {
-        Some(name) => {
-            let kept = Kept::open(name, &runs_folder()).with_context(|| format!("there is no profile {name:?}"))?;
-            (kept.plan()?, kept)
-        }
+    let (mut kept, _lock): (Profiled, _) = match &arguments.resume {
+        Some(name) => kept::resume(name, &runs_folder(), Kind::Profile, PROFILE_SCHEMA)?,
         None => {
             let plan = new_plan(arguments)?;
-            let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
-            let kept = Kept::create(&path, &plan)?;
-            (plan, kept)
+            let path = new_folder(arguments.out.as_deref(), &plan.run);
+            kept::create(&path, plan)?
         }
     };
     let signals = Signals::watch()?;
-    let runs = profile::run(&plan, &kept, &signals)?;
-    let summary = judge::profile::judge(&plan, &runs);
-    kept.finish(&summary, &report::html::profiled(&summary))?;
+    profile::run(&mut kept, &signals)?;
+    let summary = judge::profile::judge_kept(&kept);
+    kept::finish(&kept, &summary, &page_of(&summary))?;
     show(&summary, &kept, arguments.json)?;
     Ok(match signals.arrived() {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
@@ -90,11 +90,19 @@ fn nothing_measured(summary: &ProfileSummary) -> u8 {
     4 * u8::from(summary.outcome != Outcome::Ok)
 }
 
-fn show(summary: &ProfileSummary, kept: &Kept, json: bool) -> Result<u8> {
+/// The page of a profile.
+fn page_of(summary: &ProfileSummary) -> String {
+    report::html::page(&report::profile::document(summary), report::html::rounded(summary))
+}
+
+fn show(summary: &ProfileSummary, kept: &Profiled, json: bool) -> Result<u8> {
     if json {
-        return print(&(serde_json::to_string_pretty(summary)? + "\n"));
+        return print_json(summary);
     }
-    print(&(report::profile::render(summary) + &format!("The profile is kept in {}\n", kept.path().display())))
+    print(
+        &(super::screen::text(&report::profile::document(summary), false, false)
+            + &format!("The profile is kept in {}\n", kept.folder.path().display())),
+    )
 }
 
 fn new_plan(arguments: &ProfileArgs) -> Result<ProfilePlan> {
@@ -109,17 +117,14 @@ fn new_plan(arguments: &ProfileArgs) -> Result<ProfilePlan> {
     let seed = arguments.seed.unwrap_or_else(|| start.seed());
     let input = match &arguments.input {
         Some(path) => {
-            let real = std::fs::canonicalize(path).with_context(|| format!("--input {}", path.display()))?;
-            if !real.is_file() {
-                bail!("--input {} is not a file", path.display());
-            }
-            Some(real)
+            files::open_input(path).context("--input")?;
+            Some(path.canonicalize().with_context(|| format!("--input {}", path.display()))?)
         }
         None => None,
     };
     Ok(ProfilePlan {
         schema: PROFILE_SCHEMA,
-        kind: KIND.to_owned(),
+        kind: Kind::Profile,
         run: start.name_of("profile", seed),
         created: start.created(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -141,49 +146,35 @@ fn new_plan(arguments: &ProfileArgs) -> Result<ProfilePlan> {
     })
 }
 
-/// A kept profile; `None` where the name is not that of one.
-pub(super) fn open(name: &str) -> Result<Option<(Kept, ProfilePlan, Vec<ProfileRun>)>> {
-    let Some(kept) = Kept::open(name, &runs_folder()) else { return Ok(None) };
-    let (plan, runs) = (kept.plan()?, kept.runs()?);
-    Ok(Some((kept, plan, runs)))
+/// Prints a kept profile again, and writes its page where one is asked for.
+pub(super) fn report_profile(kept: &Profiled, json: bool, page: Option<&PageArgs>) -> Result<u8> {
+    let summary = judge::profile::judge_kept(kept);
+    page.map_or(Ok(()), |page| page.write(|| page_of(&summary)))?;
+    show(&summary, kept, json)?;
+    Ok(code_of(kept, nothing_measured(&summary)))
 }
 
-/// Prints a kept profile again, and writes its page where one is asked for; `None` where the name is not that of a profile.
-pub(super) fn report_profile(name: &str, json: bool, page: Option<&PageArgs>) -> Result<Option<u8>> {
-    let Some((kept, plan, runs)) = open(name)? else { return Ok(None) };
-    let summary = judge::profile::judge(&plan, &runs);
-    page.map_or(Ok(()), |page| page.write(|| report::html::profiled(&summary)))?;
-    show(&summary, &kept, json)?;
-    Ok(Some(nothing_measured(&summary)))
-}
-
-/// A profile's line in the list of runs; `None` where it is something else.
-pub(super) fn line_of_profile(name: &str) -> Result<Option<(String, String)>> {
-    let Some(kept) = Kept::open(name, &runs_folder()) else { return Ok(None) };
-    let plan = kept.plan()?;
-    let words = format!("profile of {}", plan.shown);
-    Ok(Some((plan.created, words)))
-}
-
-/// What the newest kept profile of the same command in the same folder predicts for each setting, and its name.
+/// Name of the newest kept profile of the same command in the same folder, and its prediction for each setting.
 pub(super) fn predictions(
     command: &[String],
     directory: &Path,
     input: Option<&PathBuf>,
 ) -> Option<(String, std::collections::BTreeMap<String, Change>)> {
-    let mut names: Vec<String> = std::fs::read_dir(runs_folder())
-        .ok()?
-        .flatten()
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.contains("-profile-"))
-        .collect();
-    names.sort();
+    let names = Folder::open(&runs_folder()).ok()?.names().ok()?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    let names: Vec<String> = names.filter(|name| name.contains("-profile-")).collect();
     names.into_iter().rev().find_map(|name| {
-        let kept = Kept::open(&name, &runs_folder())?;
+        let plan: ProfilePlan = peek(&runs_folder().join(&name), "plan.json")?;
+        if plan.command != command || plan.directory != directory || plan.input.as_ref() != input {
+            return None;
+        }
+        let opened = RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole(PROFILE_SCHEMA));
         // A profile that cannot be read predicts nothing, which is no reason not to try.
-        let (plan, runs) = (kept.plan().ok()?, kept.runs().ok()?);
-        let same = plan.command == command && plan.directory == directory && plan.input.as_ref() == input;
-        let found = same.then(|| judge::profile::predictions(&judge::profile::judge(&plan, &runs)))?;
-        (!found.is_empty()).then_some((plan.run, found))
+        let kept: Profiled = opened.inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing")).ok()?;
+        if code_of(&kept, 0) != 0 {
+            return None;
+        }
+        let predicted = judge::profile::predictions(&judge::profile::judge(&kept.plan, &kept.launches));
+        (!predicted.is_empty()).then_some((kept.plan.run, predicted))
     })
 }

@@ -1,4 +1,4 @@
-//! The verbs that make a run and print one again.
+//! The verb `run`: makes a run or completes one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,28 +6,29 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use files::File;
 use judge::evidence::PREFLIGHT;
 use judge::{Circumstances, KEPT, Kept};
 use record::cell::Selector;
 use record::decision::{Decision, What};
 use record::experiment::{Experiment, ParameterList};
-use record::folder::RunFolder;
+use record::folder::{RunFolder, SUMMARY};
 use record::machine::environment::Environment;
 use record::machine::preflight::Preflight;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, MOST_LAUNCHES, Plan};
+use record::published::Published;
 use record::sizes;
 use record::summary::{Summary, Verdict};
-use report::terminal::Wanted;
+use report::view::Wanted;
 
-use super::export::known;
 use super::page::PageArgs;
 use super::start::Start;
-use super::{Laboratory, SelectArgs, long, page, print, runs_folder};
+use super::{Laboratory, SelectArgs, long, new_folder, page, print, print_json, runs_folder};
 use crate::machine::{self, preflight};
+use crate::plan::kept::{Granted, confirm};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::progress::Progress;
-use crate::run::replay::replay;
 use crate::run::signals::Signals;
 use crate::run::{Alone, Questions, Runner, lock};
 use crate::worker::environment::foreign;
@@ -75,7 +76,8 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Completes a run that was interrupted, by id or path.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["out", "seed", "launches", "baseline"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "out", "seed", "launches", "baseline", "published",
+        "all", "precision", "margin", "keep_environment"])]
     pub(super) resume: Option<String>,
     /// Measure the cells of one published write-up (P1 … P5), or of `all` of them, and print the figures beside.
     #[arg(long, value_name = "ID")]
@@ -105,45 +107,20 @@ pub(super) struct RunArgs {
     allow_system_changes: bool,
 }
 
-/// How the answers are shown.
+/// Options of the display.
 #[derive(Debug, Args)]
 pub(super) struct ShownArgs {
     /// Also phases, resources, what each side paid, latency, best possible and floor.
     #[arg(long)]
-    full: bool,
+    pub(super) full: bool,
     /// Nothing but ASCII.
     #[arg(long)]
-    ascii: bool,
+    pub(super) ascii: bool,
     #[command(flatten)]
     pub(super) page: PageArgs,
 }
 
-/// The words after `report`.
-#[derive(Debug, Args)]
-pub(super) struct ReportArgs {
-    /// An id, or a folder's path.
-    pub(super) run: String,
-    /// The tables of these experiments only.
-    // Its own id: the global option for further experiments has the field's name.
-    #[arg(id = "only", value_name = "EXPERIMENT")]
-    experiments: Vec<String>,
-    /// Print its summary as JSON instead.
-    #[arg(long)]
-    pub(super) json: bool,
-    /// List what was seen that may disturb, and what to do about it.
-    #[arg(long)]
-    warnings: bool,
-    #[command(flatten)]
-    pub(super) shown: ShownArgs,
-    /// Put the published figures of one write-up (P1 … P5), or of `all`, beside it.
-    #[arg(long, value_name = "ID")]
-    pub(super) published: Option<String>,
-    /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
-    #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published"])]
-    pub(super) explain_verdict: Option<String>,
-}
-
-/// What may be spent, and which values of the parameters that is enough for.
+/// Budget, and the parameter values that it allows.
 fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> Result<(f64, ParameterList)> {
     let what: Vec<Selector> = arguments.select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
@@ -207,7 +184,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let look = select.what.is_empty() && published.is_none() && !arguments.all;
     let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
     if arguments.all {
-        eprintln!("everything is measured, with a budget of {:.0} minutes", budget_s / 60.0);
+        remark!("everything is measured, with a budget of {:.0} minutes", budget_s / 60.0);
     }
     if let Some(tables) = &published {
         select.what = tables.iter().flat_map(|table| table.selectors()).collect::<BTreeSet<_>>().into_iter().collect();
@@ -221,7 +198,8 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let budget_s = match once {
         Some(tables) => {
             let foretold = long::foretell(laboratory, tables, &wish)?;
-            eprintln!("{}", foretold.words(launches));
+            let [least_s, most_s] = [foretold.least_s, foretold.most_s].map(|launch_s| launch_s * f64::from(launches));
+            remark!("{}", report::ending::foretold(least_s, most_s, schedule::TRIAL_OPS[1]));
             goal.budget_s.unwrap_or(foretold.budget_s(launches))
         }
         None => budget_s,
@@ -251,51 +229,84 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
         let got = seen.got_share();
         if (got - said).abs() > 0.1 {
             said = got;
-            eprintln!("waiting for a quieter machine: it gives {:.0} % of its CPUs; {left_s:.0} s left", got * 100.0);
+            remark!("waiting for a quieter machine: it gives {:.0} % of its CPUs; {left_s:.0} s left", got * 100.0);
         }
     })?;
     if !quiet {
-        eprintln!("this machine has not become quiet in {text}; measuring all the same");
+        remark!("this machine has not become quiet in {text}; measuring all the same");
     }
     Ok(())
 }
 
 /// A kind of run that answers for itself when it is completed.
 pub(super) trait Answering {
-    /// What a kept run was made to answer; `None` where it is of another kind.
+    /// Questions of a kept run; `None` where it is of another kind.
     fn open(&self, folder: &RunFolder, margin: f64) -> Result<Option<Box<dyn Questions>>>;
 
     /// Answers it and gives the exit code; `None` where it is of another kind.
     fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>>;
 }
 
+/// A run that measures: its plan, its folder and the right to measure into it on this machine.
+pub(super) struct Session {
+    plan: Plan,
+    pub folder: RunFolder,
+    resumed: bool,
+    alone: Alone,
+    _lock: File,
+}
+
+impl Session {
+    /// Begins a new run. Nothing is written where another one measures.
+    pub(super) fn begin(plan: Plan, path: &Path, forced: bool) -> Result<Session> {
+        let alone = Alone::on_this_machine(forced)?;
+        let folder = RunFolder::create(path)?;
+        let _lock = lock(&folder).inspect_err(|_| folder.discard())?;
+        Ok(Session { plan, folder, resumed: false, alone, _lock })
+    }
+
+    /// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.
+    fn resume(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<Session> {
+        let folder = RunFolder::open(name, &runs_folder())?.mine()?;
+        let _lock = lock(&folder)?;
+        let alone = Alone::on_this_machine(arguments.shown.page.force)?;
+        let state = folder.state()?;
+        let named = arguments.select.set.iter().map(|text| laboratory.setting(text)).collect::<Result<Vec<_>>>()?;
+        let granted = Granted { system_changes: arguments.allow_system_changes, files: &named };
+        confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
+        same_workers(&state.plan, &laboratory.workers)?;
+        let goal = Goal::of(arguments)?;
+        let budget_s = goal.budget_s.unwrap_or(state.budget_s);
+        let what = What::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
+        let time = jiff::Timestamp::now().to_string();
+        folder.append_decision(&Decision { time, why: "the user asked for it".to_owned(), what })?;
+        Ok(Session { plan: state.plan, folder, resumed: true, alone, _lock })
+    }
+
+    /// Takes a new run back that has measured nothing.
+    fn discard_if_empty(&self) {
+        if !self.resumed && self.folder.launches().is_ok_and(|all| all.records.is_empty()) {
+            self.folder.discard();
+        }
+    }
+}
+
 /// Makes a run or completes one; `answering` is asked whether a completed one is of its kind.
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn Answering) -> Result<u8> {
     arguments.shown.page.check()?;
+    if arguments.resume.is_none() {
+        RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
+    }
     wait_for_quiet(arguments)?;
-    let (plan, folder) = match &arguments.resume {
-        Some(name) => {
-            let folder = RunFolder::open(name, &runs_folder())?;
-            let state = folder.state()?;
-            same_workers(&state.plan, &laboratory.workers)?;
-            let goal = Goal::of(arguments)?;
-            let budget_s = goal.budget_s.unwrap_or(state.budget_s);
-            let what = What::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
-            let time = jiff::Timestamp::now().to_string();
-            folder.append_decision(&Decision { time, why: "the user asked for it".to_owned(), what })?;
-            (state.plan, folder)
-        }
+    let session = match &arguments.resume {
+        Some(name) => Session::resume(laboratory, arguments, name)?,
         None => {
             let plan = new_plan(laboratory, arguments)?;
-            let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
-            (plan, RunFolder::create(&path)?)
+            let path = new_folder(arguments.out.as_deref(), &plan.run);
+            Session::begin(plan, &path, arguments.shown.page.force)?
         }
     };
-    let result = measure(laboratory, arguments, plan, &folder, answering);
-    if result.is_err() && arguments.resume.is_none() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
-        folder.discard();
-    }
-    result
+    measure(laboratory, arguments, &session, answering)
 }
 
 /// A run is completed by the programs that began it.
@@ -309,28 +320,23 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
     Ok(())
 }
 
-fn measure(
-    laboratory: &Laboratory,
-    arguments: &RunArgs,
-    plan: Plan,
-    folder: &RunFolder,
-    answering: &dyn Answering,
-) -> Result<u8> {
-    let resumed = arguments.resume.is_some();
-    let open = if resumed { answering.open(folder, plan.margin)? } else { None };
-    let questions = open.as_deref();
-    let (summary, stopped_by) = made(laboratory, resumed, plan, folder, arguments.shown.page.force, questions)?;
-    if resumed && let Some(code) = answering.answered(&summary, stopped_by, folder)? {
+fn measure(laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answering: &dyn Answering) -> Result<u8> {
+    let Session { folder, resumed, .. } = session;
+    let open = if *resumed { answering.open(folder, session.plan.margin)? } else { None };
+    let (summary, stopped_by) = made(laboratory, session, open.as_deref())?;
+    if *resumed && let Some(code) = answering.answered(&summary, stopped_by, folder)? {
         return Ok(code);
     }
-    let page = page::of_run(&summary, folder);
+    let articles = articles(arguments.write_up().as_deref())?;
+    let page = page::of_run(&summary, folder, &articles);
     page::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
     // What such a job rests on stands in a further table.
     let wanted = Wanted { full: arguments.shown.full || arguments.long, ..Wanted::default() };
-    match arguments.json {
-        true => print_json(&summary)?,
-        false => print_run(&summary, folder, wanted, &arguments.shown, arguments.write_up().as_deref())?,
+    if arguments.json {
+        print_json(&summary)?
+    } else {
+        print_run(&summary, folder, wanted, &arguments.shown, &articles)?
     };
     Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
@@ -351,32 +357,34 @@ fn described(budget_s: f64) -> Environment {
     environment
 }
 
-/// Makes a run in its folder, or completes one, until ratios are precise or these questions are answered; its summary, and the
-/// signal that stopped it.
+/// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
 pub(super) fn made(
     laboratory: &Laboratory,
-    resumed: bool,
-    plan: Plan,
-    folder: &RunFolder,
-    forced: bool,
+    session: &Session,
     questions: Option<&dyn Questions>,
 ) -> Result<(Summary, Option<i32>)> {
-    let _lock = lock(folder)?;
-    let alone = Alone::on_this_machine(forced)?;
-    let environment: Environment = match resumed {
-        true => folder.read_sealed("environment.json")?,
-        false => described(plan.budget_s),
-    };
+    made_in(laboratory, session, questions).inspect_err(|_| session.discard_if_empty())
+}
+
+fn made_in(
+    laboratory: &Laboratory,
+    session: &Session,
+    questions: Option<&dyn Questions>,
+) -> Result<(Summary, Option<i32>)> {
+    let Session { plan, folder, resumed, alone, .. } = session;
+    let resumed = *resumed;
+    let environment: Environment =
+        if resumed { folder.read_sealed("environment.json")? } else { described(plan.budget_s) };
     if !resumed {
         folder.write_sealed("environment.json", &environment)?;
-        folder.write_sealed("plan.json", &plan)?;
+        folder.write_sealed("plan.json", plan)?;
         let kept_scores = super::kept::scores(&runs_folder(), &environment.identity.words());
         // A look that fails says nothing of the run; that it is not in the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
             if let Some(words) = seen.starved()
                 && std::io::IsTerminal::is_terminal(&std::io::stderr())
             {
-                eprintln!("{words}; --wait-for-quiet 10min waits for a calmer time");
+                remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
             }
             folder.write_sealed(PREFLIGHT, &Preflight { kept_scores, ..seen })?;
         } else if !kept_scores.is_empty() {
@@ -385,38 +393,35 @@ pub(super) fn made(
         folder.reach_device()?;
     }
     let signals = Signals::watch()?;
-    let runner = Runner::new(plan, folder, &laboratory.workers, &signals, Progress::new())?;
-    let runner = runner.alone_by(&alone).asking(questions);
+    let runner = Runner::new(plan.clone(), folder, &laboratory.workers, &signals, Progress::new())?;
+    let runner = runner.alone_by(alone).asking(questions);
     let (state, evidence) = runner.run()?;
     let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
     let summary = judge::summarise(&state, &evidence, around)?;
-    folder.write_json("summary.json", &summary)?;
+    folder.write_result(SUMMARY, &summary)?;
     if let Err(error) = folder.reach_device() {
-        eprintln!("pagewise: a power cut now may take the run: {error:#}");
+        remark!("pagewise: a power cut now may take the run: {error:#}");
     }
     Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
 }
 
-fn print_json(summary: &Summary) -> Result<u8> {
-    print(&(serde_json::to_string_pretty(summary)? + "\n"))
+/// The articles of an id; none where none is asked for.
+pub(super) fn articles(id: Option<&str>) -> Result<Vec<&'static Published>> {
+    id.map_or_else(|| Ok(Vec::new()), published::named)
 }
 
-fn print_run(
+pub(super) fn print_run(
     summary: &Summary,
     folder: &RunFolder,
     mut wanted: Wanted,
     shown: &ShownArgs,
-    published: Option<&str>,
+    articles: &[&Published],
 ) -> Result<u8> {
     wanted.run = page::called(folder);
     wanted.page = page::beside(folder);
-    let mut text = report::terminal::render(summary, &super::screen::screen(shown.ascii), &wanted);
-    if let Some(id) = published {
-        let tables = published::named(id)?;
-        for table in &tables {
-            text += &report::published::render(table, tables.len(), summary)?;
-        }
-    }
+    let mut document = report::view::screen(summary, &wanted);
+    document.sections.extend(report::published::sections(articles, summary));
+    let mut text = super::screen::text(&document, shown.ascii, wanted.full);
     if !wanted.warnings {
         text += &format!("The run is kept in {}\n", folder.path().display());
     }
@@ -433,30 +438,6 @@ fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
 }
 
 /// 4 where no cell could be measured.
-fn nothing_measured(summary: &Summary) -> u8 {
+pub(super) fn nothing_measured(summary: &Summary) -> u8 {
     u8::from(summary.cells.iter().all(|c| c.status != Status::Ok) && !summary.cells.is_empty()) * 4
-}
-
-pub(super) fn report_run(arguments: &ReportArgs) -> Result<u8> {
-    let folder = RunFolder::open(&arguments.run, &runs_folder())?;
-    let (_, summary) = replay(&folder)?;
-    known(&summary, &arguments.experiments)?;
-    let wanted = Wanted {
-        experiments: arguments.experiments.clone(),
-        full: arguments.shown.full,
-        warnings: arguments.warnings,
-        ..Wanted::default()
-    };
-    arguments.shown.page.write(|| page::of_run(&summary, &folder))?;
-    match arguments.json {
-        true => print_json(&summary)?,
-        false => print_run(&summary, &folder, wanted, &arguments.shown, arguments.published.as_deref())?,
-    };
-    Ok(nothing_measured(&summary))
-}
-
-/// Prints how the headline verdicts of a kept run's cells came about.
-pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
-    let folder = RunFolder::open(name, &runs_folder())?;
-    print(&report::verdict::render(&judge::explained::explain(&folder, cell)?))
 }

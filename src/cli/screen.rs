@@ -3,12 +3,18 @@
 use std::io::IsTerminal;
 
 use console::Term;
-use report::terminal::Screen;
+use report::document::Document;
+use report::terminal::{self, Screen};
 
 /// Columns where nothing tells how many there are: a file or a pipe is read with room.
 const UNKNOWN: usize = 100;
 
-/// What standard output goes to; where that is a pipe into a pager, what standard error shows.
+/// A document as text for this terminal; `full` as in [`terminal::render`].
+pub(super) fn text(document: &Document, ascii: bool, full: bool) -> String {
+    terminal::render(document, &screen(ascii), full)
+}
+
+/// Screen of standard output; of standard error where that is a pipe into a pager.
 pub(super) fn screen(ascii: bool) -> Screen {
     let asked = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
@@ -18,7 +24,8 @@ pub(super) fn screen(ascii: bool) -> Screen {
     Screen::new(width, ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal()))
 }
 
-/// Whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read elsewhere.
+/// Tells whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read
+/// elsewhere.
 fn is_ascii(locale: Option<&str>, is_terminal: bool) -> bool {
     locale.map_or(is_terminal, |name| ["C", "POSIX"].contains(&name))
 }

@@ -1,4 +1,4 @@
-//! What makes a run unlike any other: when it starts, its seed where none was given, its name.
+//! Identity of a new run: its start, its seed where none was given, its name.
 
 use std::path::Path;
 

@@ -4,21 +4,27 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use record::kind::Kind;
 use record::sizes;
-use record::trial::{ArmStatus, KIND, TRIAL_SCHEMA, TrialPlan, TrialSummary, TriedRun};
+use record::trial::{ArmStatus, TRIAL_SCHEMA, TrialPlan, TrialSummary};
+use report::escape::pretty_json;
 
+use super::opened::{Tried, code_of};
 use super::page::PageArgs;
 use super::start::Start;
 use super::write::{may_write, write};
-use super::{print, runs_folder};
+use super::{new_folder, print, print_json, runs_folder};
 use crate::machine;
-use crate::run::Alone;
 use crate::run::signals::Signals;
-use crate::run::trial::{self, Kept, arms, settings};
+use crate::run::trial::{self, arms, settings};
+use crate::run::{Alone, kept};
+
+/// The most blocks that are drawn before the first is run.
+const MOST_PAIRS: usize = 100_000;
 
 #[derive(Debug, Args)]
 pub(super) struct TryArgs {
-    /// What to try: names of --list, env:NAME=VALUE, args:WORDS, or a setting's file. May be repeated.
+    /// Try these settings: names of --list, env:NAME=VALUE, args:WORDS, or a setting's file. May be repeated.
     #[arg(long, value_name = "SETTING[,SETTING]")]
     with: Vec<String>,
     /// The settings there are.
@@ -45,7 +51,7 @@ pub(super) struct TryArgs {
     /// A file to put out of the page cache before every run. May be repeated.
     #[arg(long, value_name = "FILE")]
     evict: Vec<PathBuf>,
-    /// What each run reads as its standard input [default: nothing].
+    /// Standard input of each run [default: nothing].
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     /// A run that takes longer is ended.
@@ -64,11 +70,12 @@ pub(super) struct TryArgs {
     /// Seed of the orders [default: from the clock; it is kept].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Where to keep it.
+    /// Keep it in this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on with a try that was interrupted.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["with", "out"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["with", "out", "command", "precision", "margin", "pairs",
+        "warmup", "prepare", "evict", "input", "time_limit", "ignore_failure", "discard_output", "sample_kernel", "seed"])]
     resume: Option<String>,
     /// The summary as JSON instead.
     #[arg(long)]
@@ -92,32 +99,26 @@ pub(super) fn run(arguments: &TryArgs) -> Result<u8> {
         may_write(path, arguments.force)?;
     }
     let _alone = Alone::on_this_machine(arguments.force)?;
-    let (plan, kept) = match &arguments.resume {
+    let (mut kept, _lock) = match &arguments.resume {
         Some(name) => {
-            let kept = Kept::open(name, &runs_folder()).with_context(|| format!("there is no try {name:?}"))?;
-            let mut plan = kept.plan()?;
-            if let Some(budget) = &arguments.budget {
-                plan.budget_s = Some(sizes::parse_seconds(budget).context("--budget")?);
-            }
-            (plan, kept)
+            let budget_s = arguments.budget.as_deref().map(sizes::parse_seconds).transpose().context("--budget")?;
+            let mut resumed: (Tried, _) = kept::resume(name, &runs_folder(), Kind::Try, TRIAL_SCHEMA)?;
+            resumed.0.plan.budget_s = budget_s.or(resumed.0.plan.budget_s);
+            resumed
         }
         None => {
             let plan = new_plan(arguments)?;
-            let path = arguments.out.clone().unwrap_or_else(|| runs_folder().join(&plan.run));
-            let kept = Kept::create(&path, &plan)?;
-            (plan, kept)
+            let path = new_folder(arguments.out.as_deref(), &plan.run);
+            kept::create(&path, plan)?
         }
     };
     let signals = Signals::watch()?;
-    let runs = trial::run(&plan, &kept, &signals)?;
-    let summary = judge::trial::judge(&plan, &runs);
-    kept.finish(&summary, &report::html::tried(&summary))?;
+    trial::run(&mut kept, &signals)?;
+    let summary = judge::trial::judge_kept(&kept);
+    kept::finish(&kept, &summary, &page_of(&summary))?;
     if let Some(path) = &arguments.export_hyperfine {
-        let file = report::trial::hyperfine(&plan, &runs);
-        write(path, arguments.force, |out| {
-            serde_json::to_writer_pretty(&mut *out, &file)?;
-            Ok(out.write_all(b"\n")?)
-        })?;
+        let file = report::trial::hyperfine(&kept.plan, &kept.launches);
+        write(path, arguments.force, |out| Ok(out.write_all(pretty_json(&file)?.as_bytes())?))?;
     }
     show(&summary, &kept, arguments.json)?;
     Ok(match signals.arrived() {
@@ -131,15 +132,26 @@ fn nothing_measured(summary: &TrialSummary) -> u8 {
     4 * u8::from(summary.arms[0].status != ArmStatus::Ok)
 }
 
-fn show(summary: &TrialSummary, kept: &Kept, json: bool) -> Result<u8> {
+/// The page of a try.
+fn page_of(summary: &TrialSummary) -> String {
+    report::html::page(&report::trial::document(summary), report::html::rounded(summary))
+}
+
+fn show(summary: &TrialSummary, kept: &Tried, json: bool) -> Result<u8> {
     if json {
-        return print(&(serde_json::to_string_pretty(summary)? + "\n"));
+        return print_json(summary);
     }
-    print(&(report::trial::render(summary) + &format!("The try is kept in {}\n", kept.path().display())))
+    print(
+        &(super::screen::text(&report::trial::document(summary), false, false)
+            + &format!("The try is kept in {}\n", kept.folder.path().display())),
+    )
 }
 
 fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
     let settings = settings::of_words(&arguments.with)?;
+    if arguments.pairs.is_some_and(|pairs| pairs > MOST_PAIRS) {
+        bail!("--pairs takes {MOST_PAIRS} at most");
+    }
     if arguments.pairs == Some(0) {
         bail!("--pairs 0 leaves nothing to measure");
     }
@@ -147,11 +159,8 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
         bail!("--warmup must be at least 1: the first run of each is the one that proves what it does");
     }
     let file = |path: &PathBuf, option: &str| {
-        let real = std::fs::canonicalize(path).with_context(|| format!("{option} {}", path.display()))?;
-        match real.is_file() {
-            true => Ok(real),
-            false => bail!("{option} {} is not a file", path.display()),
-        }
+        files::open_input(path).with_context(|| option.to_owned())?;
+        path.canonicalize().with_context(|| format!("{option} {}", path.display()))
     };
     let arms = arms::arms(&arguments.command, &settings)?;
     let directory = std::env::current_dir().context("the current folder")?;
@@ -163,7 +172,7 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
     let seed = arguments.seed.unwrap_or_else(|| start.seed());
     Ok(TrialPlan {
         schema: TRIAL_SCHEMA,
-        kind: KIND.to_owned(),
+        kind: Kind::Try,
         run: start.name_of("try", seed),
         created: start.created(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -188,26 +197,18 @@ fn new_plan(arguments: &TryArgs) -> Result<TrialPlan> {
     })
 }
 
-/// Prints a kept try again, and writes its page where one is asked for; `None` where the name is not that of a try.
-pub(super) fn report_try(name: &str, json: bool, page: Option<&PageArgs>) -> Result<Option<u8>> {
-    let Some((kept, plan, runs)) = open(name)? else { return Ok(None) };
-    let summary = judge::trial::judge(&plan, &runs);
-    page.map_or(Ok(()), |page| page.write(|| report::html::tried(&summary)))?;
-    show(&summary, &kept, json)?;
-    Ok(Some(nothing_measured(&summary)))
+/// Prints a kept try again, and writes its page where one is asked for.
+pub(super) fn report_try(kept: &Tried, json: bool, page: Option<&PageArgs>) -> Result<u8> {
+    let summary = judge::trial::judge_kept(kept);
+    page.map_or(Ok(()), |page| page.write(|| page_of(&summary)))?;
+    show(&summary, kept, json)?;
+    Ok(code_of(kept, nothing_measured(&summary)))
 }
 
-/// When a try was made and what it is, for the list of runs; `None` where it is something else.
-pub(super) fn line_of_try(name: &str) -> Result<Option<(String, String)>> {
-    let Some((_, plan, runs)) = open(name)? else { return Ok(None) };
+/// A try's line in the list of runs.
+pub(super) fn line_of_try(kept: &Tried) -> String {
+    let plan = &kept.plan;
     let names: Vec<&str> = plan.arms.iter().skip(1).rev().skip(1).rev().map(|a| a.name.as_str()).collect();
-    let blocks = judge::trial::judge(&plan, &runs).blocks;
-    let words = format!("try {} on {} ({blocks} blocks)", names.join(" "), plan.arms[0].shown);
-    Ok(Some((plan.created, words)))
-}
-
-pub(super) fn open(name: &str) -> Result<Option<(Kept, TrialPlan, Vec<TriedRun>)>> {
-    let Some(kept) = Kept::open(name, &runs_folder()) else { return Ok(None) };
-    let (plan, runs) = (kept.plan()?, kept.runs()?);
-    Ok(Some((kept, plan, runs)))
+    let blocks = judge::trial::judge(plan, &kept.launches).blocks;
+    format!("try {} on {} ({blocks} blocks)", names.join(" "), plan.arms[0].shown)
 }

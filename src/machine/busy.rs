@@ -1,7 +1,6 @@
-//! Who else uses the CPUs: processes and the kernel's own threads for memory, by their CPU time between two looks.
+//! Other users of the CPUs: processes and the kernel's own threads for memory, by their CPU time between two looks.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use record::machine::busy::Busy;
@@ -29,17 +28,19 @@ impl Processes {
     /// Reads `/proc/PID/stat` (proc_pid_stat(5)) of all processes below `root`.
     pub fn take(root: &Path) -> Processes {
         let mut by_pid = BTreeMap::new();
-        for entry in fs::read_dir(root.join("proc")).into_iter().flatten().flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-            if let Some(process) = fs::read_to_string(entry.path().join("stat")).ok().and_then(|text| parse(&text)) {
+        let proc = root.join("proc");
+        for name in files::kernel::names(&proc) {
+            let Ok(pid) = name.parse() else { continue };
+            if let Some(process) = files::kernel::read(proc.join(name).join("stat")).ok().and_then(|text| parse(&text))
+            {
                 by_pid.insert(pid, process);
             }
         }
         Processes { by_pid }
     }
 
-    /// What ran between two looks, the busiest first; the kernel's memory threads apart. This process and its children are
-    /// left out, and so is what used less than a hundredth of a CPU.
+    /// Processes that ran between two probes, the busiest first; the kernel's memory threads apart. This process and
+    /// its children are left out, and so is what used less than a hundredth of a CPU.
     pub fn since(&self, earlier: &Processes, seconds: f64, own: u32) -> (Vec<Busy>, Vec<Busy>) {
         let mut others = Vec::new();
         let mut threads = Vec::new();

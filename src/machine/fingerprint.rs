@@ -1,4 +1,4 @@
-//! What must be the same for advice to hold on a machine.
+//! Facts that must be the same for advice to hold on a machine.
 
 use record::advice::Fingerprint;
 use record::machine::environment::Environment;

@@ -1,8 +1,7 @@
-//! How far the caches reach: the helper walks through working sets that grow by steps. What was seen is kept for the boot, so
+//! Reach of the caches: the helper walks through working sets that grow by steps. What was seen is kept for the boot, so
 //! that runs need not look again.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -15,6 +14,8 @@ use crate::worker;
 
 /// The largest step where the machine tells of no larger cache.
 const LEAST_TOP: u64 = 64 << 20;
+/// Limit of a kept sweep, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
 /// The largest step of all: to walk further takes seconds.
 const MOST_TOP: u64 = 1 << 30;
 
@@ -40,29 +41,26 @@ fn measure(told: Option<u64>) -> Result<Ladder> {
     Ladder::parse(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Where this boot's ladder is kept; nowhere on a machine that cannot be told from others.
-fn place(identity: &Identity) -> Option<PathBuf> {
+/// File of this boot's latency sweep in the cache; none on a machine that cannot be told from others.
+fn name(identity: &Identity) -> Option<String> {
     let boot = identity.boot.as_ref()?;
     let words = format!("{} {boot}", identity.machine.as_deref().unwrap_or_default());
-    let name = record::folder::sha256_hex(&[words.as_bytes()]);
-    Some(worker::cache_folder().join(format!("ladder-{}.json", &name[..16])))
+    Some(format!("ladder-{}.json", &record::folder::sha256_hex(&[words.as_bytes()])[..16]))
 }
 
-/// What was seen earlier in this boot.
+/// Latency sweep of this boot.
 pub fn kept(identity: &Identity) -> Option<Ladder> {
-    serde_json::from_slice(&fs::read(place(identity)?).ok()?).ok()
+    let bytes = worker::private_cache("").ok()?.read(name(identity)?, MOST_BYTES).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// Looks now, and keeps what is seen where that is possible.
 pub fn look(environment: &Environment) -> Result<Ladder> {
     let ladder = measure(environment.cpu.last_level_cache().and_then(|c| c.size_bytes))?;
-    if let (Some(place), Ok(text)) = (place(&environment.identity), serde_json::to_vec(&ladder)) {
-        // Another process may keep its own at the same moment: the file appears whole. Where it cannot be kept, the next looks.
-        let part = place.with_extension(format!("part-{}", std::process::id()));
-        let _ = fs::create_dir_all(worker::cache_folder());
-        if fs::write(&part, text).and_then(|()| fs::rename(&part, &place)).is_err() {
-            let _ = fs::remove_file(&part);
-        }
+    let (cache, text) = (worker::private_cache(""), serde_json::to_vec(&ladder));
+    if let (Some(name), Ok(cache), Ok(text)) = (name(&environment.identity), cache, text) {
+        // A sweep that cannot be kept is measured again by the next run.
+        let _ = cache.write(name, &text);
     }
     Ok(ladder)
 }

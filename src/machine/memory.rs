@@ -1,24 +1,28 @@
-//! How much memory a launch may take: the machine's, every cgroup's above this process, and the address space limit.
+//! Memory for a launch: the machine's, every cgroup's above this process, and the address space limit.
 
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use record::machine::cgroup::{Place, places};
+use record::machine::files::Files;
+use record::machine::paging::THP_FOLDER;
 use record::sizes::about_size;
 
-/// The default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
+use super::below::Below;
+
+/// Size of the default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
 pub fn huge_page_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|l| l.strip_prefix("Hugepagesize:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+    let files: &dyn Files = &Below::new(Path::new("/"));
+    files.bytes("/proc/meminfo", "Hugepagesize")
 }
 
-/// The size of a transparent huge page (hpage_pmd_size of admin-guide/mm/transhuge.rst), in bytes.
+/// Size of a transparent huge page, in bytes.
 pub fn transparent_huge_page_bytes() -> Option<u64> {
-    fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").ok()?.trim().parse().ok()
+    let files: &dyn Files = &Below::new(Path::new("/"));
+    files.number(&format!("{THP_FOLDER}/hpage_pmd_size"))
 }
 
-/// What can be allocated now, and what sets that bound.
+/// Memory that can be allocated now, and the origin of that bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {
     /// In bytes.
@@ -30,9 +34,9 @@ pub struct Available {
 /// Why a launch is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What it would need, reserve included, in bytes.
+    /// Needed memory, reserve included, in bytes.
     pub needed_bytes: u64,
-    /// What there is.
+    /// Available memory.
     pub available: Available,
 }
 
@@ -54,7 +58,8 @@ pub fn available_bytes(root: &Path) -> Available {
             least = Available { bytes, limited_by };
         }
     };
-    consider(field_kib(&root.join("proc/meminfo"), "MemAvailable:"), "MemAvailable".to_owned());
+    let machine: &dyn Files = &Below::new(root);
+    consider(machine.bytes("/proc/meminfo", "MemAvailable"), "MemAvailable".to_owned());
     for (folder, version) in cgroups(root) {
         for level in folder.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
             let words = level.strip_prefix(root).unwrap_or(level).display().to_string();
@@ -65,7 +70,7 @@ pub fn available_bytes(root: &Path) -> Available {
     least
 }
 
-/// Whether `needed` bytes fit while `reserve` bytes stay free.
+/// Tells whether `needed` bytes fit while `reserve` bytes stay free.
 pub fn fits(root: &Path, needed: u64, reserve: u64) -> Result<(), Refusal> {
     let available = available_bytes(root);
     let needed_bytes = needed.saturating_add(reserve);
@@ -73,21 +78,15 @@ pub fn fits(root: &Path, needed: u64, reserve: u64) -> Result<(), Refusal> {
 }
 
 fn number(path: &Path) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
-}
-
-fn field_kib(path: &Path, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(path).ok()?;
-    let line = text.lines().find_map(|l| l.strip_prefix(name))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+    files::kernel::read(path).ok()?.trim().parse().ok()
 }
 
 fn statistic(path: &Path, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = files::kernel::read(path).ok()?;
     text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok())
 }
 
-/// What one cgroup leaves, `None` where it sets no limit.
+/// Memory that one cgroup leaves, `None` where it sets no limit.
 fn left_in(level: &Path, version: u8) -> Option<u64> {
     let (limit, usage, reclaimable) = match version {
         1 => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "),
@@ -100,36 +99,10 @@ fn left_in(level: &Path, version: u8) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(free_again)))
 }
 
-/// The memory cgroups of this process with their version: cgroup(5), and mount points from proc_pid_mountinfo(5).
+/// Folders of this process's memory cgroups, below `root`, with their version.
 pub(crate) fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
-    let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
-    let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let mut found = Vec::new();
-    for line in mounts.lines() {
-        let Some((left, right)) = line.split_once(" - ") else { continue };
-        let mut right = right.split_whitespace();
-        let (kind, options) = (right.next().unwrap_or_default(), right.nth(1).unwrap_or_default());
-        let fields: Vec<&str> = left.split_whitespace().collect();
-        let (Some(inside), Some(mount)) = (fields.get(3), fields.get(4)) else { continue };
-        let (version, path) = match kind {
-            "cgroup2" => (2, own.lines().find_map(|l| l.strip_prefix("0::"))),
-            "cgroup" if options.split(',').any(|o| o == "memory") => (1, own.lines().find_map(controller_path)),
-            _ => continue,
-        };
-        if let Some(path) = path {
-            // In a container the mount shows only a part of the tree; the process's path starts above it.
-            let below = path.strip_prefix(inside).unwrap_or(path).trim_start_matches('/');
-            let folder = root.join(mount.trim_start_matches('/'));
-            found.push((if below.is_empty() { folder } else { folder.join(below) }, version));
-        }
-    }
-    found
-}
-
-fn controller_path(line: &str) -> Option<&str> {
-    let mut fields = line.splitn(3, ':').skip(1);
-    let controllers = fields.next()?;
-    controllers.split(',').any(|c| c == "memory").then(|| fields.next()).flatten()
+    let folder = |place: Place| (root.join(place.folder.strip_prefix("/").unwrap_or(&place.folder)), place.version);
+    places(&Below::new(root), "memory").into_iter().map(folder).collect()
 }
 
 #[cfg(test)]

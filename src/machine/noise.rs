@@ -1,14 +1,13 @@
-//! What the machine did besides: counters read before and after a launch. They flag; they never correct.
+//! Noise of the machine: counters read before and after a launch. They flag; they never correct.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
+use record::machine::cgroup::throttled_us;
 use record::machine::noise::NoiseDelta;
 
+use super::below::Below;
 use super::busy::TICKS_PER_SECOND;
-use super::cgroup;
-use super::files::Files;
 
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
 const VMSTAT: [&str; 13] = [
@@ -41,13 +40,13 @@ pub struct Snapshot {
 }
 
 fn read(root: &Path, path: &str) -> String {
-    fs::read_to_string(root.join(path)).unwrap_or_default()
+    files::kernel::read(root.join(path)).unwrap_or_default()
 }
 
 impl Snapshot {
     /// Reads the counters below `root`; what a machine lacks counts as zero.
     pub fn take(root: &Path) -> Snapshot {
-        let mut snapshot = Snapshot { throttled_us: cgroup::throttled_us(Files::new(root)), ..Snapshot::default() };
+        let mut snapshot = Snapshot { throttled_us: throttled_us(&Below::new(root)), ..Snapshot::default() };
         if let Some(line) = read(root, "proc/stat").lines().next() {
             let ticks: Vec<u64> = line.split_whitespace().skip(1).filter_map(|t| t.parse().ok()).collect();
             // The eighth column is steal; guest time, after it, is contained in user time already.
@@ -91,7 +90,7 @@ impl Snapshot {
         snapshot
     }
 
-    /// What happened since `earlier`.
+    /// Noise since `earlier`.
     pub fn delta(&self, earlier: &Snapshot) -> NoiseDelta {
         let moved = |now: &BTreeMap<String, u64>, then: &BTreeMap<String, u64>| {
             let pairs = now.iter().map(|(k, v)| (k.clone(), v.saturating_sub(then.get(k).copied().unwrap_or(0))));
@@ -122,6 +121,7 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn only_what_others_did_is_foreign() {

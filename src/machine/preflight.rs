@@ -1,6 +1,5 @@
-//! What disturbs this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
+//! Disturbance of this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
 
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,10 +10,10 @@ use super::busy::Processes;
 use super::gaps;
 use super::noise::Snapshot;
 
-/// How long the look before a run takes, in milliseconds.
+/// Duration of the probe before a run, in milliseconds.
 pub const SHORT_MS: u64 = 250;
 
-/// How long `doctor --noise` looks, in milliseconds.
+/// Duration of `doctor --noise`, in milliseconds.
 pub const LONG_MS: u64 = 3000;
 
 /// Most processes that are kept.
@@ -54,7 +53,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// Looks again and again until the machine is quiet or so much time has passed; `tell` is given what is seen and the
 /// seconds left.
-/// Whether it became quiet.
+/// Tells whether it became quiet.
 pub fn wait_for_quiet(root: &Path, most: Duration, mut tell: impl FnMut(&Preflight, f64)) -> Result<bool> {
     let started = Instant::now();
     loop {
@@ -73,5 +72,5 @@ pub fn wait_for_quiet(root: &Path, most: Duration, mut tell: impl FnMut(&Preflig
 
 fn frequency_khz(root: &Path, cpu: usize) -> Option<u64> {
     let path = root.join(format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"));
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+    files::kernel::read(path).ok()?.trim().parse().ok()
 }

@@ -1,9 +1,9 @@
-//! What advice can be asked for, and the cells that answer a question here.
+//! Topics of advice, and the cells that answer a question here.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use judge::advise::Asked;
+use judge::advise::AdviceRequest;
 use record::advice::Topic;
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, ParameterList};
@@ -28,7 +28,7 @@ pub fn topic(id: &str) -> Result<Topic> {
     })
 }
 
-/// What a user says of a question.
+/// Terms of a question.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// `--set` and what stands for it.
@@ -37,14 +37,20 @@ pub struct Terms {
     pub bytes: Option<u64>,
     /// Workers besides the topic's: `go`, `java*`.
     pub languages: Vec<String>,
-    /// Whether what is used is there already: a further use counts and not the first.
+    /// True if what is used is there already: a further use counts and not the first.
     pub again: bool,
-    /// Whether only what stands in the file of advice takes part.
+    /// True if only what stands in the file of advice takes part.
     pub saved_only: bool,
 }
 
 /// The question with its cells. `wish` says what `N` and a page are here.
-pub fn asked(topic: Topic, terms: &Terms, all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<Asked> {
+pub fn asked(
+    topic: Topic,
+    terms: &Terms,
+    all: &[Experiment],
+    workers: &[Worker],
+    wish: &Wish,
+) -> Result<AdviceRequest> {
     let experiment = super::catalog::find(all, &topic.experiment)?;
     for key in terms.settings.keys() {
         if !experiment.parameters.contains_key(key) {
@@ -94,7 +100,7 @@ pub fn asked(topic: Topic, terms: &Terms, all: &[Experiment], workers: &[Worker]
             value.clone_from(own);
         }
     }
-    Ok(Asked { topic, settings, measure, obvious, ways, bytes })
+    Ok(AdviceRequest { topic, settings, measure, obvious, ways, bytes })
 }
 
 /// The cell of a method; `None` where it has none in this case, such as one that knows no such value.
@@ -123,7 +129,7 @@ fn one_cell(
 }
 
 /// The wish that measures a question at these sizes, in these cases.
-pub fn wish(asked: &Asked, sizes: &[u64], settings: &BTreeMap<String, String>, here: &Wish) -> Result<Wish> {
+pub fn wish(asked: &AdviceRequest, sizes: &[u64], settings: &BTreeMap<String, String>, here: &Wish) -> Result<Wish> {
     let cells = || asked.ways.iter().map(|(_, cell)| cell).chain([&asked.obvious]);
     let selectors = cells().map(|c| Selector::parse(&c.name())).collect::<Result<_>>()?;
     let known = |key: &String| cells().any(|c| c.parameters.contains_key(key));
@@ -140,7 +146,7 @@ pub fn wish(asked: &Asked, sizes: &[u64], settings: &BTreeMap<String, String>, h
 }
 
 /// The other cases of a topic, each with one thing that differs.
-pub fn cases(asked: &Asked) -> Vec<BTreeMap<String, String>> {
+pub fn cases(asked: &AdviceRequest) -> Vec<BTreeMap<String, String>> {
     let known = |key: &str| {
         asked.obvious.parameters.contains_key(key) || asked.ways.iter().any(|(_, c)| c.parameters.contains_key(key))
     };

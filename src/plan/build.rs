@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use record::cell::Cell;
 use record::experiment::Experiment;
+use record::kind::Kind;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};
 use record::published::Published;
@@ -15,10 +16,10 @@ use super::wish::Wish;
 use super::{claims, groups, input, published};
 use crate::worker::Worker;
 
-/// What is to be measured.
+/// Cells to measure.
 #[derive(Debug)]
 pub enum Choice<'a> {
-    /// What the words of a user stand for.
+    /// Cells named by a user.
     Wished(&'a Wish),
     /// The cells that repeat the figures of write-ups.
     Published(&'a [&'a Published], &'a Wish),
@@ -30,9 +31,11 @@ pub enum Choice<'a> {
     Given(&'a Experiment, Vec<PlannedCell>, &'a str),
 }
 
-/// What a plan says besides its cells; see [`Plan`] for each.
+/// Terms of a plan besides its cells; see [`Plan`] for each.
 #[derive(Clone, Debug)]
 pub struct Terms {
+    /// Verb that makes it.
+    pub kind: Kind,
     /// Name of the run.
     pub run: String,
     /// When it was made, RFC 3339.
@@ -49,13 +52,13 @@ pub struct Terms {
     pub time_limit_s: Option<f64>,
     /// Fewest and most launches of a launch group.
     pub launches: (u32, u32),
-    /// Whether this is the first look at everything.
+    /// True if this is the first look at everything.
     pub first_look: bool,
-    /// Whether the budget is less than the default values need.
+    /// True if the budget is less than the default values need.
     pub short: bool,
-    /// Whether the user allowed changes of the system.
+    /// True if the user allowed changes of the system.
     pub allow_system_changes: bool,
-    /// Whether the user's variables are left to the workers.
+    /// True if the user's variables are left to the workers.
     pub keep_environment: bool,
 }
 
@@ -64,6 +67,7 @@ impl Terms {
     /// needs. `goal`: the half-width at which an experiment is done, and the margin, both as shares.
     pub fn usual(run: String, seed: u64, budget_s: f64, goal: (f64, f64)) -> Terms {
         Terms {
+            kind: Kind::Run,
             run,
             created: String::new(),
             seed,
@@ -124,6 +128,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
     };
     Ok(Plan {
         schema: SCHEMA,
+        kind: terms.kind,
         run: terms.run,
         created: terms.created,
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use files::Folder;
 use record::experiment::{Experiment, Title};
 use record::sizes;
 
@@ -13,11 +14,11 @@ use crate::worker::carried;
 fn own(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     let mut found: Vec<Experiment> = Vec::new();
     let Some(folder) = folder else { return Ok(found) };
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "toml") {
-            let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let folder = Folder::open(folder)?;
+    for name in folder.names()? {
+        if Path::new(&name).extension().is_some_and(|e| e == "toml") {
+            let path = folder.path().join(&name);
+            let text = super::text_of(&path)?;
             let one = Experiment::parse(&path.display().to_string(), &text)?;
             found.retain(|e| e.name != one.name);
             found.push(one);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
-use record::claim::{Asked, AskedJob, Claim, Job, Kind};
+use record::claim::{Claim, Job, Kind, ResolvedClaim, ResolvedJob};
 use record::experiment::{Experiment, ParameterList};
 use record::plan::PlannedCell;
 use record::sizes::did_you_mean;
@@ -16,13 +16,11 @@ use crate::worker::{Worker, carried};
 
 /// Launches that the time of a cell is foretold for, the pilot's among them.
 const LAUNCHES: f64 = 7.0;
-/// What starting one side takes, in seconds, with what it does before and after its samples.
+/// Time of starting one side, in seconds, with what it does before and after its samples.
 const START_S: f64 = 0.04;
 /// The same of a worker that is interpreted, and of one that compiles while it runs.
 const INTERPRETED_START_S: f64 = 0.4;
 const COMPILING_START_S: f64 = 1.0;
-/// What one byte takes in all rounds and phases of a launch together, in seconds.
-const BYTE_S: f64 = 4.5e-9;
 
 /// All claims that the binary carries.
 pub fn all() -> Result<&'static [Claim]> {
@@ -37,7 +35,7 @@ pub fn all() -> Result<&'static [Claim]> {
 
 /// A claim of the user's own.
 pub fn own(path: &Path) -> Result<Claim> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = super::text_of(path)?;
     Claim::parse(&path.display().to_string(), &text)
 }
 
@@ -56,10 +54,10 @@ pub fn find<'a>(all: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// The claims.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<ResolvedClaim>,
     /// Their cells as a plan has them.
     pub planned: Vec<PlannedCell>,
-    /// What one launch of a cell took in a kept run, in seconds.
+    /// Time of one launch of a cell in a kept run, in seconds.
     pub known_s: BTreeMap<Cell, f64>,
 }
 
@@ -69,7 +67,7 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
     for claim in claims {
         let mut jobs = Vec::new();
         for (name, job) in claim.jobs() {
-            let mut asked = AskedJob { job: name.to_owned(), points: points(claim), ..AskedJob::default() };
+            let mut asked = ResolvedJob { job: name.to_owned(), points: points(claim), ..ResolvedJob::default() };
             let mut cells = |way: &str, further: &[(String, String)], point: Option<u64>| -> Result<Option<Cell>> {
                 let mut settings = settings(job, further);
                 let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
@@ -94,7 +92,7 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
             settle(&mut asked, job);
             jobs.push(asked);
         }
-        resolved.asked.push(Asked { claim: (*claim).clone(), jobs });
+        resolved.asked.push(ResolvedClaim { claim: (*claim).clone(), jobs });
     }
     Ok(resolved)
 }
@@ -108,7 +106,7 @@ fn pairs(set: &std::collections::BTreeMap<String, String>) -> Vec<(String, Strin
     set.iter().map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 
-/// What a job says of the parameters of one side, the side's own last.
+/// Parameters of one side of a job, the side's own last.
 fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>)> {
     let own = |key: &String| further.iter().any(|(k, _)| k == key);
     let both = job.set.iter().filter(|(key, _)| !own(key)).map(|(k, v)| (k.clone(), vec![v.clone()]));
@@ -141,7 +139,7 @@ fn one_cell(
 }
 
 /// Notes what cannot be compared here.
-fn settle(asked: &mut AskedJob, job: &Job) {
+fn settle(asked: &mut ResolvedJob, job: &Job) {
     let needed = asked.points.len().max(1);
     if asked.way.len() < needed || job.other.is_some() && asked.other.len() < needed {
         let lacking = if asked.way.len() < needed { &job.way } else { job.other.as_ref().unwrap_or(&job.way) };
@@ -166,16 +164,16 @@ fn cost_s(cell: &Cell, known_s: &BTreeMap<Cell, f64>) -> f64 {
         _ => START_S,
     };
     let bytes: f64 = cell.parameters.get("bytes").and_then(|b| b.parse().ok()).unwrap_or(0.0);
-    LAUNCHES * (cell.sides().map(start_s).sum::<f64>() + bytes * BYTE_S)
+    LAUNCHES * schedule::guess_s(cell.sides().map(start_s).sum(), bytes)
 }
 
 /// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
 /// which comparisons need not be measured. The cells to measure are returned, those first that answer most in their time.
 pub fn affordable(
-    asked: &mut [Asked],
+    asked: &mut [ResolvedClaim],
     known_s: &BTreeMap<Cell, f64>,
     budget_s: f64,
-    is_answered: impl Fn(&Asked, usize) -> bool,
+    is_answered: impl Fn(&ResolvedClaim, usize) -> bool,
 ) -> Vec<Cell> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (i, one) in asked.iter().enumerate() {
@@ -224,7 +222,7 @@ pub(super) fn cells(
     let jobs = || resolved.asked.iter().flat_map(|a| &a.jobs);
     let answers = |name: &str| {
         let here =
-            |job: &&AskedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);
+            |job: &&ResolvedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);
         jobs().filter(here).count() as f64
     };
     let mut involved: Vec<Experiment> = experiments
@@ -250,12 +248,12 @@ mod tests {
         }
     }
 
-    fn asked(id: &str, cells: [Cell; 2]) -> Asked {
+    fn asked(id: &str, cells: [Cell; 2]) -> ResolvedClaim {
         let mut claim = all().unwrap()[0].clone();
         claim.id = id.to_owned();
         let [way, other] = cells;
-        let job = AskedJob { job: "corrected".into(), way: vec![way], other: vec![other], ..AskedJob::default() };
-        Asked { claim, jobs: vec![job] }
+        let job = ResolvedJob { job: "corrected".into(), way: vec![way], other: vec![other], ..ResolvedJob::default() };
+        ResolvedClaim { claim, jobs: vec![job] }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which cells share a process, and which of them is a hidden duplicate.
+//! Cells that share a process, and the one that is a hidden duplicate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ pub(super) fn launch_groups(
     Ok(found.into_iter().map(|(_, group)| group).collect())
 }
 
-/// Which baselines have a hidden duplicate.
+/// Baselines with a hidden duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Twins {
     /// Every one.

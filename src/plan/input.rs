@@ -1,8 +1,6 @@
-//! What the user's own file settles, and which cells cannot be or may not be measured here.
+//! Effects of the user's own file, and cells that cannot or may not be measured here.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::os::unix::fs::FileTypeExt;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -31,30 +29,31 @@ struct Own {
 }
 
 impl Own {
-    /// Looks before it opens, because opening a FIFO would wait for its writer.
     fn look(key: &str, path: &Path) -> Result<Own> {
-        let path = fs::canonicalize(path).with_context(|| format!("{key}={}", path.display()))?;
-        let status = fs::metadata(&path).with_context(|| format!("{key}={}", path.display()))?;
-        let kind = status.file_type();
-        let wrong = match () {
-            () if kind.is_dir() => Some("is a directory"),
-            () if kind.is_fifo() => Some("is a FIFO: what was read from it is gone, so it cannot be read twice alike"),
-            () if !kind.is_file() => Some("is a device or a socket"),
-            () if status.len() == 0 => Some("is empty: there is nothing to read"),
-            () => None,
-        };
-        if let Some(wrong) = wrong {
-            bail!("{key}={} {wrong}; give a regular file", path.display());
+        let named = || format!("{key}={}", path.display());
+        let path = path.canonicalize().with_context(named)?;
+        let file = files::open_input(&path).map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::IsADirectory => {
+                anyhow::anyhow!(
+                    "{key}={}: {}; give a regular file, which can be read twice alike",
+                    path.display(),
+                    error.cause()
+                )
+            }
+            _ => anyhow::Error::from(error).context(named()),
+        })?;
+        let bytes = file.metadata().with_context(named)?.len();
+        if bytes == 0 {
+            bail!("{key}={} is empty: there is nothing to read; give a regular file", path.display());
         }
         let mut start = Vec::new();
-        let file = File::open(&path).with_context(|| format!("{key}={}", path.display()))?;
-        file.take(4).read_to_end(&mut start).with_context(|| format!("{key}={}", path.display()))?;
+        file.take(4).read_to_end(&mut start).with_context(named)?;
         let is_capture = PCAP_MAGICS.iter().any(|magic| start == magic);
-        Ok(Own { bytes: status.len(), in_memory: lies_in_memory(&path), is_capture, path })
+        Ok(Own { bytes, in_memory: lies_in_memory(&path), is_capture, path })
     }
 }
 
-/// Whether a file's pages are its storage (tmpfs, ramfs): then it can never be cold.
+/// Tells whether a file's pages are its storage (tmpfs, ramfs): then it can never be cold.
 fn lies_in_memory(path: &Path) -> bool {
     const TMPFS: u32 = 0x0102_1994;
     const RAMFS: u32 = 0x8584_58f6;
@@ -176,6 +175,7 @@ mod tests {
     use record::experiment::ParameterList;
 
     use super::*;
+    use std::fs;
 
     fn wish(settings: &[(&str, &str)]) -> Wish {
         Wish {

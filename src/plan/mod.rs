@@ -7,9 +7,18 @@ pub mod claims;
 mod grid;
 mod groups;
 pub mod input;
+pub mod kept;
 pub mod published;
 pub mod select;
 mod wish;
 
 pub use build::{Choice, Terms, build};
 pub use wish::Wish;
+
+/// Largest file of a user that is read whole: claims, settings, criteria, advice, experiments; in bytes.
+const LARGEST: u64 = 16 << 20;
+
+/// Text of a file that the user named.
+pub fn text_of(path: &std::path::Path) -> anyhow::Result<String> {
+    Ok(files::read_input_text(path, LARGEST)?)
+}

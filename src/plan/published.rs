@@ -41,16 +41,17 @@ pub const ALL: &str = "all";
 
 /// The write-ups that a word names: one, or all of them but for the long forms, which take minutes each.
 pub fn named(word: &str) -> Result<Vec<&'static Published>> {
-    match word.eq_ignore_ascii_case(ALL) {
-        true => Ok(all()?.iter().filter(|p| !p.id.ends_with(LONG)).collect()),
-        false => Ok(vec![find(word)?]),
+    if word.eq_ignore_ascii_case(ALL) {
+        Ok(all()?.iter().filter(|p| !p.id.ends_with(LONG)).collect())
+    } else {
+        Ok(vec![find(word)?])
     }
 }
 
-/// How the id of a long form ends.
+/// Suffix of the id of a long form.
 pub const LONG: &str = "-long";
 
-/// What a figure's parameter is here: of `dropped|cold` the first where the user allowed changes of the system,
+/// Value of a figure's parameter here: of `dropped|cold` the first where the user allowed changes of the system,
 /// otherwise the last.
 fn permitted(value: &str, allow_system_changes: bool) -> &str {
     let first = value.split('|').next();
@@ -101,7 +102,7 @@ pub fn cells(
     Ok((cells, involved))
 }
 
-/// Whether a figure names a family of workers, such as `java*`, of which there is none here.
+/// Tells whether a figure names a family of workers, such as `java*`, of which there is none here.
 fn no_worker(workers: &[Worker], words: &str) -> bool {
     let family = words.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
     family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start)))

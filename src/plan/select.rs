@@ -1,4 +1,4 @@
-//! Which methods of which workers the words of a user stand for.
+//! Methods and workers named by a user.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
 }
 
 /// A pair shares its processes with other cells only where both of its workers would.
-fn alone_if_the_other_is(method: &Method, worker: &str, workers: &[Worker]) -> Method {
+pub(super) fn alone_if_the_other_is(method: &Method, worker: &str, workers: &[Worker]) -> Method {
     let second = worker.split_once('+').and_then(|(_, name)| worker::find(workers, name).ok());
     let theirs = second.and_then(|w| w.method(&method.experiment, &method.name)).map(|m| m.isolation);
     let isolation = match (method.isolation, theirs) {
@@ -98,10 +98,10 @@ fn selected<'a>(
             let other = second.unwrap_or(first);
             if asked && (method.two_sided || second.is_none()) {
                 let both = other.method(&experiment.name, &method.name).is_some();
-                match method.two_sided {
-                    true if both => found.push((method, format!("{}+{}", first.name, other.name))),
-                    false => found.push((method, first.name.clone())),
-                    true => {}
+                if !method.two_sided {
+                    found.push((method, first.name.clone()));
+                } else if both {
+                    found.push((method, format!("{}+{}", first.name, other.name)));
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! What is asked for, before anything is looked up.
+//! Request, before anything is looked up.
 
 use record::cell::Selector;
 use record::experiment::ParameterList;
 
-/// What the command line asks for.
+/// Request of the command line.
 #[derive(Clone, Debug)]
 pub struct Wish {
     /// Nothing selected means the first look.
@@ -12,7 +12,7 @@ pub struct Wish {
     pub settings: Vec<(String, Vec<String>)>,
     /// `--baseline`.
     pub baseline: Option<String>,
-    /// Which list of an experiment's parameters is taken where `--set` says nothing.
+    /// List of an experiment's parameters where `--set` says nothing.
     pub sizes: ParameterList,
     /// CPUs online, which `N` stands for.
     pub cpus: usize,

@@ -4,16 +4,59 @@
 //! user can open and nobody has to make: nothing is left behind. Whoever measures alone holds the first; whoever
 //! insists on measuring beside it shares the second, where the first finds it out.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use files::{File, Folder};
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
 
 /// A folder in which the locks lie instead, such as one that containers of one machine share.
 const ELSEWHERE: &str = "PAGEWISE_LOCK";
 /// The files of every machine: the one who measures, and those beside it.
 const FILES: [&str; 2] = ["/etc/machine-id", "/etc/passwd"];
+
+/// A folder that only root may open: no other user can hold a lock on it.
+const OF_ROOT: &str = "/run/pagewise";
+/// Time between two looks at a lock that somebody else holds.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// The right to check this machine, which another user cannot withhold.
+#[derive(Debug)]
+pub struct Check {
+    _lock: Option<File>,
+}
+
+impl Check {
+    /// Excludes another check by root, unless `forced`. Waits for other runs at most `longest`, and says so on standard error.
+    pub fn begin(forced: bool, longest: Duration) -> Result<Check> {
+        let own = of_root();
+        if !forced && own.as_ref().is_some_and(|folder| !free(folder, FlockOperation::NonBlockingLockExclusive)) {
+            bail!("root is checking this machine already; wait for it, or --force marks both");
+        }
+        let (began, is_free) = (Instant::now(), || Alone::on_this_machine(false).is_ok());
+        if !forced && !is_free() {
+            remark!("another run is measuring on this machine; waiting for it up to {:.0} s", longest.as_secs_f64());
+            while !is_free() {
+                if began.elapsed() >= longest {
+                    remark!("the other run is still measuring; measuring beside it, which is marked");
+                    break;
+                }
+                std::thread::sleep(AGAIN);
+            }
+        }
+        Ok(Check { _lock: own })
+    }
+}
+
+/// The folder of root's own lock; `None` for other users, and where locks are kept elsewhere.
+fn of_root() -> Option<File> {
+    if !geteuid().is_root() || std::env::var_os(ELSEWHERE).is_some() {
+        return None;
+    }
+    Some(Folder::private(Path::new(OF_ROOT)).ok()?.into_file())
+}
 
 /// The right to measure, held for as long as it lives.
 #[derive(Debug)]
@@ -44,7 +87,7 @@ impl Alone {
         Ok(Alone { first, beside, is_first: !busy })
     }
 
-    /// Whether somebody else measures at this moment.
+    /// Tells whether somebody else measures at this moment.
     pub fn has_company(&self) -> bool {
         match (self.is_first, &self.first, &self.beside) {
             (true, _, Some(beside)) => {
@@ -61,11 +104,8 @@ impl Alone {
 
 fn open(folder: Option<&Path>, which: usize) -> Option<File> {
     match folder {
-        Some(folder) => {
-            let path = folder.join(["measuring", "beside"][which]);
-            File::options().create(true).truncate(false).read(true).write(true).open(path).ok()
-        }
-        None => File::open(FILES[which]).ok(),
+        Some(folder) => Folder::open(folder).ok()?.edit(["measuring", "beside"][which]).ok(),
+        None => files::open_input(Path::new(FILES[which])).ok(),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Memory bounds: a memory cgroup for each bound that cells ask for, made only where the user allowed it, and removed again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use files::kernel;
 
 use super::need::memory_needed;
 use crate::machine::memory;
-use crate::run::guard::Guard;
+use crate::run::guard::{Undo, Undoing};
 use record::cell::Cell;
 use record::concern::{Bound, Concern};
 use record::decision::What;
@@ -17,7 +17,7 @@ use record::plan::Plan;
 use record::sizes::about_size;
 use record::state::State;
 
-/// What a worker itself takes besides what its method asks for, in bytes; a bound below that would only kill it.
+/// Memory of a worker besides the need of its method, in bytes; a bound below that would only kill it.
 const WORKER_BYTES: u64 = 16 << 20;
 
 /// The cgroups of a run by their bound.
@@ -29,7 +29,7 @@ pub struct Bounds {
 impl Bounds {
     /// Makes a cgroup for every bound that the cells of a run ask for; beside them what is to be decided of cells whose bound
     /// cannot be made, with the reason.
-    pub fn make(state: &State, guard: &mut Guard) -> Result<(Bounds, Vec<(String, What)>)> {
+    pub fn make(state: &State, guard: &mut dyn Undoing) -> Result<(Bounds, Vec<(String, What)>)> {
         let mut bounds = Bounds::default();
         let mut settled = Vec::new();
         let mut wanted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -80,16 +80,21 @@ fn bound_of(plan: &Plan, cell: &Cell) -> Option<(String, String)> {
     of(Concern::MemoryBound).or_else(|| of(Concern::OwnMemoryBound)).filter(|(_, bound)| Bound::parse(bound).is_some())
 }
 
-/// Whether the worker keeps the bound by itself, too, by stopping early: it is measured where no cgroup can be made.
+/// Tells whether the worker keeps the bound by itself, too, by stopping early: it is measured where no cgroup can be made.
 fn bounds_itself(plan: &Plan, cell: &Cell) -> bool {
     plan.value(cell, Concern::OwnMemoryBound).is_some()
 }
 
-/// What makes a level pass its memory controller on.
+/// Control text that passes the memory controller on.
 const PASS_ON: &str = "+memory";
 
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.
-fn make_one(root: &Path, name: &str, bound: &str, guard: &mut Guard) -> Result<std::result::Result<PathBuf, String>> {
+fn make_one(
+    root: &Path,
+    name: &str,
+    bound: &str,
+    guard: &mut dyn Undoing,
+) -> Result<std::result::Result<PathBuf, String>> {
     let mut obstacles = Vec::new();
     for (own, version) in memory::cgroups(root) {
         for level in own.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
@@ -108,7 +113,7 @@ fn make_at(
     version: u8,
     name: &str,
     bound: &str,
-    guard: &mut Guard,
+    guard: &mut dyn Undoing,
 ) -> Result<std::result::Result<PathBuf, String>> {
     let Some(bound) = Bound::parse(bound) else { return Ok(Err(format!("{bound} is no bound"))) };
     let limit = match (version, bound.slows) {
@@ -127,20 +132,20 @@ fn make_at(
         return Ok(Err(obstacle));
     }
     let path = level.join(name);
-    guard.undo(&format!("rmdir {}", path.display()))?;
-    let made = fs::create_dir(&path).and_then(|()| fs::write(path.join(limit), bound.bytes.to_string()));
+    guard.undo(Undo::RemoveCgroup { level, name })?;
+    let made = kernel::make_cgroup(&path).and_then(|()| kernel::write(path.join(limit), &bound.bytes.to_string()));
     Ok(match made {
         Ok(()) => Ok(path),
         Err(error) => {
-            let _ = fs::remove_dir(&path);
+            let _ = kernel::remove_cgroup(&path);
             Err(format!("{}: {error}", path.display()))
         }
     })
 }
 
 /// In cgroup v2 a level must pass its memory controller on to the cgroups below it (Documentation/admin-guide/cgroup-v2.rst).
-fn offer_memory(level: &Path, guard: &mut Guard) -> Result<std::result::Result<(), String>> {
-    let list = |name: &str| fs::read_to_string(level.join(name)).unwrap_or_default();
+fn offer_memory(level: &Path, guard: &mut dyn Undoing) -> Result<std::result::Result<(), String>> {
+    let list = |name: &str| kernel::read(level.join(name)).unwrap_or_default();
     let has = |text: String| text.split_whitespace().any(|word| Some(word) == PASS_ON.strip_prefix('+'));
     if !has(list("cgroup.controllers")) {
         return Ok(Err(format!("{} has no memory controller", level.display())));
@@ -149,17 +154,29 @@ fn offer_memory(level: &Path, guard: &mut Guard) -> Result<std::result::Result<(
         return Ok(Ok(()));
     }
     let control = level.join("cgroup.subtree_control");
-    guard.undo(&format!("write {} -memory", control.display()))?;
-    Ok(fs::write(&control, PASS_ON).map_err(|error| format!("{}: {error}", control.display())))
+    guard.undo(Undo::Restore { setting: &control, text: "-memory" })?;
+    Ok(kernel::write(&control, PASS_ON).map_err(|error| format!("{}: {error}", control.display())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::fixture::tree;
+    use std::fs;
+
+    /// Notes what would be undone.
+    #[derive(Default)]
+    struct Noted(Vec<String>);
+
+    impl Undoing for Noted {
+        fn undo(&mut self, undo: Undo) -> Result<()> {
+            self.0.push(format!("{undo:?}"));
+            Ok(())
+        }
+    }
 
     fn made(root: &Path) -> std::result::Result<PathBuf, String> {
-        make_one(root, "pagewise-x-memory-5", "5", &mut Guard::start().unwrap()).unwrap()
+        make_one(root, "pagewise-x-memory-5", "5", &mut Noted::default()).unwrap()
     }
 
     #[test]
@@ -188,21 +205,20 @@ mod tests {
             ("sys/fs/cgroup/a/cgroup.controllers", "cpu\n"),
             ("sys/fs/cgroup/a/b/cgroup.controllers", "cpu\n"),
         ]);
-        let path = made(place.path()).unwrap();
-        assert_eq!(
-            path,
-            place.path().join("sys/fs/cgroup/pagewise-x-memory-5"),
-            "the lowest level that has the controller"
-        );
+        let mut noted = Noted::default();
+        let path = make_one(place.path(), "pagewise-x-memory-5", "5", &mut noted).unwrap().unwrap();
+        let level = place.path().join("sys/fs/cgroup");
+        assert_eq!(path, level.join("pagewise-x-memory-5"), "the lowest level that has the controller");
         assert_eq!(fs::read_to_string(path.join("memory.max")).unwrap(), "5");
-        // The guard has been dropped: what it was told to write back is there.
-        assert_eq!(fs::read_to_string(place.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap(), "-memory");
+        assert_eq!(fs::read_to_string(level.join("cgroup.subtree_control")).unwrap(), "+memory");
+        let restored = Undo::Restore { setting: &level.join("cgroup.subtree_control"), text: "-memory" };
+        let removed = Undo::RemoveCgroup { level: &level, name: "pagewise-x-memory-5" };
+        assert_eq!(noted.0, [format!("{restored:?}"), format!("{removed:?}")], "noted before they were made");
     }
 
     #[test]
     fn memory_high_is_version_2s() {
-        let slowed =
-            |root: &Path| make_one(root, "pagewise-x-memory-high", "high:5", &mut Guard::start().unwrap()).unwrap();
+        let slowed = |root: &Path| make_one(root, "pagewise-x-memory-high", "high:5", &mut Noted::default()).unwrap();
         let two = tree(&[
             ("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
             ("proc/self/cgroup", "0::/a\n"),

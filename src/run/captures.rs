@@ -1,11 +1,11 @@
 //! The capture files that a run reads: named and kept here, made by the helper (`make-capture`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use files::Folder;
 use record::cell::Cell;
 use record::concern::{Concern, DISK, TMPFS};
 use record::decision::What;
@@ -16,7 +16,7 @@ use record::outcome::{Outcome, Status};
 use record::plan::Plan;
 use record::state::State;
 
-use super::guard::Guard;
+use super::guard::{Guard, Undo, Undoing};
 use super::launch::{self, Side};
 use super::signals::Signals;
 use crate::plan::input::CAPTURE;
@@ -26,23 +26,18 @@ use crate::worker;
 /// Captures are the same in every run and on every machine, so that one is made once and figures are of the same packets.
 const CAPTURE_SEED: &str = "1";
 
+/// Files in the run's folder for what the helper says.
+const SAID: &str = "capture.made";
+const MESSAGES: &str = "capture.messages";
+/// Limit of its messages, in bytes.
+const MOST_BYTES: u64 = 1 << 16;
+
 /// A capture is written at least this fast, in bytes per second; slower is given up.
 const SLOWEST_BYTES_PER_S: u64 = 4 << 20;
 
-/// Where the captures of this user are kept between runs.
+/// Folder of this user's captures, kept between runs.
 fn captures_folder() -> Result<PathBuf> {
-    let own = worker::cache_folder();
-    let other = std::env::temp_dir().join(format!("pagewise-{}", rustix::process::getuid().as_raw()));
-    let mut last = None;
-    for folder in [own, other] {
-        let folder = folder.join("captures");
-        match fs::create_dir_all(&folder) {
-            Ok(()) => return Ok(folder),
-            Err(error) => last = Some((folder, error)),
-        }
-    }
-    let (folder, error) = last.expect("there is at least one folder");
-    Err(error).with_context(|| format!("cannot make {}", folder.display()))
+    Ok(worker::private_cache("captures")?.path().to_owned())
 }
 
 fn capture_name(bytes: &str) -> String {
@@ -92,7 +87,14 @@ impl Inputs {
             let run = &state.plan.run;
             let path = match place.as_str() {
                 TMPFS => PathBuf::from(format!("/dev/shm/pagewise-{run}-capture-{bytes}.pcap")),
-                _ => captures_folder()?.join(capture_name(bytes)),
+                _ => match captures_folder() {
+                    Ok(kept) => kept.join(capture_name(bytes)),
+                    // Without a private cache it lies in the run's folder until the run ends.
+                    Err(_) => {
+                        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "", run })?;
+                        folder.file(&format!("pagewise-{run}-capture-{bytes}.pcap"))
+                    }
+                },
             };
             if signals.arrived().is_some() {
                 break;
@@ -158,11 +160,11 @@ fn make_one(
 ) -> Result<Option<Outcome>> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     let part = format!(".pagewise-{run}.part");
-    guard.undo(&format!("remove-prefix {} {part}", parent.display()))?;
+    guard.undo(Undo::RemoveNamed { folder: parent, lead: ".", run })?;
     let words = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()]
         .map(ToOwned::to_owned);
     let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()].into_iter().chain(words).collect();
-    let (said, messages) = (folder.file("capture.made"), folder.file("capture.messages"));
+    let (said, messages) = (folder.file(SAID), folder.file(MESSAGES));
     let side = Side {
         command: &command,
         without: &[],
@@ -173,9 +175,9 @@ fn make_one(
     };
     let patience = Duration::from_secs(60 + bytes.parse::<u64>().unwrap_or(0) / SLOWEST_BYTES_PER_S);
     let ended = launch::launch(&[side], TimeLimit::Able(patience), signals)?;
-    let why = fs::read_to_string(&messages).unwrap_or_default();
-    let _ = fs::remove_file(&said);
-    let _ = fs::remove_file(&messages);
+    let why = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();
+    let place = Folder::open(folder.path())?;
+    [SAID, MESSAGES].iter().for_each(|name| drop(place.remove(name)));
     let why = why.lines().next().unwrap_or_default().trim_start_matches("make-capture: ").to_owned();
     Ok(match &ended.ends[0] {
         end if end.is_clean() => None,

@@ -1,23 +1,24 @@
 //! Starts one worker, or the two sides of a pair, sleeps until they have ended, and says how they did.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use files::Folder;
 use record::end::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::patience::{Begun, TimeLimit};
 use super::signals::Signals;
 use crate::worker;
 
-/// How long the other side, or a worker that was asked to end, may take to do so.
+/// Time for the other side, or a worker that was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// One process to start.
@@ -48,15 +49,19 @@ struct Watched {
 
 impl Watched {
     fn start(side: &Side) -> Result<Watched> {
-        let mut command = Command::new(worker::helper()?);
-        command.arg("exec").arg("--parent").arg(std::process::id().to_string());
+        let helper = worker::helper()?;
+        let mut command = Command::new(&helper);
+        command.env("PAGEWISE_HELPER", helper).arg("exec").arg("--parent").arg(std::process::id().to_string());
         command.args(&side.options).arg("--").args(side.command);
         for name in side.without {
             command.env_remove(name);
         }
-        let open = |path: &Path| File::open(path).with_context(|| format!("cannot open {}", path.display()));
-        let create = |path: &Path| File::create(path).with_context(|| format!("cannot make {}", path.display()));
-        command.stdin(open(side.request)?).stdout(create(side.transcript)?).stderr(create(side.messages)?);
+        let create =
+            |path: &Path| Folder::open(path.parent().unwrap_or(path))?.replace(path.file_name().unwrap_or_default());
+        // The helper's captures need no request.
+        let nothing = side.request == Path::new("/dev/null");
+        let request = if nothing { Stdio::null() } else { files::open_input(side.request)?.into() };
+        command.stdin(request).stdout(create(side.transcript)?).stderr(create(side.messages)?);
         // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which then ends the whole group.
         command.process_group(0);
         let mut child = command.spawn().context("cannot start a worker")?;
@@ -89,49 +94,13 @@ impl Watched {
     }
 }
 
-/// What is known of a launch after it has ended.
+/// Facts of an ended launch.
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// One per side.
     pub ends: Vec<End>,
     /// From the first start to the last end.
     pub wall: Duration,
-}
-
-/// What carries out launches and knows how long a run has taken: processes and the clock, or what stands in for both in a test.
-pub trait Launcher {
-    /// From now on time counts.
-    fn begin(&mut self);
-    /// How long ago that was.
-    fn elapsed(&self) -> Duration;
-    /// One launch, from its start to its end. The sides' transcripts are where they are to be when this returns.
-    fn launch(&mut self, sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Result<Ended>;
-}
-
-/// Launches that are processes.
-#[derive(Debug)]
-pub struct Processes {
-    begun: Instant,
-}
-
-impl Default for Processes {
-    fn default() -> Processes {
-        Processes { begun: Instant::now() }
-    }
-}
-
-impl Launcher for Processes {
-    fn begin(&mut self) {
-        self.begun = Instant::now();
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
-    }
-
-    fn launch(&mut self, sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Result<Ended> {
-        launch(sides, time_limit, signals)
-    }
 }
 
 /// Starts the sides and waits for all of them. Whatever happens, no process of the launch is left when this returns.
@@ -152,7 +121,10 @@ pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Resul
     if trouble.is_some() {
         watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
     }
-    wait(&mut watched, begun, time_limit, signals);
+    if let Err(error) = wait(&mut watched, begun, time_limit, signals) {
+        watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
+        return Err(error);
+    }
     match trouble {
         Some(error) => Err(error),
         None => Ok(Ended { ends: watched.iter().map(Watched::result).collect(), wall: started.elapsed() }),
@@ -160,20 +132,21 @@ pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Resul
 }
 
 /// Waits for all processes; past a deadline it asks them to end (so that they can say where they are), then kills them.
-fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signals) {
+/// An error is that one cannot be waited for.
+fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signals) -> Result<()> {
     let time_limit = limit.duration();
     let mut deadline = begun.deadline(TimeLimit::Strict(time_limit), std::iter::empty());
     let mut asked = false;
     loop {
         for one in watched.iter_mut().filter(|w| w.ended.is_none()) {
-            if let Ok(Some(status)) = one.child.try_wait() {
+            if let Some(status) = one.child.try_wait().context("cannot wait for a worker")? {
                 one.ended = Some(status);
                 // Helpers that the worker forked die with it; the group is ended once more in case one was being born.
                 let _ = kill_process_group(one.pid, Signal::KILL);
             }
         }
         if watched.iter().all(|w| w.ended.is_some()) {
-            return;
+            return Ok(());
         }
         let one_failed = watched.iter().any(|w| w.ended.is_some_and(|status| !status.success()));
         let now = Instant::now();
@@ -197,12 +170,12 @@ fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signa
         } else if one_failed && watched.len() > 1 {
             deadline = deadline.min(now + GRACE);
         }
-        sleep_until(watched, deadline, signals);
+        sleep_until(watched, deadline, signals)?;
     }
 }
 
 /// Sleeps until a process ends, a signal arrives or the deadline is there.
-fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) {
+fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) -> Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
     let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
     let running = watched.iter().filter(|w| w.ended.is_none());
@@ -212,5 +185,8 @@ fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) {
         descriptors.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
     }
     // An interrupted poll is as good as a finished one: the caller looks at everything again.
-    let _ = poll(&mut descriptors, Some(&timeout));
+    match poll(&mut descriptors, Some(&timeout)) {
+        Err(error) if error != Errno::INTR => Err(error).context("cannot wait for a worker"),
+        _ => Ok(()),
+    }
 }

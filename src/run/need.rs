@@ -1,4 +1,4 @@
-//! What a cell needs of the machine, by its method's own word.
+//! Needs of a cell, declared by its method.
 
 use std::collections::BTreeMap;
 

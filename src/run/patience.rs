@@ -1,9 +1,11 @@
-//! How long a launch may take before it is called hung. What counts is time in which it could have run: where the host or other
+//! Time limit of a launch. It counts time in which it could have run: where the host or other
 //! processes take the CPUs, a worker that waits for one does not hang.
 
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use files::kernel;
+use record::sizes::LONGEST_S;
 
 /// The longest time of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +25,12 @@ impl TimeLimit {
     }
 }
 
-/// What the host had taken from this machine when a launch began.
+/// Seconds of a plan as a duration: at least none, at most [`LONGEST_S`].
+pub fn duration(seconds: f64) -> Duration {
+    Duration::from_secs_f64(if seconds > 0.0 { seconds.min(LONGEST_S) } else { 0.0 })
+}
+
+/// Stolen time at the start of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     at: Instant,
@@ -39,13 +46,13 @@ struct Ticks {
 impl Begun {
     /// Now.
     pub fn now() -> Begun {
-        Begun { at: Instant::now(), ticks: ticks(&fs::read_to_string("/proc/stat").unwrap_or_default()) }
+        Begun { at: Instant::now(), ticks: ticks(&kernel::read("/proc/stat").unwrap_or_default()) }
     }
 
     /// When a launch of these processes is to be ended, as far as can be told now.
     pub fn deadline(&self, limit: TimeLimit, pids: impl Iterator<Item = i32>) -> Instant {
         let TimeLimit::Able(limit) = limit else { return self.at + limit.duration() };
-        let now = ticks(&fs::read_to_string("/proc/stat").unwrap_or_default());
+        let now = ticks(&kernel::read("/proc/stat").unwrap_or_default());
         let stolen = self.at.elapsed().mul_f64(stolen_share(self.ticks, now));
         let waited = pids.map(|pid| waited(Path::new("/proc"), pid)).max().unwrap_or_default();
         self.at + limit + stolen + waited
@@ -66,15 +73,26 @@ fn stolen_share(before: Ticks, now: Ticks) -> f64 {
 
 /// The longest that a thread of a process was ready to run and did not: the second number of `schedstat`, in nanoseconds.
 fn waited(proc: &Path, pid: i32) -> Duration {
-    let threads = fs::read_dir(proc.join(pid.to_string()).join("task")).into_iter().flatten().flatten();
+    let tasks = proc.join(pid.to_string()).join("task");
     let of = |text: String| text.split_whitespace().nth(1).and_then(|n| n.parse().ok());
-    let all = threads.filter_map(|t| fs::read_to_string(t.path().join("schedstat")).ok().and_then(of));
+    let read = |thread: &String| kernel::read(tasks.join(thread).join("schedstat")).ok().and_then(of);
+    let names = kernel::names(&tasks);
+    let all = names.iter().filter_map(read);
     Duration::from_nanos(all.max().unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn no_number_of_a_plan_is_too_large_for_a_duration() {
+        for (seconds, kept) in [(f64::NAN, 0.0), (-1.0, 0.0), (1e300, LONGEST_S), (0.5, 0.5)] {
+            assert_eq!(duration(seconds).as_secs_f64(), kept);
+        }
+    }
 
     #[test]
     fn time_that_the_host_took_does_not_count() {

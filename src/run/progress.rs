@@ -1,4 +1,4 @@
-//! What a person sees on standard error while a run goes on: one line. Drawn between launches only, and only on a terminal.
+//! Progress line on standard error. Drawn between launches only, and only on a terminal.
 
 use std::io::IsTerminal;
 
@@ -10,6 +10,7 @@ pub struct Progress {
     reached: String,
     number: String,
     learnt: Vec<String>,
+    visited: usize,
 }
 
 impl Progress {
@@ -20,26 +21,26 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, target);
         // A wide message is cut where the line ends; what is left of the time stands first.
         bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a template that is known to be right"));
-        Progress { bar, reached: String::new(), number: String::new(), learnt: Vec::new() }
+        Progress { bar, reached: String::new(), number: String::new(), learnt: Vec::new(), visited: 0 }
     }
 
-    /// Whether anybody sees it.
-    pub fn is_seen(&self) -> bool {
-        !self.bar.is_hidden()
+    /// Tells whether a visible line lacks the answers of experiments that have ended, by how many there are now.
+    pub fn has_news(&mut self, visited: usize) -> bool {
+        std::mem::replace(&mut self.visited, visited) < visited && !self.bar.is_hidden()
     }
 
-    /// Which experiment of how many is begun; nothing is known of it yet.
+    /// Begins an experiment of so many; nothing is known of it yet.
     pub fn begin(&mut self, number: usize, of: usize) {
         self.reached.clear();
         self.number = if of > 1 { format!("{number} of {of} · ") } else { String::new() };
     }
 
-    /// What the experiments that have ended say, a few words each, the latest last.
+    /// Results of finished experiments, a few words each, the latest last.
     pub fn learnt(&mut self, all: Vec<String>) {
         self.learnt = all;
     }
 
-    /// What is about to be launched, and the seconds that the whole command has left.
+    /// Shows the next launch, and the seconds that the whole command has left.
     pub fn step(&mut self, what: &str, left_s: f64) {
         self.bar.set_message(self.line(what, left_s));
         self.bar.tick();
@@ -55,7 +56,7 @@ impl Progress {
         line
     }
 
-    /// How wide the widest ratio's interval is against the target.
+    /// Shows the widest interval and its target.
     pub fn reached(&mut self, experiment: &str, launches: usize, widest: f64, target: f64, left_s: f64) {
         self.reached = match widest {
             w if w > 0.0 && target > 0.0 => format!(", ratios to ±{:.1} % of ±{:.1} %", w * 100.0, target * 100.0),

@@ -19,6 +19,11 @@ pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
     judge::replay_by(folder, &shared_out)
 }
 
+/// The summary of a kept run, judged again unless the one in its folder follows from its launches.
+pub fn judged(folder: &RunFolder) -> Result<Summary> {
+    judge::judged(folder, &shared_out)
+}
+
 /// Launches read by as many threads as there are CPUs, each an equal part of them in their order.
 fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<Brought>> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);

@@ -1,12 +1,12 @@
 //! Changes of the system, made only where the user allowed them, and noted with the guard before they are made.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use files::kernel;
 use record::state::State;
 
-use super::guard::Guard;
+use super::guard::{Guard, Undo, Undoing};
 use super::need::memory_needed;
 use crate::machine::memory::huge_page_bytes;
 
@@ -32,13 +32,13 @@ fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
     }
     let Some(page_bytes) = huge_page_bytes().filter(|_| needed > 0) else { return Ok(()) };
     let wanted = needed.div_ceil(page_bytes);
-    let old = fs::read_to_string(POOL).with_context(|| format!("cannot read {POOL}"))?;
+    let old = kernel::read(POOL).with_context(|| format!("cannot read {POOL}"))?;
     if old.trim().parse::<u64>().is_ok_and(|pages| pages >= wanted) {
         return Ok(());
     }
-    guard.undo(&format!("write {POOL} {}", old.trim()))?;
+    guard.undo(Undo::Restore { setting: Path::new(POOL), text: old.trim() })?;
     write(Path::new(POOL), &wanted.to_string())?;
-    let now = fs::read_to_string(POOL)?;
+    let now = kernel::read(POOL)?;
     if now.trim() != wanted.to_string() {
         bail!(
             "the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full",
@@ -49,5 +49,5 @@ fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {text} to {}; this needs root", path.display()))
+    kernel::write(path, text).with_context(|| format!("cannot write {text} to {}; this needs root", path.display()))
 }

@@ -1,4 +1,4 @@
-//! What the binary carries: the workers and their sources, the experiments, the published figures and the claims.
+//! Files in the binary: the workers and their sources, the experiments, the published figures and the claims.
 
 pub use workers::{ADVISING, HELPER, NATIVE_METHODS, NATIVE_WORKERS, SOURCES, source};
 

@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use files::Folder;
 
+use super::cache::{built, is_built, put};
 use super::carried;
 use super::native::hash;
-use super::{Maker, Started, Worker, cache_folder};
+use super::{Maker, Started, Worker};
+
+/// Limit of a `release` file, in bytes.
+const RELEASE_BYTES: u64 = 1 << 16;
 
 /// One Java installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,10 +80,8 @@ fn jdk(path: &Path) -> Result<Jdk> {
     if !program.is_file() {
         bail!("{} holds no bin/java", home.display());
     }
-    let version = match std::fs::read_to_string(home.join("release")) {
-        Ok(text) => text.lines().find_map(|l| l.strip_prefix("JAVA_VERSION=")).map(|v| v.trim_matches('"').to_owned()),
-        Err(_) => None,
-    };
+    let release = files::read_input_text(&home.join("release"), RELEASE_BYTES).unwrap_or_default();
+    let version = release.lines().find_map(|l| l.strip_prefix("JAVA_VERSION=")).map(|v| v.trim_matches('"').to_owned());
     let version = version.map_or_else(|| asked(&program), Ok)?;
     // Before Java 9 the version of Java 8 was 1.8.
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|p| p.parse::<u32>().ok());
@@ -101,7 +104,7 @@ fn asked(program: &Path) -> Result<String> {
     version.with_context(|| format!("{} -version gives no version", program.display()))
 }
 
-/// Whether a JDK of a worker's name has what a method needs; the reason where it has not.
+/// Tells whether a JDK of a worker's name has what a method needs; the reason where it has not.
 pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
     let needed = needs.strip_prefix("java-")?;
     let have = worker.strip_prefix("java-")?;
@@ -109,20 +112,19 @@ pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
     (have < needed).then(|| format!("it needs JDK {needed} or newer, and this is {have}: name a newer one by --java"))
 }
 
-/// Where the classes that this JDK compiled are kept, and their hash.
-fn place(jdk: &Jdk, list: &str) -> (PathBuf, String) {
+/// Key of the build by this JDK.
+fn key(jdk: &Jdk, list: &str) -> String {
     let text: Vec<u8> =
         sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
     let home = jdk.home.to_string_lossy();
-    let hash = hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()]);
-    (cache_folder().join("workers").join(&hash[..16]).join("classes"), hash)
+    hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()])
 }
 
-/// Whether it is built, in words.
+/// Tells whether it is built, in words.
 pub(super) fn standing(jdk: Option<&Jdk>) -> String {
     let Some(jdk) = jdk else { return "no Java in JAVA_HOME or PATH".to_owned() };
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
-    let built = if place(jdk, list).0.exists() { "built" } else { super::NOT_BUILT };
+    let built = if is_built(&key(jdk, list)) { "built" } else { super::NOT_BUILT };
     format!("{built}, with JDK {} in {}", jdk.version, jdk.home.display())
 }
 
@@ -136,24 +138,23 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
         bail!("the Java worker needs JDK 17 or newer, and this is {}", jdk.version);
     }
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
-    let (classes, hash) = place(jdk, list);
-    if !classes.exists() {
-        super::tell(&format!(
-            "building the Java worker with JDK {}; this does not count against the budget",
-            jdk.version
-        ));
-        compile(jdk, &classes, list)?;
-    }
+    let build = built(&key(jdk, list), |folder| {
+        let version = &jdk.version;
+        super::tell(&format!("building the Java worker with JDK {version}; this does not count against the budget"));
+        compile(jdk, folder, list)
+    })?;
     let mut command: Vec<OsString> = vec![jdk.home.join("bin/java").into()];
     if jdk.feature >= 24 {
         // The one call that unmaps a MappedByteBuffer is deprecated there and would be warned of on standard error.
         command.push("--sun-misc-unsafe-memory-access=allow".into());
     }
-    command.extend(["-cp".into(), classes.into(), "pagewise.Worker".into()]);
-    Ok(Started { command, hash, heap_options: true })
+    command.extend(["-cp".into(), build.path.clone().into(), "pagewise.Worker".into()]);
+    // The same classes in another virtual machine are another worker.
+    let hash = hash(&[build.hash.as_bytes(), jdk.version.as_bytes(), jdk.home.to_string_lossy().as_bytes()]);
+    Ok(Started { hash, heap_options: true, ..Started::of(command, build) })
 }
 
-fn compile(jdk: &Jdk, classes: &Path, list: &str) -> Result<()> {
+fn compile(jdk: &Jdk, folder: &Folder, list: &str) -> Result<()> {
     let compiler = jdk.home.join("bin/javac");
     if !compiler.is_file() {
         bail!(
@@ -162,33 +163,21 @@ fn compile(jdk: &Jdk, classes: &Path, list: &str) -> Result<()> {
             jdk.feature
         );
     }
-    let folder = classes.parent().unwrap_or(classes);
-    let work = folder.join(format!("source-{}", std::process::id()));
-    let result = (|| {
-        let built = work.join("classes");
-        std::fs::create_dir_all(&built).with_context(|| format!("cannot make {}", built.display()))?;
-        let mut javac = Command::new(&compiler);
-        javac.args(["-nowarn", "-encoding", "UTF-8", "-d"]).arg(&built);
-        for (path, text) in sources(jdk.feature) {
-            let path = work.join(path);
-            std::fs::create_dir_all(path.parent().unwrap_or(&work))?;
-            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-            javac.arg(path);
-        }
-        let output = javac.output().with_context(|| format!("cannot start {}", compiler.display()))?;
-        if !output.status.success() {
-            let words = String::from_utf8_lossy(&output.stderr);
-            bail!("javac failed: {}", words.lines().take(3).collect::<Vec<_>>().join("; "));
-        }
-        std::fs::write(built.join("methods.tsv"), list)?;
-        match std::fs::rename(&built, classes) {
-            // Another Pagewise was faster, with the same sources and the same JDK.
-            Err(_) if classes.exists() => Ok(()),
-            other => other.with_context(|| format!("cannot place {}", classes.display())),
-        }
-    })();
-    let _ = std::fs::remove_dir_all(&work);
-    result
+    const SOURCE: &str = "source";
+    let source = folder.make_folder(SOURCE)?;
+    let mut javac = super::with_this_process(&compiler)?;
+    javac.args(["-nowarn", "-encoding", "UTF-8", "-d"]).arg(folder.path());
+    for (path, text) in sources(jdk.feature) {
+        put(&source, path, text)?;
+        javac.arg(source.path().join(path));
+    }
+    let output = javac.output().with_context(|| format!("cannot start {}", compiler.display()))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        bail!("javac failed: {}", words.lines().take(3).collect::<Vec<_>>().join("; "));
+    }
+    folder.write("methods.tsv", list.as_bytes())?;
+    Ok(folder.remove(SOURCE)?)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Workers: the programs that do measured work. Each family finds, builds and starts its own; the rest knows only this type.
 
+mod cache;
 pub mod carried;
 pub mod environment;
 mod go;
@@ -14,10 +15,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
+use files::Temporary;
 
 use record::method::{Heading, Method, Offer};
 use record::sizes;
 
+pub use cache::{cache_folder, private_cache};
 pub use native::{advising_library, helper};
 
 /// The optimised native worker, without asking any worker what it can do.
@@ -26,7 +29,7 @@ pub fn optimised() -> Result<Started> {
     native::place(name, bytes)
 }
 
-/// What a worker says of itself. The methods of a list that the binary carries are read when they are first asked for.
+/// Self-description of a worker. The methods of a list that the binary carries are read when they are first asked for.
 #[derive(Clone, Debug)]
 struct List {
     text: Cow<'static, str>,
@@ -72,13 +75,23 @@ pub struct Worker {
 pub struct Started {
     /// Program and arguments.
     pub command: Vec<OsString>,
-    /// SHA-256 of the program or of its sources and toolchain, in hexadecimal.
+    /// SHA-256 of the executed program, or of the digests of the executed files and the runtime's version; hexadecimal.
     pub hash: String,
-    /// Whether its command takes a heap's size.
+    /// True if its command takes a heap's size.
     pub heap_options: bool,
+    /// Present where there is no private cache: removed with the worker.
+    _temporary: Option<Arc<Temporary>>,
 }
 
 impl Started {
+    fn new(command: Vec<OsString>, hash: String) -> Started {
+        Started { command, hash, heap_options: false, _temporary: None }
+    }
+
+    fn of(command: Vec<OsString>, build: cache::Build) -> Started {
+        Started { _temporary: build.temporary, ..Started::new(command, build.hash) }
+    }
+
     /// The command with a heap of this size, all of it touched before anything is measured, where it takes one.
     pub fn command_with_heap(&self, heap_bytes: Option<u64>) -> Vec<OsString> {
         let mut command = self.command.clone();
@@ -120,7 +133,7 @@ impl Worker {
         Ok(Worker::with(name, List::told(name, list.clone())?, Maker::External(path)))
     }
 
-    /// How to start it, building it first where that is needed; the reason where it cannot be had.
+    /// Starts it, building it first where that is needed; the reason where it cannot be had.
     pub fn start(&self) -> Result<&Started, &str> {
         let ready = self.ready.get_or_init(|| {
             let made = match &self.maker {
@@ -128,27 +141,19 @@ impl Worker {
                 Maker::Go => go::build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
                 Maker::Python(python) => python::start(python.as_ref()),
-                Maker::External(path) => {
-                    Ok(Started { command: vec![path.into()], hash: String::new(), heap_options: false })
-                }
+                Maker::External(path) => Ok(Started::new(vec![path.into()], String::new())),
             };
             made.map_err(|error| format!("{error:#}"))
         });
         ready.as_ref().map_err(String::as_str)
     }
 
-    /// One that is never started.
-    #[cfg(test)]
-    pub fn simulated(name: &str) -> Worker {
-        Worker::carried(name, "", Maker::External(PathBuf::from("simulated")))
-    }
-
-    /// Whether it was given by its path.
+    /// Tells whether it was given by its path.
     pub fn is_external(&self) -> bool {
         matches!(self.maker, Maker::External(_))
     }
 
-    /// Whether it can be started at once, must be built first, or cannot be had: in words.
+    /// Tells whether it can be started at once, must be built first, or cannot be had: in words.
     pub fn standing(&self) -> String {
         match &self.maker {
             Maker::Native(_) => "carried in this program".to_owned(),
@@ -164,7 +169,7 @@ impl Worker {
         self.name.split('-').next().unwrap_or(&self.name)
     }
 
-    /// Whether it compiles its code while it runs.
+    /// Tells whether it compiles its code while it runs.
     pub fn compiles(&self) -> bool {
         matches!(self.maker, Maker::Java(_))
     }
@@ -174,7 +179,7 @@ impl Worker {
         java::lacks(&self.name, needs)
     }
 
-    /// What it can do, by its own word.
+    /// Methods, as it declares them.
     pub fn methods(&self) -> &[Method] {
         self.list.methods()
     }
@@ -184,7 +189,7 @@ impl Worker {
         method_lines(&self.list.text).map(Heading::parse).collect()
     }
 
-    /// Whether it proves only in the rounds that a request names.
+    /// Tells whether it proves only in the rounds that a request names.
     pub fn proves_by_round(&self) -> bool {
         self.list.text.lines().any(|line| line == "about\tproofs\tby-round")
     }
@@ -218,21 +223,26 @@ pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
     })
 }
 
-/// What a worker that is not built yet is.
+/// State of a worker that is not built yet.
 const NOT_BUILT: &str = "not built yet; the first run that takes it builds it, outside its budget";
 
 /// Says that something takes a while that is no measuring; only to a person at a terminal.
 fn tell(words: &str) {
     if std::io::stderr().is_terminal() {
-        eprintln!("{words}");
+        remark!("{words}");
     }
 }
 
-/// Where built and unpacked workers are kept: `$XDG_CACHE_HOME/pagewise`, `~/.cache/pagewise`, or below the temporary folder.
-pub fn cache_folder() -> PathBuf {
-    let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache"));
-    own.or_else(home).unwrap_or_else(std::env::temp_dir).join("pagewise")
+/// A program that ends with this process.
+fn with_this_process(program: impl AsRef<std::ffi::OsStr>) -> Result<std::process::Command> {
+    let mut command = std::process::Command::new(helper()?);
+    command.arg("exec").arg("--parent").arg(std::process::id().to_string()).arg("--").arg(program);
+    Ok(command)
+}
+
+/// Home folder of this user: `$HOME`, otherwise that of the user database, otherwise a folder that only root could make.
+pub fn home() -> PathBuf {
+    std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
 }
 
 /// The version of glibc that the native workers are run with; `None` where it is another C library.

@@ -1,16 +1,16 @@
-//! The C worker's builds and the helper program beside them. They are carried in the binary and unpacked once into a folder of
-//! the cache whose name is their hash.
+//! The C worker's builds, the helper program and the preloaded library. The binary carries them.
 
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use files::File;
 use sha2::{Digest, Sha256};
 
 use super::carried;
-use super::{List, Maker, Started, Worker, cache_folder};
+use super::{List, Maker, Started, Worker, private_cache};
 
 /// The helper's file.
 const HELPER: &str = "pagewise-helper";
@@ -36,9 +36,9 @@ pub(super) fn workers() -> Result<Vec<Worker>> {
     carried::NATIVE_WORKERS.iter().map(one).collect()
 }
 
-/// What a worker says of itself that was built for another machine than the one it was built on.
+/// Self-description of a worker that was built for another machine than the one it was built on.
 fn told(name: &str) -> Result<String> {
-    let program = unpacked()?.join(file_name(name));
+    let program = program(&file_name(name))?;
     let output = std::process::Command::new(&program).arg("--list").output();
     let output = output.with_context(|| format!("cannot start the worker {}", program.display()))?;
     String::from_utf8(output.stdout).context("the worker's list is not UTF-8")
@@ -48,71 +48,57 @@ fn file_name(worker: &str) -> String {
     format!("worker-{worker}")
 }
 
-/// Writes a file under another name first, so that nobody ever sees a part of it.
-fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    let temporary = path.with_extension(format!("part-{}", std::process::id()));
-    let result = (|| {
-        let mut options = std::fs::OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(mode).open(&temporary)?;
-        file.write_all(bytes)?;
-        drop(file);
-        std::fs::rename(&temporary, path)
-    })();
-    if result.is_err() {
-        let _ = std::fs::remove_file(&temporary);
+/// Programs as they are executed: files of the private cache with the bytes that this binary carries, otherwise files
+/// in memory.
+fn programs() -> Result<&'static BTreeMap<String, PathBuf>> {
+    static PROGRAMS: OnceLock<(BTreeMap<String, PathBuf>, Vec<File>)> = OnceLock::new();
+    if PROGRAMS.get().is_none() {
+        let workers = carried::NATIVE_WORKERS.iter().map(|(name, bytes)| (file_name(name), *bytes));
+        let all: Vec<_> =
+            workers.chain([(HELPER.to_owned(), carried::HELPER), (ADVISING.to_owned(), carried::ADVISING)]).collect();
+        let placed = in_cache(&all).map(|paths| (paths, Vec::new())).or_else(|_| in_memory(&all))?;
+        let _ = PROGRAMS.set(placed);
     }
-    result.with_context(|| format!("cannot write {}", path.display()))
+    Ok(&PROGRAMS.get().context("the native programs are placed")?.0)
 }
 
-/// The folder with every native program.
-fn unpacked() -> Result<&'static Path> {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    match FOLDER.get() {
-        Some(folder) => Ok(folder),
-        None => unpack().map(|folder| FOLDER.get_or_init(|| folder).as_path()),
-    }
-}
-
-/// Unpacks the native programs; falls back to the temporary folder where the cache cannot be written or forbids execution.
-fn unpack() -> Result<PathBuf> {
-    let named = carried::NATIVE_WORKERS.iter().map(|(name, bytes)| (file_name(name), *bytes));
-    let programs: Vec<_> =
-        named.chain([(HELPER.to_owned(), carried::HELPER), (ADVISING.to_owned(), carried::ADVISING)]).collect();
-    let hash = hash(&programs.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
-    let mut last = None;
-    for place in [cache_folder(), std::env::temp_dir().join(format!("pagewise-{}", rustix::process::getuid().as_raw()))]
-    {
-        let folder = place.join("workers").join(&hash[..16]);
-        match programs.iter().try_for_each(|(name, bytes)| place_in(&folder, name, bytes)) {
-            Ok(()) => return Ok(folder),
-            Err(error) => last = Some(error),
+fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, PathBuf>> {
+    let hash = hash(&all.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
+    let folder = private_cache(&format!("workers/{}", &hash[..16]))?;
+    let place = |(name, bytes): &(String, &[u8])| {
+        if folder.read(name, bytes.len() as u64).ok().as_deref() != Some(bytes) || !folder.may_execute(name) {
+            folder.write_program(name, bytes)?;
         }
-    }
-    Err(last.expect("there is at least one folder")).context("the native worker cannot be unpacked")
+        ensure!(folder.may_execute(name), "{} may not run", folder.path().join(name).display());
+        Ok((name.clone(), folder.path().join(name)))
+    };
+    all.iter().map(place).collect()
 }
 
-fn place_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    let path = folder.join(name);
-    let whole = |m: std::fs::Metadata| m.len() == bytes.len() as u64 && m.permissions().mode() & 0o100 != 0;
-    if !std::fs::metadata(&path).is_ok_and(whole) {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        write_whole(&path, bytes, 0o755)?;
-    }
-    rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).with_context(|| format!("{} may not run", path.display()))
+fn in_memory(all: &[(String, &[u8])]) -> Result<(BTreeMap<String, PathBuf>, Vec<File>)> {
+    let make = |(name, bytes): &(String, &[u8])| files::memory_file(name, bytes);
+    let held: Vec<File> =
+        all.iter().map(make).collect::<Result<_, _>>().context("the native worker cannot be unpacked")?;
+    let path = |file: &File| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
+    Ok((all.iter().zip(&held).map(|((name, _), file)| (name.clone(), path(file))).collect(), held))
+}
+
+fn program(name: &str) -> Result<PathBuf> {
+    programs()?.get(name).cloned().with_context(|| format!("there is no program {name}"))
 }
 
 /// A worker, unpacked.
 pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
-    let program = unpacked()?.join(file_name(name));
-    Ok(Started { command: vec![program.into()], hash: hash(&[bytes]), heap_options: false })
+    // The executed file holds these bytes.
+    Ok(Started::new(vec![program(&file_name(name))?.into()], hash(&[bytes])))
 }
 
 /// The helper program, unpacked: it starts every process, and does what workers in other languages cannot.
 pub fn helper() -> Result<PathBuf> {
-    Ok(unpacked()?.join(HELPER))
+    program(HELPER)
 }
 
 /// The library that advises large mappings, unpacked.
 pub fn advising_library() -> Result<PathBuf> {
-    Ok(unpacked()?.join(ADVISING))
+    program(ADVISING)
 }

@@ -7,9 +7,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::cache::{built, put};
 use super::carried;
 use super::native::hash;
-use super::{Maker, Started, Worker, cache_folder};
+use super::{Maker, Started, Worker};
 
 /// The oldest CPython that has what the methods use: shared_memory, pickle's protocol 5, mmap.madvise.
 const LEAST: (u32, u32) = (3, 8);
@@ -73,7 +74,7 @@ fn in_folders(folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
 
 fn is_script(path: &Path) -> bool {
     let mut start = [0; 2];
-    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+    files::open_input(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == *b"#!"
 }
 
 /// A CPython by its program, or by the folder that holds `bin/python3`.
@@ -109,15 +110,7 @@ fn asked(program: &Path) -> Result<(u32, u32)> {
     }
 }
 
-/// Where the sources for this interpreter are unpacked, and their hash.
-fn place(python: &Python) -> (PathBuf, String) {
-    let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
-    let program = python.program.to_string_lossy();
-    let hash = hash(&[&text, python.words().as_bytes(), program.as_bytes()]);
-    (cache_folder().join("workers").join(&hash[..16]).join("python"), hash)
-}
-
-/// Whether it can be started, in words.
+/// Tells whether it can be started, in words.
 pub(super) fn standing(python: Option<&Python>) -> String {
     match python {
         None => "no python3 in VIRTUAL_ENV or PATH".to_owned(),
@@ -138,30 +131,14 @@ pub(super) fn start(python: Option<&Python>) -> Result<Started> {
     if python.version < LEAST {
         bail!("{}", too_old(python));
     }
-    let (folder, hash) = place(python);
-    if !folder.exists() {
-        unpack(&folder)?;
-    }
-    let command = vec![python.program.clone().into(), folder.join("worker.py").into()];
-    Ok(Started { command, hash, heap_options: false })
-}
-
-fn unpack(folder: &Path) -> Result<()> {
-    let work = folder.with_file_name(format!("source-{}", std::process::id()));
-    let result = (|| {
-        for (path, text) in sources() {
-            let path = work.join(path);
-            std::fs::create_dir_all(path.parent().unwrap_or(&work))?;
-            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        match std::fs::rename(&work, folder) {
-            // Another Pagewise was faster, with the same sources.
-            Err(_) if folder.exists() => Ok(()),
-            other => other.with_context(|| format!("cannot place {}", folder.display())),
-        }
-    })();
-    let _ = std::fs::remove_dir_all(&work);
-    result
+    let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+    let (version, program) = (python.words(), python.program.to_string_lossy());
+    let key = hash(&[&text, version.as_bytes(), program.as_bytes()]);
+    let build = built(&key, |folder| sources().try_for_each(|(path, text)| put(folder, path, text)))?;
+    let command = vec![python.program.clone().into(), build.path.join("worker.py").into()];
+    // The same sources in another interpreter are another worker.
+    let hash = hash(&[build.hash.as_bytes(), version.as_bytes(), program.as_bytes()]);
+    Ok(Started { hash, ..Started::of(command, build) })
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ fn circle(graph: &Graph) -> Option<String> {
     graph.keys().find_map(|node| walk(graph, node, &mut Vec::new(), &mut done))
 }
 
-/// The module that a file of a crate is, as its path: `src/run/runner/mod.rs` is `run/runner`.
+/// The module that a file of a crate is, as its path: `src/run/trial/mod.rs` is `run/trial`.
 fn module_of(name: &str) -> Option<String> {
     let path = name.split_once("src/")?.1.strip_suffix(".rs")?;
     Some(path.strip_suffix("/mod").unwrap_or(path).to_owned()).filter(|path| !["lib", "main"].contains(&path.as_str()))
@@ -91,7 +91,7 @@ fn circles_of(crate_files: &[Source]) -> Vec<String> {
 #[test]
 fn modules_of_a_folder_form_no_circle() {
     let mut wrong = circles_of(&below(&["src"], &[".rs"]));
-    for name in ["stats", "record", "judge", "report"] {
+    for name in ["files", "stats", "record", "schedule", "judge", "report"] {
         wrong.extend(circles_of(&below(&[&format!("crates/{name}/src")], &[".rs"])));
     }
     none("circles", &wrong);

@@ -4,7 +4,9 @@
 mod circles;
 mod dead;
 mod keys;
+mod language;
 mod map;
 mod packages;
+mod prose;
 mod purity;
 mod source;

@@ -7,12 +7,14 @@ use std::process::Command;
 use crate::source::{Source, below, none, root};
 
 /// Where each package lies, and the folders whose files its build carries.
-const PACKAGES: [(&str, &str, &[&str]); 6] = [
+const PACKAGES: [(&str, &str, &[&str]); 8] = [
     ("pagewise", "", &["src", "experiments", "published", "settings", "claims", "advice", "snippets"]),
     ("pagewise-workers", "workers/", &["workers/c", "workers/go", "workers/java"]),
+    ("pagewise-files", "crates/files/", &["crates/files/src"]),
     ("pagewise-record", "crates/record/", &["crates/record/src", "crates/record/schema"]),
     ("pagewise-judge", "crates/judge/", &["crates/judge/src"]),
     ("pagewise-report", "crates/report/", &["crates/report/src"]),
+    ("pagewise-schedule", "crates/schedule/", &["crates/schedule/src"]),
     ("pagewise-stats", "crates/stats/", &["crates/stats/src"]),
 ];
 

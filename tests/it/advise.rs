@@ -308,6 +308,44 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
 }
 
 #[test]
+fn the_c_reader_waits_for_no_pipe_and_reads_no_device_and_no_endless_file() {
+    let place = Place::new();
+    let program = asking(&place);
+    let [pipe, long] = ["pipe", "long"].map(|name| place.file(name));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::File::create(&long).unwrap().set_len(1 << 40).unwrap();
+    for path in [pipe.as_path(), &long, Path::new("/dev/zero"), place.path()] {
+        let mut command = Command::new("timeout");
+        let out = ended(command.arg("60").arg(&program).arg(path).stdin(std::process::Stdio::null()), "asks").unwrap();
+        assert!(out.starts_with("there is no advice at "), "{}: {out}", path.display());
+    }
+}
+
+#[test]
+fn a_set_user_id_program_takes_no_advice_from_its_callers_environment() {
+    let place = Place::new();
+    let program = asking(&place);
+    let advice = place.file("advice.json");
+    std::fs::write(&advice, advice_here(here()).canonical().unwrap()).unwrap();
+    let load = |words: &[&str]| {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg(&program).env("PAGEWISE_ADVICE", &advice).env("HOME", place.path());
+        ended(command.stdin(std::process::Stdio::null()), "asks").unwrap()
+    };
+    assert_eq!(load(&["env"]), "loaded\n");
+    let open_to_all = |path: &Path, mode: &str| Command::new("chmod").arg(mode).arg(path).status().unwrap().success();
+    assert!(open_to_all(place.path(), "755") && open_to_all(&program, "4755"));
+    let other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let is_root = rustix::process::geteuid().is_root();
+    let tried = is_root.then(|| Command::new(other[0]).args(&other[1..]).args(["id", "-u"]).output().ok()).flatten();
+    if !tried.is_some_and(|output| output.status.success()) {
+        skip("no second user: not root, or no setpriv");
+        return;
+    }
+    assert_eq!(load(&other), "there is no advice at /etc/pagewise/advice.json\n");
+}
+
+#[test]
 fn exported_source_compiles_and_says_the_same() {
     let place = Place::new();
     let advice = advice_here(here());

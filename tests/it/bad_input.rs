@@ -31,7 +31,7 @@ fn unknown_names_are_answered_with_the_nearest() {
     refused("list falt", &["did you mean \"fault\"?"]);
     refused("explain alocate", &["did you mean \"allocate\"?"]);
     refused("show fault/tuch", &["no method \"tuch\"", "did you mean \"touch\"?"]);
-    refused("show fault", &["EXPERIMENT/METHOD"]);
+    refused("show fault fault/touch", &["EXPERIMENT/METHOD"]);
     refused("show fault/touch@c-O9", &["no worker \"c-O9\"", "did you mean \"c-O"]);
     refused("run fault/tuch", &["did you mean \"touch\"?"]);
     refused("run fault/touch@c-O9", &["no worker \"c-O9\"", "did you mean \"c-O"]);

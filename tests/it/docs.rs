@@ -17,7 +17,7 @@ use crate::support::skips::skip;
 /// What stands in for the file, the run and the values that a page leaves to its reader.
 const LOG: &str = "access.log";
 /// Verbs that measure, as long as their budget says.
-const MEASURING: [&str; 6] = ["run", "advise", "claims", "try", "profile", "check-node"];
+const MEASURING: [&str; 6] = ["run", "advise", "claims", "try", "profile", "fleet check"];
 /// What a short budget may end with: nothing settled, or nothing measured.
 const SHORT: [i32; 3] = [0, 3, 4];
 /// What is said of a verdict, where the budget left nothing to judge.

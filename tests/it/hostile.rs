@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use judge::across::{Asked, Run, compare};
+use judge::across::{CompareOptions, Run, compare};
 use record::decision::Decision;
 use record::folder::{Part, RunFolder};
 use record::launches::LaunchRecord;
@@ -13,8 +13,8 @@ use record::machine::environment::Environment;
 use record::state::State;
 use record::summary::{Comparison, Recommendation, Summary};
 use report::export::FORMATS;
-use report::terminal::{Screen, Wanted, compared, render};
-use report::view::{Taken, View};
+use report::terminal::{Screen, render};
+use report::view::{self, Taken, Wanted};
 use serde_json::{Value, json};
 use stats::rng::Seeded;
 
@@ -105,7 +105,7 @@ fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<
 
 /// The first character that could steer what shows a text.
 fn steering(text: &str, allowed: &[char]) -> Option<char> {
-    text.chars().find(|c| !allowed.contains(c) && report::inert::is_steering(*c))
+    text.chars().find(|c| !allowed.contains(c) && report::escape::is_steering(*c))
 }
 
 /// Everything that is made of a summary, none of which may steer anything.
@@ -113,17 +113,14 @@ fn is_inert(summary: &Summary) {
     for wanted in
         [Wanted::default(), Wanted { full: true, ..Wanted::default() }, Wanted { warnings: true, ..Wanted::default() }]
     {
-        let text = render(summary, &Screen::new(80, false), &wanted);
+        let text = render(&view::screen(summary, &wanted), &Screen::new(80, false), wanted.full);
         assert_eq!(steering(&text, &['\n']), None);
         assert!(text.lines().all(|l| l.chars().count() <= 80));
     }
     let taken = Taken::of(summary, &[]);
-    for format in FORMATS.iter().filter(|f| f.name != "parquet" || cfg!(feature = "parquet")) {
+    for format in &FORMATS {
         let mut bytes = Vec::new();
         (format.write)(&taken, &mut bytes).unwrap();
-        if format.name == "parquet" {
-            continue;
-        }
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(steering(&text, &['\n', '\r', '\t']), None, "{}", format.name);
         match format.name {
@@ -149,12 +146,16 @@ fn is_inert(summary: &Summary) {
     let found = compare(
         &[run(), run(), run()],
         &[run(), run(), run()],
-        &Asked { margin: 0.02, gate: Some(0.03), expected: Vec::new() },
+        &CompareOptions { margin: 0.02, gate: Some(0.03), expected: Vec::new() },
     );
-    let text = compared(&found, false, &Screen::new(80, false));
+    let text = render(&view::compared(&found, false, "x"), &Screen::new(80, false), false);
     assert_eq!(steering(&text, &['\n']), None);
-    page_is_inert(&report::html::page(&View::of(summary), summary));
-    page_is_inert(&report::html::compared(&found, true, &summary.run));
+    page_is_inert(&report::html::page(&view::tables(summary, &[], None), report::html::of_run(summary)));
+    page_is_inert(&compared_page(&found, true, &summary.run));
+}
+
+fn compared_page(found: &record::across::Compared, claims: bool, again: &str) -> String {
+    report::html::page(&view::compared(found, claims, again), report::html::rounded(found))
 }
 
 /// Nothing in a page acts, refers to anything, or is a number that is none.
@@ -270,15 +271,15 @@ fn very_many_cells_are_all_written() {
         (FORMATS.iter().find(|f| f.name == format).unwrap().write)(&taken, &mut bytes).unwrap();
         assert!(bytes.iter().filter(|b| **b == b'\n').count() >= rows, "{format}");
     }
-    let shown = render(&summary, &Screen::new(80, false), &Wanted::default());
+    let shown = render(&view::screen(&summary, &Wanted::default()), &Screen::new(80, false), false);
     assert!(shown.lines().count() < 3 * MANY);
-    let page = report::html::page(&View::of(&summary), &summary);
+    let page = report::html::page(&view::tables(&summary, &[], None), report::html::of_run(&summary));
     page_is_inert(&page);
     assert!(page.len() < 16 << 20 && page.contains("more, which pagewise export writes"), "{} bytes", page.len());
     let side =
         || [Run { summary: summary.clone(), environment: Environment::default(), workers: [].into(), answers: None }];
-    let found = compare(&side(), &side(), &Asked { margin: 0.02, gate: None, expected: Vec::new() });
-    page_is_inert(&report::html::compared(&found, false, "x"));
+    let found = compare(&side(), &side(), &CompareOptions { margin: 0.02, gate: None, expected: Vec::new() });
+    page_is_inert(&compared_page(&found, false, "x"));
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn more_than_any_run_has_is_one_sentence() {
         };
         let said = place.run(&words);
         assert!(said.code == 1 && said.err.lines().count() == 1, "{verb}: {} {}", said.code, said.err);
-        assert!(said.err.contains("which no run needs"), "{verb}: {}", said.err);
+        assert!(said.err.contains("is damaged: it has more than"), "{verb}: {}", said.err);
     }
 }
 

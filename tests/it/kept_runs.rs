@@ -1,5 +1,6 @@
 //! Kept runs: listed, shown, tagged, removed, compared, written for others; and what keeps them from harm.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,7 +41,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A place with the first of these runs; their folders, the oldest first.
-fn with_runs(count: usize) -> (Place, Vec<PathBuf>) {
+pub fn with_runs(count: usize) -> (Place, Vec<PathBuf>) {
     let place = Place::new();
     let store = place.file("data/pagewise/runs");
     std::fs::create_dir_all(&store).unwrap();
@@ -194,7 +195,7 @@ fn an_export_replaces_nothing_unasked_and_appears_whole() {
     assert_eq!(entries(&place.file("home")).len(), 1, "no part is left beside it");
     refused(&place.run(&["export", id(&kept[0]), "--format", "xlsx"]), "xlsx");
     refused(&place.run(&["export", id(&kept[0]), "falt", "--format", "csv"]), "did you mean \"fault\"?");
-    for format in report::export::FORMATS.iter().filter(|f| f.name != "parquet") {
+    for format in &report::export::FORMATS {
         let result = place.run(&["export", id(&kept[0]), "--format", format.name]);
         assert!(result.code == 0 && !result.out.is_empty(), "{}: {}", format.name, result.err);
     }
@@ -228,7 +229,7 @@ fn a_full_disk_and_a_read_only_place_are_one_sentence() {
 /// Every verb with those below it, as they are typed.
 fn verbs(command: &clap::Command, before: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for verb in command.get_subcommands().filter(|c| c.get_name() != "help") {
+    for verb in command.get_subcommands().filter(|c| c.get_name() != "help" && !c.is_hide_set()) {
         let name = format!("{before} {}", verb.get_name());
         found.extend(verbs(verb, &name));
         found.push(name);
@@ -240,12 +241,30 @@ fn verbs(command: &clap::Command, before: &str) -> Vec<String> {
 fn the_help_of_every_verb_ends_with_an_example_of_it() {
     let place = Place::new();
     let all = verbs(&pagewise::cli::Cli::command(), "");
-    assert!(all.len() > 18, "{all:?}");
+    assert!((15..25).contains(&all.len()), "{all:?}");
     for verb in all {
         let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
         let help = place.run(&words).out;
         let last = help.trim_end().rsplit("\n\n").next().unwrap_or_default();
         assert!(last.starts_with("Example: pagewise") && last.contains(verb.trim()), "{verb}: {last}");
+    }
+}
+
+#[test]
+fn at_most_fourteen_verbs_are_visible_and_the_first_page_groups_them() {
+    let command = pagewise::cli::Cli::command();
+    let visible: Vec<&str> = command.get_subcommands().filter(|c| !c.is_hide_set()).map(|c| c.get_name()).collect();
+    assert!(visible.len() <= 14, "{visible:?}");
+    let help = Place::new().run(&["--help"]).out;
+    let listed: Vec<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Measure:")
+        .take_while(|line| *line != "Options:")
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .collect();
+    assert_eq!(BTreeSet::from_iter(listed), BTreeSet::from_iter(visible));
+    for old in ["explain", "export", "selftest", "request", "check-node", "completions", "man"] {
+        assert_eq!(Place::new().run(&[old, "--help"]).code, 0, "{old}");
     }
 }
 

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,8 +11,7 @@ use serde_json::Value;
 use stats::rng::Seeded;
 
 use crate::robust::Run;
-use crate::support::native;
-use crate::support::place::Place;
+use crate::support::place::{Place, entries};
 use crate::support::skips::skip;
 use crate::support::waiting::wait_until;
 
@@ -38,18 +35,46 @@ enum Victim {
     Laboratory,
     Worker,
     Guard,
+    Helper,
+    /// Laboratory and guard at once.
+    Both,
 }
 
 impl Victim {
-    /// The process of this run that it is, where there is one now; of two sides, either.
-    fn of(self, run: &Run, rng: &mut Seeded) -> Option<Pid> {
+    /// The processes of this run that it may be: of two sides, either.
+    fn all(self, run: &Run) -> Vec<Pid> {
         let is_it = |words: &str| match self {
-            Victim::Laboratory => words.contains("pagewise run "),
+            Victim::Laboratory | Victim::Both => {
+                words.split(' ').next().is_some_and(|name| name.ends_with("/pagewise"))
+            }
+            Victim::Helper => words.contains("pagewise-helper try") || words.contains("pagewise-helper exec"),
             Victim::Worker => words.contains("worker-c") && !words.contains("pagewise-helper"),
-            Victim::Guard => words.trim_end().ends_with("pagewise-helper guard"),
+            Victim::Guard => words.contains("pagewise-helper guard"),
         };
-        let found: Vec<i32> = run.numbered().into_iter().filter(|(_, words)| is_it(words)).map(|(n, _)| n).collect();
-        (!found.is_empty()).then(|| Pid::from_raw(found[rng.below(found.len())]).unwrap())
+        run.numbered().into_iter().filter(|(_, words)| is_it(words)).filter_map(|(n, _)| Pid::from_raw(n)).collect()
+    }
+
+    /// One of them.
+    fn of(self, run: &Run, rng: &mut Seeded) -> Option<Pid> {
+        let all = self.all(run);
+        (!all.is_empty()).then(|| all[rng.below(all.len())])
+    }
+
+    /// Kills it, where it is there.
+    fn kill(self, run: &Run, rng: &mut Seeded) -> Option<()> {
+        let guards: Vec<Pid> = match self {
+            Victim::Both => Victim::Guard.all(run),
+            _ => Vec::new(),
+        };
+        // Stopped first, so that no guard acts between the deaths.
+        for &guard in &guards {
+            let _ = kill_process(guard, Signal::STOP);
+        }
+        let killed = self.of(run, rng).and_then(|pid| kill_process(pid, Signal::KILL).ok());
+        for guard in guards {
+            let _ = kill_process(guard, Signal::KILL);
+        }
+        killed
     }
 }
 
@@ -61,36 +86,86 @@ fn lost_segments() -> BTreeSet<String> {
     text.lines().skip(1).map(fields).filter(lost).map(|f| f[1].clone()).collect()
 }
 
-/// Kills once in one run; what must hold afterwards.
-fn kill_once(seed: u64, words: &[&str]) {
+/// A file of a fleet's criteria that has no node of this kind: the node is measured all the same.
+const CRITERIA: &str = r#"{"schema": 1, "what": ["share/posix-shm@c-O3+c-O3"], "set": ["bytes=1048576"], "kinds": [
+  {"facts": {"kernel": "6.1", "cpu": "x"}, "memory_bytes": 68719476736, "nodes": 6, "cells": []}]}"#;
+
+/// Every verb that measures, with the words after it. Two kinds of process of one command are left behind, one deaf.
+fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
+    let criteria = place.file("criteria.json");
+    fs::write(&criteria, CRITERIA).unwrap();
+    let command = ["--", "sh", "-c", "(trap '' TERM; sleep 2) & seq 1 100000 | sort -n | tail -1"];
+    let verbs: [&[&str]; 8] = [
+        &[&["run"][..], &WORDS, &["--out", out]].concat(),
+        &["claims", "--budget", "4s"],
+        &["advise", "copy", "--budget", "4s"],
+        &["check-node", "--criteria", criteria.to_str().unwrap(), "--budget", "3s"],
+        &["selftest", "--budget", "6s"],
+        &["check", "share/posix-shm@c-O3", "share/sysv-shm@c-O3", "message/posix-mq@c-O3"],
+        &[&["try", "--with", "no-thp", "--pairs", "2"][..], &command].concat(),
+        &[&["profile", "--blocks", "2"][..], &command].concat(),
+    ];
+    verbs.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect()).collect()
+}
+
+/// What is the whole machine's and bears this program's name: shared memory, queues, cgroups, temporary files. Those with the
+/// number of a living process belong to another command.
+fn named() -> BTreeSet<PathBuf> {
+    let mut folders: Vec<PathBuf> = ["/dev/shm", "/dev/mqueue", "/tmp", "/sys/fs/cgroup"].map(PathBuf::from).to_vec();
+    folders.extend(entries(Path::new("/sys/fs/cgroup")));
+    let lives = |part: &str| part.parse::<u32>().is_ok() && Path::new("/proc").join(part).exists();
+    let named = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("pagewise-") && !name.split('-').any(lives)
+    };
+    folders.iter().flat_map(|folder| entries(folder)).filter(named).collect()
+}
+
+/// Settings of the machine and its loop devices.
+fn settings() -> Vec<String> {
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    let loops = entries(Path::new("/sys/block")).into_iter().map(|device| read(&device.join("loop/backing_file")));
+    let thp = Path::new("/sys/kernel/mm/transparent_hugepage/enabled");
+    [read(thp)].into_iter().chain(loops.filter(|file| !file.is_empty())).collect()
+}
+
+/// Kills once in one command; what must hold afterwards.
+fn kill_once(seed: u64) {
     let mut rng = Seeded::new(seed);
-    let victim = [Victim::Laboratory, Victim::Worker, Victim::Worker, Victim::Guard][rng.below(4)];
-    let before = lost_segments();
-    let mut run = Run::of(words);
-    let moment = Instant::now() + Duration::from_millis(rng.below(1500) as u64);
+    let place = Place::new();
+    let out = place.file("home/my run");
+    let verbs = verbs(&place, out.to_str().unwrap());
+    let words: Vec<&str> = verbs[seed as usize % verbs.len()].iter().map(String::as_str).collect();
+    let victims = [Victim::Laboratory, Victim::Worker, Victim::Helper, Victim::Guard, Victim::Both];
+    let victim = victims[rng.below(victims.len())];
+    let before = (lost_segments(), named(), settings());
+    let mut run = Run::spawn(place, out, &words);
+    let moment = Instant::now() + Duration::from_millis(rng.below(2500) as u64);
     let mut killed = None;
     while run.child.try_wait().unwrap().is_none() {
-        if killed.is_none()
-            && Instant::now() >= moment
-            && let Some(process) = victim.of(&run, &mut rng)
-        {
-            killed = kill_process(process, Signal::KILL).ok();
+        if killed.is_none() && Instant::now() >= moment {
+            killed = victim.kill(&run, &mut rng);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
     let code = run.child.wait().unwrap().code();
     let err = fs::read_to_string(run.place.file("stderr")).unwrap();
-    let what = format!("seed {seed}, {victim:?}, killed {}, exit {code:?}: {err}", killed.is_some());
-    run.leaves_nothing();
-    wait_until(&format!("no segment is left: {what}"), || lost_segments().is_subset(&before));
-    match (victim, killed) {
-        // A signal that comes to a process at its very end changes nothing any more.
-        (Victim::Laboratory, Some(())) => assert!([None, Some(0), Some(4)].contains(&code), "{what}"),
-        (Victim::Guard, Some(())) => assert!([Some(0), Some(1), Some(4)].contains(&code), "{what}"),
-        _ => assert!([Some(0), Some(4)].contains(&code), "{what}"),
+    let what = format!("seed {seed}, {victim:?} of {}, killed {}, exit {code:?}: {err}", words[0], killed.is_some());
+    wait_until(&format!("all processes are gone: {what}"), || run.numbered().is_empty());
+    if let Victim::Both = victim {
+        assert_eq!(run.place.run(&["list", "fault"]).code, 0, "{what}");
     }
-    assert!(code != Some(1) || err.lines().count() == 1, "{what}");
-    is_readable(&run, &what);
+    run.leaves_nothing();
+    let new: BTreeSet<PathBuf> = named().difference(&before.1).cloned().collect();
+    wait_until(&format!("no name is left of {new:?}: {what}"), || named().is_disjoint(&new));
+    wait_until(&format!("no segment is left: {what}"), || lost_segments().is_subset(&before.0));
+    assert_eq!(settings(), before.2, "{what}");
+    assert_eq!(entries(&run.place.file("runtime/pagewise")), Vec::<PathBuf>::new(), "no journal is left: {what}");
+    assert!(code != Some(101) && (killed.is_some() || code != Some(1)), "{what}");
+    if words[0] == "run" {
+        assert!([None, Some(0), Some(1), Some(4)].contains(&code), "{what}");
+        is_readable(&run, &what);
+    }
 }
 
 /// The run's folder, as far as there is one, is reported, and every cell without figures says why.
@@ -114,19 +189,20 @@ fn is_readable(run: &Run, what: &str) {
 }
 
 #[test]
-fn a_kill_at_a_random_moment_leaves_nothing_and_a_run_that_can_be_read() {
-    for seed in 0..6 {
-        kill_once(seed, &WORDS);
+fn a_kill_at_a_random_moment_of_any_verb_leaves_nothing() {
+    for seed in 0..12 {
+        kill_once(seed);
     }
 }
 
-/// `cargo test --test it killed:: -- --ignored`; PAGEWISE_KILLS=240 begins with that seed.
+/// `cargo test --test it killed:: -- --ignored`; PAGEWISE_KILLS=240-259 takes those seeds.
 #[test]
-#[ignore = "200 runs: a quarter of an hour"]
-fn two_hundred_kills_leave_nothing_and_runs_that_can_be_read() {
-    let first = std::env::var("PAGEWISE_KILLS").ok().and_then(|seed| seed.parse().ok()).unwrap_or(100);
-    for seed in first..300 {
-        kill_once(seed, &WORDS);
+#[ignore = "200 commands: a quarter of an hour"]
+fn two_hundred_kills_leave_nothing() {
+    let seeds = std::env::var("PAGEWISE_KILLS").unwrap_or_else(|_| "100-299".to_owned());
+    let (first, last) = seeds.split_once('-').expect("PAGEWISE_KILLS is two seeds with a hyphen between");
+    for seed in first.parse().unwrap()..=last.parse().unwrap() {
+        kill_once(seed);
     }
 }
 
@@ -218,25 +294,4 @@ fn what_a_run_may_change_is_put_back_whoever_is_killed() {
             skip(&format!("{victim:?}: the pool was not enlarged, or nobody was there to be killed: {err}"));
         }
     }
-}
-
-#[test]
-fn the_guard_undoes_what_it_noted_even_if_nobody_hears_its_answer() {
-    let place = Place::new();
-    native::worker("c-O3", place.path());
-    // More lines than a fixed table would hold, and the last without anybody to read the answer.
-    let (files, mut text) = (600, String::new());
-    for number in 0..files {
-        fs::write(place.file(&format!("made-{number}")), "").unwrap();
-        text += &format!("undo unlink {}\n", place.file(&format!("made-{number}")).display());
-    }
-    let mut command = Command::new(native::helper(place.path()));
-    let mut guard = command.arg("guard").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut answers = BufReader::new(guard.stdout.take().unwrap()).lines();
-    assert_eq!(answers.next().unwrap().unwrap(), "ready");
-    drop(answers);
-    guard.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    assert!(guard.wait().unwrap().success());
-    let left = (0..files).filter(|n| place.file(&format!("made-{n}")).exists()).count();
-    assert_eq!(left, 0);
 }

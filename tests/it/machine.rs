@@ -92,3 +92,63 @@ fn two_machines_differ_in_what_matters() {
     assert!(found.is_sorted_by_key(|d| !d.matters));
     assert!(differences(&capture("bare-metal"), &capture("bare-metal")).is_empty());
 }
+
+/// A tree of files that stands for a machine.
+fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = place.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    place
+}
+
+#[test]
+fn facts_are_read_in_every_spelling() {
+    let devices = "sys/bus/event_source/devices";
+    let mounts = "25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw\n30 25 0:27 / /dev/shm rw - tmpfs shm rw,size=65536k\n";
+    let place = tree(&[
+        ("sys/devices/system/cpu/online", "0-3,8\n"),
+        ("sys/devices/system/cpu/smt/active", "1\n"),
+        ("sys/module/zswap/parameters/enabled", "N\n"),
+        ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+        ("sys/kernel/mm/lru_gen/enabled", "\n"),
+        ("proc/meminfo", "MemTotal:       24684084 kB\nMem: 1 kB\n"),
+        ("proc/self/mountinfo", mounts),
+        (&format!("{devices}/cpu_core/type"), "4"),
+        (&format!("{devices}/armv8_pmuv3_0/type"), "8"),
+        (&format!("{devices}/cpum_cf_diag/type"), "9"),
+        (&format!("{devices}/uncore_imc_0/type"), "9"),
+    ]);
+    let e = machine::capture(place.path());
+    assert_eq!((e.cpu.online, e.cpu.smt_active, e.reclaim.zswap), (Some(5), Some(true), Some(false)));
+    assert_eq!((e.huge_pages.thp_enabled.as_deref(), e.reclaim.lru_gen), (Some("madvise"), None));
+    assert_eq!((e.memory.total_bytes, e.memory.dev_shm_bytes), (Some(24_684_084 * 1024), Some(64 << 20)));
+    assert_eq!(e.rights.hardware_counters, ["armv8_pmuv3_0", "cpu_core"]);
+}
+
+#[test]
+fn time_that_a_quota_took_is_read_from_every_level_of_either_version() {
+    let mounts = "35 31 0:32 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n40 30 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+    let place = tree(&[
+        ("proc/self/mountinfo", mounts),
+        ("proc/self/cgroup", "4:cpu:/a/b\n0::/c\n"),
+        ("sys/fs/cgroup/cpu/a/b/cpu.stat", "nr_periods 9\nnr_throttled 7\nthrottled_time 5000999\nnr_bursts 0\n"),
+        ("sys/fs/cgroup/cpu/a/cpu.stat", "nr_periods 9\nnr_throttled 1\nthrottled_time 2000000\n"),
+        ("sys/fs/cgroup/unified/c/cpu.stat", "usage_usec 7\nnr_throttled 3\nthrottled_usec 40\n"),
+    ]);
+    let nothing = machine::noise::Snapshot::default();
+    assert_eq!(machine::noise::Snapshot::take(place.path()).delta(&nothing).throttled_us, 5_000 + 2_000 + 40);
+}
+
+#[test]
+fn a_mount_that_shows_a_part_of_the_tree_is_not_entered_twice() {
+    let place = tree(&[
+        ("proc/self/mountinfo", "40 30 0:30 /docker/abc /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw\n"),
+        ("proc/self/cgroup", "0::/docker/abc\n"),
+        ("sys/fs/cgroup/memory.current", "1\n"),
+    ]);
+    let memory = machine::capture(place.path()).cgroups.memory;
+    assert_eq!((memory[0].folder.as_str(), memory[0].writable), ("/sys/fs/cgroup", false));
+}

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use judge::fleet::{Gathered, check};
 use pagewise::worker::carried;
-use record::advice::{Advice, LineCheck, Topic};
+use record::advice::{Advice, Topic};
 use record::claim::Claim;
 use record::fleet::Criteria;
 use record::setting::Setting;
@@ -100,14 +100,6 @@ fn changed_topics_of_advice_are_read_or_refused() {
 }
 
 #[test]
-fn changed_checks_of_lines_are_read_or_refused() {
-    survives("line checks", carried::LINES, 300, |path, text| {
-        let _ = LineCheck::parse(path, text)?.with_bytes(1);
-        Ok(())
-    });
-}
-
-#[test]
 fn changed_files_of_advice_are_read_or_refused() {
     let text = &advice_here(here()).canonical().unwrap();
     survives("advice", &[("advice.json", text)], 600, |_, text| {
@@ -135,7 +127,7 @@ fn changed_criteria_of_a_fleet_are_read_or_refused() {
     let run = nodes::node("n1", "6.1", 1.0);
     survives("criteria", &[("criteria.json", CRITERIA)], 600, |_, text| {
         let checked = check(&Criteria::parse(text)?, &gathered, &run);
-        let words = report::terminal::checked("n1", &checked);
+        let words = report::fleet::checked("n1", &checked);
         assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
         Ok(())
     });

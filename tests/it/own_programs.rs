@@ -49,7 +49,7 @@ fn both_have_pages_and_rows() {
     assert_eq!(place.run(&["export", &tried, "--format", "ndjson"]).out.lines().count(), 21);
     let hyperfine = json(&place.run(&["export", &tried, "--format", "hyperfine"]).out);
     assert_eq!(hyperfine["results"].as_array().unwrap().len(), 2);
-    assert!(place.run(&["runs", "show", &profiled]).out.contains("Profile of: /bin/true"));
+    assert!(place.run(&["runs", "show", &profiled]).out.contains("/bin/true"));
 }
 
 #[test]
@@ -101,12 +101,12 @@ fn resumed(verb: &str, signal: &str, number: u32) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     child.wait().unwrap();
     std::fs::remove_file(&marker).unwrap();
-    let before = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    let before = std::fs::read_to_string(out.join("launches.jsonl")).unwrap();
     assert!(before.lines().count() >= 7, "{before}");
     let said = place.run(&[verb, "--resume", out.to_str().unwrap(), "--json"]);
     let all = json(&said.out);
     assert_eq!((said.code, all["blocks"].as_u64()), (0, Some(6)), "{all:#}");
-    let after = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    let after = std::fs::read_to_string(out.join("launches.jsonl")).unwrap();
     let whole = before.rfind('\n').map_or(0, |at| at + 1);
     assert!(after.starts_with(&before[..whole]), "what was measured stays as it was");
     let other = if verb == "try" { "profile" } else { "try" };

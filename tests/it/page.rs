@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use judge::across::{Asked, Run, compare};
+use judge::across::{CompareOptions, Run, compare};
 use record::machine::environment::Environment;
 use record::summary::Summary;
 use serde_json::{Value, json};
@@ -38,10 +38,17 @@ fn recorded(factor: f64) -> Run {
 /// The page of a comparison in which B takes a quarter more time, with runs that scatter; and what was compared.
 fn comparison(place: &Place) -> (PathBuf, Value) {
     let side = |by: f64| [0.99, 1.0, 1.02, 0.995].map(|factor| recorded(factor * by));
-    let asked = Asked { margin: 0.02, gate: Some(0.03), expected: Vec::new() };
+    let asked = CompareOptions { margin: 0.02, gate: Some(0.03), expected: Vec::new() };
     let found = compare(&side(1.0), &side(1.25), &asked);
     let path = place.file("compared.html");
-    std::fs::write(&path, report::html::compared(&found, false, "pagewise compare tag:a tag:b")).unwrap();
+    std::fs::write(
+        &path,
+        report::html::page(
+            &report::view::compared(&found, false, "pagewise compare tag:a tag:b"),
+            report::html::rounded(&found),
+        ),
+    )
+    .unwrap();
     (path, serde_json::to_value(found).unwrap())
 }
 
@@ -93,9 +100,9 @@ fn figures_of_a_comparison_without_scripts_are_those_of_its_json() {
     }
     assert_eq!(found["data"]["cells"].as_array().unwrap().len(), cells.len());
     let text = browser.ask("() => document.body.innerText").as_str().unwrap().to_owned();
-    assert!(text.contains("Gate 3 %: closed") && text.contains("slower on B"), "{text}");
+    assert!(text.contains("gate 3 %: closed") && text.contains("slower on B"), "{text}");
     let heads = browser.ask("() => [...document.querySelectorAll('h2')].map((one) => one.textContent)");
-    assert_eq!((&heads[0], &heads[1]), (&json!("Answers"), &json!("Environment")), "what differs comes before figures");
+    assert_eq!(heads[0], json!("Environment"), "what differs comes before figures");
 }
 
 #[test]
@@ -103,7 +110,14 @@ fn pages_fit_a_telephone_and_a_screen_in_light_and_dark_and_on_paper() {
     let place = Place::new();
     let Some(mut browser) = Browser::open(&place) else { return };
     let fleet = place.file("fleet.html");
-    std::fs::write(&fleet, report::html::fleet(&nodes::fleet(), "clush -w a7 …", "pagewise fleet /shared")).unwrap();
+    std::fs::write(
+        &fleet,
+        report::html::page(
+            &report::fleet::document(&nodes::fleet(), "clush -w a7 …", "pagewise fleet /shared"),
+            report::html::rounded(&nodes::fleet()),
+        ),
+    )
+    .unwrap();
     for page in [run(&place).join("report.html"), comparison(&place).0, fleet] {
         let mut inks = Vec::new();
         for (width, scheme) in [(390, "light"), (390, "dark"), (1280, "dark"), (1600, "light")] {

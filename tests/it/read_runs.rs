@@ -148,7 +148,7 @@ fn a_file_that_may_not_be_read_and_a_fifo_are_wrong_use() {
     fs::write(&closed, "secret").unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    for (file, words) in [(closed, "Permission denied"), (fifo, "is a FIFO")] {
+    for (file, words) in [(closed, "Permission denied"), (fifo, "it is a pipe, not a regular file")] {
         let set = format!("file={}", file.display());
         let Some(mut command) = without_rights_over_files(&["run", "read", "--set", &set]) else { return };
         command.env("XDG_CACHE_HOME", home.path().join("cache")).env("XDG_DATA_HOME", home.path().join("data"));

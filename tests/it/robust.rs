@@ -31,8 +31,13 @@ impl Run {
         let place = Place::new();
         // A name with a space: what undoes things must cope with it.
         let out = place.file("home/my run");
-        let mut command = place.command(&["run"]);
-        command.args(words).arg("--out").arg(&out);
+        let words: Vec<&str> = [&["run"], words, &["--out", out.to_str().unwrap()]].concat();
+        Run::spawn(place, out.clone(), &words)
+    }
+
+    /// Any command in the background, which may keep a run in this folder.
+    pub fn spawn(place: Place, out: PathBuf, words: &[&str]) -> Run {
+        let mut command = place.command(words);
         command.stdout(File::create(place.file("stdout")).unwrap()).stderr(File::create(place.file("stderr")).unwrap());
         let child = command.spawn().unwrap();
         Run { place, out, child }
@@ -131,7 +136,8 @@ fn stopped_by(signal: Signal, code: i32) -> Run {
     let status = run.child.wait().unwrap();
     assert_eq!(status.code(), Some(code));
     run.leaves_nothing();
-    let kept: Value = serde_json::from_slice(&std::fs::read(run.out.join("summary.json")).unwrap()).unwrap();
+    let mut kept: Value = serde_json::from_slice(&std::fs::read(run.out.join("summary.json")).unwrap()).unwrap();
+    assert!(kept.as_object_mut().unwrap().remove("seal").is_some(), "the file is sealed");
     is_interrupted(&kept);
     assert_eq!(run.report(), kept);
     run

@@ -42,7 +42,7 @@ fn running(word: &str) -> usize {
 fn a_setting_is_proved_and_the_try_is_kept() {
     let place = Place::new();
     let all = summary(&place, &["--with", "no-thp,pin,env:PAGEWISE_TRIED=1"], &["sh", "-c", "echo hello"]);
-    assert_eq!((all["schema"].as_u64(), all["plan"]["kind"].as_str()), (Some(1), Some("try")));
+    assert_eq!((all["schema"].as_u64(), all["plan"]["kind"].as_str()), (Some(2), Some("try")));
     assert_eq!(all["blocks"], 6);
     for name in ["no-thp", "pin", "env:PAGEWISE_TRIED=1"] {
         let of = arm(&all, name);
@@ -120,7 +120,7 @@ fn what_goes_wrong_has_a_clear_outcome_and_leaves_nothing() {
     let reason = |command: &[&str], options: &[&str]| {
         let said = tried(&place, options, command);
         assert_eq!(said.code, 4, "{} {}", said.out, said.err);
-        said.out
+        said.out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(reason(&["sh -c 'kill -SEGV $$'"], &[]).contains("SIGSEGV"));
     assert!(
@@ -207,7 +207,7 @@ fn unusual_programs_are_tried() {
 fn sampled(place: &Place, program: &str) -> Vec<Value> {
     let all = summary(place, &["--sample-kernel"], &[program]);
     let folder = place.file("data/pagewise/runs").join(all["plan"]["run"].as_str().unwrap());
-    let text = std::fs::read_to_string(folder.join("runs.jsonl")).unwrap();
+    let text = std::fs::read_to_string(folder.join("launches.jsonl")).unwrap();
     let runs = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     runs.filter(|run| run["block"].as_i64().unwrap() >= 0).collect()
 }

@@ -17,7 +17,7 @@ use crate::footprint::memory_bytes;
 use crate::groups::Group;
 use crate::pairs::{Column, points};
 
-/// How many times narrower an interval may have to become before nothing is foretold of it.
+/// Largest narrowing of an interval for which a forecast is made.
 const MOST_NARROWER: f64 = 12.0;
 
 /// The claims of a group: methods are ranked within one kind only.
@@ -118,9 +118,9 @@ fn seconds_to_settle(pair: &Estimate, margin: f64, a: &CellEvidence, b: &CellEvi
     Some((times * times - 1.0).max(0.1) * seconds.values().sum::<f64>())
 }
 
-/// What to do: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one that asks for
-/// the fewest kinds of calls, then for the least memory. Where none of these is shown to be faster but another is, the fastest
-/// of the others. Nothing is recommended that is not shown to help.
+/// Recommendation: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one
+/// that asks for the fewest kinds of calls, then for the least memory. Where none of these is shown to be faster but
+/// another is, the fastest of the others. Nothing is recommended that is not shown to help.
 pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compared: &[Compared]) -> Recommendation {
     let Some(baseline) = group.baseline else { return Recommendation::Nothing };
     let Some(claim) = best.iter().find(|c| c.group.is_empty()) else { return Recommendation::Nothing };
@@ -140,9 +140,10 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
         let calls: usize = state.cells[cell].method.calls.values().map(Vec::len).sum();
         (calls, memory_bytes(&state.cells[cell]))
     };
-    let chosen = match shown.iter().any(&as_good) {
-        true => shown.iter().copied().filter(as_good).min_by_key(|&c| (cost(c), c != claim.leader)),
-        false => shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))),
+    let chosen = if shown.iter().any(&as_good) {
+        shown.iter().copied().filter(as_good).min_by_key(|&c| (cost(c), c != claim.leader))
+    } else {
+        shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))
     };
     match chosen.and_then(|cell| Some((cell, faster(cell)?))) {
         Some((cell, ratio)) => Recommendation::Use { cell, ratio },

@@ -1,4 +1,4 @@
-//! What one launch brought, by itself: read from its transcripts without a look at any other launch.
+//! Results of one launch by itself: read from its transcripts without a look at any other launch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use record::experiment::{Content, Experiment, Total};
 use record::launches::LaunchRecord;
 use record::machine::noise::NoiseDelta;
 use record::method::{Method, Role};
-use record::state::State;
+use record::state::{Stage, State};
 use record::transcript::{COLUMNS, Counts, Read, Transcript};
 
 use crate::checks::{Checks, DigestsSeen};
@@ -43,7 +43,7 @@ pub struct CellLaunch {
     /// Share of the launch's rounds in which the process was switched out against its will in one and the same phase, the one
     /// that met it most often; zero where the cell's own processes and threads may have done it.
     pub interrupted: f64,
-    /// What the machine did besides.
+    /// Noise of the machine.
     pub noise: Option<NoiseDelta>,
     /// From the start of the launch to its end, in seconds.
     pub wall_s: f64,
@@ -51,26 +51,26 @@ pub struct CellLaunch {
     pub laboratory_cpu_s: f64,
 }
 
-/// What one launch brought.
+/// Results of one launch.
 #[derive(Debug, Default)]
 pub struct Brought {
-    /// What is wrong with a transcript of a side that ended well.
+    /// Faults in a transcript of a side that ended well.
     pub(crate) malformed: Vec<String>,
-    /// What workers said of themselves.
+    /// Self-descriptions of workers.
     pub(crate) about: Vec<(String, BTreeMap<String, String>)>,
     /// Columns that this machine cannot fill, with the reason.
     pub(crate) absent: BTreeMap<String, String>,
     /// Wall time of the first pass of each cell, if it is a pilot, in nanoseconds.
     pub(crate) first_pass_ns: Vec<(usize, f64)>,
-    /// Whether it is a replicate that was not stopped.
+    /// True if it is a replicate that was not stopped.
     pub(crate) in_block: bool,
     /// The size of a page, in bytes.
     pub(crate) page_bytes: u64,
-    /// What each cell brought, if all is whole.
+    /// Results of each cell, if all is whole.
     pub(crate) cells: Vec<CellBrought>,
 }
 
-/// What one cell brought in a launch.
+/// Results of one cell in a launch.
 #[derive(Debug)]
 pub(crate) struct CellBrought {
     /// Its number in the plan.
@@ -87,7 +87,7 @@ impl Brought {
     /// By what its sides wrote. Each of its cells is one of the plan's.
     pub fn by(state: &State, record: &LaunchRecord, transcripts: &Read) -> Brought {
         let mut brought = Brought { page_bytes: 4096, ..Brought::default() };
-        let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|unit| unit.cells.is_empty());
+        let tried_again = state.launch_groups.get(record.launch_group).is_some_and(|group| group.stage == Stage::Split);
         for (side, transcript) in record.sides.iter().zip(transcripts) {
             if let Some(reason) = broken(transcript)
                 && side.end.is_clean()

@@ -12,7 +12,7 @@ use crate::estimate::shown;
 /// The word "moved" is said where it holds among all ratios of the run at this level.
 const MOVED_FAMILY: f64 = 0.05;
 
-/// What duplicates say of the standard errors, this run's and those of kept runs. Everything judged is widened by it.
+/// Calibration of the standard errors by duplicates, this run's and those of kept runs. Everything judged is widened by it.
 pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration, Vec<Option<f64>>) {
     let own: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
     let pool: Vec<f64> = own.iter().flatten().chain(kept_scores).copied().collect();

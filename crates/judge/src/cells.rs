@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use record::machine::environment::Environment;
-use record::method::Role;
-use record::outcome::{Outcome, Status};
+use record::outcome::{Cause, Outcome, Status};
 use record::plan::PlannedCell;
 use record::state::State;
 use record::summary::{CellSummary, Footprint, LaunchValues, LawSummary, Proof, SteadySummary};
@@ -19,16 +18,7 @@ use crate::flags::distrust;
 /// The fact by which a method says how many bytes its work goes over.
 const FOOTPRINT: &str = "footprint_bytes";
 
-pub(crate) fn role_word(role: Role) -> &'static str {
-    match role {
-        Role::Method => "method",
-        Role::Limit => "limit",
-        Role::Null => "null",
-        Role::Published => "published",
-    }
-}
-
-/// What is broken in the hidden duplicate of a cell: both are the same code, so neither can be believed then.
+/// Faults in the hidden duplicate of a cell: both are the same code, so neither can be believed then.
 fn doubt_of_twin(state: &State, evidence: &Evidence, planned: &PlannedCell) -> Option<String> {
     let twin = state.cells.iter().position(|p| p.twin && p.cell == planned.cell)?;
     let outcome = evidence.cells.get(&twin)?.checks.exact_outcome()?;
@@ -40,13 +30,16 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
     let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
     let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, &reason)));
-    let outcome = outcome.or_else(|| distrust(mine).map(|reason| Outcome::of(Status::Untrusted, reason)));
-    outcome.unwrap_or_else(|| match mine.launches.is_empty() {
-        true if evidence.damaged_cells.contains(&index) => {
+    let outcome = outcome.or_else(|| distrust(mine));
+    outcome.unwrap_or_else(|| {
+        if !mine.launches.is_empty() {
+            Outcome::of(Status::Ok, "")
+        } else if evidence.damaged_cells.contains(&index) {
             Outcome::of(Status::Damaged, "the record of its launches is not as it was written")
+        } else {
+            Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget")
+                .with(Cause::Budget)
         }
-        true => Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget"),
-        false => Outcome::of(Status::Ok, ""),
     })
 }
 
@@ -73,12 +66,13 @@ pub(crate) fn summary_of_cell(
         experiment: planned.cell.experiment.clone(),
         method: planned.cell.method.clone(),
         worker: planned.cell.worker.clone(),
-        role: role_word(method.role).to_owned(),
+        role: method.role,
         group: method.group.clone(),
         parameters: planned.cell.parameters.clone(),
         hidden: planned.twin,
         status: outcome.status,
         reason: outcome.reason,
+        cause: outcome.cause,
         launches: mine.launches.len(),
         per_launch: mine.launches.iter().map(|l| launch_values(&measures, l)).collect(),
         footprint: footprint(&proofs, cache),
@@ -107,14 +101,14 @@ fn launch_values(measures: &[&str], launch: &CellLaunch) -> LaunchValues {
 /// The last-level cache by two accounts, which differ on virtual machines: others may fill most of what the hypervisor tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastCache {
-    /// What the machine tells, in bytes.
+    /// Size that the machine reports, in bytes.
     pub told_bytes: Option<u64>,
     /// The largest working set that a ladder saw the caches hold.
     pub seen_bytes: Option<u64>,
 }
 
 impl LastCache {
-    /// What a machine's facts say of it.
+    /// Size from a machine's facts.
     pub fn of(environment: &Environment) -> LastCache {
         let cpu = &environment.cpu;
         LastCache {
@@ -144,7 +138,7 @@ fn footprint(proofs: &BTreeMap<String, Proof>, cache: LastCache) -> Option<Footp
 /// Launches of a cell that are asked whether they were steady, evenly chosen: more of them tell the same.
 const MOST_LOOKED_AT: usize = 100;
 
-/// What most launches were like from round to round; where two labels are as frequent, the worse one.
+/// Most frequent course of launches from round to round; where two labels are as frequent, the worse one.
 fn steady(state: &State, experiment: &str, launches: &[CellLaunch]) -> Option<SteadySummary> {
     let experiment = state.plan.experiment(experiment)?;
     let measure = experiment.measures().position(|m| m == experiment.headline())?;

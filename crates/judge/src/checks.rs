@@ -1,4 +1,4 @@
-//! Whether a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
+//! True if a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,14 @@ pub enum FactSeen {
     Words(BTreeSet<String>),
 }
 
-/// How often one law was asked and broken.
+/// Checks and violations of one law.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LawSeen {
     /// Samples it applied to.
     pub asked: u64,
     /// Samples that broke it.
     pub broken: u64,
-    /// How the first of them broke it.
+    /// First violation.
     pub first: String,
     /// A law about a time.
     pub level: bool,
@@ -49,7 +49,7 @@ pub struct Checks {
 #[derive(Debug, Default)]
 pub(crate) struct DigestsSeen {
     all: BTreeSet<String>,
-    /// Whether a slot that must have one has none.
+    /// True if a slot that must have one has none.
     lacking: bool,
 }
 
@@ -214,13 +214,13 @@ impl Checks {
         }
     }
 
-    /// What is broken apart from levels, which noise may break: the conformance suite asserts no time.
+    /// Violations apart from timing laws, which noise may break: the conformance suite asserts no time.
     pub fn exact_outcome(&self) -> Option<Outcome> {
         let levels_only = self.wrong.is_none() && self.laws.values().all(|seen| seen.level || seen.broken == 0);
         if levels_only { None } else { self.outcome() }
     }
 
-    /// What is broken, if anything is.
+    /// Violations, if any.
     pub fn outcome(&self) -> Option<Outcome> {
         // Exact laws speak before levels.
         let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);

@@ -6,7 +6,7 @@ use record::method::Role;
 use record::state::State;
 use record::summary::{AaCheck, Comparison, Verdict};
 use stats::estimate::Estimate;
-use stats::verdict::Verdict as Word;
+use stats::verdict::Region;
 use stats::words::words;
 
 use crate::estimate::{LEVEL, against, level, shown};
@@ -69,7 +69,7 @@ pub(crate) struct Compared {
     first: bool,
 }
 
-/// Whether a cell's figures may be compared with others'.
+/// Tells whether a cell's figures may be compared with others'.
 pub(crate) fn sound(evidence: &CellEvidence) -> bool {
     evidence.checks.outcome().is_none() && distrust(evidence).is_none()
 }
@@ -124,12 +124,12 @@ pub(crate) fn adjust(all: &mut [Vec<Compared>], margin: f64) {
     }
 }
 
-/// Whether what an interval says is what may be said among all.
-fn holds(alone: Verdict, among_all: Word) -> bool {
+/// Tells whether what an interval says is what may be said among all.
+fn holds(alone: Verdict, among_all: Region) -> bool {
     match alone {
-        Verdict::Faster { .. } => among_all == Word::Faster,
-        Verdict::Slower { .. } => among_all == Word::Slower,
-        Verdict::Within { .. } => among_all == Word::Equivalent,
+        Verdict::Faster { .. } => among_all == Region::Faster,
+        Verdict::Slower { .. } => among_all == Region::Slower,
+        Verdict::Within { .. } => among_all == Region::Equivalent,
         Verdict::NotSettled => true,
     }
 }

@@ -1,4 +1,4 @@
-//! What digests must be: an independent reference of the protocol's digest, computed without any of the measured memory.
+//! Expected digests: an independent reference of the protocol's digest, computed without any of the measured memory.
 
 use record::experiment::Content;
 

@@ -80,7 +80,7 @@ pub(crate) fn alone(
 /// One estimate with what further tests need of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimated {
-    /// What is shown.
+    /// Shown estimate.
     pub estimate: Shown,
     /// Standard error of the logarithm.
     pub error: f64,
@@ -102,10 +102,8 @@ impl Estimated {
     /// The one-sided probability of what a verdict says, where the truth lies at the edge of the margin.
     pub fn p_of(&self, verdict: Verdict, margin: f64) -> Option<f64> {
         let (log, edge) = (self.estimate.ratio.ln(), (1.0 + margin).ln());
-        let tail = |distance: f64| match self.error > 0.0 {
-            true => two_sided_p(distance / self.error, self.freedom) / 2.0,
-            false => 0.0,
-        };
+        let tail =
+            |distance: f64| if self.error > 0.0 { two_sided_p(distance / self.error, self.freedom) / 2.0 } else { 0.0 };
         match verdict {
             Verdict::Faster { .. } => Some(tail(-edge - log)),
             Verdict::Slower { .. } => Some(tail(log - edge)),

@@ -1,9 +1,9 @@
-//! What the launches of a run brought, verified: figures by cell, phase and launch; laws, facts and digests beside them.
+//! Results of a run's launches, verified: figures by cell, phase and launch; laws, facts and digests beside them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use anyhow::{Result, bail};
-use record::folder::RunFolder;
+use anyhow::Result;
+use record::folder::{Damaged, RunFolder, lost};
 use record::launches::LaunchRecord;
 use record::machine::preflight::Preflight;
 use record::method::Role;
@@ -29,7 +29,7 @@ pub struct CellEvidence {
 pub struct Evidence {
     /// By cell of the state.plan.
     pub cells: BTreeMap<usize, CellEvidence>,
-    /// What workers said of themselves.
+    /// Self-descriptions of workers.
     pub about: BTreeMap<String, BTreeMap<String, String>>,
     /// Columns that this machine cannot fill, with the reason.
     pub absent: BTreeMap<String, String>,
@@ -41,7 +41,7 @@ pub struct Evidence {
     pub lost: Option<usize>,
     /// Cells of launches that are left out for it.
     pub damaged_cells: BTreeSet<usize>,
-    /// What disturbed the machine before the run.
+    /// Noise before the run.
     pub preflight: Option<Preflight>,
     seen: BTreeSet<(usize, i32)>,
     expected: HashMap<(usize, u64), Option<u64>>,
@@ -82,11 +82,8 @@ impl Evidence {
         };
         for (record, brought) in records.iter().zip(reading(records.len(), &of)) {
             if record.decisions > state.decisions {
-                bail!(
-                    "{} is damaged: decisions.jsonl has fewer lines than launch {} saw",
-                    folder.path().display(),
-                    record.launch
-                );
+                let seen = format!("decisions.jsonl has fewer lines than launch {} saw", record.launch);
+                return Err(Damaged { path: folder.path().to_owned(), seen }.into());
             }
             if let Some(cell) = unplanned(record) {
                 evidence.damage.push(format!("launch {}: no cell {cell} is planned", record.launch));
@@ -114,13 +111,11 @@ impl Evidence {
                 "launches.jsonl: the lines of launch {first} to {last} in transcripts.zst are not there"
             )),
         }
-        let (kept, said) = (listed + self.damage.len(), state.ended.as_ref().map(|e| e.launches));
-        if let Some(said) = said.filter(|said| *said > kept) {
-            self.damage.push(format!("launches.jsonl: {said} launches were kept and {kept} lines are there"));
-        }
+        let counted = state.ended.as_ref().map(|ended| ended.launches);
+        self.damage.extend(counted.and_then(|counted| lost(listed + self.damage.len(), counted)));
     }
 
-    /// Whether a unit's launch in a block is there already.
+    /// Tells whether a unit's launch in a block is there already.
     pub fn has(&self, unit: usize, block: u32) -> bool {
         i32::try_from(block).is_ok_and(|block| self.seen.contains(&(unit, block)))
     }

@@ -1,4 +1,4 @@
-//! How one verdict came about, step by step, for those who doubt it.
+//! Derivation of one verdict, step by step, for those who doubt it.
 
 use anyhow::{Result, bail};
 use record::cell::Selector;
@@ -27,7 +27,7 @@ pub struct LaunchRatio {
     pub rounds: usize,
     /// The midmean of its rounds' ratios.
     pub ratio: f64,
-    /// What one round's ratio varies by within the launch, as a share; zero where it is not known.
+    /// Scatter of a round's ratio within the launch, as a share; zero where it is not known.
     pub round_spread: f64,
 }
 
@@ -36,7 +36,7 @@ pub struct LaunchRatio {
 pub struct Explained {
     /// The cell.
     pub cell: String,
-    /// What it is compared with.
+    /// Cell that it is compared with.
     pub base: String,
     /// The parameters of their group, in words.
     pub parameters: String,
@@ -52,7 +52,7 @@ pub struct Explained {
     pub alike: Option<f64>,
     /// The hidden duplicate's interval, and whether it differs.
     pub aa: Option<(Shown, bool)>,
-    /// What all A/A checks say together.
+    /// Calibration by all A/A checks.
     pub calibration: Calibration,
     /// The margin, as a share.
     pub margin: f64,

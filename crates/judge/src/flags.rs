@@ -3,6 +3,7 @@
 
 use crate::checks::FactSeen;
 use crate::evidence::{CellEvidence, CellLaunch, Figures};
+use record::outcome::{Cause, Outcome, Status};
 use stats::quantile::median;
 
 /// Steal above this share of all CPU time disturbs a launch.
@@ -21,10 +22,10 @@ const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;
 const LEAST_BYTES: u64 = 1 << 20;
 /// Rounds below this length, in nanoseconds, can do without being switched out: it is the slowest timer tick in common use.
 pub const SHORT_NS: f64 = 4e6;
-/// Where more than this share of the launches or of the rounds is disturbed, the median is.
+/// Share of disturbed launches or rounds beyond which the median is disturbed.
 const MOST_DISTURBED: f64 = 0.5;
 
-/// What disturbed a launch.
+/// Disturbance of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
     /// The hypervisor gave CPU time to others.
@@ -48,7 +49,7 @@ impl Flag {
         }
     }
 
-    /// What was seen.
+    /// Observation.
     pub fn seen(self) -> &'static str {
         match self {
             Flag::Steal => "the hypervisor gave more than 5 % of the CPU time to others",
@@ -62,7 +63,7 @@ impl Flag {
         }
     }
 
-    /// What to do about it.
+    /// Remedy.
     pub fn hint(self) -> &'static str {
         match self {
             Flag::Steal => "measure when the host is quieter",
@@ -72,7 +73,7 @@ impl Flag {
         }
     }
 
-    /// Whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this
+    /// Tells whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this
     /// cell. Steal does
     /// not: it falls on both sides of a ratio, and whether evenly the A/A check of the group tells.
     fn counts(self) -> bool {
@@ -139,17 +140,20 @@ pub fn interrupted_share(cell: &CellEvidence) -> Option<f64> {
 /// With fewer launches than this, a disturbed one says nothing of the cell: no ratio is decided then, and the flag is told.
 const LEAST_JUDGED: usize = 3;
 
-/// Why a cell cannot be trusted for what disturbed it, if it cannot.
-pub fn distrust(cell: &CellEvidence) -> Option<String> {
+/// The outcome of a cell that was disturbed too much to be trusted.
+pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
     if let Some(share) = interrupted_share(cell).filter(|share| *share > MOST_DISTURBED) {
         let percent = share * 100.0;
-        return Some(format!("{percent:.0} % of its rounds were switched out, so the median is a disturbed one"));
+        let reason = format!("{percent:.0} % of its rounds were switched out, so the median is a disturbed one");
+        let cause = Cause::SwitchedOut { percent: percent.round() as u32 };
+        return Some(Outcome::of(Status::Untrusted, reason).with(cause));
     }
     let mut words: Vec<&str> = Vec::new();
-    let mut disturbed = 0;
+    let (mut disturbed, mut on_disk) = (0, 0);
     for launch in &cell.launches {
         let flags: Vec<Flag> = of_launch(cell, launch, None).into_iter().filter(|f| f.counts()).collect();
         disturbed += usize::from(!flags.is_empty());
+        on_disk += usize::from(flags.contains(&Flag::ForeignIo));
         words.extend(flags.iter().map(|f| f.word()));
     }
     words.sort_unstable();
@@ -158,7 +162,16 @@ pub fn distrust(cell: &CellEvidence) -> Option<String> {
     (most && cell.launches.len() >= LEAST_JUDGED).then(|| {
         let launches = cell.launches.len();
         let words = words.join(", ");
-        format!("{disturbed} of its {launches} launches were disturbed ({words}), so the median is a disturbed one")
+        let reason = format!(
+            "{disturbed} of its {launches} launches were disturbed ({words}), so the median is a disturbed one"
+        );
+        let is_disk = 2 * on_disk > disturbed;
+        let cause = if is_disk {
+            Cause::OthersOnDisk { launches: disturbed }
+        } else {
+            Cause::Disturbed { launches: disturbed }
+        };
+        Outcome::of(Status::Untrusted, reason).with(cause)
     })
 }
 
@@ -203,7 +216,9 @@ mod tests {
     #[test]
     fn a_median_that_must_be_disturbed_costs_the_trust() {
         assert_eq!(distrust(&cell(vec![reclaimed(), quiet()])), None);
-        let reason = distrust(&cell(vec![reclaimed(), reclaimed(), quiet()])).expect("two of three");
+        let outcome = distrust(&cell(vec![reclaimed(), reclaimed(), quiet()])).expect("two of three");
+        let reason = outcome.reason;
+        assert_eq!(outcome.cause, Some(Cause::Disturbed { launches: 2 }));
         assert!(reason.contains("2 of its 3 launches") && reason.contains("reclaim"), "{reason}");
     }
 

@@ -1,4 +1,4 @@
-//! How much memory a cell needs and goes over.
+//! Memory need and working set of a cell.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use record::experiment::Experiment;
 use record::plan::{compatible, group_of};
 use record::state::State;
 
-/// What cells have in common, by the parameters' names.
+/// Common parameters of cells, by the parameters' names.
 type Parameters = BTreeMap<String, String>;
 
 /// A group of an experiment: cells that differ in method and worker only.

@@ -9,7 +9,7 @@ use record::transcript::COLUMNS;
 use crate::checks::LawSeen;
 use crate::slots::{SlotValues, of};
 
-/// What a name or an expression is worth in a slot.
+/// Value of a name or an expression in a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Worth {
     Number(i64),
@@ -18,7 +18,7 @@ enum Worth {
     Unsure,
 }
 
-/// Where the values of one name in a law stand.
+/// Place of the values of one name in a law.
 struct Place<'a> {
     name: &'a str,
     /// A phase and the number of its column, for slots that have the phase.
@@ -71,10 +71,8 @@ impl<'a> Laws<'a> {
     pub fn ask(&mut self, values: &SlotValues, launch: usize, proves: bool) {
         for one in &mut self.0 {
             let holding = one.holding(values, proves);
-            let holding = holding.unwrap_or_else(|| match proves {
-                true => one.law.check(values),
-                false => one.law.check_recorded(values),
-            });
+            let holding =
+                holding.unwrap_or_else(|| if proves { one.law.check(values) } else { one.law.check_recorded(values) });
             if holding != Holding::NotAsked {
                 one.seen.take(holding, launch);
             }
@@ -118,7 +116,7 @@ fn worth(text: &str) -> Worth {
     text.parse().map_or(Worth::Unsure, Worth::Number)
 }
 
-/// What both sides of a relation are worth.
+/// Values of both sides of a relation.
 fn both(a: &Expression, b: &Expression, places: &[Place], values: &SlotValues) -> (Worth, Worth) {
     let mut places = places.iter();
     let mut next = || places.next().map_or(Worth::Unsure, |place| place.worth(values));
@@ -147,7 +145,7 @@ fn value(side: &Expression, next: &mut impl FnMut() -> Worth) -> Worth {
 }
 
 impl Placed<'_> {
-    /// Whether it holds or is not asked; none where the law itself must tell.
+    /// Tells whether it holds or is not asked; none where the law itself must tell.
     fn holding(&self, values: &SlotValues, proves: bool) -> Option<Holding> {
         // An operand without a value breaks a law in a round that proves.
         let lacking = |pair: (Worth, Worth)| {

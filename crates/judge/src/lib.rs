@@ -28,6 +28,7 @@ mod notes;
 mod pairs;
 mod precision;
 pub mod profile;
+pub mod published;
 mod rounding;
 pub mod selftest;
 mod slots;
@@ -38,5 +39,5 @@ mod warnings;
 
 pub use cells::LastCache;
 pub use notes::notes;
-pub use precision::{Width, half_widths, launch_logs, precise, twins};
-pub use summarise::{Circumstances, KEPT, Kept, kept_scores, replay, replay_by, summarise};
+pub use precision::{half_widths, launch_logs, twins};
+pub use summarise::{Circumstances, KEPT, Kept, judged, kept_scores, replay, replay_by, summarise};

@@ -63,7 +63,7 @@ pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
         let Some(floor) = group.floor.map(|f| cells[f].clone()) else { continue };
         for &cell in &group.cells {
             let cell = &mut cells[cell];
-            if cell.role == "null" {
+            if cell.role == Role::Null {
                 continue;
             }
             for (name, phase) in &mut cell.phases {
@@ -74,7 +74,7 @@ pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
     }
 }
 
-/// What share of each cell's time the best possible would take, as a paired ratio with its interval.
+/// Share of each cell's time that the lower bound would take, as a paired ratio with its interval.
 pub(crate) fn shares(
     state: &State,
     evidence: &Evidence,
@@ -91,7 +91,7 @@ pub(crate) fn shares(
             let ratios = against(state, evidence, group, best, (measure, Column::Wall), level);
             for (cell, ratio) in ratios {
                 if cells[cell].group == kind
-                    && cells[cell].role != "null"
+                    && cells[cell].role != Role::Null
                     && summary.cells.contains(&cell)
                     && let Some(phase) = cells[cell].phases.get_mut(name)
                 {

@@ -1,4 +1,4 @@
-//! What differs between two machines, or between two states of one, and whether that can change a figure.
+//! Differences between two machines, or between two states of one, and whether that can change a figure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use record::machine::environment::Environment;
 
-/// What a fact is called that one side does not have.
+/// Value of a fact that one side lacks.
 const ABSENT: &str = "absent";
 
 /// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
@@ -49,11 +49,11 @@ const MEMORY_TOLERANCE: f64 = 0.02;
 pub struct Difference {
     /// The field of [`Environment`], its parts joined by dots.
     pub field: String,
-    /// What it is on the first side; `absent` if nothing is known.
+    /// Value on the first side; `absent` if nothing is known.
     pub a: String,
-    /// What it is on the second side.
+    /// Value on the second side.
     pub b: String,
-    /// Whether it can change what something costs.
+    /// True if it can change what something costs.
     pub matters: bool,
 }
 
@@ -69,6 +69,11 @@ pub fn differences(a: &Environment, b: &Environment) -> Vec<Difference> {
     let mut found: Vec<Difference> = fields.into_iter().filter_map(one).collect();
     found.sort_by_key(|difference| !difference.matters);
     found
+}
+
+/// Names of all known facts of a machine, parts joined by dots.
+pub fn fields(environment: &Environment) -> BTreeSet<String> {
+    facts(environment).into_keys().collect()
 }
 
 fn matters(field: &str, a: &str, b: &str) -> bool {

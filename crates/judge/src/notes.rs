@@ -1,6 +1,8 @@
-//! What is to be told of a run as a whole.
+//! Notes on a run as a whole.
 
 use record::experiment::Experiment;
+use record::folder::Kept;
+use record::kind::Kind;
 use record::state::State;
 use record::summary::Note;
 
@@ -18,7 +20,15 @@ pub fn notes(state: &State) -> Vec<Note> {
     notes
 }
 
-/// Which experiments were given less than their default values need.
+/// Code and sentence for each damage of a kept try or profile, and for its early end.
+pub(crate) fn of_program<P, L>(kept: &Kept<P, L>, kind: Kind) -> impl Iterator<Item = (String, String)> {
+    let damaged = kept.damage.iter().map(|seen| ("damaged".to_owned(), format!("the record is damaged: {seen}")));
+    let (kind, name) = (kind.word(), kept.folder.path().file_name().unwrap_or_default().display());
+    let text = format!("this {kind} was interrupted; pagewise {kind} --resume {name} completes it");
+    damaged.chain(kept.interrupted.then(|| (INTERRUPTED.to_owned(), text)))
+}
+
+/// Experiments with less time than their default values need.
 fn short(state: &State) -> impl Iterator<Item = Note> {
     let needed_s: f64 = state.plan.experiments.iter().map(Experiment::needed_s).sum();
     let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());

@@ -7,7 +7,7 @@ use stats::estimate::Point;
 
 use crate::evidence::{CellEvidence, CellLaunch, Figures};
 
-/// What a column costs in each round.
+/// Cost of a column in each round.
 #[derive(Clone, Copy)]
 pub(crate) enum Column {
     Wall,
@@ -23,7 +23,7 @@ pub(crate) fn column(figures: &Figures, column: Column) -> &[f64] {
     }
 }
 
-/// What a launch brought for both: round by round where they shared a process, otherwise each side by itself.
+/// Results of a launch for both: round by round where they shared a process, otherwise each side by itself.
 struct Row<'a> {
     paired: bool,
     base: Cow<'a, [f64]>,
@@ -74,11 +74,10 @@ fn row<'a>(base: &'a CellLaunch, mine: &'a CellLaunch, measure: usize, which: Co
 
 fn of_rounds(row: &Row) -> Option<Point> {
     let logs = |costs: &[f64]| costs.iter().map(|cost| cost.ln()).collect::<Vec<_>>();
-    match row.paired {
-        true => {
-            Point::of_rounds(&row.mine.iter().zip(row.base.iter()).map(|(m, b)| (m / b).ln()).collect::<Vec<_>>()).ok()
-        }
-        false => Point::of_sides(&logs(&row.base), &logs(&row.mine)).ok(),
+    if row.paired {
+        Point::of_rounds(&row.mine.iter().zip(row.base.iter()).map(|(m, b)| (m / b).ln()).collect::<Vec<_>>()).ok()
+    } else {
+        Point::of_sides(&logs(&row.base), &logs(&row.mine)).ok()
     }
 }
 

@@ -1,7 +1,6 @@
-//! How wide the ratios of a run are, and what they vary by: what decides which launch is worth its time.
+//! Widths of a run's ratios and their variation: the basis for the choice of launches.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use record::ending::Width;
 use record::method::Role;
 use record::state::State;
 use record::summary::Estimate;
@@ -10,22 +9,6 @@ use crate::estimate::{against, level, shown};
 use crate::evidence::Evidence;
 use crate::groups::groups;
 use crate::pairs::{Column, points};
-
-/// How wide one headline ratio is.
-#[derive(Clone, Debug)]
-pub struct Width {
-    /// The parameters of its group.
-    pub parameters: BTreeMap<String, String>,
-    /// The cell that others are compared with.
-    pub base: usize,
-    /// The cell compared.
-    pub cell: usize,
-    /// Half of the interval's width, as a share.
-    pub half_width: f64,
-    /// Whether the cell is one of those that are ranked: an ordinary method of the baseline's worker. Limits, methods that do
-    /// another job, other workers and the hidden duplicate are not.
-    pub ranked: bool,
-}
 
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
@@ -43,7 +26,6 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
             if let Some(found) = ratios.get(&cell) {
                 let (planned, first) = (&state.cells[cell], &state.cells[base].cell.worker);
                 widths.push(Width {
-                    parameters: group.parameters.clone(),
                     base,
                     cell,
                     half_width: found.half_width(),
@@ -59,14 +41,6 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
         widths.iter_mut().for_each(|w| w.ranked = true);
     }
     widths
-}
-
-/// The ranked cells whose ratio is as narrow as asked; never those that others are compared with.
-pub fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
-    let narrow = widths.iter().filter(|w| w.ranked && w.half_width <= precision).map(|w| w.cell);
-    let bases: BTreeSet<usize> = widths.iter().map(|w| w.base).collect();
-    let wide: BTreeSet<usize> = widths.iter().filter(|w| w.half_width > precision).map(|w| w.cell).collect();
-    narrow.filter(|cell| !bases.contains(cell) && !wide.contains(cell)).collect()
 }
 
 /// Every cell against the baseline of its group by the headline: the logarithm of each launch's ratio, in their order.

@@ -11,14 +11,14 @@ use record::transcript::{Counts, Read};
 pub(crate) struct Timed<'a> {
     /// Its name; `PHASE.b` where both sides timed it and this is the second's.
     pub name: Cow<'a, str>,
-    /// What was counted.
+    /// Counts.
     pub counts: Counts,
     /// The side that timed it and its number there; none where the laboratory made it of others.
     by: Option<(usize, u16)>,
 }
 
 impl<'a> Timed<'a> {
-    /// What no worker timed.
+    /// Phase that no worker timed.
     pub fn by_laboratory(name: &'a str, counts: Counts) -> Timed<'a> {
         Timed { name: Cow::Borrowed(name), counts, by: None }
     }
@@ -42,7 +42,7 @@ pub(crate) struct Slot<'a> {
 }
 
 /// Groups the samples of all sides by slot. A phase that both sides timed is side a's; side b's is kept as `PHASE.b`.
-/// Where two sides took part, `overall` runs from the earliest start to the latest end.
+/// Slots of transcripts. With two sides, `overall` runs from the earliest start to the latest end.
 pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
     let mut slots: BTreeMap<u32, Slot> = BTreeMap::new();
     for (side, transcript) in transcripts.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?))) {
@@ -109,7 +109,7 @@ pub(crate) fn added(a: Counts, b: Counts) -> Counts {
     Counts::from_array(sum)
 }
 
-/// Where a law finds its operands.
+/// Source of a law's operands.
 pub(crate) struct SlotValues<'a> {
     pub slot: &'a Slot<'a>,
     pub parameters: &'a BTreeMap<String, String>,

@@ -5,6 +5,7 @@
 //! contradicted where the longer run's whole interval lies outside of it. An amount can be contradicted where the word is
 //! not: 8.1 to 8.4 % faster is faster all the same.
 
+use record::summary::Role;
 use record::summary::{BestClaim, CellSummary, Comparison, Estimate, GroupSummary, Summary, Verdict};
 use stats::estimate::{LEAST_POINTS, Point, estimate};
 use stats::interval::CONFIDENCE;
@@ -13,7 +14,7 @@ use stats::moderated::Prior;
 use crate::across::key;
 use crate::selftest::real::logs;
 
-/// What a statement is about.
+/// Subject of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A method against the baseline, by the headline: at least so much faster.
@@ -41,7 +42,7 @@ impl Kind {
     }
 }
 
-/// What the longer run says of a statement.
+/// Result of a statement in the longer run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It has no such interval.
@@ -59,7 +60,7 @@ pub enum Outcome {
 /// One statement and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// What it says.
+    /// Kind.
     pub kind: Kind,
     /// Of which cell, with its parameters; of a set its leader.
     pub cell: String,
@@ -67,7 +68,7 @@ pub struct Statement {
     pub claimed: (f64, f64),
     /// The longer run's interval; of a set that of the pair that says most against it.
     pub found: Option<(f64, f64)>,
-    /// What follows.
+    /// Outcome.
     pub outcome: Outcome,
 }
 
@@ -76,9 +77,8 @@ pub fn held_against(look: &Summary, long: &Summary) -> Vec<Statement> {
     let mut all = Vec::new();
     for group in &look.groups {
         let Some(headline) = look.experiment(&group.experiment).map(|e| e.headline.as_str()) else { continue };
-        let own = |c: &&Comparison| {
-            c.phase == headline && ["method", "published"].contains(&look.cells[c.cell].role.as_str())
-        };
+        let own =
+            |c: &&Comparison| c.phase == headline && matches!(look.cells[c.cell].role, Role::Method | Role::Published);
         let compared = group.comparisons.iter().filter(own);
         all.extend(compared.filter_map(|comparison| of_comparison(look, long, group, comparison)));
         all.extend(group.best.iter().filter_map(|best| of_set(look, long, group, best, headline)));
@@ -133,7 +133,7 @@ fn ratio_of(run: &Summary, [base, cell]: [&CellSummary; 2], phase: &str) -> Opti
 
 /// The methods of a kind that were ranked: those with launches enough.
 fn ranked<'a>(run: &'a Summary, group: &'a GroupSummary, kind: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let of_kind = move |cell: &CellSummary| cell.role == "method" && cell.group == kind && !cell.hidden;
+    let of_kind = move |cell: &CellSummary| cell.role == Role::Method && cell.group == kind && !cell.hidden;
     let enough = |cell: &CellSummary| cell.per_launch.len() >= LEAST_POINTS && !cell.phases.is_empty();
     group.cells.iter().copied().filter(move |&c| of_kind(&run.cells[c]) && enough(&run.cells[c]))
 }

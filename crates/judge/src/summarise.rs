@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use record::experiment::Experiment;
-use record::folder::RunFolder;
+use record::folder::{RunFolder, SUMMARY};
 use record::machine::environment::Environment;
 use record::machine::preflight::Preflight;
 use record::state::State;
+use record::summary::Role;
 use record::summary::{ExperimentSummary, GroupSummary, SUMMARY_SCHEMA, Settings, Summary};
 use serde::{Deserialize, Serialize};
 
@@ -23,12 +24,12 @@ use crate::notes::notes;
 use crate::rounding::rounded;
 use crate::warnings;
 
-/// What a summary tells besides what the record holds.
+/// Facts of a summary that the record does not hold.
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
     /// By what the machine is known.
     pub host: BTreeMap<String, String>,
-    /// What matters most of the environment.
+    /// Main facts of the environment.
     pub environment: BTreeMap<String, String>,
     /// The last-level cache.
     pub cache: LastCache,
@@ -37,7 +38,7 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// What a machine's facts say of them.
+    /// Circumstances from a machine's facts.
     pub fn of(environment: &Environment) -> Circumstances {
         Circumstances {
             host: environment.identity.words(),
@@ -61,7 +62,7 @@ pub struct Kept {
 
 /// The scores that a run folder was begun with; none where no run was kept before it.
 pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
-    match [KEPT, PREFLIGHT].map(|name| folder.file(name).exists()) {
+    match [KEPT, PREFLIGHT].map(|name| folder.has(name)) {
         [true, _] => Ok(folder.read_sealed::<Kept>(KEPT)?.scores),
         [false, true] => Ok(folder.read_sealed::<Preflight>(PREFLIGHT)?.kept_scores),
         [false, false] => Ok(Vec::new()),
@@ -77,6 +78,11 @@ pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
 pub fn replay_by(folder: &RunFolder, reading: &Reading) -> Result<(State, Summary)> {
     let (state, _, summary) = replay_with_evidence(folder, reading)?;
     Ok((state, summary))
+}
+
+/// The summary of a kept run: the one in its folder if that follows from its launches by this version, else judged again.
+pub fn judged(folder: &RunFolder, reading: &Reading) -> Result<Summary> {
+    folder.read_result(SUMMARY).or_else(|_| Ok(replay_by(folder, reading)?.1))
 }
 
 /// The same with what it was judged from.
@@ -115,7 +121,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             cells: ranked(&cells, group),
             baseline: group.baseline,
             best_possible: best_possible(state, evidence, group, calibration.widened)?,
-            floor: group.cells.iter().copied().find(|&c| cells[c].role == "null"),
+            floor: group.cells.iter().copied().find(|&c| cells[c].role == Role::Null),
             aa,
             comparisons: compared.into_iter().map(|c| c.comparison).collect(),
             best,
@@ -162,14 +168,14 @@ fn ranked(cells: &[record::summary::CellSummary], group: &Group) -> Vec<usize> {
     let mut order = group.cells.clone();
     let key = |c: &usize| {
         let cell = &cells[*c];
-        let last = ["limit", "null"].iter().position(|role| *role == cell.role).map_or(0, |p| p + 1);
+        let last = matches!(cell.role, Role::Limit | Role::Null).then_some(cell.role);
         (last, cell.phases.get(headline).map_or(f64::MAX, |p| p.wall_ns.median))
     };
     order.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
     order
 }
 
-/// How the time of an experiment's launches was spent.
+/// Use of the time of an experiment's launches.
 fn experiment_summary(state: &State, evidence: &Evidence, experiment: &Experiment) -> ExperimentSummary {
     let headline = experiment.headline();
     let measure = experiment.measures().position(|m| m == headline);
@@ -179,7 +185,7 @@ fn experiment_summary(state: &State, evidence: &Evidence, experiment: &Experimen
         if state.cells[*index].cell.experiment != experiment.name {
             continue;
         }
-        let counts = !["null"].contains(&role(state, *index));
+        let counts = state.cells[*index].method.role != Role::Null;
         for launch in &cell.launches {
             launches.insert(launch.launch, launch.wall_s);
             let spent = measure.map_or(0.0, |m| launch.measures[m].wall_ns.iter().sum::<f64>());
@@ -192,8 +198,4 @@ fn experiment_summary(state: &State, evidence: &Evidence, experiment: &Experimen
         launch_s: launches.values().sum(),
         headline_s: headline_ns / 1e9,
     }
-}
-
-fn role(state: &State, cell: usize) -> &'static str {
-    crate::cells::role_word(state.cells[cell].method.role)
 }

@@ -8,6 +8,7 @@ use record::concern::{COLD, Concern, DROPPED};
 use record::outcome::Status;
 use record::sizes::format_ns;
 use record::state::State;
+use record::summary::Role;
 use record::summary::{AaCheck, Summary, Warning};
 use stats::steady::Label;
 
@@ -55,6 +56,8 @@ const TESTS: [Test; 16] = [
 
 /// The name of the warning that a CPU quota kept a cell waiting.
 pub const THROTTLED: &str = "throttled";
+/// The code of the warning of a damaged record.
+pub const DAMAGED: &str = "damaged";
 
 /// Runs every test.
 pub fn all(state: &State, evidence: &Evidence, summary: &Summary) -> Vec<Warning> {
@@ -77,11 +80,11 @@ fn of_cell(state: &State, cell: usize, code: &str, seen: String, hint: &str) -> 
     Warning { cells: vec![cell], ..warning(code, &state.cells[cell].cell.name(), seen, hint) }
 }
 
-/// What of the record is not as it was written; its launches are left out.
+/// Damaged parts of the record; their launches are left out.
 fn damaged(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let hint = "these launches are left out; restore the folder from a copy, or measure again";
     let mut found: Vec<Warning> =
-        evidence.damage.iter().map(|seen| warning("damaged", "the record", seen.clone(), hint)).collect();
+        evidence.damage.iter().map(|seen| warning(DAMAGED, "the record", seen.clone(), hint)).collect();
     found.extend(evidence.lost.map(|launch| {
         let seen = format!("launch {launch} was being written down when the run was killed, and is left out");
         warning("last-launch-lost", "the record", seen, "pagewise run --resume makes it again")
@@ -108,10 +111,10 @@ fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for group in &summary.groups {
         for &cell in
-            group.cells.iter().filter(|c| summary.cells[**c].role == "limit" && Some(**c) != group.best_possible)
+            group.cells.iter().filter(|c| summary.cells[**c].role == Role::Limit && Some(**c) != group.best_possible)
         {
             // That another limit took less is no surprise: they are candidates for one place.
-            let winner = group.best_possible.map(|b| &summary.cells[b]).filter(|by| by.role != "limit");
+            let winner = group.best_possible.map(|b| &summary.cells[b]).filter(|by| by.role != Role::Limit);
             let Some(by) = winner.map(|by| by.cell.clone()) else { continue };
             let seen = format!("it was meant as the least that this machine can take, but {by} took less");
             let at = summary.cells[cell].cell.clone();
@@ -126,7 +129,8 @@ fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 
 fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == "method")
+    for (index, cell) in
+        summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == Role::Method)
     {
         let headline = state.plan.experiment(&cell.experiment).map_or("", |e| e.headline());
         if !cell.hidden && cell.phases.get(headline).is_some_and(|p| p.below_floor) {
@@ -250,7 +254,7 @@ fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     found
 }
 
-/// What the look before the run saw.
+/// Result of the probe before the run.
 fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let Some(seen) = &evidence.preflight else { return Vec::new() };
     let mut found = Vec::new();
@@ -313,8 +317,9 @@ fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 /// A first pass that is so many times slower than the next ones found a cache cold that the next ones found warm.
 const FIRST_PASS_FACTOR: f64 = 2.0;
 
-/// Where the page cache is emptied before every pass, a cache below it (the hypervisor's, the device's) may stay warm. The
-/// first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
+/// Warm caches below the page cache: where it is emptied before every pass, a cache below it (the hypervisor's, the
+/// device's) may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; here the
+/// difference is told.
 fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, first) in &evidence.first_pass_ns {

@@ -1,4 +1,4 @@
-//! What two sets of runs say of each other: the shape of `compare --json`, which the committed JSON Schema describes.
+//! Comparison of two sets of runs: the shape of `compare --json`, which the committed JSON Schema describes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::outcome::Status;
 use crate::summary::{Estimate, Verdict};
 
 /// Version of this shape.
-pub const COMPARED_SCHEMA: u32 = 1;
+pub const COMPARED_SCHEMA: u32 = 2;
 
 /// Two sets of runs held against each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Compared {
     pub missing: Vec<MissingCell>,
     /// Claims whose verdict is not the same, where both sides are runs of claims.
     pub claims: Vec<Change>,
-    /// What a gate says of all this; absent without one.
+    /// Verdict of the gate; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gated: Option<Gated>,
 }
@@ -45,7 +45,7 @@ pub struct Compared {
 pub struct ComparedSide {
     /// Its runs.
     pub runs: Vec<ComparedRun>,
-    /// What matters most of its first run's environment.
+    /// Main facts of its first run's environment.
     pub environment: BTreeMap<String, String>,
     /// Facts that can change a figure and are not the same in all its runs.
     pub unlike: Vec<String>,
@@ -59,6 +59,12 @@ pub struct ComparedRun {
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
+    /// True if a signal or a kill ended it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// A sentence for each part of its record that is not as it was written and is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damage: Vec<String>,
 }
 
 /// A fact that differs between the sides.
@@ -67,13 +73,13 @@ pub struct ComparedRun {
 pub struct FactDifference {
     /// Its field in `environment.json`, `worker.NAME` for a worker's SHA-256, or `version`.
     pub field: String,
-    /// What it is on the first side.
+    /// Value on the first side.
     pub a: String,
-    /// What it is on the second side.
+    /// Value on the second side.
     pub b: String,
-    /// Whether it can change what something costs.
+    /// True if it can change what something costs.
     pub matters: bool,
-    /// Whether it was named as what is compared.
+    /// True if it was named as what is compared.
     pub expected: bool,
 }
 
@@ -89,7 +95,7 @@ pub struct ComparedCell {
     pub parameters: BTreeMap<String, String>,
     /// The total or phase that is compared.
     pub phase: String,
-    /// What a unit is: page, byte …
+    /// Unit of work: page, byte …
     pub unit: String,
     /// The first side.
     pub a: SideCost,
@@ -100,11 +106,11 @@ pub struct ComparedCell {
     /// The same with its interval over runs; absent with fewer than three runs on a side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
-    /// What the interval says.
+    /// Position of the interval.
     pub verdict: Verdict,
-    /// Whether the verdict holds among all cells together (Holm at 5 %). Where it does not, it is not said.
+    /// True if the verdict holds among all cells together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
-    /// What a gate says of it.
+    /// Verdict of the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateWord>,
 }
@@ -119,7 +125,7 @@ pub struct SideCost {
     pub runs: usize,
     /// Launches in all these.
     pub launches: usize,
-    /// How much it scatters from run to run, as a share; absent with one run.
+    /// Scatter from run to run, as a share; absent with one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<f64>,
     /// The same of each run, in their order; absent where runs were gathered without being kept apart.
@@ -133,17 +139,17 @@ pub struct SideCost {
 pub struct MissingCell {
     /// The cell with its parameters.
     pub cell: String,
-    /// What became of it on the first side; absent where no run has it.
+    /// Outcome on the first side; absent where no run has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<Status>,
-    /// What became of it on the second side.
+    /// Outcome on the second side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<Status>,
     /// Why, in the words of the first run that lacks it.
     pub reason: String,
 }
 
-/// What a gate says of one cell.
+/// Verdict of a gate on one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -156,7 +162,7 @@ pub enum GateWord {
     Undecided,
 }
 
-/// What a gate says of a comparison.
+/// Verdict of a gate on a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -167,6 +173,8 @@ pub enum Gated {
     Regression,
     /// At least one cell is undecided, untrusted or damaged.
     Undecided,
+    /// A run is damaged.
+    Damaged,
     /// The environments differ in what was not named, or a cell of the first side could not be measured on the second.
     NotComparable,
 }
@@ -177,7 +185,7 @@ impl Gated {
         match self {
             Gated::Passes => 0,
             Gated::Regression => 2,
-            Gated::Undecided => 3,
+            Gated::Undecided | Gated::Damaged => 3,
             Gated::NotComparable => 4,
         }
     }

@@ -28,8 +28,8 @@ impl Cell {
         format!("{}/{}@{}", self.experiment, self.method, self.worker)
     }
 
-    /// Whether several processes or threads of the cell itself run at once. They switch each other out as a part of the work:
-    /// a message wakes its reader in place of its writer.
+    /// Tells whether several processes or threads of the cell itself run at once. They switch each other out as a part
+    /// of the work: a message wakes its reader in place of its writer.
     pub fn has_company(&self) -> bool {
         let several = |key: &str| self.parameters.get(key).and_then(|v| v.parse().ok()).is_some_and(|n: u64| n > 1);
         let loaded = self.parameters.get("load").is_some_and(|load| load != "0");

@@ -1,4 +1,4 @@
-//! What a parameter concerns, where the laboratory has to do something about it: make a file, evict it, bound memory. Which key
+//! Dimensions that the laboratory acts on: it makes a file, evicts it, bounds memory. Which key
 //! that is stands in `experiments/*.toml`; no code names one.
 
 use serde::{Deserialize, Serialize};
@@ -12,20 +12,20 @@ pub const COLD: &str = "cold";
 /// The value of a [`Concern::PageCache`] that empties everybody's cache.
 pub const DROPPED: &str = "dropped";
 
-/// What a parameter concerns.
+/// Dimension that a parameter sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Concern {
     /// The path of the file that is read; never split at commas.
     File,
-    /// How many bytes that file has.
+    /// Bytes of that file.
     FileSize,
-    /// Where that file lies.
+    /// Place of that file.
     FilePlace,
-    /// What is done with what is in the file. The first of its values can be done with any file.
+    /// Use of the file's content. The first of its values can be done with any file.
     FileContent,
-    /// What the page cache holds of the file before each sample.
+    /// State of the file in the page cache before each sample.
     PageCache,
     /// The most memory that the worker may take: a memory cgroup.
     MemoryBound,
@@ -38,11 +38,11 @@ pub enum Concern {
 pub struct Bound {
     /// Its size in bytes.
     pub bytes: u64,
-    /// Whether who goes beyond it is slowed and made to give back (memory.high), or refused more (memory.max).
+    /// True for a throttle (memory.high), false for a hard limit (memory.max).
     pub slows: bool,
 }
 
-/// What stands before the size of a bound that slows.
+/// Prefix of the size of a bound that throttles.
 pub const SLOWS: &str = "high:";
 
 impl Bound {

@@ -1,4 +1,4 @@
-//! What is decided while a run goes on: a line of `decisions.jsonl` each, never changed once it is written.
+//! Decisions made during a run: a line of `decisions.jsonl` each, never changed once it is written.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,16 +12,26 @@ pub struct Decision {
     pub time: String,
     /// Why, in a sentence.
     pub why: String,
-    /// What.
+    /// Decision.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// What was decided. Indices are those of the plan's cells and launch groups, and of those that decisions have added.
+/// The reason why a launch group is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeftOut {
+    /// The launches of an interval do not fit into the time.
+    NoRoom,
+    /// Its pilot was ended for taking too long.
+    TooLong,
+}
+
+/// Decision. Indices are those of the plan's cells and launch groups, and of those that decisions have added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub enum What {
-    /// What a launch of this group takes, from its pilot.
+    /// Time of a launch of this group, from its pilot.
     Timed {
         /// The launch group.
         launch_group: usize,
@@ -30,7 +40,7 @@ pub enum What {
         /// Starting and ending the process, in seconds.
         start_s: f64,
     },
-    /// How much each further launch of this group holds.
+    /// Size of each further launch of this group.
     Rounds {
         /// The launch group.
         launch_group: usize,
@@ -39,7 +49,19 @@ pub enum What {
         /// Discarded rounds before them.
         warmup_rounds: u32,
     },
-    /// How often these cells do their work in one sample.
+    /// The budget does not hold these groups.
+    LeftOut {
+        /// The launch groups.
+        launch_groups: Vec<usize>,
+        /// The reason.
+        reason: LeftOut,
+    },
+    /// These groups are tried again.
+    Readmitted {
+        /// The launch groups.
+        launch_groups: Vec<usize>,
+    },
+    /// Batch of these cells: executions in one sample.
     Batch {
         /// The cells.
         cells: Vec<usize>,
@@ -50,7 +72,7 @@ pub enum What {
     Settled {
         /// The cells.
         cells: Vec<usize>,
-        /// What became of them.
+        /// Outcome.
         outcome: Outcome,
     },
     /// Each of these cells is launched by itself from now on, in a new group of its own; they follow in this order.
@@ -77,7 +99,7 @@ pub enum What {
         stopped_by: Option<i32>,
         /// Launches that had been kept.
         launches: usize,
-        /// What is to be told of budget and precision.
+        /// Notes on budget and precision.
         notes: Vec<Note>,
     },
 }

@@ -1,8 +1,8 @@
-//! How a process of a launch ended.
+//! End of a process of a launch.
 
 use serde::{Deserialize, Serialize};
 
-/// How a process ended.
+/// End of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
@@ -21,7 +21,7 @@ pub enum End {
 }
 
 impl End {
-    /// Whether it is what a worker that did its work does.
+    /// Tells whether it is what a worker that did its work does.
     pub fn is_clean(&self) -> bool {
         *self == End::Exit(0)
     }

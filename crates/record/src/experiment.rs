@@ -11,7 +11,7 @@ use crate::concern::Concern;
 use crate::sizes;
 use crate::table::FurtherTable;
 
-/// How digests of one experiment are judged.
+/// Rule for the digests of one experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -39,23 +39,23 @@ pub struct Total {
     pub phases: Vec<String>,
     /// In words.
     pub meaning: String,
-    /// Whether this one is compared first.
+    /// True if this one is compared first.
     #[serde(default)]
     pub headline: bool,
-    /// Whether its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
+    /// True if its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
     /// same time. Everything else is added up all the same.
     #[serde(default)]
     pub overlap: bool,
 }
 
 impl Total {
-    /// What it is made of: `send + receive`, or `send beside receive` where they overlap.
+    /// Formula: `send + receive`, or `send beside receive` where they overlap.
     pub fn formula(&self) -> String {
         self.phases.join(if self.overlap { " beside " } else { " + " })
     }
 }
 
-/// What kind of values a parameter takes.
+/// Kind of values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -95,19 +95,19 @@ impl fmt::Display for ParameterKind {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
-    /// What kind of values it takes.
+    /// Kind of its values.
     pub kind: ParameterKind,
     /// In words.
     pub meaning: String,
     /// All choices, or the usual grid.
     #[serde(default)]
     pub values: Vec<String>,
-    /// What a run of this experiment takes.
+    /// Values of a run of this experiment.
     pub default: Vec<String>,
-    /// What the first look takes; `default` where empty.
+    /// Values of the overview; `default` where empty.
     #[serde(default)]
     pub look: Vec<String>,
-    /// What the conformance suite takes; `default` where empty.
+    /// Values of the conformance suite; `default` where empty.
     #[serde(default)]
     pub check: Vec<String>,
     /// `page` where sizes must be whole pages.
@@ -116,7 +116,7 @@ pub struct Parameter {
     /// A method's own setting, which does not group comparisons.
     #[serde(default)]
     pub option: bool,
-    /// What the laboratory has to do with it, if anything.
+    /// Dimension that the laboratory acts on, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concerns: Option<Concern>,
 }
@@ -158,7 +158,7 @@ pub struct Experiment {
     /// Ids of the published tables it covers.
     #[serde(default)]
     pub published: Vec<String>,
-    /// What one op is.
+    /// Unit of one operation.
     pub unit: String,
     /// All phases in the order of tables.
     pub phases: Vec<String>,
@@ -167,19 +167,19 @@ pub struct Experiment {
     pub seldom: Vec<String>,
     /// The method that others are compared with.
     pub baseline: String,
-    /// How digests are judged.
+    /// Rule for digests.
     pub content: Content,
     /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
     #[serde(default = "default_workers")]
     pub workers: Vec<String>,
-    /// What a run of its default values needs, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
+    /// Time of a run of its default values, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
     /// the first look's values are taken.
     #[serde(default)]
     pub budget_s: Option<f64>,
     /// Workers of the first look, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
-    /// Whether the first look takes it.
+    /// True if the first look takes it.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub look: bool,
     /// Methods of the first look, where they are fewer: the obvious way and those that are likeliest to win.
@@ -192,7 +192,7 @@ pub struct Experiment {
     /// The same where a worker compiles its code while it runs.
     #[serde(default = "usual_warmup_compiled")]
     pub warmup_rounds_compiled: u32,
-    /// How to read the figures.
+    /// Guide to reading the figures.
     #[serde(default)]
     pub reading: String,
     /// Mistakes that the figures are free of.
@@ -201,7 +201,7 @@ pub struct Experiment {
     /// Phases added up.
     #[serde(default)]
     pub totals: Vec<Total>,
-    /// What is shown of its cells besides the comparison: resources, what each side paid.
+    /// Further tables of its cells: resources, what each side paid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<FurtherTable>,
     /// The fact that holds a pass second by second, of which the worst second is told.
@@ -215,7 +215,7 @@ pub struct Experiment {
     pub parameters: BTreeMap<String, Parameter>,
 }
 
-/// What a list tells of an experiment.
+/// Line of an experiment in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Title {
     /// The word used on the command line.
@@ -236,7 +236,7 @@ impl Title {
     }
 }
 
-/// Where something stands in a text: `line 3, column 5`, both from one.
+/// Position in a text: `line 3, column 5`, both from one.
 fn place(text: &str, at: usize) -> String {
     let before = &text[..at.min(text.len())];
     let line = before.matches('\n').count() + 1;
@@ -244,7 +244,7 @@ fn place(text: &str, at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Where a word stands in quotes, behind the first line that begins with `after`.
+/// Position of a quoted word behind the first line that begins with `after`.
 fn place_of(text: &str, after: &str, word: &str) -> String {
     let from = text.find(after).unwrap_or(0);
     let at = text[from..].find(&format!("\"{word}\"")).map_or(from, |at| from + at);
@@ -289,7 +289,7 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Whether every column of the further tables can be filled: the word that stands wrongly, and what is wrong.
+    /// Tells whether every column of the further tables can be filled: the word that stands wrongly, and what is wrong.
     fn check_tables(&self) -> std::result::Result<(), (String, String)> {
         for table in &self.tables {
             for column in &table.columns {
@@ -308,12 +308,12 @@ impl Experiment {
         Ok(())
     }
 
-    /// What a list tells of it.
+    /// Line in a list.
     pub fn titled(&self) -> Title {
         Title { name: self.name.clone(), title: self.title.clone(), hidden: self.hidden }
     }
 
-    /// What a parameter concerns, if anything.
+    /// Dimension that a parameter sets, if any.
     pub fn concern_of(&self, key: &str) -> Option<Concern> {
         self.parameters.get(key)?.concerns
     }
@@ -324,12 +324,12 @@ impl Experiment {
         all.find(|(_, parameter)| parameter.concerns == Some(concern)).map(|(key, _)| key.as_str())
     }
 
-    /// What a cell of the experiment says of this.
+    /// Value of this dimension in a cell of the experiment.
     pub fn value<'a>(&self, cell: &'a Cell, concern: Concern) -> Option<&'a str> {
         cell.parameters.get(self.key(concern)?).map(String::as_str)
     }
 
-    /// Whether concerns have keys that can say them, one each: the key that stands wrongly, and what is wrong.
+    /// Tells whether concerns have keys that can say them, one each: the key that stands wrongly, and what is wrong.
     fn check_concerns(&self) -> std::result::Result<(), (String, String)> {
         for (key, parameter) in &self.parameters {
             let Some(concern) = parameter.concerns else { continue };
@@ -350,7 +350,7 @@ impl Experiment {
         total.map_or_else(|| self.phases[0].as_str(), |t| t.name.as_str())
     }
 
-    /// Whether a word is a phase of the experiment that has no part in what is compared first.
+    /// Tells whether a word is a phase of the experiment that has no part in what is compared first.
     fn may_be_seldom(&self, phase: &str) -> bool {
         let headline = self.headline();
         let total = self.totals.iter().find(|t| t.name == headline);
@@ -358,7 +358,7 @@ impl Experiment {
         !first && self.phases.iter().any(|p| p == phase)
     }
 
-    /// What a run of its default values needs, in seconds.
+    /// Time of a run of its default values, in seconds.
     pub fn needed_s(&self) -> f64 {
         self.budget_s.unwrap_or(USUAL_BUDGET_S)
     }
@@ -376,7 +376,7 @@ impl Experiment {
         }
     }
 
-    /// Whether a method is taken where none is named.
+    /// Tells whether a method is taken where none is named.
     pub fn takes(&self, method: &str, list: ParameterList) -> bool {
         list != ParameterList::Look || self.look_methods.is_empty() || self.look_methods.iter().any(|m| m == method)
     }
@@ -393,13 +393,13 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether a parameter groups comparisons.
+    /// Tells whether a parameter groups comparisons.
     pub fn groups_by(&self, parameter: &str) -> bool {
         self.parameters.get(parameter).is_none_or(|p| !p.option)
     }
 }
 
-/// Which of a parameter's lists is used.
+/// Choice among a parameter's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterList {
     /// `default`

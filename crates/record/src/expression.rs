@@ -50,7 +50,7 @@ pub struct Law {
     pub when: Vec<Condition>,
     /// Left side.
     pub left: Expression,
-    /// What must hold between the sides.
+    /// Relation between the sides.
     pub relation: Relation,
     /// Right side.
     pub right: Expression,
@@ -58,7 +58,7 @@ pub struct Law {
     pub text: String,
 }
 
-/// Where names get their values from.
+/// Source of the values of names.
 pub trait Values {
     /// The number that `name` stands for, where there is one.
     fn number(&self, name: &str) -> Option<i128>;
@@ -66,7 +66,7 @@ pub trait Values {
     fn word(&self, name: &str) -> Option<&str>;
 }
 
-/// What an expression lacks to have a value.
+/// Reason why an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing<'a> {
     /// This name stands for nothing here.
@@ -84,7 +84,7 @@ impl fmt::Display for Missing<'_> {
     }
 }
 
-/// What a law said of one sample.
+/// Result of a law for one sample.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Holding {
     /// Its condition does not apply here.
@@ -150,7 +150,7 @@ impl Relation {
         })
     }
 
-    /// Whether two numbers are so.
+    /// Tells whether two numbers are so.
     pub fn holds(self, a: i128, b: i128) -> bool {
         match self {
             Relation::Equal => a == b,
@@ -216,9 +216,10 @@ impl Law {
             }
         }
         let (a, b) = (self.left.value(values)?, self.right.value(values)?);
-        Ok(match self.relation.holds(a, b) {
-            true => Holding::Holds,
-            false => Holding::Broken(format!("{}: {a} against {b}", self.text)),
+        Ok(if self.relation.holds(a, b) {
+            Holding::Holds
+        } else {
+            Holding::Broken(format!("{}: {a} against {b}", self.text))
         })
     }
 }

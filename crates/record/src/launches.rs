@@ -1,4 +1,4 @@
-//! What is written down of each launch: a line of `launches.jsonl`.
+//! Record of each launch: a line of `launches.jsonl`.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,24 +33,24 @@ pub struct LaunchRecord {
     pub sides: Vec<SideRecord>,
     /// Decisions that had been written when it began.
     pub decisions: usize,
-    /// Where its texts lie.
+    /// Place of its texts.
     #[serde(default)]
     pub frame: Frame,
-    /// Whether the kernel's OOM killer was at work meanwhile.
+    /// True if the kernel's OOM killer was at work meanwhile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oom_killed: bool,
-    /// What the machine did besides, over the launch.
+    /// Noise of the machine during the launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDelta>,
 }
 
 impl LaunchRecord {
-    /// How many samples a cell, by its number in the request, is to have.
+    /// Number of samples of a cell, by its number in the request.
     pub fn turns(&self, number: usize) -> u32 {
         self.turns.get(number).copied().unwrap_or(self.rounds)
     }
 
-    /// Whether a round carries proofs.
+    /// Tells whether a round carries proofs.
     pub fn proves(&self, round: i32) -> bool {
         self.proofs.is_empty() || u32::try_from(round).is_ok_and(|round| self.proofs.contains(&round))
     }
@@ -63,14 +63,14 @@ pub struct SideRecord {
     pub worker: String,
     /// Name of its transcript within the launch's frame.
     pub transcript: String,
-    /// How it ended.
+    /// End.
     pub end: End,
     /// The first line it wrote to standard error, where it did not end cleanly.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
-/// Where a launch's frame lies.
+/// Place of a launch's frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// Its first byte in `transcripts.zst`.

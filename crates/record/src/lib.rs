@@ -1,4 +1,4 @@
-//! What is written down of a run, as data: what was planned, what was decided, what was asked and answered, and what came
+//! Record of a run, as data: what was planned, what was decided, what was asked and answered, and what came
 //! out. Everything here is read and written; nothing is started, and no clock, environment or `/proc` is looked at.
 #![forbid(unsafe_code)]
 
@@ -9,13 +9,17 @@ pub mod claim;
 pub mod concern;
 pub mod decision;
 pub mod end;
+pub mod ending;
 pub mod experiment;
 pub mod expression;
 pub mod fleet;
 pub mod folder;
+mod hash;
+pub mod kind;
 pub mod launches;
 pub mod machine;
 pub mod method;
+pub mod name;
 pub mod outcome;
 pub mod plan;
 pub mod profile;

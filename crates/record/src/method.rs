@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::expression::{Expression, Law};
 use crate::sizes;
 
-/// What part a method plays in its experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The part a method plays in its experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// One way to answer the question.
     Method,
@@ -23,7 +25,7 @@ pub enum Role {
     Published,
 }
 
-/// How many cells and samples may share one process.
+/// Number of cells and samples that may share one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
     /// Many cells take turns in one process.
@@ -34,7 +36,7 @@ pub enum Isolation {
     Fresh,
 }
 
-/// What values a key takes.
+/// Values of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bytes.
@@ -47,7 +49,7 @@ pub enum Kind {
     Choice(Vec<String>),
 }
 
-/// What one worker can do, by its own word.
+/// Methods of one worker, as it declares them.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
     /// The worker's name.
@@ -56,7 +58,7 @@ pub struct Offer<'a> {
     pub methods: &'a [Method],
 }
 
-/// What a list of methods tells of one, borrowed from its line: to list two hundred takes none of their laws, keys and calls.
+/// Line of a method in a list, borrowed from its line: to list two hundred takes none of their laws, keys and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
     /// The experiment that it belongs to.
@@ -143,19 +145,19 @@ pub struct Method {
     pub phases: Vec<String>,
     /// Its parameters.
     pub keys: Vec<(String, Kind)>,
-    /// What must hold in every sample.
+    /// Laws of every sample.
     pub laws: Laws,
     /// System calls inside each phase; one that ends in `+` is made by a thread of the method's own.
     pub calls: BTreeMap<String, Vec<String>>,
     /// Bytes it needs at its peak, over its parameters and `rounds`.
     pub memory: Expression,
-    /// How many cells and samples may share its process.
+    /// Number of cells and samples that may share its process.
     pub isolation: Isolation,
-    /// Whether a second process takes part.
+    /// True if a second process takes part.
     pub two_sided: bool,
     /// A library for `LD_PRELOAD`, and the package that has it.
     pub preload: Option<(String, String)>,
-    /// What its worker must be for it to be there, e.g. `java-22`.
+    /// Worker that it needs, e.g. `java-22`.
     pub needs: Option<String>,
     /// Bytes of heap that its worker is given, where its language has one.
     pub heap: Option<Expression>,
@@ -239,12 +241,12 @@ impl Method {
         })
     }
 
-    /// Whether threads of its own or the kernel's workers of its io_uring work for it, which take turns with it on a CPU.
+    /// Tells whether threads of its own or the kernel's workers of its io_uring work for it, which take turns with it on a CPU.
     pub fn has_helpers(&self) -> bool {
         self.calls.values().flatten().any(|call| call == "io_uring_enter" || call.ends_with('+'))
     }
 
-    /// What a list tells of it.
+    /// Line in a list.
     pub fn heading(&self) -> Heading<'_> {
         let Method { experiment, name, role, group, summary, .. } = self;
         Heading { experiment, name, role: *role, group, summary }

@@ -1,4 +1,4 @@
-//! What became of a cell. None of these is ever a blank, a zero or a crash.
+//! Outcome of a cell. None of these is ever a blank, a zero or a crash.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,19 +35,51 @@ impl Status {
     }
 }
 
+/// The cause of an outcome, with its figures: programs decide by it, never by the reason's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum Cause {
+    /// The time budget ended before the cell was measured.
+    Budget,
+    /// Other processes took the CPU in most rounds.
+    SwitchedOut {
+        /// Percent of its rounds.
+        percent: u32,
+    },
+    /// Most launches were disturbed, mainly by other users of the disk.
+    OthersOnDisk {
+        /// Launches that were disturbed.
+        launches: usize,
+    },
+    /// Most launches were disturbed otherwise.
+    Disturbed {
+        /// Launches that were disturbed.
+        launches: usize,
+    },
+}
+
 /// A status with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// Which of the six.
+    /// One of six states.
     pub status: Status,
     /// Why, in one sentence; empty for `ok`.
     pub reason: String,
+    /// The cause, where programs decide by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
 }
 
 impl Outcome {
     /// Any outcome but `ok`.
     pub fn of(status: Status, reason: impl Into<String>) -> Outcome {
-        Outcome { status, reason: reason.into() }
+        Outcome { status, reason: reason.into(), cause: None }
+    }
+
+    /// The same with its cause.
+    pub fn with(self, cause: Cause) -> Outcome {
+        Outcome { cause: Some(cause), ..self }
     }
 }

@@ -1,4 +1,4 @@
-//! What a run measures: its cells, which of them share a process, how often and in which random order.
+//! Plan of a run: its cells, the processes they share, the number of launches and the random order.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cell::Cell;
 use crate::concern::Concern;
 use crate::experiment::Experiment;
+use crate::kind::Kind;
 use crate::method::Method;
 use crate::outcome::Outcome;
 
@@ -30,7 +31,7 @@ pub const BATCH: &str = "batch";
 /// One cell of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedCell {
-    /// Which.
+    /// Name.
     pub cell: Cell,
     /// Its method as the worker described it, by which it is judged for as long as the run is kept.
     pub method: Method,
@@ -61,7 +62,11 @@ pub struct LaunchGroup {
 pub struct Plan {
     /// [`SCHEMA`].
     pub schema: u32,
+    /// Verb that made it.
+    #[serde(default)]
+    pub kind: Kind,
     /// Name of the run.
+    #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
@@ -85,14 +90,14 @@ pub struct Plan {
     /// Measured rounds of each launch, where they are not to be chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// Whether this is the first look at everything.
+    /// True if this is the first look at everything.
     pub first_look: bool,
-    /// Whether the budget is less than the default values of its experiments need.
+    /// True if the budget is less than the default values of its experiments need.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
-    /// Whether the user allowed changes of the system.
+    /// True if the user allowed changes of the system.
     pub allow_system_changes: bool,
-    /// Whether the user's variables are left to the workers that would change how they allocate, load or compile.
+    /// True if the user's variables are left to the workers that would change how they allocate, load or compile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_environment: bool,
     /// Baseline method by experiment.
@@ -103,7 +108,7 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// All cells.
     pub cells: Vec<PlannedCell>,
-    /// Which cells share a process.
+    /// Cells that share a process.
     pub launch_groups: Vec<LaunchGroup>,
 }
 
@@ -113,7 +118,7 @@ impl Plan {
         self.experiments.iter().find(|e| e.name == name)
     }
 
-    /// What a cell says of this.
+    /// Value of this dimension in a cell.
     pub fn value<'a>(&self, cell: &'a Cell, concern: Concern) -> Option<&'a str> {
         self.experiment(&cell.experiment)?.value(cell, concern)
     }
@@ -125,7 +130,7 @@ pub fn group_of(experiment: &Experiment, cell: &Cell) -> BTreeMap<String, String
     grouping.map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 
-/// Whether two groups contradict each other nowhere; a parameter that one of them lacks does not matter to it.
+/// Tells whether two groups contradict each other nowhere; a parameter that one of them lacks does not matter to it.
 pub fn compatible(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
     a.iter().all(|(key, value)| b.get(key).is_none_or(|other| other == value))
 }

@@ -11,16 +11,16 @@ use serde::Deserialize;
 pub struct Published {
     /// `P5`.
     pub id: String,
-    /// What it asked.
+    /// Question.
     pub title: String,
-    /// Who said it, and when.
+    /// Source: author and date.
     pub source: String,
-    /// Where it was measured.
+    /// Machine.
     pub machine: String,
     /// Each of its cells takes minutes, so one pass of each is measured, in a process of its own and with nothing before it.
     #[serde(default)]
     pub once: bool,
-    /// What its table cannot show, in sentences; printed below it.
+    /// Remarks that its table cannot show, in sentences; printed below it.
     #[serde(default)]
     pub note: Option<String>,
     /// Its figures.
@@ -34,19 +34,22 @@ pub struct Published {
 pub struct Figure {
     /// Its row and column in words.
     pub label: String,
-    /// Whether a statement of the write-up rests on it: these are measured first, and alone where all write-ups are.
+    /// True if a statement of the write-up rests on it: these are measured first, and alone where all write-ups are.
     #[serde(default)]
     pub headline: bool,
     /// As published.
     pub value: f64,
     /// `s`, `ms`, `us`, `KiB`, `count`, `%`, `times`.
     pub unit: String,
-    /// How many units it covers; 0 where it is the time of a whole sample.
+    /// Number of units; 0 where it is the time of a whole sample.
     #[serde(default)]
     pub ops: u64,
     /// `fault/touch@c-O3`.
     pub cell: String,
-    /// Where the figure is a ratio (unit `times`): the cell that it is divided by, with the same parameters.
+    /// True if the cell's memory is a file's, which the kernel writes back while the job runs.
+    #[serde(default)]
+    pub written_back: bool,
+    /// Divisor of a ratio (unit `times`): the cell, with the same parameters.
     #[serde(default)]
     pub against: Option<String>,
     /// Parameters that our cells must have where their methods take them; sizes with their units.

@@ -1,10 +1,10 @@
-//! What a worker is asked: the text of a request. See `workers/PROTOCOL.md`.
+//! Text of a request to a worker. See `workers/PROTOCOL.md`.
 
 use std::fmt::Write as _;
 
 use crate::cell::Cell;
 
-/// What the whole launch is told, apart from its cells.
+/// Keys of the whole launch, apart from its cells.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchKeys<'a> {
     /// Experiment of all cells.
@@ -23,7 +23,7 @@ pub struct LaunchKeys<'a> {
     pub name: Option<&'a str>,
     /// The measured rounds that carry proofs; all where empty, none where no round has that number.
     pub proofs: &'a [u32],
-    /// Whether phases are marked for a tracer.
+    /// True if phases are marked for a tracer.
     pub trace_marks: bool,
 }
 

@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 pub struct Setting {
     /// Its name on the command line.
     pub name: String,
-    /// What it does, in one line.
+    /// Effect, in one line.
     pub title: String,
-    /// What else it changes; empty where nothing is known.
+    /// Side effects; empty where nothing is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub side_effects: String,
     /// Environment variables that are set.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// What is added to `GLIBC_TUNABLES`.
+    /// Addition to `GLIBC_TUNABLES`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tunables: String,
-    /// What is added to `JAVA_TOOL_OPTIONS`.
+    /// Addition to `JAVA_TOOL_OPTIONS`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub java_options: String,
     /// Libraries of which the first that is found is preloaded: names or absolute paths.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preload: Vec<String>,
-    /// Whether Pagewise's own library is preloaded, which advises large mappings to be of huge pages.
+    /// True if Pagewise's own library is preloaded, which advises large mappings to be of huge pages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub advise_mappings: bool,
     /// The Debian package that brings the library.
@@ -40,10 +40,10 @@ pub struct Setting {
     /// Processors to keep to: a list such as `0,2-3`, or `last`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
-    /// Whether transparent huge pages are forbidden to the program, by prctl.
+    /// True if transparent huge pages are forbidden to the program, by prctl.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_thp: bool,
-    /// Whether it needs the kernel to give transparent huge pages to those who ask.
+    /// True if it needs the kernel to give transparent huge pages to those who ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_thp: bool,
     /// Any one of these proves that it took effect. A preloaded library must be mapped besides.
@@ -51,7 +51,7 @@ pub struct Setting {
     pub proof: Vec<Proof>,
 }
 
-/// What proves that a setting took effect.
+/// Proof that a setting took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {

@@ -43,7 +43,7 @@ pub fn parse_size(text: &str) -> Result<u64> {
     }
 }
 
-/// What sizes of an experiment's list follow from on a machine; what cannot be read there is taken to be usual.
+/// Facts of a machine that sizes follow from; unreadable ones have usual values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Here {
     /// A transparent huge page.
@@ -110,7 +110,10 @@ pub fn about_size(bytes: f64) -> String {
     if name == "B" || value >= 100.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
 }
 
-/// Parses a time into seconds: `90`, `90s`, `1.5min`, `500ms`, `1h`.
+/// The longest time that is accepted, in seconds: a year.
+pub const LONGEST_S: f64 = 365.0 * 86400.0;
+
+/// Parses a time into seconds: `90`, `90s`, `1.5min`, `500ms`, `1h`. Zero and times above [`LONGEST_S`] are errors.
 pub fn parse_seconds(text: &str) -> Result<f64> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -122,7 +125,8 @@ pub fn parse_seconds(text: &str) -> Result<f64> {
         _ => bail!("{text:?} is not a time; write it like 60s, 500ms or 2min"),
     };
     match number.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * scale),
+        Ok(value) if value * scale > LONGEST_S => bail!("{text:?} is too long; the longest time is a year (8760h)"),
+        Ok(value) if value > 0.0 => Ok(value * scale),
         _ => bail!("{text:?} is not a time above zero; write it like 60s, 500ms or 2min"),
     }
 }
@@ -223,6 +227,10 @@ mod tests {
         assert_eq!(parse_seconds("500ms").unwrap(), 0.5);
         assert_eq!(parse_share("1%").unwrap(), 0.01);
         assert!(parse_seconds("0").is_err() && parse_share("0").is_err() && parse_share("150%").is_err());
+        assert_eq!(parse_seconds("8760h").unwrap(), LONGEST_S);
+        for text in ["99999999999999999999s", "8761h", "1e9", "31536001"] {
+            assert!(parse_seconds(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -1,42 +1,118 @@
-//! What a run has become: its plan and all that was decided since. A pure function of the two.
+//! State of a run: its plan and all decisions since. A pure function of the two.
 
 use anyhow::{Context, Result, bail};
 
-use crate::decision::{Decision, What};
+use crate::decision::{Decision, LeftOut, What};
 use crate::plan::{BATCH, MOST_CELLS, Plan, PlannedCell};
 use crate::summary::Note;
+
+/// The time of a launch group's launches, as its pilot or first launch showed it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// One round, in seconds.
+    pub round_s: f64,
+    /// Start and end of a launch, in seconds.
+    pub start_s: f64,
+}
+
+impl Cost {
+    /// A launch of this many rounds, discarded ones included, in seconds.
+    pub fn launch_s(self, rounds: u32) -> f64 {
+        self.start_s + self.round_s * f64::from(rounds)
+    }
+}
+
+/// Progress of a launch group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stage {
+    /// Nothing is known of its launches.
+    Planned,
+    /// A pilot showed its cost.
+    Piloted(Cost),
+    /// The budget does not hold it.
+    LeftOut {
+        /// The reason.
+        reason: LeftOut,
+        /// Its cost, if a pilot showed it before.
+        cost: Option<Cost>,
+    },
+    /// The length of its launches is fixed.
+    Sized {
+        /// Its cost; absent before the first launch if the plan fixed the rounds.
+        cost: Option<Cost>,
+        /// Measured rounds a launch.
+        rounds: u32,
+        /// Discarded rounds a launch.
+        warmup_rounds: u32,
+    },
+    /// A launch died: its cells have launch groups of their own.
+    Split,
+}
+
+impl Stage {
+    /// The cost of its launches, if known.
+    pub fn cost(self) -> Option<Cost> {
+        match self {
+            Stage::Piloted(cost) => Some(cost),
+            Stage::LeftOut { cost, .. } | Stage::Sized { cost, .. } => cost,
+            Stage::Planned | Stage::Split => None,
+        }
+    }
+
+    /// Tells whether the length of its launches is fixed.
+    pub fn is_sized(self) -> bool {
+        matches!(self, Stage::Sized { .. })
+    }
+
+    /// Tells whether the budget does not hold it.
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Stage::LeftOut { .. })
+    }
+
+    fn timed(self, cost: Cost) -> Stage {
+        match self {
+            Stage::Planned | Stage::Piloted(_) => Stage::Piloted(cost),
+            Stage::LeftOut { reason, .. } => Stage::LeftOut { reason, cost: Some(cost) },
+            Stage::Sized { rounds, warmup_rounds, .. } => Stage::Sized { cost: Some(cost), rounds, warmup_rounds },
+            Stage::Split => Stage::Split,
+        }
+    }
+
+    fn left_out(self, reason: LeftOut) -> Stage {
+        if self.is_sized() || self == Stage::Split { self } else { Stage::LeftOut { reason, cost: self.cost() } }
+    }
+
+    fn readmitted(self) -> Stage {
+        match self {
+            Stage::LeftOut { cost, .. } => cost.map_or(Stage::Planned, Stage::Piloted),
+            stage => stage,
+        }
+    }
+}
 
 /// Cells that take turns in one process, as they are launched now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupState {
     /// The experiment of all its cells.
     pub experiment: String,
-    /// Indices of its cells; none where they are tried one by one now.
+    /// Indices of its cells; none after a split.
     pub cells: Vec<usize>,
     /// One sample a process.
     pub fresh: bool,
     /// The group whose launch died, where this one tries a cell of it by itself.
     pub split_from: Option<usize>,
-    /// Whether a pilot has shown what a round takes.
-    pub timed: bool,
-    /// What one round takes, in seconds.
-    pub round_s: f64,
-    /// What starting and ending a launch takes, in seconds.
-    pub start_s: f64,
-    /// Measured rounds a launch; 0 until they are chosen.
-    pub rounds: u32,
-    /// Discarded rounds a launch.
-    pub warmup_rounds: u32,
+    /// Progress.
+    pub stage: Stage,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// The signal that stopped it, if one did.
     pub stopped_by: Option<i32>,
     /// Launches that had been kept.
     pub launches: usize,
-    /// What is to be told of budget and precision.
+    /// Notes on budget and precision.
     pub notes: Vec<Note>,
 }
 
@@ -53,7 +129,7 @@ pub struct State {
     pub budget_s: f64,
     /// Longest time of one launch, in seconds; `None` where it follows from the pilot.
     pub time_limit_s: Option<f64>,
-    /// Whether another run was measuring at the same time.
+    /// True if another run was measuring at the same time.
     pub had_company: bool,
     /// Decisions that made it so.
     pub decisions: usize,
@@ -65,17 +141,17 @@ impl State {
     /// The state before anything was decided.
     pub fn new(plan: Plan) -> State {
         let groups = plan.launch_groups.iter().map(|group| {
-            let fixed = |rounds: u32| if group.fresh { 1 } else { rounds };
+            let sized = |rounds: u32| Stage::Sized {
+                cost: None,
+                rounds: if group.fresh { 1 } else { rounds },
+                warmup_rounds: u32::from(!group.fresh),
+            };
             GroupState {
                 experiment: group.experiment.clone(),
                 cells: group.cells.clone(),
                 fresh: group.fresh,
                 split_from: None,
-                timed: false,
-                round_s: 0.0,
-                start_s: 0.0,
-                rounds: plan.rounds.map_or(0, fixed),
-                warmup_rounds: u32::from(plan.rounds.is_some() && !group.fresh),
+                stage: plan.rounds.map_or(Stage::Planned, sized),
             }
         });
         State {
@@ -108,11 +184,24 @@ impl State {
         match what {
             What::Timed { launch_group, round_s, start_s } => {
                 let group = self.group(*launch_group)?;
-                (group.timed, group.round_s, group.start_s) = (true, *round_s, *start_s);
+                group.stage = group.stage.timed(Cost { round_s: *round_s, start_s: *start_s });
             }
             What::Rounds { launch_group, rounds, warmup_rounds } => {
                 let group = self.group(*launch_group)?;
-                (group.rounds, group.warmup_rounds) = (*rounds, *warmup_rounds);
+                let (cost, rounds, warmup_rounds) = (group.stage.cost(), *rounds, *warmup_rounds);
+                group.stage = Stage::Sized { cost, rounds, warmup_rounds };
+            }
+            What::LeftOut { launch_groups, reason } => {
+                for &index in launch_groups {
+                    let group = self.group(index)?;
+                    group.stage = group.stage.left_out(*reason);
+                }
+            }
+            What::Readmitted { launch_groups } => {
+                for &index in launch_groups {
+                    let group = self.group(index)?;
+                    group.stage = group.stage.readmitted();
+                }
             }
             What::Batch { cells, batch } => {
                 for &cell in cells {
@@ -128,6 +217,7 @@ impl State {
             What::Split { launch_group, cells } => self.split(*launch_group, cells)?,
             What::Resumed { budget_s, time_limit_s } => {
                 (self.budget_s, self.time_limit_s) = (*budget_s, *time_limit_s);
+                self.launch_groups.iter_mut().for_each(|group| group.stage = group.stage.readmitted());
                 self.ended = None;
             }
             What::Ended { stopped_by, launches, notes } => {
@@ -145,11 +235,11 @@ impl State {
         let one = GroupState {
             cells: Vec::new(),
             split_from: Some(launch_group),
-            // Where the pilot died, each part has a pilot of its own.
-            timed: group.timed && group.rounds > 0,
+            // After a pilot that died each part has a pilot of its own.
+            stage: if group.stage.is_sized() { group.stage } else { Stage::Planned },
             ..group.clone()
         };
-        group.cells.clear();
+        (group.cells, group.stage) = (Vec::new(), Stage::Split);
         self.launch_groups.extend(cells.iter().map(|&cell| GroupState { cells: vec![cell], ..one.clone() }));
         Ok(())
     }
@@ -181,6 +271,7 @@ mod tests {
 
     use super::*;
     use crate::cell::Cell;
+    use crate::kind::Kind;
     use crate::method::Method;
     use crate::outcome::{Outcome, Status};
     use crate::plan::{LAUNCHES, LaunchGroup, SCHEMA};
@@ -192,6 +283,7 @@ mod tests {
         let one = PlannedCell { cell, method, twin: false, free_batch: true, outcome: None };
         Plan {
             schema: SCHEMA,
+            kind: Kind::Run,
             run: "r".to_owned(),
             created: String::new(),
             version: String::new(),
@@ -235,15 +327,34 @@ mod tests {
         assert!(state.launch_groups[0].cells.is_empty());
         let parts = &state.launch_groups[1..];
         assert_eq!((&parts[0].cells[..], &parts[1].cells[..]), (&[0][..], &[2][..]));
-        assert!(parts.iter().all(|g| !g.timed && g.rounds == 0 && g.split_from == Some(0)), "{parts:?}");
+        assert!(parts.iter().all(|g| g.stage == Stage::Planned && g.split_from == Some(0)), "{parts:?}");
     }
 
     #[test]
     fn a_group_that_died_later_goes_on_with_the_rounds_it_had() {
         let rounds = What::Rounds { launch_group: 0, rounds: 20, warmup_rounds: 5 };
         let state = after(plan(3, None), &[timed(), rounds, split()]).unwrap();
-        assert!(state.launch_groups[1..].iter().all(|g| g.timed && (g.rounds, g.warmup_rounds) == (20, 5)));
-        assert_eq!(after(plan(1, Some(2)), &[]).unwrap().launch_groups[0].rounds, 2);
+        let cost = Some(Cost { round_s: 0.5, start_s: 0.1 });
+        let sized = Stage::Sized { cost, rounds: 20, warmup_rounds: 5 };
+        assert!(state.launch_groups[1..].iter().all(|g| g.stage == sized));
+        let fixed = Stage::Sized { cost: None, rounds: 2, warmup_rounds: 1 };
+        assert_eq!(after(plan(1, Some(2)), &[]).unwrap().launch_groups[0].stage, fixed);
+    }
+
+    #[test]
+    fn a_group_that_was_left_out_keeps_its_cost_and_a_longer_run_takes_it_up() {
+        let left_out = What::LeftOut { launch_groups: vec![0], reason: LeftOut::NoRoom };
+        let state = after(plan(1, None), &[timed(), left_out.clone()]).unwrap();
+        let stage = state.launch_groups[0].stage;
+        assert!(stage.is_left_out() && stage.cost().is_some(), "{stage:?}");
+        let resumed = What::Resumed { budget_s: 99.0, time_limit_s: None };
+        for what in [What::Readmitted { launch_groups: vec![0] }, resumed] {
+            let state = after(plan(1, None), &[timed(), left_out.clone(), what]).unwrap();
+            assert!(matches!(state.launch_groups[0].stage, Stage::Piloted(_)));
+        }
+        let sized = What::Rounds { launch_group: 0, rounds: 3, warmup_rounds: 0 };
+        let state = after(plan(1, None), &[timed(), sized, left_out]).unwrap();
+        assert!(state.launch_groups[0].stage.is_sized(), "an admitted group stays");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FurtherTable {
-    /// What heads the first column: `each side, median`.
+    /// Title of the first column: `each side, median`.
     pub title: String,
     /// The fact without which a cell has no row in it.
     pub needs: String,
@@ -20,23 +20,23 @@ pub struct FurtherTable {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// What heads it.
+    /// Title.
     pub title: String,
     /// The phase or total of the figure; the headline where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// What is shown of that phase.
+    /// Figure of that phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
     /// The recorded fact that is shown instead. One whose name ends in `_bytes` is a size, one in `_ns` a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
-    /// What the number is divided by.
+    /// Divisor of the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<Per>,
 }
 
-/// What may be shown of a phase.
+/// Figures of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

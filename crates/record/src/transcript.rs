@@ -1,4 +1,4 @@
-//! What a worker answers: the lines of a transcript. See `workers/PROTOCOL.md`.
+//! Answer of a worker: the lines of a transcript. See `workers/PROTOCOL.md`.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -115,7 +115,7 @@ pub struct Sample {
     pub cell: u32,
     /// Index into [`Transcript::phases`].
     pub phase: u16,
-    /// What was counted.
+    /// Counts.
     pub counts: Counts,
     /// Further columns, in the order of [`Transcript::extra_columns`].
     pub extra: Vec<u64>,
@@ -128,7 +128,7 @@ pub enum Ending {
     Skip {
         /// Cell within the request.
         cell: u32,
-        /// What is missing.
+        /// Missing thing.
         reason: String,
     },
     /// A call failed.
@@ -180,7 +180,7 @@ pub struct Transcript {
     pub endings: Vec<Ending>,
     /// Optional columns that this machine cannot fill, with the reason.
     pub absent: BTreeMap<String, String>,
-    /// Whether the closing line is there and tells the truth.
+    /// True if the closing line is there and tells the truth.
     pub done: bool,
 }
 
@@ -338,7 +338,7 @@ const USUAL_LINE_BYTES: usize = 72;
 /// Digits that surely make no number that is too large.
 const SURE_DIGITS: usize = 19;
 
-/// What is left of the line that is being read, and all lines behind it.
+/// Rest of the current line, and all lines behind it.
 struct Line<'a> {
     rest: &'a [u8],
 }

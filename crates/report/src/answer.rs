@@ -1,6 +1,6 @@
-//! What to do, in sentences: never a change that is not shown to help.
+//! Recommendations, in sentences: never a change that is not shown to help.
 
-use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Summary, Unsettled, Verdict};
+use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Role, Summary, Unsettled, Verdict};
 
 use crate::words;
 
@@ -10,7 +10,7 @@ pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(u
     let mut said = Vec::new();
     match group.best.iter().find(|b| b.group.is_empty()) {
         Some(best) => said.push(ordinary(summary, group, best, &margin, &name)),
-        None if group.cells.iter().all(|&c| matches!(summary.cells[c].role.as_str(), "published" | "null")) => {
+        None if group.cells.iter().all(|&c| matches!(summary.cells[c].role, Role::Published | Role::Null)) => {
             said.push("no recommendation: published jobs stand as they were, none for another".to_owned());
         }
         None if group.baseline.is_none() => {
@@ -37,17 +37,17 @@ fn unsettled(all: &[&Unsettled], name: &impl Fn(usize) -> String) -> String {
     all.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a job that is not ranked with the baseline is shown to be faster: then "nothing" would be too much said.
+/// Tells whether a job that is not ranked with the baseline is shown to be faster: then "nothing" would be too much said.
 fn unranked_is_faster(summary: &Summary, group: &GroupSummary) -> bool {
     let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
     let of_headline = group.comparisons.iter().filter(|c| c.phase == headline && c.holds_among_all);
-    let is_ranked = |cell: usize| summary.cells[cell].role == "method" && summary.cells[cell].group.is_empty();
+    let is_ranked = |cell: usize| summary.cells[cell].is_ranked();
     of_headline.filter(|c| !is_ranked(c.cell)).any(|c| matches!(c.verdict, Verdict::Faster { .. }))
 }
 
-/// How many ways to do the ordinary job were measured at all.
+/// Number of measured methods of the ordinary job.
 fn ways(summary: &Summary, group: &GroupSummary) -> usize {
-    let ordinary = |c: &&CellSummary| c.role == "method" && c.group.is_empty() && !c.phases.is_empty();
+    let ordinary = |c: &&CellSummary| c.is_ranked() && !c.phases.is_empty();
     group.cells.iter().filter_map(|&c| summary.cells.get(c)).filter(ordinary).count()
 }
 

@@ -1,10 +1,11 @@
-//! `list`, `show` and `explain`: what there is, the source of a method, what an experiment asks and how to read it.
+//! `list`, `show` and `explain`: experiments with their methods, the source of a method, an experiment in words.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use record::experiment::{Experiment, Title};
 use record::method::{Heading, Method, Offer, Role};
+
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 
 fn role_word(method: &Heading) -> String {
     match method.role {
@@ -16,7 +17,7 @@ fn role_word(method: &Heading) -> String {
     }
 }
 
-/// What each worker has, by its name.
+/// Methods of each worker, by its name.
 type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
 
 /// The methods of one experiment with the workers that have each.
@@ -34,70 +35,71 @@ fn headings<'a>(offers: &[Offer<'a>]) -> Vec<(&'a str, Vec<Heading<'a>>)> {
     offers.iter().map(|offer| (offer.worker, offer.methods.iter().map(Method::heading).collect())).collect()
 }
 
-fn entry(text: &mut String, name: &str, title: &str, listed: &Listed) {
-    let _ = writeln!(text, "{name}: {title}");
-    for (name, (method, names)) in methods(name, listed) {
-        let name = format!("{name}{}", role_word(&method));
-        let _ = writeln!(text, "    {name:<26} {:<22} {}", names.join(" "), method.summary);
-    }
+/// The methods of one experiment, a row each.
+fn section(document: Document, name: &str, title: &str, listed: &Listed) -> Document {
+    let rows = methods(name, listed).into_iter().map(|(name, (method, workers))| {
+        let cells = vec![Cell::text(workers.join(" ")), Cell::text(method.summary)];
+        Entry::of(format!("{name}{}", role_word(&method)), cells)
+    });
+    let columns = vec![Column::text(""), Column::words(""), Column::words("")];
+    let title = format!("{name}: {title}");
+    document.section(name, title, Place::Everywhere, vec![Block::Table(Table::of("", columns, rows))])
 }
 
 /// All experiments but the hidden ones, with the methods that workers list.
-pub fn list(titles: &[Title], listed: &Listed) -> String {
-    let mut text = String::new();
-    for title in titles.iter().filter(|title| !title.hidden) {
-        entry(&mut text, &title.name, &title.title, listed);
-    }
-    text
+pub fn list(titles: &[Title], listed: &Listed) -> Document {
+    let shown = titles.iter().filter(|title| !title.hidden);
+    shown.fold(Document::default(), |document, title| section(document, &title.name, &title.title, listed))
 }
 
 /// One experiment, with its parameters.
-pub fn list_one(experiment: &Experiment, offers: &[Offer]) -> String {
-    let mut text = String::new();
-    entry(&mut text, &experiment.name, &experiment.title, &headings(offers));
-    text.push('\n');
-    parameters(&mut text, experiment);
-    text
+pub fn list_one(experiment: &Experiment, offers: &[Offer]) -> Document {
+    let document = section(Document::default(), &experiment.name, &experiment.title, &headings(offers));
+    parameters(document, experiment)
 }
 
-fn parameters(text: &mut String, experiment: &Experiment) {
-    let _ = writeln!(text, "Parameters (--set KEY=VALUE[,VALUE], or KEY=all):");
-    for (name, p) in &experiment.parameters {
-        let _ = writeln!(text, "    {name:<14} {}", p.meaning);
-        let _ = writeln!(text, "    {:<14} default {}; values {}", "", p.default.join(","), p.values.join(", "));
-    }
+fn parameters(document: Document, experiment: &Experiment) -> Document {
+    let rows = experiment.parameters.iter().map(|(name, p)| {
+        let values = format!("{}; default {}; values {}", p.meaning, p.default.join(","), p.values.join(", "));
+        Entry::of(name, vec![Cell::text(values)])
+    });
+    let table = Table::of("", vec![Column::text(""), Column::words("")], rows);
+    let title = "Parameters (--set KEY=VALUE[,VALUE], or KEY=all)";
+    document.section("parameters", title, Place::Everywhere, vec![Block::Table(table)])
 }
 
 /// One experiment in words.
-pub fn explain(experiment: &Experiment, offers: &[Offer]) -> String {
-    let mut text = format!("{}: {}\n\n{}\n\n", experiment.name, experiment.title, experiment.question.trim());
-    let _ = writeln!(text, "Phases over {}s: {}", experiment.unit, experiment.phases.join(", "));
-    for total in &experiment.totals {
+pub fn explain(experiment: &Experiment, offers: &[Offer]) -> Document {
+    let totals = experiment.totals.iter().map(|total| {
         let head = if total.headline { " (compared first)" } else { "" };
-        let _ = writeln!(text, "    {} = {}: {}{head}", total.name, total.formula(), total.meaning);
+        format!("{} = {}: {}{head}", total.name, total.formula(), total.meaning)
+    });
+    let mut question = vec![
+        Block::text(experiment.question.trim()),
+        Block::text(format!("Phases over {}s: {}", experiment.unit, experiment.phases.join(", "))),
+    ];
+    question.extend(Block::list("", totals));
+    question.push(Block::text(format!("Baseline: {}", experiment.baseline)));
+    let mut all = Vec::new();
+    for (name, (method, workers)) in methods(&experiment.name, &headings(offers)) {
+        let mut methods = offers.iter().flat_map(|offer| offer.methods);
+        let first = methods.find(|m| m.experiment == experiment.name && m.name == name);
+        let laws = first.iter().flat_map(|method| method.laws.iter()).map(|law| format!("law: {law}"));
+        let items = std::iter::once(method.summary.to_owned()).chain(laws);
+        all.extend(Block::list(format!("{name}{} ({})", role_word(&method), workers.join(", ")), items));
     }
-    let _ = writeln!(text, "Baseline: {}\n\nHow to read it:\n{}\n", experiment.baseline, experiment.reading.trim());
-    text.push_str("Free of these mistakes:\n");
-    for trap in &experiment.traps {
-        let _ = writeln!(text, "  - {trap}");
-    }
-    text.push_str("\nMethods:\n");
-    for (name, (method, names)) in methods(&experiment.name, &headings(offers)) {
-        let _ = writeln!(text, "  {name}{} ({})\n      {}", role_word(&method), names.join(", "), method.summary);
-        let mut all = offers.iter().flat_map(|offer| offer.methods);
-        let first = all.find(|m| m.experiment == experiment.name && m.name == name);
-        for law in first.iter().flat_map(|method| method.laws.iter()) {
-            let _ = writeln!(text, "      law: {law}");
-        }
-    }
-    text.push('\n');
-    parameters(&mut text, experiment);
-    text
+    let traps = Block::list("", experiment.traps.iter().map(|trap| format!("- {trap}"))).into_iter().collect();
+    let document = Document::default()
+        .section("question", format!("{}: {}", experiment.name, experiment.title), Place::Everywhere, question)
+        .section("reading", "How to read it", Place::Everywhere, vec![Block::text(experiment.reading.trim())])
+        .section("traps", "Free of these mistakes", Place::Everywhere, traps)
+        .section("methods", "Methods", Place::Everywhere, all);
+    parameters(document, experiment)
 }
 
-/// All that is compiled into a method's phases, in reading order; `sources` are those of all workers, by path.
+/// The file of a method and those of the project that it includes; `sources` are those of all workers, by path.
 pub fn show(method: &Method, worker: &str, sources: &[(&str, &str)]) -> String {
     let head = format!("// {}/{}@{}: {}\n", method.experiment, method.name, worker, method.summary);
-    let shown = crate::show::measured_source(&method.experiment, &method.name, &method.source, sources);
+    let shown = crate::show::measured_source(&method.source, sources);
     head + &shown.unwrap_or_else(|| "// its source is not carried by this binary\n".to_owned())
 }

@@ -1,22 +1,182 @@
-//! What is said of a fleet, in words that the terminal and the page share.
+//! A fleet as a document: the odd nodes and what to do first, then each kind, then kinds compared, then what was left out.
 
 use std::collections::BTreeMap;
 
-use record::across::{ComparedCell, FactDifference};
+use record::across::FactDifference;
 use record::cell::parameter_words;
-use record::fleet::{Finding, Fleet, Kind, KindMethod, OddNode, Unread};
-use record::summary::{Comparison, Estimate, Verdict};
+use record::fleet::{Checked, Finding, Fleet, Kind, KindCell, KindMethod, KindsCompared, Missed, OddNode, Unread};
+use record::summary::{Estimate, Verdict};
 use stats::apart::LEAST;
 
-use crate::inert::inert;
-use crate::words;
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Shown, Table, Tone};
+use crate::escape;
+use crate::plot::{Axis, Plot};
+use crate::words::{self, count};
 
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+/// Facts that are shown of an odd node.
+const FACTS: usize = 8;
+
+/// The whole fleet. `again` measures the odd nodes again, `anew` makes the page anew.
+pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
+    let counts = [(fleet.nodes, "node"), (fleet.runs, "run"), (fleet.kinds.len(), "kind")];
+    let mut document = Document::new("fleet", counts.map(|(number, noun)| count(number, noun)));
+    document = document.section("answers", "Odd nodes", Place::Everywhere, answers(fleet, again));
+    for kind in &fleet.kinds {
+        let (id, title) = (format!("kind-{}", kind.name), format!("Kind {}", kind.name));
+        document = document.section(&id, title, Place::Everywhere, of_kind(kind, fleet));
+    }
+    for compared in &fleet.compared {
+        let (a, b) = (&compared.a, &compared.b);
+        let title = format!("Kind {b} against kind {a}");
+        document = document.section(&format!("compared-{a}-{b}"), title, Place::Everywhere, kinds(compared));
+    }
+    let unread = Block::list("", fleet.unread.iter().map(unread)).into_iter().collect();
+    document
+        .section("unread", format!("{} left out", count(fleet.unread.len(), "folder")), Place::Everywhere, unread)
+        .section("repeat", "How to repeat it", Place::Page, vec![Block::Commands(vec![anew.to_owned()])])
 }
 
-/// What was read, and what odd means.
-pub(crate) fn head(fleet: &Fleet) -> String {
+fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(odd(fleet)), Block::Text(head(fleet))];
+    // A row a finding; what is true of a node as a whole is in its first.
+    let rows = fleet.odd.iter().flat_map(|node| {
+        node.findings.iter().enumerate().map(move |(at, finding)| {
+            let once = |text: String| Cell::text(if at == 0 { text } else { String::new() });
+            let cells = vec![
+                Cell::text(&node.kind),
+                Cell::text(place(finding)),
+                Cell::text(self::finding(finding)),
+                once(sure(node).to_owned()),
+                once(why(node, FACTS).unwrap_or_default()),
+            ];
+            Entry { tone: Tone::Slower, ..Entry::of(&node.node, cells) }
+        })
+    });
+    let columns = vec![
+        Column::text("node"),
+        Column::text("kind"),
+        Column::words("cell"),
+        Column::words("in what it is odd"),
+        Column::words("how sure"),
+        Column::words("may be why").shown(Shown::Room(0)),
+    ];
+    blocks.push(Block::Table(Table::of("Nodes that are unlike their kind, the furthest first", columns, rows)));
+    if !fleet.rerun.is_empty() {
+        blocks.push(Block::text(AGAIN));
+        blocks.push(Block::Commands(vec![again.to_owned()]));
+    }
+    blocks
+}
+
+fn of_kind(kind: &Kind, fleet: &Fleet) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(self::kind(kind))];
+    blocks.extend([unlike(kind), too_few(kind)].into_iter().flatten().map(Block::Text));
+    blocks.push(Block::Table(costs(kind)));
+    blocks.push(Block::Table(methods(kind, fleet)));
+    let facts = kind.facts.iter().map(|(name, value)| format!("{name}: {value}"));
+    let facts = Block::list("", facts).into_iter().collect();
+    blocks.extend(Block::part("What its nodes have in common", Place::Page, facts));
+    let nodes = Block::list("", kind.nodes.iter().cloned()).into_iter().collect();
+    blocks.extend(Block::part("Its nodes", Place::Page, nodes));
+    blocks
+}
+
+fn costs(kind: &Kind) -> Table {
+    let row = |cell: &KindCell| {
+        let mut cells = vec![Cell::text(&cell.unit)];
+        cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(Cell::ns));
+        cells.extend([Cell::share(cell.between_nodes), Cell::share(cell.within_nodes), Cell::count(cell.nodes)]);
+        Entry::of(named(&cell.cell, &cell.parameters), cells)
+    };
+    let mut columns = vec![Column::text("cell"), Column::text("unit")];
+    columns.extend(["median", "5 % of nodes", "95 %", "between nodes", "within", "nodes"].map(Column::number));
+    let caption = "Cost of a unit on the median node, and how much nodes and launches scatter";
+    Table::of(caption, columns, kind.cells.iter().map(row))
+}
+
+fn ratio_plot(axis: &Axis, ratio: Estimate, label: &str) -> Plot {
+    Plot::Interval { axis: axis.clone(), ratio: Some(ratio), launches: Vec::new(), label: label.to_owned() }
+}
+
+fn methods(kind: &Kind, fleet: &Fleet) -> Table {
+    let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
+    let mut columns = vec![Column::text("method"), Column::text("against")];
+    columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(1))));
+    columns.extend([Column::number("ratio").shown(Shown::Room(0)), Column::words("finding")]);
+    let rows = kind.methods.iter().map(|method| {
+        let ratio = Cell::ratio(Some(&method.ratio));
+        let mut cells = vec![Cell::text(&method.baseline)];
+        cells.extend(axis.as_ref().map(|axis| Cell::plot(Some(ratio_plot(axis, method.ratio, &ratio.text)))));
+        cells.extend([ratio, Cell::text(self::method(method, fleet))]);
+        Entry::of(named(&method.cell, &method.parameters), cells)
+    });
+    let caption = "Each method's cost over its baseline's, with 95 % limits over nodes; left of 1 it costs less";
+    Table::of(caption, columns, rows)
+}
+
+fn kinds(compared: &KindsCompared) -> Vec<Block> {
+    let (a, b) = (&compared.a, &compared.b);
+    let axis = Axis::over(compared.cells.iter().filter_map(|cell| cell.estimate.as_ref()));
+    let mut columns = vec![Column::text("cell")];
+    columns.extend([format!("kind {a}"), format!("kind {b}")].map(Column::number));
+    columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
+    columns.push(Column::words(format!("finding on {b}")));
+    let rows = compared.cells.iter().map(|cell| {
+        let finding = words::finding(cell.estimate.as_ref(), cell.verdict, cell.holds_among_all);
+        let mut cells = vec![Cell::ns(cell.a.per_unit_ns), Cell::ns(cell.b.per_unit_ns)];
+        let plot = |axis: &Axis| Cell::plot(cell.estimate.map(|ratio| ratio_plot(axis, ratio, &finding)));
+        cells.extend(axis.as_ref().map(plot));
+        cells.push(Cell::text(finding));
+        Entry::of(named(&cell.cell, &cell.parameters), cells)
+    });
+    let caption = format!("Cost on {b} over cost on {a}, with 95 % limits over nodes; left of 1 {b} costs less");
+    let table = Block::Table(Table::of(caption, columns, rows));
+    vec![Block::text("unpaired, the node as the unit, odd nodes left out"), table]
+}
+
+/// The line of a check beside another run that found differences.
+pub fn disturbed(node: &str) -> String {
+    format!(
+        "pagewise: UNKNOWN: {}: another run measured at the same time, so its costs say nothing\n",
+        escape::terminal(node)
+    )
+}
+
+/// The check of one node, in one line.
+pub fn checked(node: &str, checked: &Checked) -> String {
+    let Some(nodes) = checked.nodes else {
+        return format!("pagewise: UNKNOWN: {}: the criteria know no node of its kind\n", escape::terminal(node));
+    };
+    if checked.missed.is_empty() {
+        let cells = count(checked.cells, "cell");
+        return format!(
+            "pagewise: OK: {}: {cells} as on the {nodes} nodes that were learnt from\n",
+            escape::terminal(node)
+        );
+    }
+    let missed: Vec<String> = checked.missed.iter().map(missed).collect();
+    format!("pagewise: ODD: {}: {}\n", escape::terminal(node), missed.join("; "))
+}
+
+fn missed(missed: &Missed) -> String {
+    match missed {
+        Missed::Cost { cell, ratio, limit } => {
+            format!("{} costs {ratio:.2} times what it costs on its kind (limit {limit:.2})", escape::terminal(cell))
+        }
+        Missed::Outcome { cell, status, reason } => {
+            format!(
+                "{} is {} ({})",
+                escape::terminal(cell),
+                status.map_or("missing", |s| s.word()),
+                escape::terminal(reason)
+            )
+        }
+        Missed::Throttled { cell, seen } => format!("{}: {}", escape::terminal(cell), escape::terminal(seen)),
+    }
+}
+
+/// Read files, and the definition of an outlier.
+fn head(fleet: &Fleet) -> String {
     format!(
         "{}, {}, {}; a node is odd where it lies apart from its kind by more than {} and by more than chance",
         count(fleet.nodes, "node"),
@@ -26,8 +186,8 @@ pub(crate) fn head(fleet: &Fleet) -> String {
     )
 }
 
-/// How many nodes are odd.
-pub(crate) fn odd(fleet: &Fleet) -> String {
+/// Number of outliers.
+fn odd(fleet: &Fleet) -> String {
     let judged: usize = fleet.kinds.iter().filter(|k| !k.too_few).map(|k| k.nodes.len()).sum();
     match (judged, fleet.odd.len()) {
         (0, _) => format!("odd nodes: cannot be told; a kind needs {LEAST} nodes, and none has as many"),
@@ -36,11 +196,11 @@ pub(crate) fn odd(fleet: &Fleet) -> String {
     }
 }
 
-/// What is to be done with odd nodes first.
-pub(crate) const AGAIN: &str = "one run may be wrong: measure these again beside their other runs, and ask again";
+/// First step for an outlier.
+const AGAIN: &str = "one run may be wrong: measure these again beside their other runs, and ask again";
 
-/// How sure it is that a node is odd.
-pub(crate) fn sure(node: &OddNode) -> &'static str {
+/// Certainty of an outlier.
+fn sure(node: &OddNode) -> &'static str {
     match node.confirmed {
         None => "one run",
         Some(true) => "confirmed by each of its runs",
@@ -49,13 +209,13 @@ pub(crate) fn sure(node: &OddNode) -> &'static str {
 }
 
 /// The cell that a node is odd in.
-pub(crate) fn place(finding: &Finding) -> String {
+fn place(finding: &Finding) -> String {
     let (cell, parameters) = finding.cell();
     named(cell, parameters)
 }
 
 /// In what a node is odd.
-pub(crate) fn finding(finding: &Finding) -> String {
+fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Cost { ratio, spread, p, .. } => format!(
             "{ratio:.2} times the cost on its kind, whose nodes scatter by {} (p {})",
@@ -63,19 +223,24 @@ pub(crate) fn finding(finding: &Finding) -> String {
             probability(*p)
         ),
         Finding::Outcome { status, reason, others, nodes, .. } => {
-            format!("{} here ({}), {} on {nodes} others", status.word(), inert(reason), others.word())
+            format!("{} here ({}), {} on {nodes} others", status.word(), escape::terminal(reason), others.word())
         }
-        Finding::Throttled { seen, nodes, .. } => format!("{}; none did on {nodes} others", inert(seen)),
+        Finding::Throttled { seen, nodes, .. } => format!("{}; none did on {nodes} others", escape::terminal(seen)),
     }
 }
 
 /// A fact that differs.
-pub(crate) fn difference(fact: &FactDifference, where_a: &str) -> String {
-    format!("{} is {}, {where_a} {}", inert(&fact.field), inert(&fact.b), inert(&fact.a))
+fn difference(fact: &FactDifference, where_a: &str) -> String {
+    format!(
+        "{} is {}, {where_a} {}",
+        escape::terminal(&fact.field),
+        escape::terminal(&fact.b),
+        escape::terminal(&fact.a)
+    )
 }
 
 /// At most so many facts of an odd node that may be why; none where there are none.
-pub(crate) fn why(node: &OddNode, most: usize) -> Option<String> {
+fn why(node: &OddNode, most: usize) -> Option<String> {
     let mut facts: Vec<String> = node.facts.iter().take(most).map(|f| difference(f, "elsewhere")).collect();
     let more = node.facts.len().saturating_sub(most);
     facts.extend((more > 0).then(|| format!("{more} more")));
@@ -87,13 +252,13 @@ fn probability(p: f64) -> String {
 }
 
 /// A cell with its parameters.
-pub(crate) fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
-    inert(format!("{cell} {}", parameter_words(parameters, None)).trim_end())
+fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
+    escape::terminal(format!("{cell} {}", parameter_words(parameters, None)).trim_end())
 }
 
-/// How many nodes a kind has, and what they are.
-pub(crate) fn kind(kind: &Kind) -> String {
-    let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").map(|f| inert(f));
+/// Nodes of a machine group.
+fn kind(kind: &Kind) -> String {
+    let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").map(|f| escape::terminal(f));
     let facts = [
         fact("cpu"),
         fact("cpus").map(|n| format!("{n} CPUs")),
@@ -107,44 +272,27 @@ pub(crate) fn kind(kind: &Kind) -> String {
 }
 
 /// In which facts a kind differs from the first.
-pub(crate) fn unlike(kind: &Kind) -> Option<String> {
+fn unlike(kind: &Kind) -> Option<String> {
     let told: Vec<String> = kind.differences.iter().map(|d| difference(d, "on kind A")).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// The names of nodes that are too few to be judged.
-pub(crate) fn too_few(kind: &Kind) -> Option<String> {
-    let names: Vec<String> = kind.nodes.iter().map(|n| inert(n)).collect();
+fn too_few(kind: &Kind) -> Option<String> {
+    let names: Vec<String> = kind.nodes.iter().map(|n| escape::terminal(n)).collect();
     kind.too_few.then(|| format!("{}: too few to call one of them odd", names.join(" ")))
 }
 
-/// What the nodes of a kind say of a method against its baseline.
-pub(crate) fn method(method: &KindMethod, fleet: &Fleet) -> String {
-    let word = match method.verdict {
+/// The finding on a method over the nodes of a kind.
+fn method(method: &KindMethod, fleet: &Fleet) -> String {
+    let finding = match method.verdict {
         Verdict::Within { .. } => format!("within {}", words::percent(fleet.margin)),
-        _ => verdict(&method.cell, Some(method.ratio), method.verdict, method.holds_among_all),
+        _ => words::finding(Some(&method.ratio), method.verdict, method.holds_among_all),
     };
-    format!("{word}, over {}", count(method.ratio.launches, "node"))
-}
-
-/// What a cell says of the second of two kinds.
-pub(crate) fn compared(cell: &ComparedCell) -> String {
-    verdict(&cell.phase, cell.estimate, cell.verdict, cell.holds_among_all)
-}
-
-fn verdict(phase: &str, ratio: Option<Estimate>, verdict: Verdict, holds_among_all: bool) -> String {
-    words::verdict_briefly(&Comparison {
-        cell: 0,
-        phase: phase.to_owned(),
-        ratio,
-        cpu_ratio: None,
-        faults_ratio: None,
-        verdict,
-        holds_among_all,
-    })
+    format!("{finding}, over {}", count(method.ratio.launches, "node"))
 }
 
 /// A folder that takes no part, and why.
-pub(crate) fn unread(folder: &Unread) -> String {
-    format!("{}: {}: {}", inert(&folder.folder), folder.what.word(), inert(&folder.reason))
+fn unread(folder: &Unread) -> String {
+    format!("{}: {}: {}", escape::terminal(&folder.folder), folder.what.word(), escape::terminal(&folder.reason))
 }

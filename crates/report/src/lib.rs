@@ -1,17 +1,21 @@
-//! Tables and sentences: pure functions of what was recorded and judged. Nothing here measures, starts or looks anything up.
+//! Results as documents, and documents as lines, pages and Markdown: pure functions of what was recorded and judged.
 #![forbid(unsafe_code)]
 
 pub mod advise;
 mod answer;
 pub mod claims;
 pub mod doctor;
+pub mod document;
+pub mod ending;
+pub mod escape;
 pub mod explain;
 pub mod export;
-mod fleet;
+pub mod fleet;
 pub mod html;
-pub mod inert;
+pub mod markdown;
 pub mod noise;
 mod numbers;
+mod plot;
 pub mod profile;
 pub mod published;
 mod seconds;

@@ -1,73 +1,60 @@
-//! What disturbs this machine at the moment: the text of `doctor --noise`.
-
-use std::fmt::Write as _;
+//! The disturbances of this machine at the moment: the document of `doctor --noise`.
 
 use record::machine::busy::Busy;
 use record::machine::preflight::Preflight;
 use record::sizes::{about_size, format_ns};
 
-fn names(list: &[Busy]) -> String {
-    let words: Vec<String> = list.iter().map(|b| format!("{} {:.2} (pid {})", b.name, b.cpus, b.pid)).collect();
-    words.join(", ")
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+
+fn names(list: &[Busy]) -> Vec<String> {
+    list.iter().map(|b| format!("{} {:.2} (pid {})", b.name, b.cpus, b.pid)).collect()
 }
 
-/// The whole text, a pure function of what was seen.
-pub fn render(seen: &Preflight) -> String {
-    let mut text = format!("What disturbs this machine now: {:.1} s of looking\n", seen.seconds);
+/// The disturbances of a machine, a row a source.
+pub fn document(seen: &Preflight) -> Document {
+    let mut rows: Vec<(String, String)> = Vec::new();
     for gaps in &seen.gaps {
         let over: Vec<String> =
             gaps.over.iter().map(|(ns, count)| format!("{count} > {}", format_ns(*ns as f64))).collect();
-        let _ = writeln!(
-            text,
-            "  CPU {}: {:.2} % of a busy process's time taken, at most {} at a time ({}); one clock read {:.1} ns",
-            gaps.cpu,
+        let text = format!(
+            "{:.2} % of a busy process's time taken, at most {} at a time ({}); one clock read {:.1} ns",
             gaps.lost_share() * 100.0,
             format_ns(gaps.largest_gap_ns as f64),
             over.join(", "),
             gaps.clock_read_ns()
         );
+        rows.push((format!("CPU {}", gaps.cpu), text));
     }
-    let mut line = |name: &str, words: String| {
-        let _ = writeln!(text, "  {name}: {words}");
+    let mut row = |name: &str, parts: Vec<String>, none: &str| {
+        rows.push((name.to_owned(), if parts.is_empty() { none.to_owned() } else { parts.join(", ") }));
     };
-    line("steal (what the hypervisor admits to)", format!("{:.2} %", seen.counters.steal_share * 100.0));
-    let waited: Vec<String> = seen
-        .counters
-        .pressure_us
-        .iter()
-        .map(|(name, us)| format!("{name} {:.1} %", *us as f64 / 1e4 / seen.seconds.max(1e-3)))
-        .collect();
-    line("waiting (pressure)", if waited.is_empty() { "nothing".to_owned() } else { waited.join(", ") });
-    let frequency: Vec<String> = seen
-        .frequency_khz
-        .iter()
-        .map(|(before, after)| format!("{:.2} → {:.2} GHz", *before as f64 / 1e6, *after as f64 / 1e6))
-        .collect();
-    let unknown = || "the kernel does not say (usual on virtual machines)".to_owned();
-    line("frequency", if frequency.is_empty() { unknown() } else { frequency.join(", ") });
-    let quiet = || "none of them ran".to_owned();
-    line(
-        "kernel threads for memory",
-        if seen.memory_threads.is_empty() { quiet() } else { names(&seen.memory_threads) },
-    );
-    let reclaim: Vec<String> = seen.counters.vmstat.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    line("memory counters that moved", if reclaim.is_empty() { "none".to_owned() } else { reclaim.join(", ") });
-    let (read, written) = (seen.counters.device_read_bytes as f64, seen.counters.device_written_bytes as f64);
-    line("block devices", format!("{} read, {} written", about_size(read), about_size(written)));
-    let nobody = || "none".to_owned();
-    line(
-        "other busy processes, in CPUs",
-        if seen.busy.is_empty() {
-            nobody()
-        } else {
-            format!("{:.2} in all; of those still there: {}", seen.busy_cpus, names(&seen.busy))
-        },
-    );
-    text.push_str(&verdict(seen));
-    text
+    let counters = &seen.counters;
+    row("steal (as the hypervisor reports it)", vec![format!("{:.2} %", counters.steal_share * 100.0)], "");
+    let pressure = counters.pressure_us.iter();
+    let waited = pressure.map(|(name, us)| format!("{name} {:.1} %", *us as f64 / 1e4 / seen.seconds.max(1e-3)));
+    row("waiting (pressure)", waited.collect(), "nothing");
+    let ghz = |khz: u64| khz as f64 / 1e6;
+    let frequency = seen.frequency_khz.iter().map(|(a, b)| format!("{:.2} → {:.2} GHz", ghz(*a), ghz(*b)));
+    row("frequency", frequency.collect(), "not reported by the kernel (usual on virtual machines)");
+    row("kernel threads for memory", names(&seen.memory_threads), "none of them ran");
+    let reclaim = counters.vmstat.iter().map(|(name, count)| format!("{name} {count}"));
+    row("memory counters that moved", reclaim.collect(), "none");
+    let (read, written) = (counters.device_read_bytes as f64, counters.device_written_bytes as f64);
+    row("block devices", vec![format!("{} read", about_size(read)), format!("{} written", about_size(written))], "");
+    let busy = format!("{:.2} in all; of those still there: {}", seen.busy_cpus, names(&seen.busy).join(", "));
+    row("other busy processes, in CPUs", if seen.busy.is_empty() { Vec::new() } else { vec![busy] }, "none");
+    let rows = rows.into_iter().map(|(name, text)| Entry::of(name, vec![Cell::text(text)]));
+    let table = Table::of("", vec![Column::text(""), Column::words("")], rows);
+    let blocks = vec![Block::Table(table), Block::Answer(verdict(seen))];
+    Document::new("noise now", [format!("{:.1} s of looking", seen.seconds)]).section(
+        "answers",
+        "",
+        Place::Everywhere,
+        blocks,
+    )
 }
 
-/// What it means for figures.
+/// The consequence for figures.
 fn verdict(seen: &Preflight) -> String {
     let lost = seen.lost_share();
     let words = match lost {
@@ -80,33 +67,5 @@ fn verdict(seen: &Preflight) -> String {
     let hidden = lost > 10.0 * seen.counters.steal_share && lost > 0.002 && seen.busy_cpus < 0.5 * lost;
     let unseen =
         if hidden { " No counter and no process explains it: it is the hypervisor or interrupts." } else { "" };
-    format!("{words}{unseen}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use record::machine::gaps::Gaps;
-
-    fn seen(lost_ns: u64) -> Preflight {
-        let gaps = Gaps {
-            cpu: 0,
-            elapsed_ns: 1_000_000,
-            reads: 40_000,
-            clock_read_ps: 24_000,
-            lost_ns,
-            largest_gap_ns: lost_ns,
-            over: vec![(5000, 1)],
-        };
-        Preflight { seconds: 1.0, gaps: vec![gaps], ..Preflight::default() }
-    }
-
-    #[test]
-    fn what_no_counter_shows_is_said() {
-        assert!(render(&seen(1000)).contains("Quiet"));
-        let noisy = render(&seen(100_000));
-        assert!(noisy.contains("10.00 % of a busy process's time") && noisy.contains("No counter"), "{noisy}");
-        let busy = Preflight { busy_cpus: 1.5, ..seen(100_000) };
-        assert!(!render(&busy).contains("No counter"));
-    }
+    format!("{words}{unseen}")
 }

@@ -33,3 +33,16 @@ pub(crate) fn with_limits(e: &Estimate) -> String {
 pub(crate) fn digits(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.01 { format!("{value:.1e}") } else { three_digits(value) }
 }
+
+/// A share in percent with its interval: `63 % (58–71)`.
+pub(crate) fn share(share: &Estimate) -> String {
+    let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);
+    format!("{share:.0} % ({low:.0}–{high:.0})")
+}
+
+/// A size with a space before its unit: `4 MiB`.
+pub(crate) fn spaced(size: &str) -> String {
+    let digits = size.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(size.len());
+    let (number, unit) = size.split_at(digits);
+    if unit.is_empty() || number.is_empty() { size.to_owned() } else { format!("{number} {unit}") }
+}

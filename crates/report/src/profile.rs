@@ -1,53 +1,57 @@
-//! A profile on one screen: what was counted, what it costs, whether that agrees with the command's own time, and
-//! what is worth a
+//! A profile as a document: the counts, what they cost, whether that agrees with the command's own time, and what is worth a
 //! try. Nothing is promised of wall-clock time.
 
-use comfy_table::{CellAlignment, Table, presets};
 use record::profile::{Amount, Consistency, CostLine, Counts, Kind, Outcome, Price, ProfileSummary};
 use record::sizes::{about_size, format_ns};
+
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
 /// A smaller share of CPU time is not worth a sentence.
 const LEAST: f64 = 0.001;
 
-/// The screen: at most 30 lines.
-pub fn render(summary: &ProfileSummary) -> String {
-    let mut text = format!("Profile of: {}\n", cut(&summary.plan.shown, 100));
+/// The document of a profile.
+pub fn document(summary: &ProfileSummary) -> Document {
+    let plan = &summary.plan;
+    let mut blocks: Vec<Block> = Vec::new();
     if summary.outcome == Outcome::Failed {
-        return text + &format!("It could not be profiled: {}.\n", summary.reason);
+        blocks.push(Block::Answer(format!("It could not be profiled: {}.", summary.reason)));
+    } else {
+        blocks.extend(counted(summary).into_iter().map(Block::Text));
     }
-    text += &counted(summary);
     if summary.outcome == Outcome::Untrusted {
-        text += &format!("Not to be trusted, so no costs: {}.\n", summary.reason);
-        return text + &notes(summary);
+        blocks.push(Block::Answer(format!("Not to be trusted, so no costs: {}.", summary.reason)));
     }
-    text += &table(&summary.prices);
-    text += &costs(summary);
-    text += &candidates(summary);
-    text + &notes(summary) + &next(summary)
-}
-
-fn cut(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.chars().count() > most {
-        true => line.chars().take(most - 1).collect::<String>() + "…",
-        false => line,
+    let mut repeat = vec![format!("pagewise report {}", plan.run)];
+    if summary.outcome == Outcome::Ok {
+        let rest = summary.prices.len().saturating_sub(ROWS);
+        blocks.extend(table(&summary.prices));
+        blocks.extend((rest > 0).then(|| Block::Text(format!("({rest} smaller kinds: --json)"))));
+        blocks.extend(costs(summary).into_iter().chain(candidates(summary)).map(Block::Answer));
+        repeat.insert(0, next_command(summary));
     }
+    blocks.extend(Block::list("", summary.notes.iter().map(|note| format!("note: {}", note.text))));
+    if summary.outcome == Outcome::Ok {
+        let settles = vec![Block::text("What settles it:"), Block::Commands(vec![next_command(summary)])];
+        blocks.extend(Block::part("", Place::Screen, settles));
+    }
+    let facts = Block::list("", plan.environment.iter().map(|(name, value)| format!("{name}: {value}")));
+    Document::new("profile", [plan.shown.clone(), plan.run.clone(), plan.created.clone()])
+        .section("answers", "Answers", Place::Everywhere, blocks)
+        .section("machine", "Machine", Place::Page, facts.into_iter().collect())
+        .section("repeat", "What settles it", Place::Page, vec![Block::Commands(repeat)])
 }
 
 fn seconds(value: f64) -> String {
-    match value < 0.0 {
-        true => format!("−{}", format_ns(-value * 1e9)),
-        false => format_ns(value * 1e9),
-    }
+    if value < 0.0 { format!("−{}", format_ns(-value * 1e9)) } else { format_ns(value * 1e9) }
 }
 
 fn interval(of: &Amount) -> String {
     format!("{} to {}", seconds(of.low), seconds(of.high))
 }
 
-pub(crate) fn count(value: f64) -> String {
+fn count(value: f64) -> String {
     match value {
         v if v >= 1e9 => format!("{:.2} G", v / 1e9),
         v if v >= 1e6 => format!("{:.2} M", v / 1e6),
@@ -56,8 +60,8 @@ pub(crate) fn count(value: f64) -> String {
     }
 }
 
-fn counted(summary: &ProfileSummary) -> String {
-    let Some(counts) = &summary.counts else { return String::new() };
+fn counted(summary: &ProfileSummary) -> Vec<String> {
+    let Some(counts) = &summary.counts else { return Vec::new() };
     let mut parts = Vec::new();
     if let Some(cpu) = &summary.cpu_s {
         parts.push(format!("CPU {} ({})", seconds(cpu.value), interval(cpu)));
@@ -67,7 +71,7 @@ fn counted(summary: &ProfileSummary) -> String {
     }
     parts.push(format!("{} page faults", count(counts.minor_faults)));
     parts.push(format!("{} switches", count(counts.switches)));
-    format!("A run, by {} blocks: {}.\n{}\n", summary.blocks, parts.join(", "), memory(counts))
+    vec![format!("A run, by {} blocks: {}.", summary.blocks, parts.join(", ")), memory(counts)]
 }
 
 fn memory(counts: &Counts) -> String {
@@ -83,7 +87,7 @@ fn memory(counts: &Counts) -> String {
     words + "."
 }
 
-pub(crate) fn kind_words(kind: Kind) -> &'static str {
+fn kind_words(kind: Kind) -> &'static str {
     match kind {
         Kind::Heap => "first writes, heap",
         Kind::Anonymous => "first writes, mappings",
@@ -109,7 +113,7 @@ pub(crate) fn kind_words(kind: Kind) -> &'static str {
 }
 
 /// A price of less than a nanosecond is told for a KiB.
-pub(crate) fn each(price: &Price) -> String {
+fn each(price: &Price) -> String {
     let is_bytes = matches!(price.kind, Kind::ReadBytes | Kind::WriteBytes);
     let unit = if is_bytes { " a KiB" } else { "" };
     let factor = if is_bytes { 1024.0 } else { 1.0 };
@@ -118,43 +122,30 @@ pub(crate) fn each(price: &Price) -> String {
     format!("{low} to {high}{unit}{steady}")
 }
 
-/// What all events of a kind cost, with its limits.
-pub(crate) fn together(price: &Price) -> String {
+/// Cost of all events of a kind, with its interval.
+fn together(price: &Price) -> String {
     format!("{} ({})", seconds(price.together_s.value), interval(&price.together_s))
 }
 
-/// Everything that is said of a profile.
-pub(crate) fn sentences(summary: &ProfileSummary) -> Vec<String> {
-    let text = match summary.outcome {
-        Outcome::Failed => format!("It could not be profiled: {}.", summary.reason),
-        Outcome::Untrusted => {
-            format!("{}Not to be trusted, so no costs: {}.", counted(summary), summary.reason)
-        }
-        Outcome::Ok => counted(summary) + &costs(summary) + &candidates(summary),
+fn table(prices: &[Price]) -> Option<Block> {
+    let row = |price: &Price| {
+        let cells = vec![
+            Cell::number(count(price.count), Some(price.count)),
+            Cell::number(each(price), Some(price.each_s.value)),
+            Cell::number(together(price), Some(price.together_s.value)),
+        ];
+        Entry::of(kind_words(price.kind), cells)
     };
-    text.lines().map(str::to_owned).collect()
-}
-
-fn table(prices: &[Price]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["", "count", "each", "together"]);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for price in prices.iter().take(ROWS) {
-        table.add_row([kind_words(price.kind).to_owned(), count(price.count), each(price), together(price)]);
-    }
-    let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
-    let rest = prices.len().saturating_sub(ROWS);
-    let more = if rest > 0 { format!("({rest} smaller kinds: --json)\n") } else { String::new() };
-    if prices.is_empty() { String::new() } else { lines.join("\n") + "\n" + &more }
+    let mut columns = vec![Column::text("event")];
+    columns.extend(["count", "each", "together"].map(Column::number));
+    let caption = "Memory events of a run, the cost of each in a fresh process, and of all together";
+    (!prices.is_empty()).then(|| Block::Table(Table::of(caption, columns, prices.iter().take(ROWS).map(row))))
 }
 
 fn line(what: &str, of: &CostLine, summary: &ProfileSummary) -> String {
     let cpu = summary.cpu_s.map_or_else(String::new, |cpu| format!(" of {} CPU", seconds(cpu.value)));
     format!(
-        "{what} cost this program about {}{cpu} ({} %, {}–{}).\n",
+        "{what} cost this program about {}{cpu} ({} %, {}–{}).",
         seconds(of.seconds.value),
         percent(of.share.value),
         percent(of.share.low),
@@ -168,28 +159,28 @@ fn percent(share: f64) -> String {
     text.replace('-', "−")
 }
 
-fn costs(summary: &ProfileSummary) -> String {
+fn costs(summary: &ProfileSummary) -> Vec<String> {
     let lines = [
         ("Page faults", &summary.faults),
         ("Giving pages back", &summary.freeing),
         ("Read and write calls", &summary.calls),
     ];
-    let mut text: String = lines
+    let mut sentences: Vec<String> = lines
         .iter()
         .filter_map(|(what, of)| of.as_ref().filter(|of| of.share.high >= LEAST).map(|of| line(what, of, summary)))
         .collect();
     if let Some(of) = &summary.consistency {
-        text += &agreement(of, summary);
+        sentences.push(agreement(of, summary));
     }
     if let Some(over) = &summary.overhead {
-        text += &format!(
-            "Following each fault changed CPU time by {} % ({} to {}); the costs are of runs without it.\n",
+        sentences.push(format!(
+            "Following each fault changed CPU time by {} % ({} to {}); the costs are of runs without it.",
             signed(over.value),
             signed(over.low),
             signed(over.high)
-        );
+        ));
     }
-    text
+    sentences
 }
 
 fn signed(ratio: f64) -> String {
@@ -200,11 +191,12 @@ fn agreement(of: &Consistency, summary: &ProfileSummary) -> String {
     let Amount { value, low, high } = of.explained;
     let kernel = summary.kernel_s.map_or_else(String::new, |k| format!(" of {}", seconds(k.value)));
     let limits = format!("{} %, {}–{}", percent(value), percent(low), percent(high));
-    match of.holds {
-        true => format!("Consistent: together they explain {limits} of its own kernel time{kernel}.\n"),
-        false => format!(
-            "Not consistent: they would explain {limits} of its own kernel time{kernel}, so the prices are not this program's and nothing is predicted from them.\n"
-        ),
+    if of.holds {
+        format!("Consistent: together they explain {limits} of its own kernel time{kernel}.")
+    } else {
+        format!(
+            "Not consistent: they would explain {limits} of its own kernel time{kernel}, so the prices are not this program's and nothing is predicted from them."
+        )
     }
 }
 
@@ -212,40 +204,36 @@ fn gained(value: f64) -> String {
     if value > 0.0 { format!("+{}", seconds(value)) } else { seconds(value) }
 }
 
-fn candidates(summary: &ProfileSummary) -> String {
-    let mut text = String::new();
+fn candidates(summary: &ProfileSummary) -> Vec<String> {
+    let mut sentences = Vec::new();
     for one in &summary.candidates {
         let Amount { value, low, high } = one.kernel_s;
-        let pages = match one.huge_pages >= 1.0 {
-            true => format!(", {} huge pages instead", count(one.huge_pages)),
-            false => String::new(),
+        let pages = if one.huge_pages >= 1.0 {
+            format!(", {} huge pages instead", count(one.huge_pages))
+        } else {
+            String::new()
         };
-        let what = match value >= 0.0 {
-            _ if low < 0.0 && high > 0.0 => {
-                format!("change kernel time, by how much is not settled ({} to {})", gained(-high), gained(-low))
-            }
-            true => format!("save about {} of kernel time ({} to {})", seconds(value), seconds(low), seconds(high)),
-            false => format!("cost about {} of kernel time ({} to {})", seconds(-value), seconds(-high), seconds(-low)),
+        let what = if low < 0.0 && high > 0.0 {
+            format!("change kernel time, by how much is not settled ({} to {})", gained(-high), gained(-low))
+        } else if value >= 0.0 {
+            format!("save about {} of kernel time ({} to {})", seconds(value), seconds(low), seconds(high))
+        } else {
+            format!("cost about {} of kernel time ({} to {})", seconds(-value), seconds(-high), seconds(-low))
         };
-        text += &format!("{} would {what}: {} faults fewer{pages}.\n", one.setting, count(one.faults_saved));
+        sentences.push(format!("{} would {what}: {} faults fewer{pages}.", one.setting, count(one.faults_saved)));
     }
     if summary.by_kind && summary.candidates.is_empty() && summary.faults.is_some() {
-        text += "No setting is predicted to move its kernel time by 0.3 % of its CPU time.\n";
+        sentences.push("No setting is predicted to move its kernel time by 0.3 % of its CPU time.".to_owned());
     }
-    text += "Not predicted: address translation, caches, locks, waiting, and so neither user nor wall-clock time.\n";
-    text
-}
-
-fn notes(summary: &ProfileSummary) -> String {
-    summary.notes.iter().map(|note| format!("Note: {}.\n", note.text)).collect()
-}
-
-fn next(summary: &ProfileSummary) -> String {
-    format!("What settles it: {}\n", next_command(summary))
+    sentences.push(
+        "Not predicted: address translation, caches, locks, waiting, and so neither user nor wall-clock time."
+            .to_owned(),
+    );
+    sentences
 }
 
 /// The command that settles it.
-pub(crate) fn next_command(summary: &ProfileSummary) -> String {
+fn next_command(summary: &ProfileSummary) -> String {
     let named: Vec<&str> =
         summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0).map(|c| c.setting.as_str()).collect();
     let with = if named.is_empty() { "thp,keep".to_owned() } else { named.join(",") };
@@ -261,8 +249,9 @@ pub(crate) fn next_command(summary: &ProfileSummary) -> String {
 /// As a shell takes it for one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

@@ -1,26 +1,20 @@
-//! What the self-test found, for a terminal.
-
-use std::fmt::Write as _;
-
-use comfy_table::{CellAlignment, Table, presets};
+//! The result of the self-test as a document.
 
 use judge::selftest::real::Real;
 use judge::selftest::{SURE, SelfTest};
 use record::sizes::{format_ns, three_digits};
 
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec());
-    table
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+
+/// A table of figures; the first two columns may hold words.
+fn table(header: &[&str], rows: Vec<Entry>) -> Block {
+    let first = Column::text(header[0]);
+    let columns = std::iter::once(first).chain(header[1..].iter().map(|title| Column::number(*title)));
+    Block::Table(Table::of("", columns.collect(), rows))
 }
 
-fn indent(text: &mut String, mut table: Table) {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for line in table.to_string().lines() {
-        let _ = writeln!(text, "   {}", line.trim_end());
-    }
+fn row<const N: usize>(name: &str, texts: [String; N]) -> Entry {
+    Entry::of(name, texts.map(Cell::text).into())
 }
 
 fn share(count: usize, of: usize) -> String {
@@ -35,25 +29,24 @@ fn percent(half_width: f64) -> String {
     format!("±{} %", three_digits((half_width * 100.0).max(0.001)))
 }
 
-/// The tables, and a verdict in words.
-pub fn render(found: &SelfTest) -> String {
-    let mut text = String::new();
-    identical(&mut text, found);
-    effects(&mut text, found);
-    real(&mut text, found);
-    naive(&mut text, found);
-    verdict(&mut text, found);
-    text
+/// The tables, and the verdict.
+pub fn document(found: &SelfTest) -> Document {
+    let head = [format!("took {:.0} s of {:.0} s", found.elapsed_s, found.budget_s), format!("seed {}", found.seed)];
+    Document::new("self-test", head)
+        .section("identical", "Identical cells", Place::Everywhere, identical(found))
+        .section("effects", "Known effects", Place::Everywhere, effects(found))
+        .section("real", "Real cells", Place::Everywhere, real(found))
+        .section("usual", "The usual way, on the same identical cells", Place::Everywhere, naive(found))
+        .section("answers", "Verdict", Place::Everywhere, verdict(found))
 }
 
-fn identical(text: &mut String, found: &SelfTest) {
+fn identical(found: &SelfTest) -> Vec<Block> {
     let (precision, margin) = (found.precision * 100.0, found.margin * 100.0);
-    let _ = writeln!(
-        text,
-        "Identical cells, judged by the defaults (precision {precision} %, margin ±{margin} %): an interval that excludes 1 is a false alarm"
+    let defaults = format!(
+        "judged by the defaults (precision {precision} %, margin ±{margin} %): an interval that excludes 1 is a false alarm"
     );
     let beyond = format!("beyond ±{margin} %");
-    let mut rows = table(&[
+    let header = [
         "work",
         "pairs",
         "false alarms",
@@ -65,70 +58,72 @@ fn identical(text: &mut String, found: &SelfTest) {
         "sample",
         "to ±1 %",
         "correlation",
-    ]);
-    for one in &found.identical {
-        rows.add_row([
-            one.work.clone(),
-            one.comparisons.to_string(),
-            share(one.false_alarms, one.comparisons),
-            one.beyond_margin.to_string(),
-            percent(one.half_width),
-            percent(one.widest),
-            format!("{} × {:.0}", one.runs, one.launches),
-            format!("{:.0}", one.rounds),
-            format_ns(one.sample_ns),
-            format_ns(one.seconds_to_one_percent * 1e9),
-            format!("{:+.2}", one.correlation),
-        ]);
-    }
-    indent(text, rows);
-    text.push_str(
-        "   No two pairs share a sample. Pairs of one run share its launches; `correlation` is what that made of them (0: as good\n   as independent). Runs share nothing. `to ±1 %` is the time one pair would take alone.\n",
-    );
-    for one in found.identical.iter().filter(|i| i.withheld > 0) {
-        let (count, work) = (one.withheld, &one.work);
-        let _ = writeln!(
-            text,
-            "   {count} pairs of {work} got no ratio: the budget ended before they had launches enough."
-        );
-    }
+    ];
+    let rows = found.identical.iter().map(|work| {
+        row(
+            &work.work,
+            [
+                work.comparisons.to_string(),
+                share(work.false_alarms, work.comparisons),
+                work.beyond_margin.to_string(),
+                percent(work.half_width),
+                percent(work.widest),
+                format!("{} × {:.0}", work.runs, work.launches),
+                format!("{:.0}", work.rounds),
+                format_ns(work.sample_ns),
+                format_ns(work.seconds_to_one_percent * 1e9),
+                format!("{:+.2}", work.correlation),
+            ],
+        )
+    });
+    let mut blocks = vec![Block::Text(defaults), table(&header, rows.collect())];
+    blocks.push(Block::text(
+        "No two pairs share a sample. Pairs of one run share its launches; `correlation` is what that made of them (0: as good \
+         as independent). Runs share nothing. `to ±1 %` is the time one pair would take alone.",
+    ));
+    blocks.extend(found.identical.iter().filter(|i| i.withheld > 0).map(|i| {
+        let (count, work) = (i.withheld, &i.work);
+        Block::Text(format!("{count} pairs of {work} got no ratio: the budget ended before they had launches enough."))
+    }));
+    blocks
 }
 
-fn effects(text: &mut String, found: &SelfTest) {
+fn effects(found: &SelfTest) -> Vec<Block> {
     if found.effects.is_empty() {
-        return;
+        return Vec::new();
     }
-    text.push_str("\nKnown effects: exactly so many more steps or pieces; an interval should contain the true ratio in 95 % of the trials\n");
-    let mut rows =
-        table(&["work", "extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"]);
-    for one in &found.effects {
-        let words: Vec<String> = one.verdicts.iter().map(|(word, count)| format!("{count} {word}")).collect();
-        rows.add_row([
-            one.work.clone(),
-            format!("{} %", one.extra_permille as f64 / 10.0),
-            format!("{:.3}", one.truth),
-            one.trials.to_string(),
-            share(one.covered, one.trials),
-            one.seen.to_string(),
-            format!("{:.4}", one.estimate),
-            percent(one.half_width),
-            words.join(", "),
-        ]);
-    }
-    indent(text, rows);
+    let header = ["work", "extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"];
+    let rows = found.effects.iter().map(|effect| {
+        let verdicts: Vec<String> =
+            effect.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+        row(
+            &effect.work,
+            [
+                format!("{} %", effect.extra_permille as f64 / 10.0),
+                format!("{:.3}", effect.truth),
+                effect.trials.to_string(),
+                share(effect.covered, effect.trials),
+                effect.seen.to_string(),
+                format!("{:.4}", effect.estimate),
+                percent(effect.half_width),
+                verdicts.join(", "),
+            ],
+        )
+    });
     let known = found.effects.iter().map(|e| e.truth - e.truth_of_samples + e.resolution).fold(0.0, f64::max) * 100.0;
-    let _ = writeln!(
-        text,
-        "   Nothing is known more exactly than to one read of the clock, and samples contain the stopwatch, which extra work does\n   not lengthen: together {known:.3} % at most. An interval that comes so near to the truth counts as holding it."
+    let exactness = format!(
+        "Nothing is known more exactly than to one read of the clock, and samples contain the stopwatch, which extra work does \
+         not lengthen: together {known:.3} % at most. An interval that comes so near to the truth counts as holding it."
     );
+    let what = "exactly so many more steps or pieces; an interval should contain the true ratio in 95 % of the trials";
+    vec![Block::text(what), table(&header, rows.collect()), Block::Text(exactness)]
 }
 
-fn real(text: &mut String, found: &SelfTest) {
+fn real(found: &SelfTest) -> Vec<Block> {
     if found.real.is_empty() {
-        return;
+        return Vec::new();
     }
-    text.push_str("\nReal cells, as an ordinary run measures them: each against itself, and against the same with 5 % more to do\n");
-    let mut rows = table(&[
+    let header = [
         "experiment",
         "worker",
         "pairs",
@@ -139,121 +134,116 @@ fn real(text: &mut String, found: &SelfTest) {
         "missed",
         "estimate",
         "wrong sentences",
-    ]);
-    for one in &found.real {
-        let of_more = |count: usize| if one.more == 0 { "–".to_owned() } else { count.to_string() };
-        rows.add_row([
-            one.experiment.clone(),
-            one.worker.clone(),
-            one.pairs.to_string(),
-            share(one.false_alarms, one.pairs),
-            if one.pairs == 0 { "–".to_owned() } else { percent(one.half_width) },
-            one.more.to_string(),
-            of_more(one.seen),
-            of_more(one.missed),
-            if one.more == 0 { "–".to_owned() } else { format!("{:.3}", one.estimate) },
-            one.wrong_sentences.to_string(),
-        ]);
-    }
-    indent(text, rows);
-    text.push_str(
-        "   5 % more work takes from 0 to 5 % longer, as part of a sample is fixed; `missed` says that the interval lies outside of\n   that. A sentence is wrong where it calls more work faster, the best, or more than 6 % slower.\n",
-    );
+    ];
+    let rows = found.real.iter().map(|real| {
+        let some = |any: usize, text: String| if any == 0 { "–".to_owned() } else { text };
+        row(
+            &real.experiment,
+            [
+                real.worker.clone(),
+                real.pairs.to_string(),
+                share(real.false_alarms, real.pairs),
+                some(real.pairs, percent(real.half_width)),
+                real.more.to_string(),
+                some(real.more, real.seen.to_string()),
+                some(real.more, real.missed.to_string()),
+                some(real.more, format!("{:.3}", real.estimate)),
+                real.wrong_sentences.to_string(),
+            ],
+        )
+    });
+    let what = "as an ordinary run measures them: each against itself, and against the same with 5 % more to do";
+    let mut blocks = vec![Block::text(what), table(&header, rows.collect())];
+    blocks.push(Block::text(
+        "5 % more work takes from 0 to 5 % longer, as part of a sample is fixed; `missed` says that the interval lies outside of \
+         that. A sentence is wrong where it calls more work faster, the best, or more than 6 % slower.",
+    ));
     let withheld: usize = found.real.iter().map(|r| r.withheld).sum();
     if withheld > 0 {
-        let _ = writeln!(
-            text,
-            "   {withheld} pairs got no ratio: the budget ended first, or a cell could not be measured here."
-        );
+        let why = "the budget ended first, or a cell could not be measured here";
+        blocks.push(Block::Text(format!("{withheld} pairs got no ratio: {why}.")));
     }
     let moves = &found.moves;
     if moves.moved > 0 {
-        let _ = writeln!(
-            text,
-            "   A ratio that moves (populate in the first half of the launches, 5 % more work in the second): said of {} of {}; said of {} of {} that did not move.",
+        blocks.push(Block::Text(format!(
+            "A ratio that moves (populate in the first half of the launches, 5 % more work in the second): said of {} of {}; said of {} of {} that did not move.",
             moves.detected, moves.moved, moves.imagined, moves.still
-        );
+        )));
     }
+    blocks
 }
 
-fn naive(text: &mut String, found: &SelfTest) {
+fn naive(found: &SelfTest) -> Vec<Block> {
     if found.naive.is_empty() {
-        return;
+        return Vec::new();
     }
-    text.push_str(
-        "\nThe usual way, on the same identical cells: one process runs all samples of A, then all of B; tests at 5 %\n",
-    );
     let beyond = format!("beyond ±{} %", found.margin * 100.0);
-    let mut rows = table(&["work", "pairs", "samples", "t test: false alarms", &beyond, "Mann–Whitney"]);
-    for one in &found.naive {
-        rows.add_row([
-            one.work.clone(),
-            one.comparisons.to_string(),
-            format!("2 × {}", one.samples),
-            share(one.announced, one.comparisons),
-            one.beyond_margin.to_string(),
-            share(one.rank_announced, one.comparisons),
-        ]);
-    }
-    indent(text, rows);
-    text.push_str("   These launches were made for it, in that order; no interleaved sample was regrouped.\n");
+    let header = ["work", "pairs", "samples", "t test: false alarms", &beyond, "Mann–Whitney"];
+    let rows = found.naive.iter().map(|naive| {
+        row(
+            &naive.work,
+            [
+                naive.comparisons.to_string(),
+                format!("2 × {}", naive.samples),
+                share(naive.announced, naive.comparisons),
+                naive.beyond_margin.to_string(),
+                share(naive.rank_announced, naive.comparisons),
+            ],
+        )
+    });
+    vec![
+        Block::text("one process runs all samples of A, then all of B; tests at 5 %"),
+        table(&header, rows.collect()),
+        Block::text("These launches were made for it, in that order; no interleaved sample was regrouped."),
+    ]
 }
 
-fn verdict(text: &mut String, found: &SelfTest) {
+fn verdict(found: &SelfTest) -> Vec<Block> {
     let ((pairs, alarms), (trials, covered), (usual, announced)) =
         (found.false_alarms(), found.covered(), found.announced());
-    let _ = writeln!(text);
     if pairs == 0 {
-        text.push_str(
-            "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.\n",
-        );
-        return;
+        let text = "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.";
+        return vec![Block::Answer(text.to_owned())];
     }
     let nominal = found.nominal * 100.0;
-    let words = |kept: bool| if kept { "keeps its promise" } else { "BREAKS ITS PROMISE" };
-    let _ = writeln!(
-        text,
+    let promise = |kept: bool| if kept { "keeps its promise" } else { "BREAKS ITS PROMISE" };
+    let mut sentences = vec![format!(
         "False alarms: {} of {pairs} identical pairs, nominal at most {nominal} %: {} (chance of this or more: {:.3}).",
         share(alarms, pairs),
-        words(found.false_alarm_chance >= SURE),
+        promise(found.false_alarm_chance >= SURE),
         found.false_alarm_chance
-    );
+    )];
     if trials > 0 {
-        let _ = writeln!(
-            text,
+        sentences.push(format!(
             "Right size: {} of {trials} known effects lie in their interval, nominal 95 %: {} (chance of this or fewer: {:.3}).",
             share(covered, trials),
-            words(found.coverage_chance >= SURE),
+            promise(found.coverage_chance >= SURE),
             found.coverage_chance
-        );
+        ));
     }
     let real = |of: fn(&Real) -> usize| Real::sum(&found.real, of);
     if real(|r| r.pairs) > 0 {
-        let _ = writeln!(
-            text,
+        sentences.push(format!(
             "Real cells: {} of {} identical pairs told apart: {} (chance of this or more: {:.3}); {} wrong sentences and {} missed of {}: {}.",
             real(|r| r.false_alarms),
             real(|r| r.pairs),
-            words(found.real_chance >= SURE),
+            promise(found.real_chance >= SURE),
             found.real_chance,
             real(|r| r.wrong_sentences),
             real(|r| r.missed),
             real(|r| r.pairs + r.more),
-            words(found.sentence_chance >= SURE)
-        );
+            promise(found.sentence_chance >= SURE)
+        ));
     }
     if usual > 0 {
-        let _ = writeln!(
-            text,
-            "The usual way announced {} of {usual} identical pairs as different.",
-            share(announced, usual)
-        );
+        let share = share(announced, usual);
+        sentences.push(format!("The usual way announced {share} of {usual} identical pairs as different."));
     }
     if pairs < 100 {
-        let _ = writeln!(text, "Note: fewer than 100 pairs say little; the default budget of three minutes makes 144.");
+        let text = "Note: fewer than 100 pairs say little; the default budget of three minutes makes 144.";
+        sentences.push(text.to_owned());
     }
-    for (name, count) in found.warnings.iter().filter(|(name, _)| *name != "counter-absent" && *name != "below-floor") {
-        let _ = writeln!(text, "Warning: {name}: {count} cells");
-    }
-    let _ = writeln!(text, "Took {:.0} s of {:.0} s; seed {}.", found.elapsed_s, found.budget_s, found.seed);
+    let warnings = found.warnings.iter().filter(|(name, _)| *name != "counter-absent" && *name != "below-floor");
+    sentences.extend(warnings.map(|(name, count)| format!("Warning: {name}: {count} cells")));
+    sentences.into_iter().map(Block::Answer).collect()
 }

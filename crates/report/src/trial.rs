@@ -1,8 +1,7 @@
-//! A try on one screen: a table of costs and changes, and a sentence for each arm that says no more than its interval.
+//! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
 use std::collections::BTreeMap;
 
-use comfy_table::{CellAlignment, Table, presets};
 use record::sizes::{about_size, format_ns};
 use record::summary::{Estimate, Verdict};
 use record::trial::{
@@ -10,46 +9,43 @@ use record::trial::{
 };
 use stats::quantile::median;
 
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 use crate::export::hyperfine::{Hyperfine, Timed};
+use crate::plot::{Axis, Plot};
+use crate::words;
 
-/// Arms whose sentences fit on the screen.
-const SENTENCES: usize = 12;
-
-/// The screen: at most 30 lines with up to [`SENTENCES`] arms.
-pub fn render(summary: &TrialSummary) -> String {
+/// The document of a try.
+pub fn document(summary: &TrialSummary) -> Document {
     let plan = &summary.plan;
-    let shown = summary.arms.first().map_or("", |_| plan.arms[0].shown.as_str());
-    let mut text = format!("{} blocks of interleaved runs of: {}\n", summary.blocks, cut(shown, 100));
+    let command = plan.arms.first().map_or("", |arm| &arm.shown);
+    let head = [command.to_owned(), words::count(summary.blocks, "block"), plan.run.clone()];
+    let notes = summary.notes.iter().map(|note| format!("note: {}", note.text));
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut changes = Vec::new();
     if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
-        return text + &format!("The command as it is could not be measured: {}.\n", baseline.reason);
+        blocks.push(Block::Answer(format!("The command as it is could not be measured: {}.", baseline.reason)));
+    } else {
+        blocks.push(Block::Table(table(summary)));
+        blocks.extend(tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))));
+        blocks.extend(again(summary).map(Block::Answer));
+        changes.extend(Measure::ALL.iter().filter_map(|measure| self::changes(summary, *measure)).map(Block::Table));
     }
-    text += &table(summary);
-    for arm in tried(summary).take(SENTENCES) {
-        text += &format!("{}\n", sentence(arm, plan.predicted.get(&arm.name)));
-    }
-    text += &again(summary);
-    for note in &summary.notes {
-        text += &format!("Note: {}.\n", note.text);
-    }
-    text
+    blocks.extend(Block::list("", notes));
+    let repeat = vec![Block::Commands(vec![format!("pagewise report {}", plan.run)])];
+    let facts = Block::list("", plan.environment.iter().map(|(name, value)| format!("{name}: {value}")));
+    Document::new("try", head)
+        .section("answers", "Answers", Place::Everywhere, blocks)
+        .section("changes", "Changes", Place::Page, changes)
+        .section("machine", "Machine", Place::Page, facts.into_iter().collect())
+        .section("repeat", "How to see it again", Place::Page, repeat)
 }
 
 fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
     summary.arms.iter().filter(|a| matches!(a.role, Role::Setting | Role::Command))
 }
 
-/// Everything that is said of a try.
-pub(crate) fn sentences(summary: &TrialSummary) -> Vec<String> {
-    if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
-        return vec![format!("The command as it is could not be measured: {}.", baseline.reason)];
-    }
-    let mut all: Vec<String> = tried(summary).map(|arm| sentence(arm, summary.plan.predicted.get(&arm.name))).collect();
-    all.extend(Some(again(summary).trim_end().to_owned()).filter(|text| !text.is_empty()));
-    all
-}
-
-/// What heads a measure's column.
-pub(crate) fn name(measure: Measure) -> &'static str {
+/// The heading of a measure's column.
+fn name(measure: Measure) -> &'static str {
     match measure {
         Measure::Cpu => "total CPU",
         Measure::User => "user",
@@ -60,36 +56,44 @@ pub(crate) fn name(measure: Measure) -> &'static str {
     }
 }
 
-fn cut(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.chars().count() > most {
-        true => line.chars().take(most - 1).collect::<String>() + "…",
-        false => line,
-    }
-}
-
-fn table(summary: &TrialSummary) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([""].into_iter().chain(Measure::ALL.map(name)));
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for arm in &summary.arms {
-        let mut row = vec![cut(&arm.name, 28)];
-        match (arm.status, arm.role) {
+/// The costs of the command as it is, and the change with each other arm.
+fn table(summary: &TrialSummary) -> Table {
+    let mut columns = vec![Column::text("arm")];
+    columns.extend(Measure::ALL.map(|measure| Column::number(name(measure))));
+    let row = |arm: &ArmSummary| {
+        let cells = match (arm.status, arm.role) {
             (ArmStatus::Ok, Role::Baseline) => {
-                row.extend(Measure::ALL.map(|m| arm.measured.get(&m).map_or("–".to_owned(), |v| amount(m, v))));
+                let cost = |m: Measure| arm.measured.get(&m).map(|v| Cell::number(amount(m, v), Some(v.median)));
+                Measure::ALL.map(|m| cost(m).unwrap_or_else(|| Cell::text("–"))).to_vec()
             }
             (ArmStatus::Ok, _) => {
-                row.extend(Measure::ALL.map(|m| arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a))))
+                Measure::ALL.map(|m| Cell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))).to_vec()
             }
-            (status, _) => row.push(status_word(status).to_owned()),
-        }
-        table.add_row(row);
-    }
-    let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
+            (status, _) => vec![Cell::text(status_word(status))],
+        };
+        Entry::of(&arm.name, cells)
+    };
+    let caption =
+        "The median of a run as it is with half the width of its interval, and the change with each other arm";
+    Table::of(caption, columns, summary.arms.iter().map(row))
+}
+
+/// A row an arm: one measure relative to the command as it is.
+fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
+    let of = |arm: &ArmSummary| arm.against.get(&measure).copied();
+    let ratios: Vec<Estimate> = summary.arms.iter().filter_map(|arm| of(arm)?.ratio).collect();
+    let axis = Axis::over(ratios.iter())?;
+    let columns = vec![Column::text("arm"), Column::plot(Plot::Ratios(axis.clone())), Column::number("change")];
+    let rows = summary.arms.iter().filter_map(|arm| {
+        let against = of(arm)?;
+        let text = change(measure, &against);
+        let (axis, label) = (axis.clone(), text.clone());
+        let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
+        let cells = vec![Cell::plot(against.ratio.map(plot)), Cell::number(text, against.ratio.map(|r| r.ratio))];
+        Some(Entry::of(&arm.name, cells))
+    });
+    let caption = format!("{} relative to the command as it is; left of 1 it is less", name(measure));
+    Some(Table::of(caption, columns, rows))
 }
 
 fn status_word(status: ArmStatus) -> &'static str {
@@ -112,7 +116,7 @@ fn quantity(measure: Measure, value: f64) -> String {
     }
 }
 
-pub(crate) fn amount(measure: Measure, of: &Measured) -> String {
+fn amount(measure: Measure, of: &Measured) -> String {
     let half = of.low.zip(of.high).filter(|_| of.median > 0.0).map(|(low, high)| 50.0 * (high - low) / of.median);
     match half {
         Some(half) => format!("{} ±{} %", quantity(measure, of.median), digits(half)),
@@ -125,7 +129,7 @@ fn digits(percent: f64) -> String {
 }
 
 /// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
-pub(crate) fn change(measure: Measure, against: &Against) -> String {
+fn change(measure: Measure, against: &Against) -> String {
     match (against.ratio, against.change) {
         (Some(r), _) => {
             let half = 50.0 * (r.high - r.low);
@@ -148,9 +152,9 @@ fn signed_quantity(measure: Measure, value: f64) -> String {
     format!("{sign}{}", quantity(measure, value.abs()))
 }
 
-/// What may be said of an arm.
+/// The finding on an arm.
 fn sentence(arm: &ArmSummary, predicted: Option<&Change>) -> String {
-    let words = match arm.status {
+    let finding = match arm.status {
         ArmStatus::Skipped => format!("skipped: {}", arm.reason),
         ArmStatus::Failed => format!("failed: {}", arm.reason),
         ArmStatus::NoEffect => format!("no effect seen, so no figures: {}", arm.reason),
@@ -166,10 +170,10 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Change>) -> String {
             parts.join("; ")
         }
     };
-    format!("{}: {words}.", cut(&arm.name, 40))
+    format!("{}: {finding}.", arm.name)
 }
 
-/// What a profile had said of the kernel's part.
+/// Prediction of a profile for kernel time.
 fn prediction(change: &Change) -> String {
     let [at, low, high] = [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
     format!("the profile had predicted {at} of kernel ({low} to {high})")
@@ -209,7 +213,7 @@ fn interval(ratio: &Estimate) -> String {
     format!("({} to {} %)", signed(outward(ratio.low, f64::floor)), signed(outward(ratio.high, f64::ceil)))
 }
 
-/// Where the CPU time that a setting saves or costs lies, where that is settled or something was predicted of it.
+/// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.
 fn split(arm: &ArmSummary, always: bool) -> Option<String> {
     let of = |measure: Measure| arm.against.get(&measure).and_then(|a| a.change);
     let (user, kernel) = (of(Measure::User)?, of(Measure::Kernel)?);
@@ -218,27 +222,29 @@ fn split(arm: &ArmSummary, always: bool) -> Option<String> {
     }
     let words = |change: &Change, what: &str| {
         let limits = [change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x)).join(" to ");
-        match change.low <= 0.0 && change.high >= 0.0 {
-            true => format!("{what} not settled ({limits})"),
-            false => format!("{what} {} ({limits})", signed_quantity(Measure::Cpu, change.value)),
+        if change.low <= 0.0 && change.high >= 0.0 {
+            format!("{what} not settled ({limits})")
+        } else {
+            format!("{what} {} ({limits})", signed_quantity(Measure::Cpu, change.value))
         }
     };
     Some(format!("{}, {}", words(&kernel, "kernel"), words(&user, "user")))
 }
 
-fn again(summary: &TrialSummary) -> String {
-    match summary.again {
-        None => String::new(),
-        Some(again) if again.differs => format!(
-            "A/A check: the unchanged command differs from itself (p = {:.4}), so none of this is to be believed. Something disturbs the machine: pagewise doctor --noise.\n",
+/// The A/A check of the unchanged command.
+fn again(summary: &TrialSummary) -> Option<String> {
+    let again = summary.again?;
+    if again.differs {
+        return Some(format!(
+            "A/A check: the unchanged command differs from itself (p = {:.4}), so none of this is to be believed. Something disturbs the machine: pagewise doctor --noise.",
             again.p
-        ),
-        Some(again) => format!(
-            "A/A check: the unchanged command against itself is {} ±{} % in total CPU time, as it should be.\n",
-            signed(100.0 * (again.ratio.ratio - 1.0)),
-            digits(50.0 * (again.ratio.high - again.ratio.low))
-        ),
+        ));
     }
+    Some(format!(
+        "A/A check: the unchanged command against itself is {} ±{} % in total CPU time, as it should be.",
+        signed(100.0 * (again.ratio.ratio - 1.0)),
+        digits(50.0 * (again.ratio.high - again.ratio.low))
+    ))
 }
 
 /// The measured runs in hyperfine's shape, times in seconds; the A/A arm is left out.

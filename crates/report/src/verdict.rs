@@ -1,90 +1,91 @@
-//! How one verdict came about, in words: launches, location, interval, what was adjusted, A/A check, margin.
-
-use std::fmt::Write as _;
+//! The steps to one verdict: launches, location, interval, what was adjusted, A/A check, margin.
 
 use judge::explained::Explained;
 use record::summary::{Comparison, Estimate, Verdict};
 
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 use crate::words;
 
-/// Everything that made a verdict, one step a paragraph.
-pub fn render(all: &[Explained]) -> String {
-    all.iter().map(one).collect::<Vec<_>>().join("\n")
+/// Everything that made each verdict, one step a sentence.
+pub fn document(all: &[Explained]) -> Document {
+    let mut document = Document::new("verdict", []);
+    for (at, explained) in all.iter().enumerate() {
+        let Explained { cell, base, parameters, phase, .. } = explained;
+        let title = format!("{cell} : {base}, {phase} ({parameters})");
+        document = document.section(&format!("verdict-{at}"), title, Place::Everywhere, blocks(explained));
+    }
+    document
 }
 
-fn one(explained: &Explained) -> String {
-    let Explained { cell, base, parameters, phase, launches, margin, comparison, .. } = explained;
-    let mut text = format!("{cell} : {base}, {phase} ({parameters})\n\n");
+fn blocks(explained: &Explained) -> Vec<Block> {
+    let Explained { launches, margin, comparison, .. } = explained;
     if launches.is_empty() {
-        text += "No launch holds both, so there is no ratio.\n";
-        return text;
+        return vec![Block::text("No launch holds both, so there is no ratio.")];
     }
-    text +=
-        "launches: the midmean of ln(method / baseline) over rounds, as a ratio; ± is the scatter of single rounds\n";
-    for launch in launches {
+    let rows = launches.iter().map(|launch| {
         let spread = if launch.round_spread > 0.0 {
-            format!("  ±{:.1} %", 100.0 * launch.round_spread.exp_m1())
+            format!("±{:.1} %", 100.0 * launch.round_spread.exp_m1())
         } else {
             String::new()
         };
-        let _ = writeln!(text, "  {:>5}  {:>9.4}  {:>4} rounds{spread}", launch.launch, launch.ratio, launch.rounds);
-    }
-    text += "\n";
-    line(&mut text, "Student's interval of these", explained.student.as_ref());
-    line(&mut text, "weighted by rounds, order counted", explained.alone.as_ref());
+        let ratio = Cell::number(format!("{:.4}", launch.ratio), Some(launch.ratio));
+        let cells = vec![ratio, Cell::text(format!("{} rounds", launch.rounds)), Cell::text(spread)];
+        Entry::of(launch.launch.to_string(), cells)
+    });
+    let columns = vec![Column::text("launch"), Column::number("ratio"), Column::number(""), Column::number("scatter")];
+    let what =
+        "launches: the midmean of ln(method / baseline) over rounds, as a ratio; ± is the scatter of single rounds";
     let widened = explained.calibration.widened;
-    let label = match widened > 1.0 {
-        true => format!("variances pooled over the group, widened {widened:.2} times"),
-        false => "variances pooled over the group".to_owned(),
-    };
-    line(&mut text, &label, comparison.ratio.as_ref());
+    let pooled = "variances pooled over the group";
+    let pooled = if widened > 1.0 { format!("{pooled}, widened {widened:.2} times") } else { pooled.to_owned() };
+    let steps = [
+        ("Student's interval of these", explained.student.as_ref()),
+        ("weighted by rounds, order counted", explained.alone.as_ref()),
+        (&pooled, comparison.ratio.as_ref()),
+    ];
+    let mut items: Vec<String> = steps.iter().filter_map(|(label, estimate)| Some(step(label, (*estimate)?))).collect();
     if comparison.ratio.is_none() {
         let why = if explained.reason.is_empty() { "too few launches" } else { &explained.reason };
-        let _ = writeln!(text, "  No ratio is shown: {why}.");
+        items.push(format!("No ratio is shown: {why}."));
     }
-    text += &order(explained);
-    text += &aa(explained);
-    let _ = writeln!(
-        text,
-        "  margin: {:.4} to {:.4} is called the same (±{:.1} %)",
-        1.0 / (1.0 + margin),
-        1.0 + margin,
-        100.0 * margin
-    );
-    let _ = writeln!(text, "\nverdict: {}", verdict(explained));
-    text
+    items.extend([order(explained), aa(explained)]);
+    let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
+    items.push(format!("margin: {low:.4} to {high:.4} is called the same (±{:.1} %)", 100.0 * margin));
+    let mut blocks = vec![Block::text(what), Block::Table(Table::of("", columns, rows))];
+    blocks.extend(Block::list("", items));
+    blocks.push(Block::Answer(format!("verdict: {}", verdict(explained))));
+    blocks
 }
 
-fn line(text: &mut String, label: &str, estimate: Option<&Estimate>) {
-    if let Some(Estimate { ratio, low, high, level, launches, .. }) = estimate {
-        let percent = 100.0 * level;
-        let _ = writeln!(text, "  {label}: {ratio:.4} ({low:.4} to {high:.4}) at {percent:.1} %, {launches} launches");
-    }
+fn step(label: &str, estimate: &Estimate) -> String {
+    let Estimate { ratio, low, high, level, launches, .. } = estimate;
+    let percent = 100.0 * level;
+    format!("{label}: {ratio:.4} ({low:.4} to {high:.4}) at {percent:.1} %, {launches} launches")
 }
 
 fn order(explained: &Explained) -> String {
     let Some(p) = explained.alike else {
-        return "  order: with fewer than eight launches nobody can see whether the ratio moved\n".to_owned();
+        return "order: with fewer than eight launches nobody can see whether the ratio moved".to_owned();
     };
     let moved = explained.comparison.ratio.and_then(|ratio| ratio.moved).map_or_else(String::new, |(low, high)| {
         format!("; the ratio itself moved between {low:.3} and {high:.3} during this run")
     });
-    format!("  order: neighbouring launches are this much alike by chance with probability {p:.3}{moved}\n")
+    format!("order: neighboring launches are this much alike by chance with probability {p:.3}{moved}")
 }
 
 fn aa(explained: &Explained) -> String {
     let own = match explained.aa {
-        None => "  A/A check: there is none".to_owned(),
+        None => "A/A check: there is none".to_owned(),
         Some((Estimate { ratio, low, high, .. }, differs)) => {
             let word = if differs { "differs, so that the run is not trusted" } else { "does not differ" };
-            format!("  A/A check: the baseline against its hidden duplicate {ratio:.4} ({low:.4} to {high:.4}), {word}")
+            format!("A/A check: the baseline against its hidden duplicate {ratio:.4} ({low:.4} to {high:.4}), {word}")
         }
     };
     let all = &explained.calibration;
     let pool = all.spread.zip(all.p).map_or_else(String::new, |(spread, p)| {
         format!("; all {} checks scatter {spread:.2} times as far as promised (probability {p:.3})", all.checks)
     });
-    format!("{own}{pool}\n")
+    format!("{own}{pool}")
 }
 
 fn verdict(explained: &Explained) -> String {
@@ -97,64 +98,8 @@ fn verdict(explained: &Explained) -> String {
         Verdict::NotSettled if comparison.ratio.is_none() => "not settled: there is no interval".to_owned(),
         Verdict::NotSettled => "not settled: the interval reaches across an edge of the margin".to_owned(),
     };
-    match comparison.holds_among_all {
-        true => alone,
-        false => format!("not settled among so many comparisons; alone its interval would say \"{alone}\" (Holm)"),
+    if comparison.holds_among_all {
+        return alone;
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use judge::explained::LaunchRatio;
-    use record::summary::Calibration;
-
-    fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
-        let ratio = Estimate { ratio: (low * high).sqrt(), low, high, level: 0.95, launches: 6, moved: None };
-        let verdict = Verdict::of(low, high, 0.02);
-        Explained {
-            cell: "fault/thp@c-O3".to_owned(),
-            base: "fault/touch@c-O3".to_owned(),
-            parameters: "bytes=4MiB".to_owned(),
-            phase: "ready".to_owned(),
-            launches: vec![LaunchRatio { launch: 3, rounds: 7, ratio: 0.8, round_spread: 0.1 }],
-            student: Some(ratio),
-            alone: Some(ratio),
-            alike: None,
-            aa: Some((ratio, false)),
-            calibration: Calibration { checks: 8, spread: Some(1.4), p: Some(0.0004), widened: 1.4 },
-            margin: 0.02,
-            comparison: Comparison {
-                cell: 1,
-                phase: "ready".to_owned(),
-                ratio: Some(ratio),
-                cpu_ratio: None,
-                faults_ratio: None,
-                verdict,
-                holds_among_all,
-            },
-            reason: String::new(),
-        }
-    }
-
-    #[test]
-    fn every_step_is_there_and_the_word_is_the_interval_s() {
-        let text = render(&[explained(0.7, 0.9, true)]);
-        for part in [
-            "0.8000     7 rounds  ±10.5 %",
-            "widened 1.40 times",
-            "0.7000 to 0.9000",
-            "fewer than eight",
-            "at least 10 % faster (21 %, 10–30)",
-        ] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_word_that_only_company_withholds_is_said_to_be() {
-        let text = render(&[explained(0.7, 0.9, false)]);
-        assert!(text.contains("verdict: not settled among so many comparisons"), "{text}");
-        assert!(render(&[explained(0.7, 1.1, true)]).contains("reaches across an edge"));
-    }
+    format!("not settled among so many comparisons; alone its interval would say \"{alone}\" (Holm)")
 }

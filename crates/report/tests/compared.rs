@@ -1,8 +1,8 @@
 //! The page of a comparison: what differs stands first, figures are those of the JSON, and nothing that a record holds steers a
 //! browser.
 
-use judge::across::{Asked, Run, compare};
-use pagewise_report::html;
+use judge::across::{CompareOptions, Run, compare};
+use pagewise_report::{html, view};
 use record::across::Compared;
 use record::claim::{Change, Word};
 use record::machine::environment::Environment;
@@ -19,8 +19,12 @@ fn run(factor: f64) -> Run {
 
 fn compared(by: f64, runs: usize) -> Compared {
     let side = |by: f64| -> Vec<Run> { [0.99, 1.0, 1.02][..runs].iter().map(|f| run(f * by)).collect() };
-    let asked = Asked { margin: 0.02, gate: Some(0.03), expected: vec!["kernel".to_owned()] };
+    let asked = CompareOptions { margin: 0.02, gate: Some(0.03), expected: vec!["kernel".to_owned()] };
     compare(&side(1.0), &side(by), &asked)
+}
+
+fn page(compared: &Compared, claims: bool, again: &str) -> String {
+    html::page(&view::compared(compared, claims, again), html::rounded(compared))
 }
 
 fn change(id: &str, unit: &str) -> Change {
@@ -40,7 +44,7 @@ fn change(id: &str, unit: &str) -> Change {
 #[test]
 fn three_runs_a_side_have_intervals_and_every_run_a_dot() {
     let found = compared(1.5, 3);
-    let page = html::compared(&found, false, "pagewise compare A B");
+    let page = self::page(&found, false, "pagewise compare A B");
     assert!(page.len() < 1_000_000 && page.contains("<svg class=\"plot\""));
     for class in ["launch-a", "launch-b"] {
         let head = format!("<g class=\"{class}\">");
@@ -48,31 +52,31 @@ fn three_runs_a_side_have_intervals_and_every_run_a_dot() {
         let dots: Vec<usize> = dots.map(|g| g.matches("<circle").count()).collect();
         assert_eq!((dots.len(), dots.iter().all(|n| *n <= 3)), (found.cells.len(), true), "{class}: {dots:?}");
     }
-    assert!(page.contains("Gate 3 %: closed: at least one cell is slower by more."));
+    assert!(page.contains("gate 3 %: closed: at least one cell is slower by more"));
     assert!(page.find("id=\"environment\"").unwrap() < page.find("id=\"experiment-fault\"").unwrap());
     assert!(!page.contains("id=\"claims\""));
 }
 
 #[test]
 fn too_few_runs_draw_no_interval_and_say_so() {
-    let page = html::compared(&compared(1.5, 2), false, "pagewise compare A B");
+    let page = self::page(&compared(1.5, 2), false, "pagewise compare A B");
     assert!(page.contains("too few runs for a verdict") && !page.contains("<svg class=\"plot\""));
-    assert!(page.contains("Gate 3 %: undecided"), "what is not shown opens no gate");
+    assert!(page.contains("gate 3 %: undecided"), "what is not shown opens no gate");
 }
 
 #[test]
 fn claims_that_turned_stand_with_both_verdicts_and_costs_are_not_drawn_as_ratios() {
     let mut found = compared(1.0, 3);
-    let none = html::compared(&found, true, "pagewise compare A B");
+    let none = page(&found, true, "pagewise compare A B");
     assert!(none.contains("Every verdict of A is the same in B."));
     found.claims = vec![change("one", ""), change("two", "ns")];
-    let page = html::compared(&found, true, "pagewise compare A B");
+    let page = self::page(&found, true, "pagewise compare A B");
     for part in ["2 verdicts of A and B are not the same.", ">holds<", ">not asked<", "0.500 (0.450–0.550) ns"] {
         assert!(page.contains(part), "{part}");
     }
     let section = page.split("id=\"claims\"").nth(1).unwrap().split("</section>").next().unwrap();
     assert_eq!(section.matches("<svg class=\"plot\"").count(), 2, "only the ratios of the first");
-    assert_eq!(html::claims_changed(&[], ["a", "b"], "x").matches("<h2").count(), 2);
+    assert_eq!(html::page(&view::changes(&[], ["a", "b"], "x"), html::rounded(&0)).matches("<h2").count(), 2);
 }
 
 #[test]
@@ -89,8 +93,8 @@ fn a_hostile_comparison_is_inert() {
     }
     found.claims = vec![change(EVIL, ""), change("x", EVIL)];
     found.a.runs[0].run += EVIL;
-    let plain = html::compared(&compared(1.5, 3), true, "x");
-    let page = html::compared(&found, true, EVIL);
+    let plain = page(&compared(1.5, 3), true, "x");
+    let page = self::page(&found, true, EVIL);
     assert_eq!(page.matches("<script").count(), plain.matches("<script").count());
     for alive in ["<img", "\u{1b}", "\u{202e}", "NaN%", "inf%"] {
         assert!(!page.contains(alive), "{alive}");

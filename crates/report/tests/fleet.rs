@@ -4,14 +4,19 @@
 #[path = "../../../tests/it/support/nodes.rs"]
 mod nodes;
 
-use pagewise_report::html;
+use pagewise_report::{fleet, html};
 use record::fleet::Finding;
+use record::fleet::Fleet;
+
+fn page(found: &Fleet, again: &str, anew: &str) -> String {
+    html::page(&fleet::document(found, again, anew), html::rounded(found))
+}
 
 #[test]
 fn odd_nodes_come_first_and_each_kind_has_its_costs() {
     let found = nodes::fleet();
     assert_eq!((found.nodes, found.odd.len(), found.kinds.len(), found.unread.len()), (13, 1, 2, 1), "{found:#?}");
-    let page = html::fleet(&found, "clush -w a7 \"pagewise run …\"", "pagewise fleet /shared --html PAGE.html");
+    let page = self::page(&found, "clush -w a7 \"pagewise run …\"", "pagewise fleet /shared --html PAGE.html");
     assert!(page.len() < 1_000_000);
     let place = |id: &str| page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
     assert!(place("answers") < place("kind-a") && place("kind-a") < place("kind-b"));
@@ -33,7 +38,7 @@ fn odd_nodes_come_first_and_each_kind_has_its_costs() {
 fn a_hostile_fleet_is_inert() {
     const EVIL: &str = "\u{1b}[2J\u{202e}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'>{{7*7}}";
     let mut found = nodes::fleet();
-    let plain = html::fleet(&found, "x", "y");
+    let plain = page(&found, "x", "y");
     found.odd[0].node += EVIL;
     found.unread[0].reason += EVIL;
     found.unread[0].folder += EVIL;
@@ -51,18 +56,9 @@ fn a_hostile_fleet_is_inert() {
         kind.methods[0].ratio.high = f64::INFINITY;
         kind.methods[0].ratio.low = -1.0;
     }
-    let page = html::fleet(&found, EVIL, EVIL);
+    let page = self::page(&found, EVIL, EVIL);
     assert_eq!(page.matches("<script").count(), plain.matches("<script").count());
     for alive in ["<img", "\u{1b}", "\u{202e}", "NaN%", "inf%"] {
         assert!(!page.contains(alive), "{alive}");
     }
-}
-
-#[cfg(feature = "parquet")]
-#[test]
-fn columns_have_a_row_for_each_line() {
-    let found = nodes::fleet();
-    let mut bytes = Vec::new();
-    pagewise_report::export::fleet::parquet(&found, &mut bytes).unwrap();
-    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
 }

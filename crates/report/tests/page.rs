@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use pagewise_report::html;
-use pagewise_report::view::View;
+use pagewise_report::view;
 use record::summary::Summary;
 
 fn fixture(name: &str) -> Summary {
@@ -16,7 +16,7 @@ const ALL: [&str; 9] =
     ["fault", "fork", "interrupted", "look", "one-launch", "read", "share-no-java", "transfer", "whole"];
 
 fn page(summary: &Summary) -> String {
-    html::page(&View::of(summary), summary)
+    html::page(&view::tables(summary, &[], None), html::of_run(summary))
 }
 
 /// The page without its style, its script, their hashes and its data.
@@ -86,7 +86,11 @@ fn figures_are_those_of_the_summary() {
             }
             rows += 1;
         }
-        let shown = summary.cells.iter().filter(|c| !c.hidden && c.role == "method" && !c.phases.is_empty()).count();
+        let shown = summary
+            .cells
+            .iter()
+            .filter(|c| !c.hidden && c.role == record::summary::Role::Method && !c.phases.is_empty())
+            .count();
         assert!(rows > 0 && rows * 2 >= shown, "{name}: {rows} rows of {shown} cells");
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pagewise_report::terminal::{Screen, Wanted, render};
+use pagewise_report::document::Document;
+use pagewise_report::terminal::{self, Screen};
+use pagewise_report::view::{self, Wanted};
 use pagewise_report::{published, verdict};
 use record::folder::RunFolder;
 use record::published::Published;
@@ -21,7 +23,11 @@ fn judged(name: &str) -> Summary {
 }
 
 fn told(name: &str, wanted: &Wanted) -> String {
-    render(&judged(name), &Screen::new(100, false), wanted)
+    text(&view::screen(&judged(name), wanted), wanted.full)
+}
+
+fn text(document: &Document, full: bool) -> String {
+    terminal::render(document, &Screen::new(100, false), full)
 }
 
 fn full() -> Wanted {
@@ -75,8 +81,8 @@ fn one_launch_recommends_nothing() {
 #[test]
 fn a_verdict_is_told_step_by_step() {
     let all = judge::explained::explain(&open("ordinary"), "fault/populate-write").unwrap();
-    let text = verdict::render(&all);
-    assert!(text.starts_with("fault/populate-write@c-O3 : fault/touch@c-O3"), "{text}");
+    let text = self::text(&verdict::document(&all), false);
+    assert!(text.contains("fault/populate-write@c-O3 : fault/touch@c-O3"), "{text}");
     let launches = text.lines().filter(|line| line.contains(" rounds")).count();
     assert!(launches >= all[0].launches.len(), "{text}");
 }
@@ -88,11 +94,12 @@ fn every_write_up_can_be_held_against_every_run() {
         if path.extension().is_none_or(|e| e != "toml") {
             continue;
         }
-        let text = std::fs::read_to_string(&path).unwrap();
-        let table = Published::parse(path.to_str().unwrap(), &text).unwrap();
+        let article = std::fs::read_to_string(&path).unwrap();
+        let table = Published::parse(path.to_str().unwrap(), &article).unwrap();
         for name in ["ordinary", "one-launch", "failed-cell", "no-java", "interrupted", "damaged"] {
-            let text = published::render(&table, 1, &judged(name)).unwrap();
-            assert!(text.contains(&table.id), "{name}: {text}");
+            let sections = published::sections(&[&table], &judged(name));
+            let shown = text(&Document { sections, ..Document::default() }, false);
+            assert!(shown.contains(&table.id), "{name}: {shown}");
         }
     }
 }

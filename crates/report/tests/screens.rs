@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pagewise_report::terminal::{Screen, Wanted, render};
+use pagewise_report::document::Block;
+use pagewise_report::terminal::{self, Screen};
+use pagewise_report::view::{self, Wanted};
 use record::summary::Summary;
 
 fn fixtures() -> Vec<(String, Summary)> {
@@ -17,6 +19,10 @@ fn fixtures() -> Vec<(String, Summary)> {
     let found: Vec<(String, Summary)> = paths.into_iter().map(read).collect();
     assert!(found.len() >= 6, "{} fixtures", found.len());
     found
+}
+
+fn render(summary: &Summary, screen: &Screen, wanted: &Wanted) -> String {
+    terminal::render(&view::screen(summary, wanted), screen, wanted.full)
 }
 
 fn full() -> Wanted {
@@ -116,12 +122,8 @@ fn a_hostile_summary_does_not_steer_the_terminal() {
 fn nothing_is_recommended_that_is_not_shown_to_help() {
     for (name, summary) in fixtures() {
         let margin = summary.settings.margin;
-        for line in pagewise_report::view::View::of(&summary)
-            .experiments
-            .iter()
-            .flat_map(|e| &e.groups)
-            .flat_map(|g| &g.answers)
-        {
+        let blocks = view::tables(&summary, &[], None).sections.into_iter().flat_map(|section| section.blocks);
+        for line in blocks.filter_map(|block| if let Block::Answer(text) = block { Some(text) } else { None }) {
             if let Some(rest) = line.strip_prefix("→ use ") {
                 assert!(rest.contains(": at least "), "{name}: {line}");
             }

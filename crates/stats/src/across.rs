@@ -1,12 +1,12 @@
 //! The ratio of a cost between two sets of runs: unpaired, with launches within runs as levels.
 //!
-//! What disturbs one run disturbs all its launches: another boot, another neighbour on the host, another layout of
-//! memory. Launches of one run are no repetitions of the run, so the run is the unit of inference. Each run counts as
-//! one number, the [`midmean`] of its launches' logarithms, and the sides are compared by Welch's statistic over runs,
-//! with as many degrees of freedom as the side with fewer runs has (Hsu 1938; Mickey & Brown 1966 prove that this is
-//! never too short). Welch and Satterthwaite's own degrees are up to 8 % wrong where one side has three runs and the
-//! other is noisier. What the launches scatter within their runs is the least that the error may be: three runs that
-//! agree by chance prove nothing finer than their launches do.
+//! Comparison of sets of runs. What disturbs one run disturbs all its launches: another boot, another neighbour on the
+//! host, another layout of memory. Launches of one run are no repetitions of the run, so the run is the unit of
+//! inference. Each run counts as one number, the [`midmean`] of its launches' logarithms, and the sides are compared by
+//! Welch's statistic over runs, with as many degrees of freedom as the side with fewer runs has (Hsu 1938; Mickey &
+//! Brown 1966 prove that this is never too short). Welch and Satterthwaite's own degrees are up to 8 % wrong where one
+//! side has three runs and the other is noisier. What the launches scatter within their runs is the least that the
+//! error may be: three runs that agree by chance prove nothing finer than their launches do.
 
 use super::estimate::Estimate;
 use super::interval::{Undefined, check};
@@ -33,7 +33,7 @@ pub struct Side {
     pub within: f64,
 }
 
-/// How a side lies. Each run is the logarithms of its launches' costs. `TooFew` without runs or launches, `NotFinite`.
+/// Estimate of a side. Each run is the logarithms of its launches' costs. `TooFew` without runs or launches, `NotFinite`.
 pub fn side(runs: &[Vec<f64>]) -> Result<Side, Undefined> {
     let means: Vec<f64> = runs.iter().map(|run| midmean(run)).collect::<Result<_, _>>()?;
     check(&means, 1)?;
@@ -65,28 +65,4 @@ pub fn ratio(a: &Side, b: &Side, confidence: f64) -> Result<Estimate, Undefined>
     let (part_a, part_b) = a.error_squared().zip(b.error_squared()).ok_or(too_few)?;
     let error = (part_a + part_b).sqrt().max(LEAST_ERROR);
     Estimate::of_log(b.log - a.log, error, (fewer - 1) as f64, fewer, confidence)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_runs_are_too_few_and_three_are_not() {
-        let runs = |n: usize| side(&vec![vec![0.0, 0.01, -0.01, 0.02]; n]).unwrap();
-        assert_eq!(ratio(&runs(2), &runs(9), 0.95).unwrap_err(), Undefined::TooFew { got: 2, needed: 3 });
-        assert!(ratio(&runs(3), &runs(3), 0.95).is_ok());
-        assert!(side(&[]).is_err() && side(&[vec![]]).is_err() && side(&[vec![f64::NAN]]).is_err());
-    }
-
-    #[test]
-    fn runs_that_agree_by_chance_prove_nothing_finer_than_their_launches() {
-        let alike = side(&vec![vec![-0.1, 0.1, -0.1, 0.1, -0.1, 0.1]; 3]).unwrap();
-        assert_eq!(alike.between, Some(0.0));
-        let same = ratio(&alike, &alike, 0.95).unwrap();
-        assert!(same.low < 0.95 && same.high > 1.05, "{same:?}");
-        let counts = side(&vec![vec![2.0; 4]; 3]).unwrap();
-        let exact = ratio(&counts, &counts, 0.95).unwrap();
-        assert!((exact.low - 1.0).abs() < 1e-6 && (exact.high - 1.0).abs() < 1e-6);
-    }
 }

@@ -1,9 +1,9 @@
-//! Which of many like things lies apart from the others, such as one machine of a fleet.
+//! Outliers among many like things, such as one machine of a fleet.
 //!
 //! Each value is held against all others but itself: their median and their spread by quantiles, which a tenth of odd
 //! values on one side does not move (one in a thousand, where there are thousands). The spread is never taken to be finer
 //! than what is known of the values' own errors.
-//! What is asked is not whether a value differs, for all machines differ, but whether it does by more than a margin.
+//! Every machine differs; the question is a difference beyond a margin.
 
 use super::interval::{Undefined, check};
 use super::quantile::median;
@@ -38,7 +38,7 @@ const MOST_FREEDOM: f64 = 20.0;
 /// Below this a spread is taken for this, so that exact counts can be compared.
 const LEAST_SPREAD: f64 = 1e-9;
 
-/// How one value lies to all others.
+/// Position of one value relative to all others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Apart {
     /// The value less the others' median, in the values' unit.
@@ -49,8 +49,8 @@ pub struct Apart {
     pub p: f64,
 }
 
-/// How each value lies to the others. `errors` are the values' own standard errors; `margin` is the distance that does not
-/// count, in the values' unit.
+/// Position of each value relative to the others. `errors` are the values' own standard errors; `margin` is the
+/// distance that does not count, in the values' unit.
 ///
 /// `TooFew` below [`LEAST`] values, `NotFinite`.
 pub fn apart(values: &[f64], errors: &[f64], margin: f64) -> Result<Vec<Apart>, Undefined> {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// The fewest launches that are judged.
 pub const LEAST_POINTS: usize = 4;
 
-/// What one launch says of a ratio.
+/// Result of one launch for a ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// ln(method / baseline).
@@ -102,7 +102,7 @@ pub struct Estimate {
     pub freedom: f64,
     /// The factor by which a calibration widened it; one where none did.
     pub widening: f64,
-    /// Where the ratio itself moved: between what, in ratios. No precision is promised then.
+    /// Range of a ratio that drifted. No precision is promised then.
     pub moved: Option<Moved>,
 }
 
@@ -127,10 +127,7 @@ impl Estimate {
 
     /// The limits at another confidence, as ratios. `NotAProbability`.
     pub fn limits(&self, confidence: f64) -> Result<(f64, f64), Undefined> {
-        let half = match self.error == 0.0 {
-            true => 0.0,
-            false => t_quantile(1.0 - tail(confidence)?, self.freedom) * self.error,
-        };
+        let half = if self.error == 0.0 { 0.0 } else { t_quantile(1.0 - tail(confidence)?, self.freedom) * self.error };
         Ok(((self.log - half).exp(), (self.log + half).exp()))
     }
 
@@ -179,7 +176,7 @@ pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<Estimate, 
     group.iter().map(|points| estimate(points, &prior, confidence)).collect()
 }
 
-/// What the variances of a group's comparisons have in common; comparisons that have too few launches are left out.
+/// Common part of the variances of a group's comparisons; comparisons that have too few launches are left out.
 pub fn prior(group: &[Vec<Point>]) -> Prior {
     let enough = group.iter().filter(|points| points.len() >= LEAST_POINTS);
     let spread = |points: &Vec<Point>| Some((mean_of(points).ok()?.1, (points.len() - 1) as f64));
@@ -202,9 +199,10 @@ pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Esti
     // Half its own and half the group's: one short series says little of its memory.
     let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
     let plain = Estimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
-    match n >= LEAST_IN_ORDER {
-        true => in_order(plain, points, neighbours_alike(&logs)?, alike_by_chance(&logs)?),
-        false => Ok(plain),
+    if n >= LEAST_IN_ORDER {
+        in_order(plain, points, neighbours_alike(&logs)?, alike_by_chance(&logs)?)
+    } else {
+        Ok(plain)
     }
 }
 
@@ -271,60 +269,9 @@ fn between(points: &[Point], within: f64) -> f64 {
 fn weights(points: &[Point], within: f64, between: f64) -> Vec<f64> {
     let equal = points.iter().all(|point| point.rounds == points[0].rounds);
     let variance = |point: &Point| between + within / point.rounds.max(1) as f64;
-    match equal || within == 0.0 {
-        true => vec![1.0; points.len()],
-        false => points.iter().map(|point| 1.0 / variance(point)).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::t::t_interval;
-    use super::*;
-
-    fn plain(logs: &[f64]) -> Vec<Point> {
-        logs.iter().map(|log| Point { log: *log, rounds: 10, round_variance: 0.01 }).collect()
-    }
-
-    #[test]
-    fn launches_alike_give_students_interval() {
-        let logs = [0.1, 0.3, -0.1, 0.2, 0.15];
-        let student = t_interval(&logs, 0.95).expect("five");
-        let own = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("five");
-        assert!((own.low - student.low.exp()).abs() < 1e-12 && (own.high - student.high.exp()).abs() < 1e-12);
-        assert_eq!((own.n, own.freedom, own.moved), (5, 4.0, None));
-    }
-
-    #[test]
-    fn exchanging_the_sides_inverts_the_ratio() {
-        let logs = [0.1, 0.3, -0.1, 0.2, 0.15, 0.7, 0.71, 0.72, 0.73];
-        let back: Vec<f64> = logs.iter().map(|log| -log).collect();
-        let forth = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("nine");
-        let back = estimate(&plain(&back), &Prior::NONE, 0.95).expect("nine");
-        assert!((forth.low * back.high - 1.0).abs() < 1e-12 && (forth.ratio * back.ratio - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_ratio_that_moves_is_said_to_move_between_its_blocks() {
-        let logs: Vec<f64> = (0..16).map(|i| -1.8 + 0.015 * f64::from(i)).collect();
-        let moved = estimate(&plain(&logs), &Prior::NONE, 0.95).expect("sixteen").moved.expect("it moves");
-        assert!((moved.low - (-1.8_f64 + 0.0225).exp()).abs() < 1e-9, "{moved:?}");
-        assert!((moved.high - (-1.8_f64 + 0.2025).exp()).abs() < 1e-9, "{moved:?}");
-    }
-
-    #[test]
-    fn what_is_widened_is_wider_by_that_factor_and_never_narrower() {
-        let one = estimate(&plain(&[0.1, 0.3, -0.1, 0.2]), &Prior::NONE, 0.95).expect("four");
-        let wider = one.widened(2.0);
-        assert!(((wider.high / wider.low).ln() / (one.high / one.low).ln() - 2.0).abs() < 1e-9);
-        assert_eq!(one.widened(0.5), one);
-    }
-
-    #[test]
-    fn launches_with_few_rounds_weigh_less() {
-        let mut points = plain(&[0.0, 0.0, 0.1, 0.0, 0.0]);
-        points[2].rounds = 1;
-        let weighted = estimate(&points, &Prior::NONE, 0.95).expect("five");
-        assert!(weighted.log < 0.02, "{weighted:?}");
+    if equal || within == 0.0 {
+        vec![1.0; points.len()]
+    } else {
+        points.iter().map(|point| 1.0 / variance(point)).collect()
     }
 }

@@ -30,7 +30,7 @@ pub enum Undefined {
     /// There are too few values for the confidence asked for.
     #[error("{got} values are too few: {needed} are needed")]
     TooFew {
-        /// How many values there are.
+        /// Number of values.
         got: usize,
         /// The smallest number that would do.
         needed: usize,
@@ -68,10 +68,7 @@ pub(crate) fn check(values: &[f64], needed: usize) -> Result<(), Undefined> {
     if values.len() < needed {
         return Err(Undefined::TooFew { got: values.len(), needed });
     }
-    match values.iter().all(|value| value.is_finite()) {
-        true => Ok(()),
-        false => Err(Undefined::NotFinite),
-    }
+    if values.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(Undefined::NotFinite) }
 }
 
 /// The probability left in one tail of a two-sided interval of this confidence.
@@ -82,8 +79,5 @@ pub(crate) fn tail(confidence: f64) -> Result<f64, Undefined> {
 
 /// Passes where `p` is strictly between zero and one.
 pub(crate) fn check_probability(p: f64) -> Result<(), Undefined> {
-    match p > 0.0 && p < 1.0 {
-        true => Ok(()),
-        false => Err(Undefined::NotAProbability(p)),
-    }
+    if p > 0.0 && p < 1.0 { Ok(()) } else { Err(Undefined::NotAProbability(p)) }
 }

@@ -2,11 +2,11 @@
 
 use super::estimate::{Estimate, LEAST_POINTS, Point, estimates};
 use super::interval::{Undefined, check, check_probability};
-use super::verdict::Verdict;
+use super::verdict::Region;
 use super::words::{Word, words};
 use serde::{Deserialize, Serialize};
 
-/// How a method stands to the leader.
+/// Position of a method relative to the leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
@@ -25,7 +25,7 @@ pub enum Standing {
 pub struct Ranking {
     /// The method with the lowest mean logarithm.
     pub leader: usize,
-    /// How each method stands to it.
+    /// Position of each method relative to it.
     pub standings: Vec<Standing>,
     /// Each method's ratio to the leader, at the confidence of the pair: for a sentence's figures and the time it would take.
     pub to_leader: Vec<Option<Estimate>>,
@@ -121,19 +121,18 @@ fn leader(
     to: impl Fn(usize, usize) -> Option<Estimate>,
 ) -> usize {
     let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
-    let log = |method: usize| match method == reference {
-        true => 0.0,
-        false => to(method, reference).map_or(f64::INFINITY, |one| one.log),
+    let log = |method: usize| {
+        if method == reference { 0.0 } else { to(method, reference).map_or(f64::INFINITY, |one| one.log) }
     };
     let beaten = |method: usize| costs_more(method, pairs, said);
     (0..methods).min_by(|&a, &b| beaten(a).cmp(&beaten(b)).then(log(a).total_cmp(&log(b)))).unwrap_or(0)
 }
 
-/// Whether a method is shown to cost more than some other.
+/// Tells whether a method is shown to cost more than some other.
 fn costs_more(method: usize, pairs: &[(usize, usize)], said: &[Word]) -> bool {
     pairs.iter().zip(said).any(|(&(a, b), word)| match word.verdict {
-        Verdict::Slower => b == method,
-        Verdict::Faster => a == method,
+        Region::Slower => b == method,
+        Region::Faster => a == method,
         _ => false,
     })
 }
@@ -144,7 +143,7 @@ fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], said: &[Word
     match with_leader {
         _ if method == leader => Standing::Leader,
         _ if costs_more(method, pairs, said) => Standing::Beaten,
-        Some((_, word)) if word.verdict == Verdict::Equivalent => Standing::Within,
+        Some((_, word)) if word.verdict == Region::Equivalent => Standing::Within,
         _ => Standing::NotSettled,
     }
 }

@@ -30,6 +30,5 @@ pub mod signed_rank;
 pub mod steady;
 pub mod stopping;
 pub mod t;
-pub mod variance;
 pub mod verdict;
 pub mod words;

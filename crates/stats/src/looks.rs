@@ -1,13 +1,13 @@
 //! Looking several times, and what that costs.
 //!
-//! Who measures on where nothing is settled yet looks at the same comparison again, and an error may be made at every look.
+//! Repeated interim analyses spend error.
 //! Looks are planned: after six launches, then whenever there are half as many more. Of the error that is allowed, the k-th
 //! look may spend 1 / (k (k + 1)); all of these together come to one, so that no more is spent than one look would have
 //! (Bonferroni; looks that share launches agree, so that it is less).
 
 use super::interval::LEAST_LAUNCHES;
 
-/// Whether a launch more brings a look is decided by this share of what there is.
+/// True if a launch more brings a look is decided by this share of what there is.
 const MORE: f64 = 1.5;
 
 /// The launches after which is looked, ascending.
@@ -20,7 +20,7 @@ pub fn next_look(launches: usize) -> usize {
     planned().find(|at| *at > launches).unwrap_or(launches + 1)
 }
 
-/// How many looks there were at a comparison of so many launches; one at the least, which is the one that is asked for.
+/// Number of interim analyses of a comparison of so many launches; one at the least, which is the one that is asked for.
 pub fn looks(launches: usize) -> usize {
     planned().take_while(|at| *at <= launches).count().max(1)
 }

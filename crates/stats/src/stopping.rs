@@ -14,7 +14,7 @@ use super::interval::LEAST_LAUNCHES;
 /// 12 to 35 launches; at this confidence it was 95.0 to 96.5 %. It is also the highest round one that six launches reach.
 pub const STOPPED_CONFIDENCE: f64 = 0.968;
 
-/// What the run is after.
+/// Goal of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// The half-width that every ratio's interval should reach, as a fraction: 0.01 for ±1 %.
@@ -23,19 +23,19 @@ pub struct Goal {
     pub budget_seconds: f64,
 }
 
-/// How far the cells have come that are launched together.
+/// Progress of the cells that are launched together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Group {
-    /// How often they were launched.
+    /// Number of launches.
     pub launches: usize,
     /// The widest half-width among their ratios (see `Ratio::half_width`); `None` while there is none, and where no ratio
     /// is defined, so that there is nothing to make narrower.
     pub half_width: Option<f64>,
-    /// What one launch costs, in seconds; zero before the first.
+    /// Time of one launch, in seconds; zero before the first.
     pub launch_seconds: f64,
 }
 
-/// What to do next.
+/// Next step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Decision {
     /// Launch this group once more: it lacks launches, or its interval is the widest.
@@ -57,10 +57,10 @@ pub enum Decision {
     },
 }
 
-/// How many times too high the estimate of the launches needed may be. The width shown by six launches varies by a third
+/// Possible overestimate of the launches needed may be. The width shown by six launches varies by a third
 /// from run to run, so that it is easily twice what it should be and foretells four times the launches; giving up is only
 /// right beyond that.
-const DOUBT: f64 = 4.0;
+pub const DOUBT: f64 = 4.0;
 
 /// Decides after a launch whether there is another, and of which group, `spent_seconds` after the run began.
 ///
@@ -82,9 +82,10 @@ pub fn decide(goal: &Goal, groups: &[Group], spent_seconds: f64) -> Decision {
     if left < groups[group].launch_seconds {
         return Decision::BudgetSpent { needs_seconds };
     }
-    match seconds_to_go(goal, groups, DOUBT) > left {
-        true => Decision::Unreachable { needs_seconds },
-        false => Decision::Continue { group },
+    if seconds_to_go(goal, groups, DOUBT) > left {
+        Decision::Unreachable { needs_seconds }
+    } else {
+        Decision::Continue { group }
     }
 }
 
@@ -98,65 +99,4 @@ fn seconds_to_go(goal: &Goal, groups: &[Group], doubt: f64) -> f64 {
         (needed.max(LEAST_LAUNCHES as f64) - have).max(0.0).ceil() * group.launch_seconds
     };
     groups.iter().map(of_group).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GOAL: Goal = Goal { precision: 0.01, budget_seconds: 60.0 };
-
-    fn group(launches: usize, half_width: f64) -> Group {
-        Group { launches, half_width: Some(half_width), launch_seconds: 1.0 }
-    }
-
-    #[test]
-    fn nothing_is_looked_at_before_six_launches() {
-        let precise = Group { launches: 5, half_width: Some(0.0), launch_seconds: 1.0 };
-        assert_eq!(decide(&GOAL, &[precise], 5.0), Decision::Continue { group: 0 });
-        let fresh = Group { launches: 0, half_width: None, launch_seconds: 0.0 };
-        assert_eq!(decide(&GOAL, &[precise, fresh], 5.0), Decision::Continue { group: 1 });
-        assert_eq!(decide(&GOAL, &[precise, fresh], 60.0), Decision::BudgetSpent { needs_seconds: 61.0 });
-    }
-
-    #[test]
-    fn the_widest_interval_gets_the_next_launch() {
-        let groups = [group(8, 0.011), group(8, 0.014), group(8, 0.002)];
-        assert_eq!(decide(&GOAL, &groups, 24.0), Decision::Continue { group: 1 });
-    }
-
-    #[test]
-    fn precision_stops_the_run() {
-        let undefined = Group { launches: 6, half_width: None, launch_seconds: 1.0 };
-        assert_eq!(decide(&GOAL, &[group(6, 0.01), undefined], 12.0), Decision::Precise);
-        assert_eq!(decide(&GOAL, &[], 0.0), Decision::Precise);
-    }
-
-    #[test]
-    fn a_launch_that_would_not_end_in_time_is_not_started() {
-        assert_eq!(decide(&GOAL, &[group(8, 0.011)], 59.0), Decision::Continue { group: 0 });
-        // Eight launches at ±1.1 % need 9.7 for ±1 %, which is two more.
-        assert_eq!(decide(&GOAL, &[group(8, 0.011)], 59.5), Decision::BudgetSpent { needs_seconds: 61.5 });
-    }
-
-    #[test]
-    fn a_target_out_of_reach_is_named_with_its_price() {
-        // Ten launches at ±5 % need 250 for ±1 %, and no more than 60 fit.
-        assert_eq!(decide(&GOAL, &[group(10, 0.05)], 10.0), Decision::Unreachable { needs_seconds: 250.0 });
-        // At ±4 % they need 160, which is within the doubt of what fits.
-        assert_eq!(decide(&GOAL, &[group(10, 0.04)], 10.0), Decision::Continue { group: 0 });
-    }
-
-    #[test]
-    fn the_overrun_is_at_most_one_launch_whatever_the_widths() {
-        for (half_width, seconds) in [(0.5, 7.0), (0.012, 7.0), (0.012, 25.0), (0.012, 100.0)] {
-            let mut state = Group { launches: 0, half_width: None, launch_seconds: 0.0 };
-            let mut spent = 0.0;
-            while let Decision::Continue { .. } = decide(&GOAL, &[state], spent) {
-                spent += seconds;
-                state = Group { launches: state.launches + 1, half_width: Some(half_width), launch_seconds: seconds };
-            }
-            assert!(spent < GOAL.budget_seconds + seconds, "{spent} {seconds}");
-        }
-    }
 }

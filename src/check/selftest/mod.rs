@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
+use files::Folder;
 use judge::selftest::SelfTest;
 use judge::selftest::real::RealRun;
 use judge::selftest::trial::{Done, EXTRAS, Work};
@@ -55,7 +56,7 @@ const LEAST_NAIVE_SAMPLES: usize = 30;
 
 const USUAL_SAMPLES: usize = 1000;
 
-/// How many runs fit, and the seconds of each.
+/// Number of runs that fit, and the seconds of each.
 fn share_out(budget_s: f64) -> (usize, f64) {
     let runs = ((budget_s * RUNS_SHARE / LEAST_RUN_S) as usize).clamp(2, RUNS);
     (runs, budget_s * RUNS_SHARE / runs as f64)
@@ -91,10 +92,11 @@ pub fn selftest(
     let extras: Vec<u64> = (0..PAIRS).map(|pair| EXTRAS[pair % EXTRAS.len()]).collect();
     for number in 0..runs {
         let work = WORKS[number % WORKS.len()];
-        let folder = place.join(format!("run-{number}"));
+        let name = format!("run-{number}");
+        let folder = place.join(&name);
         let trial = Trial { work, batch, extras: &extras };
         let one = laboratory.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
-        let _ = std::fs::remove_dir_all(&folder);
+        let _ = Folder::open(place).and_then(|place| place.remove(&name));
         batch = batch.or(one.batch);
         done.push(one);
         if signals.arrived().is_some() {
@@ -129,11 +131,12 @@ fn real_runs(
         if signals.arrived().is_some() {
             break;
         }
-        let folder = place.join(format!("real-{run}"));
+        let name = format!("real-{run}");
+        let folder = place.join(&name);
         let share = real::weight(run) / (0..number).map(real::weight).sum::<f64>();
         let terms = (budget_s * share, seed.wrapping_add(1000 + run as u64));
         runs.extend(real::run(&folder, what, run, terms, signals)?);
-        let _ = std::fs::remove_dir_all(&folder);
+        let _ = Folder::open(place).and_then(|place| place.remove(&name));
     }
     Ok(runs)
 }

@@ -10,6 +10,7 @@ use judge::selftest::real::{Amount, MORE_PERCENT, RealRun};
 use record::cell::Selector;
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
+use record::kind::Kind;
 use record::state::State;
 use stats::verdict::MARGIN;
 
@@ -117,7 +118,7 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
     Ok(experiment)
 }
 
-/// What successive runs measure, and whose methods.
+/// Work and methods of successive runs.
 const TURNS: [(&str, &[Regime]); 5] =
     [(NATIVE, FIRST), (NATIVE, SECOND), ("java", JAVA), (NATIVE, FIRST), (NATIVE, SECOND)];
 
@@ -148,7 +149,7 @@ pub fn run(
     }
     let name = format!("selftest-real-{}-{seed:x}", std::process::id());
     // The budget is what ends an ordinary run that was given one.
-    let terms = Terms::usual(name, seed, budget_s, (0.0, MARGIN));
+    let terms = Terms { kind: Kind::Selftest, ..Terms::usual(name, seed, budget_s, (0.0, MARGIN)) };
     let regimes: Vec<&Regime> = regimes.iter().collect();
     let (state, evidence) = measure(folder, (experiments, workers), worker, &regimes, terms, signals)?;
     let amounts = regimes.iter().map(|r| (r.experiment.to_owned(), r.amount())).collect();

@@ -1,12 +1,12 @@
 //! The usual way: all samples of A, then all of B, in one process, and a t test. Launched on purpose in that order; nothing
 //! is regrouped.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use files::Folder;
 use judge::selftest::trial::{LEVEL, NaiveTrials, Work};
 use record::end::End;
 use record::request::{self, LaunchKeys};
@@ -69,9 +69,8 @@ fn sequence(
     let warmup = vec![vec![0, 1]; WARMUP_ROUNDS];
     let keys = LaunchKeys { experiment: EXPERIMENT, seed, ..LaunchKeys::default() };
     let file = |name: &str| place.join(name);
-    std::fs::create_dir_all(place).with_context(|| format!("cannot make {}", place.display()))?;
     let (request, transcript, messages) = (file("naive.request"), file("naive.transcript"), file("naive.messages"));
-    std::fs::write(&request, request::request(&keys, &[&a, &b], &warmup, &rounds))?;
+    Folder::make(place)?.write("naive.request", request::request(&keys, &[&a, &b], &warmup, &rounds).as_bytes())?;
     let side = Side {
         command: laboratory.command()?,
         without: &[],
@@ -87,7 +86,7 @@ fn sequence(
     if !ended.ends.iter().all(End::is_clean) {
         bail!("the naive comparison's worker: {}", ended.ends[0].words(false));
     }
-    let read = Transcript::read(BufReader::new(File::open(&transcript)?))?;
+    let read = Transcript::read(BufReader::new(files::open_input(&transcript)?))?;
     let measured = read.samples.iter().filter(|s| s.round >= 0).map(|s| s.counts.wall_ns as f64);
     let all: Vec<f64> = measured.collect();
     Ok(all.chunks_exact(samples).map(<[f64]>::to_vec).collect())

@@ -10,8 +10,10 @@ use judge::selftest::trial::{Done, Effect, PRECISION, Work};
 use record::cell::Cell;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
+use record::kind::Kind;
 use record::outcome::Status;
 use record::plan::{BATCH, Plan, PlannedCell};
+use record::state::Stage;
 use record::summary::Summary;
 use stats::verdict::MARGIN;
 
@@ -22,19 +24,19 @@ use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::worker::{self, Worker};
 
-/// What every run needs.
+/// Needs of every run.
 pub struct Laboratory<'a> {
     experiment: &'a Experiment,
     workers: &'a [Worker],
     worker: &'a Worker,
-    /// What stops a run.
+    /// Signals that stop a run.
     pub signals: &'a Signals,
 }
 
-/// What one run tries.
+/// Plan of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    /// What its cells do.
+    /// Work of its cells.
     pub work: Work,
     /// Their batch; `None` where the pilot is to choose it.
     pub batch: Option<u64>,
@@ -90,7 +92,7 @@ impl<'a> Laboratory<'a> {
         }
         cells.push(self.cell("null", 1, batch, 0)?);
         let run = format!("selftest-{}-{seed:x}", std::process::id());
-        let terms = Terms::usual(run, seed, budget_s, (PRECISION, MARGIN));
+        let terms = Terms { kind: Kind::Selftest, ..Terms::usual(run, seed, budget_s, (PRECISION, MARGIN)) };
         plan::build(&[], self.workers, Choice::Given(self.experiment, cells, work.method()), terms)
     }
 
@@ -111,15 +113,17 @@ impl<'a> Laboratory<'a> {
         let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];
         let phase = first.phases.values().next();
-        let null = summary.cells.iter().find(|c| c.role == "null").and_then(|c| c.phases.values().next());
-        let group = &state.launch_groups[0];
+        let null =
+            summary.cells.iter().find(|c| c.role == record::summary::Role::Null).and_then(|c| c.phases.values().next());
+        let stage = state.launch_groups[0].stage;
+        let rounds = if let Stage::Sized { rounds, .. } = stage { rounds } else { 0 };
         Ok(Done {
             work: trial.work,
             twins,
             planned: trial.extras.len(),
             effects: effects(&summary),
             launches: first.launches,
-            rounds: group.rounds,
+            rounds,
             samples_each: phase.map_or(0, |p| p.samples),
             sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
@@ -128,7 +132,7 @@ impl<'a> Laboratory<'a> {
                 .get(WORKER)
                 .and_then(|about| about.get("clock_read_ns")?.parse().ok())
                 .unwrap_or(0.0),
-            slot_s: group.round_s / state.cells.len() as f64,
+            slot_s: stage.cost().map_or(0.0, |cost| cost.round_s) / state.cells.len() as f64,
             batch: state.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
             cells: state.cells.len() - 1,
             seconds,

@@ -5,32 +5,20 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::Result;
-use judge::advise::{Asked, choices, has, points};
+use judge::advise::{AdviceRequest, choices, has, points};
 use record::advice::Topic;
-use record::folder::RunFolder;
+use record::kind::Kind;
 use record::summary::Summary;
+use schedule::crossover::{Answer, Crossover};
 
 use super::super::start::Start;
 use super::super::{Laboratory, run, runs_folder};
 use crate::plan::{self, Choice, Terms, Wish, advice};
-use crate::run::strategy::crossover::{Crossover, Look, Seen};
 
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;
-/// The same in the coarse look, where most answers are far from an edge.
-const COARSE_PRECISION: f64 = 0.15;
-/// Two sizes between which the answer changes are near enough where the larger is at most this multiple of the smaller: each
-/// lies within 25 % of what is between them.
-const NEAR: f64 = 1.5;
-/// The coarse look gets this share in all.
-const COARSE_SHARE: f64 = 0.3;
-/// Launches that a look between two answers is planned for: near a crossover, what differs from process to process is what
-/// hides the sign.
-const CLOSE_LAUNCHES: u32 = 12;
-/// Seconds below which six launches of anything are not worth the start.
-const LEAST_S: f64 = 1.5;
 
-/// How the time of one question is spent, in seconds.
+/// Use of the time of one question, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spending {
     /// On the size asked for.
@@ -43,14 +31,14 @@ pub(super) struct Spending {
 
 impl Spending {
     /// A budget shared out.
-    pub fn of(asked: &Asked, budget_s: f64) -> Spending {
+    pub fn of(asked: &AdviceRequest, budget_s: f64) -> Spending {
         let cases = if advice::cases(asked).is_empty() { 0.0 } else { 0.15 };
         let axis = if asked.topic.by_size { 0.6 } else { 0.0 };
         Spending { point_s: budget_s * (1.0 - cases - axis), axis_s: budget_s * axis, cases_s: budget_s * cases }
     }
 }
 
-/// What one run may take, in seconds, and the half-width at which it may end before.
+/// Time of one run, in seconds, and the half-width at which it may end before.
 #[derive(Clone, Copy, Debug)]
 struct Spend {
     budget_s: f64,
@@ -92,11 +80,11 @@ impl<'a> Session<'a> {
     }
 
     /// A question with its cells.
-    pub fn asked(&self, topic: Topic, terms: &advice::Terms) -> Result<Asked> {
+    pub fn asked(&self, topic: Topic, terms: &advice::Terms) -> Result<AdviceRequest> {
         advice::asked(topic, terms, &self.laboratory.experiments, &self.laboratory.workers, &self.wish)
     }
 
-    /// What was made now, then what was kept, each the newest first.
+    /// New summaries, then kept ones, each the newest first.
     pub fn summaries(&self) -> Vec<&Summary> {
         self.made.iter().rev().chain(&self.kept).collect()
     }
@@ -107,22 +95,25 @@ impl<'a> Session<'a> {
     }
 
     /// One run of a question at this size.
-    fn run(&mut self, asked: &Asked, size: u64, settings: &BTreeMap<String, String>, spend: Spend) -> Result<()> {
+    fn run(
+        &mut self,
+        asked: &AdviceRequest,
+        size: u64,
+        settings: &BTreeMap<String, String>,
+        spend: Spend,
+    ) -> Result<()> {
         let wish = advice::wish(asked, &[size], settings, &self.wish)?;
         let start = Start::now();
         let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));
         let goal = (spend.precision, self.margin);
         let usual = Terms::usual(start.run_id(), seed, spend.budget_s, goal);
         let launches = spend.launches.map_or(usual.launches, |least| (least, usual.launches.1.max(4 * least)));
-        let terms = Terms { created: start.created(), launches, ..usual };
+        let terms = Terms { kind: Kind::Advise, created: start.created(), launches, ..usual };
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
-        let folder = RunFolder::create(&runs_folder().join(&plan.run))?;
-        let made = run::made(self.laboratory, false, plan, &folder, self.forced, None);
-        if made.is_err() && folder.launches().is_ok_and(|all| all.records.is_empty()) {
-            folder.discard();
-        }
-        let (summary, stopped_by) = made?;
+        let path = runs_folder().join(&plan.run);
+        let session = run::Session::begin(plan, &path, self.forced)?;
+        let (summary, stopped_by) = run::made(self.laboratory, &session, None)?;
         self.stopped_by = stopped_by;
         self.made.push(summary);
         Ok(())
@@ -131,7 +122,7 @@ impl<'a> Session<'a> {
     /// Measures a question; the settings of the other cases are returned.
     pub fn measure(
         &mut self,
-        asked: &Asked,
+        asked: &AdviceRequest,
         spending: &Spending,
         own_file: bool,
     ) -> Result<Vec<BTreeMap<String, String>>> {
@@ -155,7 +146,7 @@ impl<'a> Session<'a> {
     }
 
     /// Looks for the sizes between which the answer changes, none of them larger than `most`.
-    pub fn axis(&mut self, asked: &Asked, budget_s: f64, most: u64) -> Result<()> {
+    pub fn axis(&mut self, asked: &AdviceRequest, budget_s: f64, most: u64) -> Result<()> {
         let (from, to) = asked.topic.range()?;
         let to = to.min(most);
         let step = if from.is_multiple_of(self.wish.page_bytes) { self.wish.page_bytes } else { 1 };
@@ -164,46 +155,37 @@ impl<'a> Session<'a> {
         }
         let only: Vec<(String, record::cell::Cell)> =
             asked.ways.iter().filter(|(name, _)| !asked.topic.is_only_asked(name)).cloned().collect();
-        let narrow = Asked { ways: only, ..asked.clone() };
-        let strategy = Crossover { from, to: to / step * step, step, near: NEAR, budget_s };
+        let narrow = AdviceRequest { ways: only, ..asked.clone() };
+        let search = Crossover { from, to: to / step * step, step, budget_s };
         let begun = Instant::now();
-        let (mut size_s, mut without) = (LEAST_S, Vec::new());
+        let (mut last_s, mut without) = (None, Vec::new());
         let mut looks: BTreeMap<u64, usize> = BTreeMap::new();
         while self.stopped_by.is_none() {
-            let seen = self.seen(&narrow, &without, &looks);
             let spent_s = begun.elapsed().as_secs_f64();
-            let Look::At(sizes) = strategy.next(&seen, spent_s, size_s) else { break };
-            for (done, size) in sizes.iter().enumerate() {
-                *looks.entry(*size).or_default() += 1;
-                let left_s = budget_s - begun.elapsed().as_secs_f64();
-                let (share_s, precision, launches) = match sizes.len() {
-                    1 => (left_s / strategy.looks_left(&seen) as f64, PRECISION, Some(CLOSE_LAUNCHES)),
-                    all => (left_s * COARSE_SHARE / (all - done) as f64, COARSE_PRECISION, None),
-                };
-                let spend = Spend { budget_s: share_s.max(LEAST_S), precision, launches };
-                self.run(&narrow, *size, &asked.settings, spend)?;
-                if self.stopped_by.is_some() {
-                    break;
-                }
+            let Ok(next) = search.next(&self.answers(&narrow, &without, &looks), spent_s, last_s) else { break };
+            *looks.entry(next.size).or_default() += 1;
+            let spend = Spend { budget_s: next.budget_s, precision: next.half_width, launches: next.launches };
+            self.run(&narrow, next.size, &asked.settings, spend)?;
+            // A size without a ratio, such as one that no method knows, would be measured again and again.
+            if self.answers(&narrow, &[], &looks).iter().all(|answer| answer.size != next.size) {
+                without.push(next.size);
             }
-            // A size that brought no ratio, such as one that no way knows, would be asked for again and again.
-            let now = self.seen(&narrow, &[], &looks);
-            without.extend(sizes.iter().filter(|size| now.iter().all(|s| s.size != **size)));
-            size_s = (begun.elapsed().as_secs_f64() - spent_s) / sizes.len() as f64;
+            last_s = Some(begun.elapsed().as_secs_f64() - spent_s);
         }
         Ok(())
     }
 
-    /// The answers at all sizes that are known, and at those that brought none.
-    fn seen(&self, asked: &Asked, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Seen> {
-        let (found, _) = points(asked, &self.summaries());
-        // The search is for the sign: where less than the margin is shown, the change is as near as anywhere.
-        let answers = choices(&found, &asked.topic.obvious, 0.0);
-        let known = answers.into_iter().chain(without.iter().map(|size| (*size, None)));
+    /// The answers at all sizes that are known, and at those without a ratio.
+    fn answers(&self, asked: &AdviceRequest, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Answer> {
+        let (points, _) = points(asked, &self.summaries());
+        // The search is for the sign: below the margin a change is as near as anywhere.
+        let known = choices(&points, &asked.topic.obvious, 0.0).into_iter();
         let looks = |size| looks.get(&size).copied().unwrap_or(0);
-        let mut all: Vec<Seen> = known.map(|(size, way)| Seen { size, way, looks: looks(size) }).collect();
-        all.sort_by_key(|s| s.size);
-        all.dedup_by_key(|s| s.size);
-        all
+        let known = known.chain(without.iter().map(|size| (*size, None)));
+        let mut answers: Vec<Answer> =
+            known.map(|(size, method)| Answer { size, method, looks: looks(size) }).collect();
+        answers.sort_by_key(|answer| answer.size);
+        answers.dedup_by_key(|answer| answer.size);
+        answers
     }
 }

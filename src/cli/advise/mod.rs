@@ -1,6 +1,5 @@
 //! `pagewise advise`: which way to use here, and the file of advice that programs load.
 
-mod environment;
 mod measuring;
 mod places;
 mod saving;
@@ -9,17 +8,18 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use record::advice::Topic;
 use record::experiment::ParameterList;
 use record::sizes;
 
-use super::{Laboratory, SelectArgs, print};
+use super::{Laboratory, SelectArgs, print, print_json};
 use crate::plan::advice;
 use measuring::{Session, Spending};
 
 /// The words after `advise`.
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
-    /// What the program does: read, fault, transfer, copy, allocate, share or message; without it the saved advice is shown.
+    /// Task of the program: read, fault, transfer, copy, allocate, share or message; without it the saved advice is shown.
     question: Option<String>,
     /// The size in question.
     #[arg(long, value_name = "SIZE")]
@@ -33,7 +33,7 @@ pub(super) struct AdviseArgs {
     /// The memory is kept: using what is there already counts, not getting it.
     #[arg(long)]
     keep: bool,
-    /// Whether who waits sleeps (block) or asks again and again (spin).
+    /// Wait mode of message: block or spin.
     #[arg(long, value_name = "HOW", value_parser = ["block", "spin"])]
     wait: Option<String>,
     /// Anything else that is the case, such as cache=cold. May be repeated.
@@ -60,10 +60,7 @@ pub(super) struct AdviseArgs {
     /// Measure every question, or the one named, and keep the advice where programs look for it.
     #[arg(long, conflicts_with_all = ["file", "languages", "keep", "wait", "set", "json"])]
     save: bool,
-    /// Check lines for the environment of unchanged programs, and print those that gain here.
-    #[arg(long, conflicts_with_all = ["question", "save", "merge", "export"])]
-    environment: bool,
-    /// Where to save, or the file to show and export, instead of where programs look.
+    /// File to save, show or export [default: the place where programs look].
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Merge these files of equal machines into the saved one; what they disagree about becomes wider.
@@ -74,7 +71,7 @@ pub(super) struct AdviseArgs {
     export: Option<Export>,
 }
 
-/// What saved advice is printed as.
+/// Format of printed advice.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Export {
     /// A C header.
@@ -88,7 +85,6 @@ pub(super) fn advise(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     match (&arguments.question, arguments.export) {
         (_, Some(language)) => export(arguments, language),
         _ if !arguments.merge.is_empty() => saving::merge(arguments),
-        _ if arguments.environment => environment::environment(&laboratory()?, arguments),
         _ if arguments.save => save(&laboratory()?, arguments),
         (Some(question), None) => answer(&laboratory()?, arguments, question),
         (None, None) => shown(arguments),
@@ -107,7 +103,8 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
         return print(&advice.canonical()?);
     }
     let differences = advice.machine.differences(&saving::here()?);
-    print(&report::advise::saved(&advice, &path.display().to_string(), &differences))
+    let document = report::advise::saved(&advice, &path.display().to_string(), &differences);
+    print(&super::screen::text(&document, false, false))
 }
 
 fn export(arguments: &AdviseArgs, language: Export) -> Result<u8> {
@@ -126,7 +123,7 @@ fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {
     if let Some(topic) = topics.iter().find(|t| !t.saved) {
         bail!("the answer of {} does not depend on a size, so it has no place in the file of advice", topic.id);
     }
-    let mut session = session(laboratory, arguments)?;
+    let mut session = session(laboratory, arguments, &topics)?;
     let budget_s = match &arguments.budget {
         Some(text) => sizes::parse_seconds(text).context("--budget")?,
         None => saving::QUESTION_S * topics.len() as f64,
@@ -134,15 +131,17 @@ fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {
     saving::save(&mut session, topics, budget_s, arguments)
 }
 
-fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs) -> Result<Session<'a>> {
+/// A session on these topics.
+fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Topic]) -> Result<Session<'a>> {
+    let experiments: Vec<&str> = topics.iter().map(|topic| topic.experiment.as_str()).collect();
     let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
-    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory) };
+    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments) };
     Ok(Session::new(laboratory, wish, kept, arguments.seed, margin, arguments.force))
 }
 
-/// What the user said of a question.
-fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &record::advice::Topic) -> Result<advice::Terms> {
+/// Terms of a question.
+fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Result<advice::Terms> {
     let mut terms = advice::Terms { again: arguments.keep, ..advice::Terms::default() };
     for word in &arguments.set {
         let (key, values) = laboratory.setting(word)?;
@@ -150,7 +149,9 @@ fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &record::advice
         if key == "bytes" {
             bail!("the size is given by --bytes");
         }
-        terms.settings.insert(key, value.clone());
+        if terms.settings.insert(key.clone(), value.clone()).is_some() {
+            bail!("--set {key} is given twice");
+        }
     }
     if let Some(wait) = &arguments.wait {
         terms.settings.insert("wait".to_owned(), wait.clone());
@@ -189,18 +190,18 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
         Some(text) => sizes::parse_seconds(text).context("--budget")?,
         None => saving::ANSWER_S,
     };
-    let mut session = session(laboratory, arguments)?;
+    let mut session = session(laboratory, arguments, std::slice::from_ref(&topic))?;
     let asked = session.asked(topic, &terms)?;
     let spending = Spending::of(&asked, budget_s);
     let cases = session.measure(&asked, &spending, arguments.file.is_some())?;
     let summaries = session.summaries();
     let snippets = |way: &str| saving::snippets(&asked.topic.experiment, way);
     let answer = judge::advise::answer(&asked, &cases, &summaries, &session.runs(), session.margin, snippets);
-    let text = match arguments.json {
-        true => serde_json::to_string_pretty(&answer)? + "\n",
-        false => report::advise::render(&answer),
+    if arguments.json {
+        print_json(&answer)?
+    } else {
+        print(&super::screen::text(&report::advise::answer(&answer), false, false))?
     };
-    print(&text)?;
     Ok(match session.stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
         None => 4 * u8::from(answer.case.way.is_none() && answer.segments.is_empty()),

@@ -1,10 +1,10 @@
-//! Where the file of advice lies.
+//! Places of the advice file.
 
 use std::path::{Path, PathBuf};
 
 /// The variable that names it.
 const VARIABLE: &str = "PAGEWISE_ADVICE";
-/// Where an administrator puts it for all users.
+/// Place for all users, written by an administrator.
 const SYSTEM: &str = "/etc/pagewise/advice.json";
 
 /// All places in the order in which they are looked at: `$PAGEWISE_ADVICE` alone where it is set, else the user's own and
@@ -23,7 +23,7 @@ pub(super) fn existing(named: Option<&Path>) -> Option<PathBuf> {
     named.map(Path::to_owned).map_or_else(all, |path| vec![path]).into_iter().find(|path| path.is_file())
 }
 
-/// Where it is written.
+/// Place to write.
 pub(super) fn own(named: Option<&Path>) -> PathBuf {
     named.map(Path::to_owned).or_else(|| all().into_iter().next()).unwrap_or_else(|| PathBuf::from(SYSTEM))
 }

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use files::Folder;
 use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Snippet, Topic};
 
 use super::super::print;
 use super::measuring::Session;
 use super::{AdviseArgs, places};
 use crate::machine::{self, fingerprint::fingerprint};
-use crate::plan::advice;
+use crate::plan::{self, advice};
 use crate::worker::{self, carried};
 
 /// Seconds for each question of the file.
@@ -26,7 +27,7 @@ pub(super) fn here() -> Result<Fingerprint> {
 
 /// Reads a file of advice.
 fn read(path: &Path) -> Result<Advice> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = plan::text_of(path)?;
     Advice::parse(&text).with_context(|| path.display().to_string())
 }
 
@@ -43,14 +44,20 @@ pub(super) fn found(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
 
 /// Writes it under another name first, so that no program ever loads a part of it.
 fn write(path: &Path, advice: &Advice) -> Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let temporary = folder.join(format!(".advice-{}", std::process::id()));
-    let result = std::fs::write(&temporary, advice.canonical()?).and_then(|()| std::fs::rename(&temporary, path));
-    if result.is_err() {
-        let _ = std::fs::remove_file(&temporary);
+    Ok(Folder::make(folder_of(path))?.write(path.file_name().unwrap_or_default(), advice.canonical()?.as_bytes())?)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// An error if the file cannot be written; asked before time is spent on its content.
+fn may_write(path: &Path) -> Result<()> {
+    if folder_of(path).is_dir() {
+        files::Output::at(path, true)?;
+        return Ok(());
     }
-    result.with_context(|| format!("cannot write {}", path.display()))
+    Ok(Folder::can_be_fresh(folder_of(path))?)
 }
 
 /// Measures what the questions lack, and saves the answers together with those that are there already.
@@ -63,6 +70,8 @@ pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arg
         margin: session.margin,
         questions: std::collections::BTreeMap::new(),
     };
+    let path = places::own(arguments.out.as_deref());
+    may_write(&path)?;
     let begun = std::time::Instant::now();
     let count = topics.len();
     for (done, topic) in topics.into_iter().enumerate() {
@@ -76,7 +85,6 @@ pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arg
             break;
         }
     }
-    let path = places::own(arguments.out.as_deref());
     let older = path.is_file().then(|| read(&path)).transpose();
     let merged = match older {
         // What was measured on another machine, or cannot be read, is replaced by what was measured here.
@@ -85,12 +93,13 @@ pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arg
         }
         Ok(_) => advice,
         Err(error) => {
-            eprintln!("pagewise: {error:#}; it is replaced");
+            remark!("pagewise: {error:#}; it is replaced");
             advice
         }
     };
     write(&path, &merged)?;
-    print(&report::advise::saved(&merged, &path.display().to_string(), &[]))?;
+    let document = report::advise::saved(&merged, &path.display().to_string(), &[]);
+    print(&crate::cli::screen::text(&document, false, false))?;
     Ok(session.stopped_by.map_or(0, |signal| 128 + u8::try_from(signal).unwrap_or(1)))
 }
 
@@ -100,7 +109,9 @@ pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
     let merged = judge::advise::merge(&all)?;
     let path = places::own(arguments.out.as_deref());
     write(&path, &merged)?;
-    print(&report::advise::saved(&merged, &path.display().to_string(), &merged.machine.differences(&here()?)))
+    let differences = merged.machine.differences(&here()?);
+    let document = report::advise::saved(&merged, &path.display().to_string(), &differences);
+    print(&crate::cli::screen::text(&document, false, false))
 }
 
 /// The calls of a way in every language in which they are carried.

@@ -1,6 +1,7 @@
-//! `pagewise check-node`: this node held against what its fleet has learnt, in one line, for a node health check.
+//! `pagewise fleet check`: this node compared with what its fleet has learnt, in one line, for a node health check.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -8,20 +9,23 @@ use judge::fleet::{Gathered, check, read};
 use record::experiment::ParameterList;
 use record::fleet::Criteria;
 use record::folder::RunFolder;
+use record::kind::Kind;
 use record::sizes;
 
 use crate::cli::start::Start;
 use crate::cli::{Laboratory, SelectArgs, print, run};
 use crate::machine;
 use crate::plan::{self, Choice, Terms};
+use crate::run::alone::Check;
+use crate::run::guard::Scratch;
 
 /// Half-width at which a check is done before its budget ends: finer than any limit that is learnt.
 const PRECISION: f64 = 0.02;
 
-/// The words after `check-node`.
+/// The words after `fleet check`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CheckNodeArgs {
-    /// What the fleet has learnt: pagewise fleet learn.
+    /// Criteria file, made by pagewise fleet learn.
     #[arg(long, value_name = "FILE")]
     criteria: PathBuf,
     /// Time to spend at most.
@@ -30,41 +34,51 @@ pub(in crate::cli) struct CheckNodeArgs {
     /// Keep the run in this folder [default: it is removed].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Measure beside another run that is measuring on this machine.
+    /// Measure at once beside another run that is measuring on this machine, instead of waiting for it.
     #[arg(long)]
     force: bool,
 }
 
-/// 0 where the node is as others of its kind, 3 where it is odd, 4 where its kind is not known.
+/// 0 where the node is like its kind, 3 where it is odd, 4 where its kind is not known. Costs beside another run are no
+/// fault of the node.
 pub(in crate::cli) fn check_node(
     laboratory: impl FnOnce() -> Result<Laboratory>,
     arguments: &CheckNodeArgs,
 ) -> Result<u8> {
     let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
     let criteria = criteria(&arguments.criteria)?;
+    arguments.out.as_deref().map_or(Ok(()), RunFolder::can_create)?;
     let here = machine::capture(std::path::Path::new("/"));
     let identity = &here.identity;
+    let _check = Check::begin(arguments.force, Duration::from_secs_f64(budget_s))?;
     let name = identity.node.clone().or_else(|| identity.name.clone()).unwrap_or_else(|| "this node".to_owned());
-    let own =
-        arguments.out.is_none().then(|| std::env::temp_dir().join(format!("pagewise-node-{}", std::process::id())));
-    let place = arguments.out.clone().or_else(|| own.clone()).context("a folder")?;
-    let measured = measure(&laboratory()?, arguments, &criteria, &place, budget_s);
+    let own = arguments.out.is_none().then(|| Scratch::new("node")).transpose()?;
+    let place = match &own {
+        Some(own) => own.path().join("run"),
+        None => arguments.out.clone().context("a folder")?,
+    };
+    let measured = measure(&laboratory()?, &criteria, &place, budget_s);
     let checked = measured.and_then(|stopped_by| {
         let mut gathered = Gathered::default();
         read(&mut gathered, &place, false);
         match gathered.runs.first() {
-            Some(run) => Ok((check(&criteria, &gathered, run), stopped_by)),
+            Some(run) => {
+                let had_company = RunFolder::open(&place.display().to_string(), &place)?.mine()?.state()?.had_company;
+                Ok((check(&criteria, &gathered, run), stopped_by, had_company))
+            }
             None => bail!("{}", gathered.unread.first().map_or("nothing was measured", |u| u.reason.as_str())),
         }
     });
-    if let Some(own) = &own {
-        let _ = std::fs::remove_dir_all(own);
-    }
-    let (checked, stopped_by) = checked?;
+    let (checked, stopped_by, had_company) = checked?;
     if let Some(signal) = stopped_by {
         return Ok(128 + u8::try_from(signal).unwrap_or(1));
     }
-    print(&report::terminal::checked(&name, &checked))?;
+    if had_company && checked.nodes.is_some() && !checked.missed.is_empty() {
+        // Another user's load must not take a node out of service.
+        print(&report::fleet::disturbed(&name))?;
+        return Ok(0);
+    }
+    print(&report::fleet::checked(&name, &checked))?;
     Ok(match (checked.nodes, checked.missed.is_empty()) {
         (None, _) => 4,
         (Some(_), true) => 0,
@@ -73,13 +87,12 @@ pub(in crate::cli) fn check_node(
 }
 
 fn criteria(path: &std::path::Path) -> Result<Criteria> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = plan::text_of(path)?;
     Criteria::parse(&text).with_context(|| format!("{} is no criteria file", path.display()))
 }
 
 fn measure(
     laboratory: &Laboratory,
-    arguments: &CheckNodeArgs,
     criteria: &Criteria,
     place: &std::path::Path,
     budget_s: f64,
@@ -88,12 +101,8 @@ fn measure(
     let wish = laboratory.wish(&select, None, ParameterList::Short)?;
     let start = Start::now();
     let usual = Terms::usual(start.run_id(), start.seed(), budget_s, (PRECISION, PRECISION));
-    let terms = Terms { created: start.created(), short: true, ..usual };
+    let terms = Terms { kind: Kind::CheckNode, created: start.created(), short: true, ..usual };
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, Choice::Wished(&wish), terms)?;
-    let folder = RunFolder::create(place)?;
-    let made = run::made(laboratory, false, plan, &folder, arguments.force, None);
-    if made.is_err() {
-        folder.discard();
-    }
-    made.map(|(_, stopped_by)| stopped_by)
+    let session = run::Session::begin(plan, place, true)?;
+    Ok(run::made(laboratory, &session, None)?.1)
 }

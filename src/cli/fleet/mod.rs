@@ -1,17 +1,19 @@
 //! `pagewise fleet`: the run folders of many machines held against each other.
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
+use files::Folder;
 use judge::fleet::{BY, Gathered, Opened, explain, gather, judge, learn, open};
 use record::fleet::{Fleet, folders};
 use record::sizes;
+use report::escape::pretty_json;
 
 use super::write::{may_write, write};
-use super::{page, print, screen};
+use super::{Laboratory, page, print, screen};
 
 mod check_node;
 mod rerun;
@@ -30,7 +32,7 @@ pub(super) struct FleetArgs {
     #[command(subcommand)]
     what: Option<What>,
     #[command(flatten)]
-    asked: Asked,
+    asked: FleetOptions,
     /// Print everything as JSON (crates/record/schema/fleet.schema.json).
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -50,21 +52,24 @@ pub(super) struct FleetArgs {
     #[arg(long)]
     strict: bool,
     /// Nothing but ASCII.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "json"])]
     ascii: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Writes what nodes of each kind may cost, learnt from those that are not odd, for check-node.
+    /// Writes what nodes of each kind may cost, learnt from those that are not odd, for fleet check.
     #[command(after_help = "Example: pagewise fleet learn /shared/pagewise --out criteria.json")]
     Learn(LearnArgs),
+    /// Measures this node and says in one line whether it is as others of its kind: a node health check.
+    #[command(after_help = "Example: pagewise fleet check --criteria criteria.json --budget 20s")]
+    Check(CheckNodeArgs),
 }
 
-/// Which runs, and how they are judged.
+/// Runs, and options of their judging.
 #[derive(Debug, Args)]
-struct Asked {
-    /// Folders with run folders, at most four levels deep. A folder called learn is written ./learn.
+struct FleetOptions {
+    /// Folders with run folders, at most four levels deep. A folder called learn or check is written ./learn.
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// A node is odd only where it differs by more than this share.
@@ -82,7 +87,7 @@ struct Asked {
 #[derive(Debug, Args)]
 struct LearnArgs {
     #[command(flatten)]
-    asked: Asked,
+    asked: FleetOptions,
     /// The file to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -97,11 +102,9 @@ enum Format {
     Ndjson,
     /// A text file for node_exporter's textfile collector, in seconds.
     Openmetrics,
-    /// The rows of ndjson in columns, a row a finding (in builds with the feature parquet).
-    Parquet,
 }
 
-impl Asked {
+impl FleetOptions {
     fn margin(&self) -> Result<f64> {
         sizes::parse_share(&self.margin).context("--margin")
     }
@@ -128,7 +131,7 @@ impl Asked {
     fn gathered(&self) -> Result<Gathered> {
         let mut paths = BTreeSet::new();
         for folder in &self.folders {
-            let folder = std::fs::canonicalize(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+            let folder = Folder::open(folder)?.path().to_owned();
             paths.extend(folders(&folder)?);
         }
         let paths: Vec<PathBuf> = paths.into_iter().collect();
@@ -153,9 +156,11 @@ impl Asked {
     }
 }
 
-pub(super) fn fleet(arguments: &FleetArgs) -> Result<u8> {
-    if let Some(What::Learn(arguments)) = &arguments.what {
-        return learnt(arguments);
+pub(super) fn fleet(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &FleetArgs) -> Result<u8> {
+    match &arguments.what {
+        Some(What::Learn(arguments)) => return learnt(arguments),
+        Some(What::Check(arguments)) => return check_node(laboratory, arguments),
+        None => {}
     }
     let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
     // Before ten thousand folders are read, which takes its time.
@@ -164,7 +169,10 @@ pub(super) fn fleet(arguments: &FleetArgs) -> Result<u8> {
     let mut found = judge(&gathered, &by, margin);
     explain(&mut found, &gathered);
     if let Some(path) = &arguments.html {
-        let page = report::html::fleet(&found, &rerun::command(&found), &arguments.asked.anew());
+        let page = report::html::page(
+            &report::fleet::document(&found, &rerun::command(&found), &arguments.asked.anew()),
+            report::html::rounded(&found),
+        );
         page::export(path, arguments.force, &page)?;
     }
     put(arguments, &found)?;
@@ -177,13 +185,10 @@ fn put(arguments: &FleetArgs, found: &Fleet) -> Result<()> {
         match (arguments.format, arguments.json) {
             (Some(Format::Ndjson), _) => report::export::fleet::ndjson(found, out),
             (Some(Format::Openmetrics), _) => report::export::fleet::openmetrics(found, out),
-            (Some(Format::Parquet), _) => report::export::fleet::parquet(found, out),
-            (None, true) => {
-                serde_json::to_writer_pretty(&mut *out, found)?;
-                Ok(out.write_all(b"\n")?)
-            }
+            (None, true) => Ok(out.write_all(pretty_json(found)?.as_bytes())?),
             (None, false) => {
-                let text = report::terminal::fleet(found, &rerun::command(found), &screen::screen(arguments.ascii));
+                let document = report::fleet::document(found, &rerun::command(found), &arguments.asked.anew());
+                let text = screen::text(&document, arguments.ascii, false);
                 Ok(out.write_all(text.as_bytes())?)
             }
         }
@@ -193,11 +198,7 @@ fn put(arguments: &FleetArgs, found: &Fleet) -> Result<()> {
         None => {
             let mut text = Vec::new();
             fill(&mut text)?;
-            match String::from_utf8(text) {
-                Ok(text) => print(&text).map(|_| ()),
-                Err(_) if std::io::stdout().is_terminal() => bail!("Parquet is no text: name a file by --out"),
-                Err(binary) => Ok(std::io::stdout().write_all(binary.as_bytes())?),
-            }
+            print(&String::from_utf8(text)?).map(|_| ())
         }
     }
 }
@@ -209,10 +210,7 @@ fn learnt(arguments: &LearnArgs) -> Result<u8> {
     if criteria.kinds.is_empty() {
         bail!("no kind has enough nodes to learn from: {} that are not odd", stats::apart::LEAST);
     }
-    write(&arguments.out, arguments.force, |out| {
-        serde_json::to_writer_pretty(&mut *out, &criteria)?;
-        Ok(out.write_all(b"\n")?)
-    })?;
+    write(&arguments.out, arguments.force, |out| Ok(out.write_all(pretty_json(&criteria)?.as_bytes())?))?;
     let nodes: usize = criteria.kinds.iter().map(|kind| kind.nodes).sum();
     let cells = criteria.what.len();
     print(&format!("learnt from {nodes} nodes of {} kinds, {cells} methods\n", criteria.kinds.len()))

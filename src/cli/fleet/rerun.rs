@@ -29,11 +29,11 @@ pub(super) fn command(fleet: &Fleet) -> String {
 /// A word as a shell takes it. Names may have been written by anybody.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "@%_+=:,./-".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        // Within the double quotes of the whole, so nothing is left that these would not hold.
-        false => format!("'{}'", word.replace(['\'', '"', '`', '$', '\\', '!'], "?")),
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
     }
+    // Within the double quotes of the whole, so nothing is left that these would not hold.
+    format!("'{}'", word.replace(['\'', '"', '`', '$', '\\', '!'], "?"))
 }
 
 #[cfg(test)]

@@ -1,38 +1,45 @@
-//! What `runs` tells of each kept run, remembered from one time to the next: a store may hold ten thousand. What is
+//! Index of kept runs for `runs`: a store may hold ten thousand. What is
 //! remembered of a folder is believed as long as no file in it has another size or time.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::SystemTime;
 
-use record::folder::{RunFolder, bytes};
+use files::Folder;
+use record::folder::{OLD_CLAIMS, peek};
+use record::kind::Kind;
 use record::plan::SCHEMA;
 use serde::{Deserialize, Serialize};
 
 use super::tags;
-use crate::cli::claims::CLAIMS;
-use crate::cli::{profile, trial};
-use crate::worker::cache_folder;
+use crate::cli::opened::{Opened, open};
+use crate::cli::trial;
+use crate::worker::private_cache;
 
 /// Changes where what is remembered has another shape.
-const SHAPE: u32 = 2;
+const SHAPE: u32 = 3;
 /// More threads than these bring nothing.
 const MOST_READERS: usize = 8;
 /// The most of a journal's end that is read for its last line, in bytes: notes stand in it.
 const TAIL_BYTES: u64 = 1 << 18;
+/// Limit of the index, in bytes: a kilobyte for each of 100,000 runs.
+const MOST_BYTES: u64 = 100 << 20;
 
 /// One kept run in a few words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(in crate::cli) struct Entry {
     /// Its name in the store.
     pub run: String,
     /// When it was made, RFC 3339; empty where that cannot be read.
     pub created: String,
+    /// Version of Pagewise that made it.
+    pub version: String,
+    /// True if it came to its end.
+    pub ended: bool,
     /// The experiments that took part.
     pub experiments: Vec<String>,
-    /// What it is, in words.
+    /// Description.
     pub words: String,
     /// Name of the machine, and the hash by which it is known.
     pub host: String,
@@ -48,34 +55,30 @@ struct Index {
     entries: BTreeMap<String, (String, Entry)>,
 }
 
-fn path(store: &Path) -> PathBuf {
-    let name = record::folder::sha256_hex(&[store.as_os_str().as_encoded_bytes()]);
-    cache_folder().join(format!("runs-{}.json", &name[..16]))
+/// File of a store's index in the cache.
+fn name(store: &Path) -> String {
+    let hash = record::folder::sha256_hex(&[store.as_os_str().as_encoded_bytes()]);
+    format!("runs-{}.json", &hash[..16])
 }
 
 /// Size of all files of a folder, and a stamp that changes with any of them.
 fn stamp(folder: &Path) -> (u64, String) {
-    let (mut bytes, mut newest, mut files) = (0, (0, 0), 0);
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Ok(found) = entry.metadata() else { continue };
-        bytes += found.len();
-        newest = newest.max((found.mtime(), found.mtime_nsec()));
+    let (mut bytes, mut newest, mut files) = (0, SystemTime::UNIX_EPOCH, 0);
+    for entry in Folder::open(folder).and_then(|folder| folder.entries()).unwrap_or_default() {
+        bytes += entry.bytes;
+        newest = newest.max(entry.modified);
         files += 1;
     }
-    (bytes, format!("{bytes} {files} {}.{:09}", newest.0, newest.1))
+    (bytes, format!("{bytes} {files} {}", newest.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos()))
 }
 
 /// Every run of a store, by name, which begins with its time.
-pub(super) fn entries(store: &Path) -> Vec<Entry> {
-    let mut names: Vec<String> = fs::read_dir(store)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    let known: Index = fs::read(path(store)).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
+pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
+    let all = Folder::open(store).and_then(|store| store.entries()).unwrap_or_default().into_iter();
+    let folders = all.filter(|entry| entry.kind == files::Kind::Folder);
+    let names: Vec<String> = folders.map(|entry| entry.name.to_string_lossy().into_owned()).collect();
+    let index = private_cache("").ok().and_then(|cache| cache.read(name(store), MOST_BYTES).ok());
+    let known: Index = index.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     let known = if known.shape == SHAPE { known.entries } else { BTreeMap::new() };
     let one = |name: &String| -> (bool, (String, Entry)) {
         let (bytes, stamp) = stamp(&store.join(name));
@@ -101,25 +104,22 @@ pub(super) fn entries(store: &Path) -> Vec<Entry> {
     found
 }
 
-/// What cannot be remembered is read again the next time.
+/// Stores the index; a failure costs time only.
 fn remember(store: &Path, index: &Index) {
-    let path = path(store);
-    let part = path.with_extension(format!("{}.part", std::process::id()));
-    let written = path.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok())
-        && serde_json::to_vec(index).is_ok_and(|bytes| fs::write(&part, bytes).is_ok())
-        && fs::rename(&part, &path).is_ok();
-    if !written {
-        let _ = fs::remove_file(&part);
+    if let (Ok(bytes), Ok(cache)) = (serde_json::to_vec(index), private_cache("")) {
+        let _ = cache.write(name(store), &bytes);
     }
 }
 
-/// What of a run's plan the list tells. The rest is passed over, and no seal is looked at: what was changed is named by every
+/// Part of a run's plan in the list. The rest is passed over, and no seal is looked at: what was changed is named by every
 /// verb that judges a run, and ten thousand of them would take too long.
 #[derive(Deserialize)]
 struct Head {
     schema: u32,
     #[serde(default)]
-    kind: Option<String>,
+    kind: Option<Kind>,
+    #[serde(default)]
+    version: String,
     #[serde(default)]
     created: String,
     #[serde(default)]
@@ -131,7 +131,7 @@ struct Named {
     name: String,
 }
 
-/// What of its environment.
+/// Part of its environment.
 #[derive(Deserialize)]
 struct Place {
     identity: Identity,
@@ -153,27 +153,21 @@ struct Last {
     stopped_by: Option<i32>,
 }
 
-fn json<T: serde::de::DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&bytes(path).ok()?).ok()
-}
-
 fn read(name: &str, store: &Path) -> Entry {
     let folder = store.join(name);
     let entry = Entry { run: name.to_owned(), tags: tags::of(&folder), ..Entry::default() };
-    let of_run = |head: &Head| head.kind.is_none() && head.schema == SCHEMA;
-    match json::<Head>(&folder.join("plan.json")) {
-        Some(head) if of_run(&head) => of_plan(head, &folder, entry),
-        // Work on somebody's own program, another version's run, or nothing that can be read.
+    let program = |kind: Option<Kind>| matches!(kind, Some(Kind::Try | Kind::Profile));
+    match peek::<Head>(&folder, "plan.json") {
+        Some(head) if head.schema == SCHEMA && !program(head.kind) => of_plan(head, &folder, entry),
+        // A try or profile, another version's run, or nothing that can be read.
         _ => {
-            let path = folder.display().to_string();
-            let told = trial::line_of_try(&path)
-                .and_then(|line| line.map_or_else(|| profile::line_of_profile(&path), |l| Ok(Some(l))));
-            let told = told.and_then(|line| match line {
-                Some(line) => Ok(line),
-                None => RunFolder::open(&path, store)?.plan().map(|plan| (plan.created, "damaged".to_owned())),
+            let told = open(&folder.display().to_string()).and_then(|opened| match opened {
+                Opened::Try(kept) => Ok((trial::line_of_try(&kept), kept.plan.created)),
+                Opened::Profile(kept) => Ok((format!("profile of {}", kept.plan.shown), kept.plan.created)),
+                Opened::Run(folder, _) => folder.plan().map(|plan| ("damaged".to_owned(), plan.created)),
             });
             match told {
-                Ok((created, words)) => Entry { created, words, ..entry },
+                Ok((words, created)) => Entry { created, words, ..entry },
                 Err(error) => Entry { words: format!("{error:#}"), ..entry },
             }
         }
@@ -182,17 +176,20 @@ fn read(name: &str, store: &Path) -> Entry {
 
 fn of_plan(head: Head, folder: &Path, entry: Entry) -> Entry {
     let experiments: Vec<String> = head.experiments.into_iter().map(|e| e.name).collect();
-    let done = last(&folder.join("decisions.jsonl")).is_some_and(|l| l.decision == "ended" && l.stopped_by.is_none());
-    let kind = if folder.join(CLAIMS).is_file() { "claims on " } else { "" };
+    let last = last(folder).filter(|last| last.decision == "ended");
+    let (ended, done) = (last.is_some(), last.is_some_and(|last| last.stopped_by.is_none()));
+    let old = if folder.join(OLD_CLAIMS).is_file() { Kind::Claims } else { Kind::Run };
+    let kind = if head.kind.unwrap_or(old) == Kind::Claims { "claims on " } else { "" };
     let words = format!("{kind}{}{}", experiments.join(" "), if done { "" } else { "  (interrupted)" });
-    let host = json::<Place>(&folder.join("environment.json"))
+    let host = peek::<Place>(folder, "environment.json")
         .map(|place| [place.identity.name, place.identity.machine].into_iter().flatten().collect::<Vec<_>>().join(" "));
-    Entry { created: head.created, experiments, words, host: host.unwrap_or_default(), ..entry }
+    let (created, version) = (head.created, head.version);
+    Entry { created, version, ended, experiments, words, host: host.unwrap_or_default(), ..entry }
 }
 
 /// The last whole line of a journal.
-fn last(path: &Path) -> Option<Last> {
-    let mut file = File::open(path).ok()?;
+fn last(folder: &Path) -> Option<Last> {
+    let mut file = Folder::open(folder).ok()?.file("decisions.jsonl").ok()?;
     let length = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
     let mut tail = Vec::new();

@@ -4,19 +4,21 @@ mod index;
 mod tags;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
+use files::Folder;
 use record::folder::RunFolder;
 use record::sizes::about_size;
-use record::summary::Summary;
+use report::escape::terminal;
 
-use super::{print, profile, runs_folder, trial};
-use crate::run;
-use index::Entry;
+use super::opened::{Opened, code_of_run, open_any};
+use super::{print, print_json, profile, runs_folder, trial};
+use crate::plan::catalog;
+use crate::run::{self, replay::judged};
+pub(super) use index::{Entry, entries};
 
 /// The words after `runs`.
 #[derive(Debug, Args)]
@@ -46,7 +48,7 @@ pub(super) struct RunsArgs {
 
 #[derive(Debug, Subcommand)]
 enum RunsVerb {
-    /// What one run was asked, what became of its cells, and where it lies.
+    /// Show one run: its plan, the outcome of its cells, and its place.
     #[command(after_help = "Example: pagewise runs show 20261121T171805Z-1a2b3c4d")]
     Show {
         /// An id, or a folder's path.
@@ -85,7 +87,7 @@ pub(super) fn runs(arguments: &RunsArgs) -> Result<u8> {
         Some(RunsVerb::Show { run, json }) => show(run, *json),
         Some(RunsVerb::Rm { runs, yes }) => remove(runs, *yes),
         Some(RunsVerb::Tag { run, tags, remove }) => {
-            let kept = tags::change(&RunFolder::open(run, &runs_folder())?, tags, *remove)?;
+            let kept = tags::change(&RunFolder::open(run, &runs_folder())?.mine()?, tags, *remove)?;
             let words = if kept.is_empty() { "no tags".to_owned() } else { kept.join(" ") };
             print(&format!("{run}: {words}\n"))
         }
@@ -95,7 +97,7 @@ pub(super) fn runs(arguments: &RunsArgs) -> Result<u8> {
 /// The names of all kept runs of a tag; an error where there is none.
 pub(super) fn tagged(tag: &str) -> Result<Vec<String>> {
     let store = runs_folder();
-    let own = index::entries(&store).into_iter().filter(|e| e.tags.iter().any(|own| own == tag));
+    let own = entries(&store).into_iter().filter(|e| e.tags.iter().any(|own| own == tag));
     let found: Vec<String> = own.map(|e| store.join(e.run).display().to_string()).collect();
     if found.is_empty() {
         bail!("no kept run has the tag {tag:?}; pagewise runs tag RUN {tag} gives it one");
@@ -105,29 +107,49 @@ pub(super) fn tagged(tag: &str) -> Result<Vec<String>> {
 
 fn list(arguments: &RunsArgs) -> Result<u8> {
     let store = runs_folder();
-    let all = index::entries(&store);
+    let (since, until) = (moment(&arguments.since, "--since")?, moment(&arguments.until, "--until")?);
+    if let (Some(since), Some(until)) = (since, until)
+        && since[..since.len().min(until.len())] > until[..until.len().min(since.len())]
+    {
+        bail!("--since {since} is later than --until {until}");
+    }
+    let all = entries(&store);
+    if let Some(name) = &arguments.experiment
+        && !all.iter().any(|entry| entry.experiments.contains(name))
+    {
+        catalog::find(&catalog::experiments(None)?, name)?;
+    }
+    if let Some(tag) = arguments.tag.as_ref().filter(|tag| !all.iter().any(|entry| entry.tags.contains(tag))) {
+        bail!("no kept run has the tag {tag:?}");
+    }
     if all.is_empty() && !arguments.json {
         return print(&format!("no runs are kept yet below {}\n", store.display()));
     }
     let found: Vec<&Entry> = all.iter().filter(|entry| is_wanted(entry, arguments)).collect();
     if arguments.json {
-        return print(&(serde_json::to_string_pretty(&found)? + "\n"));
+        return print_json(&found);
     }
     let mut text = String::new();
     for entry in &found {
         let tags: String = entry.tags.iter().map(|tag| format!("  #{tag}")).collect();
         let line =
             format!("{}  {}  {}  {}{tags}", entry.run, entry.created, about_size(entry.bytes as f64), entry.words);
-        text += &(inert(&line) + "\n");
+        text += &(terminal(&line) + "\n");
     }
     let bytes: u64 = found.iter().map(|e| e.bytes).sum();
     text += &format!("{} of {} runs, {}\n", found.len(), all.len(), about_size(bytes as f64));
     print(&text)
 }
 
-/// What a folder's files say may have been written by anybody, and must not steer the terminal.
-fn inert(text: &str) -> String {
-    report::inert::inert(text)
+/// The beginning of a time in RFC 3339, from a year to a second; a sentence where it is none.
+fn moment<'a>(text: &'a Option<String>, option: &str) -> Result<Option<&'a str>> {
+    const FIRST: &str = "0000-01-01T00:00:00Z";
+    let Some(text) = text else { return Ok(None) };
+    let is_whole = [4, 7, 10, 13, 16, 19, 20].contains(&text.len()) && text.is_ascii();
+    if !is_whole || format!("{text}{}", &FIRST[text.len()..]).parse::<jiff::Timestamp>().is_err() {
+        bail!("{option} {text:?} is no time such as 2026-11, 2026-11-21 or 2026-11-21T08:30");
+    }
+    Ok(Some(text))
 }
 
 fn is_wanted(entry: &Entry, asked: &RunsArgs) -> bool {
@@ -142,44 +164,43 @@ fn is_wanted(entry: &Entry, asked: &RunsArgs) -> bool {
 }
 
 fn show(name: &str, json: bool) -> Result<u8> {
-    if trial::open(name)?.is_some() {
-        return Ok(trial::report_try(name, json, None)?.unwrap_or(0));
-    }
-    if let Some(code) = profile::report_profile(name, json, None)? {
-        return Ok(code);
-    }
-    let folder = RunFolder::open(name, &runs_folder())?;
+    let (folder, kind) = match open_any(name)? {
+        Opened::Try(kept) => return trial::report_try(&kept, json, None),
+        Opened::Profile(kept) => return profile::report_profile(&kept, json, None),
+        Opened::Run(folder, kind) => (folder, kind),
+    };
     let state = folder.state()?;
     let plan = &state.plan;
     let launches = folder.launches()?.records;
     let mut cells: BTreeMap<&str, usize> = BTreeMap::new();
-    let summary = folder.read_json::<Summary>("summary.json");
-    for cell in summary.iter().flat_map(|s| &s.cells).filter(|c| !c.hidden) {
+    let summary = judged(&folder)?;
+    for cell in summary.cells.iter().filter(|c| !c.hidden) {
         *cells.entry(cell.status.word()).or_default() += 1;
     }
     let ended = match &state.ended {
         Some(ended) => ended.stopped_by.map_or("finished".to_owned(), |signal| format!("stopped by signal {signal}")),
         None => "interrupted".to_owned(),
     };
-    let files = fs::read_dir(folder.path()).into_iter().flatten().flatten();
-    let bytes: u64 = files.filter_map(|e| e.metadata().ok()).map(|m| m.len()).sum();
-    let host = summary.as_ref().map_or_else(|_| BTreeMap::new(), |s| s.host.clone());
+    let bytes: u64 = Folder::open(folder.path())?.entries()?.iter().map(|entry| entry.bytes).sum();
     let value = serde_json::json!({
-        "run": plan.run, "folder": folder.path(), "created": plan.created, "version": plan.version,
-        "experiments": plan.experiments.iter().map(|e| &e.name).collect::<Vec<_>>(), "host": host,
+        "run": plan.run, "kind": kind, "folder": folder.path(), "created": plan.created, "version": plan.version,
+        "experiments": plan.experiments.iter().map(|e| &e.name).collect::<Vec<_>>(), "host": summary.host,
         "seed": plan.seed, "budget_s": state.budget_s, "margin": plan.margin, "launches": launches.len(),
         "launch_s": launches.iter().map(|l| l.wall_s).sum::<f64>(), "cells": cells, "ended": ended,
         "another_run_beside": state.had_company, "bytes": bytes, "tags": tags::of(folder.path()), "workers": plan.workers,
     });
+    let code = code_of_run(&summary, 0);
     if json {
-        return print(&(serde_json::to_string_pretty(&value)? + "\n"));
+        print_json(&value)?;
+        return Ok(code);
     }
     let mut text = String::new();
     for (key, value) in value.as_object().into_iter().flatten() {
-        text += &inert(&format!("{:<19} {}", key.replace('_', " "), plain(value)));
+        text += &terminal(&format!("{:<19} {}", key.replace('_', " "), plain(value)));
         text.push('\n');
     }
-    print(&text)
+    print(&text)?;
+    Ok(code)
 }
 
 /// A JSON value in a line.
@@ -200,17 +221,14 @@ fn plain(value: &serde_json::Value) -> String {
 /// The folders of kept runs, and of nothing else: a name that leads out of the store is refused.
 fn kept(names: &[String]) -> Result<Vec<PathBuf>> {
     let store = runs_folder();
-    let real = fs::canonicalize(&store).with_context(|| format!("there is no store of runs at {}", store.display()))?;
+    let real = store.canonicalize().with_context(|| format!("there is no store of runs at {}", store.display()))?;
     let one = |name: &String| -> Result<PathBuf> {
         let given = PathBuf::from(name);
         let path = if given.is_absolute() { given } else { store.join(name) };
-        let found = fs::symlink_metadata(&path).ok().filter(|m| m.is_dir());
-        let inside = found.and_then(|_| fs::canonicalize(&path).ok()).filter(|p| p.parent() == Some(&real));
+        let found = path.symlink_metadata().ok().filter(|m| m.is_dir());
+        let inside = found.and_then(|_| path.canonicalize().ok()).filter(|p| p.parent() == Some(&real));
         let Some(path) = inside else { bail!("{name:?} is no run among those kept in {}", store.display()) };
-        match path.join("plan.json").is_file() {
-            true => Ok(path),
-            false => bail!("{name:?} is no run: it has no plan.json"),
-        }
+        if path.join("plan.json").is_file() { Ok(path) } else { bail!("{name:?} is no run: it has no plan.json") }
     };
     let mut paths: Vec<PathBuf> = names.iter().map(one).collect::<Result<_>>()?;
     paths.sort();
@@ -237,7 +255,7 @@ fn remove(names: &[String], yes: bool) -> Result<u8> {
         let folder = RunFolder::open(&path.display().to_string(), path)?;
         // A run that is being made is not taken away from under it.
         let _lock = run::lock(&folder)?;
-        fs::remove_dir_all(path).with_context(|| format!("cannot remove {}", path.display()))?;
+        Folder::open(&runs_folder())?.remove(path.file_name().unwrap_or_default())?;
     }
     let names: Vec<_> = paths.iter().filter_map(|p| p.file_name()).map(|n| n.to_string_lossy()).collect();
     print(&format!("removed {}\n", names.join(" ")))

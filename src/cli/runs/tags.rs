@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use record::folder::{RunFolder, bytes};
+use record::folder::{RunFolder, peek};
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = "tags.json";
@@ -18,15 +18,15 @@ struct Tags {
 
 /// The tags of the run in a folder; none where there are none that can be read.
 pub(super) fn of(folder: &Path) -> Vec<String> {
-    let read = bytes(&folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice::<Tags>(&bytes).ok());
-    read.unwrap_or_default().tags.into_iter().filter(|tag| check(tag).is_ok()).collect()
+    peek::<Tags>(folder, FILE).unwrap_or_default().tags.into_iter().filter(|tag| check(tag).is_ok()).collect()
 }
 
 fn check(tag: &str) -> Result<()> {
     let good = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
-    match !tag.is_empty() && tag.len() <= MOST.0 && tag.chars().all(good) {
-        true => Ok(()),
-        false => bail!("{tag:?} is no tag: up to {} letters, digits, dots, hyphens and underscores are", MOST.0),
+    if !tag.is_empty() && tag.len() <= MOST.0 && tag.chars().all(good) {
+        Ok(())
+    } else {
+        bail!("{tag:?} is no tag: up to {} letters, digits, dots, hyphens and underscores are", MOST.0)
     }
 }
 

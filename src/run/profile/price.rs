@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use files::Folder;
 use record::cell::Cell;
 use record::end::End;
 use record::profile::{Phase, ProfileRun, What};
@@ -22,6 +22,8 @@ use crate::worker;
 const COPIED_BYTES: u64 = 16 << 20;
 /// Memory of the worker for zero pages, files and calls, in bytes.
 const EVENT_BYTES: u64 = 4 << 20;
+/// Limit of a worker's messages, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
 /// No price takes longer.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -47,7 +49,7 @@ pub fn price(what: What, block: i64, footprint_bytes: u64, scratch: &Path, signa
     let keys = LaunchKeys { experiment: &cell.experiment, seed: 1, directory: Some(folder), ..LaunchKeys::default() };
     let [request, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
     // One round and no warm-up: a fresh process pays what the program pays.
-    fs::write(&request, request::request(&keys, &[&cell], &[], &[vec![0]])).context("cannot write a request")?;
+    Folder::open(scratch)?.write("request", request::request(&keys, &[&cell], &[], &[vec![0]]).as_bytes())?;
     let side = Side {
         command: &started.command,
         options: Vec::<OsString>::new(),
@@ -59,13 +61,13 @@ pub fn price(what: What, block: i64, footprint_bytes: u64, scratch: &Path, signa
     let ended = launch::launch(&[side], TimeLimit::Able(LIMIT), signals)?;
     let mut run =
         ProfileRun { block, what, cost: None, messages: String::new(), phases: BTreeMap::new(), failed: String::new() };
-    let read = fs::File::open(&transcript).context("no transcript")?;
+    let read = files::open_input(&transcript)?;
     match Transcript::read(std::io::BufReader::new(read)) {
         Ok(found) => fill(&mut run, &found),
         Err(error) => run.failed = format!("{error:#}"),
     }
     if run.phases.is_empty() && run.failed.is_empty() {
-        let said = fs::read_to_string(&messages).unwrap_or_default();
+        let said = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();
         run.failed = format!("{}: {:?} {}", cell.name(), ended.ends.first().unwrap_or(&End::Stopped), said.trim());
     }
     Ok(run)

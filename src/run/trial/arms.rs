@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use files::kernel;
 use record::setting::{Setting, split_words};
 use record::trial::{Arm, Role};
 
@@ -65,25 +66,22 @@ fn plain(name: &str, role: Role, shown: &str, command: Vec<String>) -> Arm {
 fn words(line: &str) -> Result<Vec<String>> {
     let needs_shell = line.contains(|c| "|&;<>()$`*?[]{}~#!\n\\".contains(c))
         || line.split_whitespace().next().is_some_and(|first| first.contains('='));
-    let words = match needs_shell {
-        true => vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()],
-        false => split_words(line)?,
-    };
+    let words =
+        if needs_shell { vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()] } else { split_words(line)? };
     if words.is_empty() {
         bail!("an empty command cannot be tried");
     }
     Ok(words)
 }
 
-/// Whether there is such a program: by its path, or below one of the folders of `PATH`.
+/// Tells whether there is such a program: by its path, or below one of the folders of `PATH`.
 fn runnable(program: &str) -> Result<()> {
     let may_run = |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
-    let found = match program.contains('/') {
-        true => may_run(Path::new(program)),
-        false => {
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            std::env::split_paths(&path).any(|folder| may_run(&folder.join(program)))
-        }
+    let found = if program.contains('/') {
+        may_run(Path::new(program))
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| may_run(&folder.join(program)))
     };
     if !found {
         bail!("there is no program {program:?} that may be run");
@@ -97,14 +95,15 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         Arm { name: setting.name.clone(), role: Role::Setting, setting: Some(setting.clone()), ..baseline.clone() };
     if setting.needs_thp {
         let path = "/sys/kernel/mm/transparent_hugepage/enabled";
-        let enabled = std::fs::read_to_string(path).unwrap_or_default();
+        let enabled = kernel::read(path).unwrap_or_default();
         if enabled.is_empty() || enabled.contains("[never]") {
             arm.skipped = Some(format!("the kernel gives no transparent huge pages ({path})"));
         }
     }
-    let program = match arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
-        true => bail!("{}: words cannot be put into a shell's line; write both commands out instead", setting.name),
-        false => 1,
+    let program = if arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
+        bail!("{}: words cannot be put into a shell's line; write both commands out instead", setting.name)
+    } else {
+        1
     };
     arm.command.splice(program..program, setting.arguments.iter().cloned());
     arm.variables.extend(setting.env.clone());
@@ -150,7 +149,7 @@ fn join(arm: &mut Arm, name: &str, value: &str, between: &str) {
 fn library(names: &[String]) -> Result<Option<String>> {
     for name in names {
         let path = if name.starts_with('/') { Some(name.clone()) } else { worker::find_library(name)? };
-        let real = path.and_then(|p| std::fs::canonicalize(p).ok());
+        let real = path.and_then(|p| Path::new(&p).canonicalize().ok());
         if let Some(real) = real.as_deref().and_then(Path::to_str) {
             return Ok(Some(real.to_owned()));
         }

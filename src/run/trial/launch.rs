@@ -8,10 +8,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use record::trial::{Arm, Cost, TrialPlan, TriedRun};
+use record::trial::{Arm, Cost, Ending, TrialPlan, TriedRun};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+use super::orphans::Adopting;
 use crate::run::signals::Signals;
 use crate::worker;
 
@@ -42,7 +44,7 @@ pub fn prepare(plan: &TrialPlan, signals: &Signals) -> Result<()> {
     let limit = (plan.time_limit_s * 1e3).ceil().to_string();
     let (cost, messages) = start(&plan.directory, &["--limit-ms".into(), limit.into()], &command, signals)?;
     let ended = (cost.end, cost.code);
-    if ended != (record::trial::Ending::Exit, 0) && signals.arrived().is_none() {
+    if ended != (Ending::Exit, 0) && signals.arrived().is_none() {
         bail!("--prepare {line:?} ended by {:?} {}: {}", cost.end, cost.code, messages.trim());
     }
     Ok(())
@@ -50,7 +52,7 @@ pub fn prepare(plan: &TrialPlan, signals: &Signals) -> Result<()> {
 
 /// The word in brackets of the kernel's rule for transparent huge pages; empty where there is none.
 pub fn thp_rule() -> String {
-    let text = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let text = files::kernel::read("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     text.split(['[', ']']).nth(1).unwrap_or_default().to_owned()
 }
 
@@ -85,31 +87,47 @@ pub fn start(folder: &Path, options: &[OsString], words: &[String], signals: &Si
     let mut command = Command::new(worker::helper()?);
     command.arg("try").arg("--parent").arg(std::process::id().to_string()).args(options).arg("--").args(words);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let adopting = Adopting::begin();
     // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which asks the helper to end it all.
     let mut child = command.process_group(0).spawn().context("cannot start the helper program")?;
     let pid = Pid::from_child(&child);
-    let ended = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open (Linux 5.3 or newer is needed)")?;
-    loop {
-        let mut watched = vec![PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN)];
-        let stopped = signals.arrived().is_some();
-        if stopped {
-            let _ = kill_process(pid, Signal::TERM);
-        } else {
-            watched.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
-        }
-        let _ = poll(&mut watched, None);
-        if !watched[0].revents().is_empty() {
-            break;
-        }
+    if let Err(error) = wait(pid, signals) {
+        // Its own end has it end the command.
+        let _ = kill_process(pid, Signal::TERM);
+        let _ = child.wait();
+        return Err(error);
     }
     let status = child.wait().context("cannot wait for the helper program")?;
+    drop(adopting);
     let (mut line, mut said) = (String::new(), Vec::new());
     child.stdout.take().context("the helper has no output")?.read_to_string(&mut line)?;
     child.stderr.take().context("the helper has no messages")?.read_to_end(&mut said)?;
     let said = String::from_utf8_lossy(&said).into_owned();
+    if !status.success() && signals.arrived().is_some() {
+        // The signal reached the helper before it could handle one.
+        return Ok((Cost { end: Ending::Stopped, ..Cost::default() }, said));
+    }
     if !status.success() {
         bail!("the helper program could not run the command: {}", said.trim());
     }
     let cost: Cost = serde_json::from_str(&line).with_context(|| format!("the helper program said {line:?}"))?;
     Ok((cost, said))
+}
+
+/// Sleeps until the helper has ended, and asks it to where a signal arrives.
+fn wait(helper: Pid, signals: &Signals) -> Result<()> {
+    let ended = pidfd_open(helper, PidfdFlags::empty()).context("pidfd_open (Linux 5.3 or newer is needed)")?;
+    loop {
+        let mut watched = vec![PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN)];
+        if signals.arrived().is_some() {
+            let _ = kill_process(helper, Signal::TERM);
+        } else {
+            watched.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
+        }
+        match poll(&mut watched, None) {
+            Err(error) if error != Errno::INTR => return Err(error).context("cannot wait for the helper program"),
+            _ if !watched[0].revents().is_empty() => return Ok(()),
+            _ => {}
+        }
+    }
 }

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use record::setting::Setting;
 use record::sizes::did_you_mean;
 
+use crate::plan::text_of;
 use crate::worker::carried;
 
 /// All settings that the binary carries, by name.
@@ -42,7 +43,7 @@ fn one(word: &str, carried: &[Setting]) -> Result<Setting> {
         return Setting::words(text);
     }
     if word.contains('/') || Path::new(word).extension().is_some_and(|e| e == "toml") {
-        let text = std::fs::read_to_string(word).with_context(|| format!("cannot read the setting {word}"))?;
+        let text = text_of(word.as_ref())?;
         return Setting::parse(word, &text);
     }
     carried.iter().find(|s| s.name == word).cloned().with_context(|| {

@@ -8,6 +8,9 @@ const FAULTS: &[(&[&str], &[&str])] = &[
     (&["mmap", "mremap", "mprotect"], &["error=ENOMEM", "error=EAGAIN"]),
     (&["munmap"], &["error=ENOMEM"]),
     (&["madvise"], &["error=ENOMEM", "error=EAGAIN", "error=EINVAL"]),
+    (&["process_madvise"], &["error=ENOMEM", "error=EAGAIN", "error=EINVAL", "retval=4096"]),
+    (&["userfaultfd"], &["error=EMFILE", "error=EPERM", "error=ENOSYS"]),
+    (&["rt_sigaction"], &["error=EINVAL"]),
     (&["mlock"], &["error=ENOMEM", "error=EPERM"]),
     (&["openat"], &["error=EMFILE", "error=ENFILE", "error=EACCES", "error=ENOENT", "error=ENOSPC", "error=EINTR"]),
     (&["read", "pread64", "preadv2"], &["error=EIO", "error=EINTR", "error=ENOMEM", "retval=0", "retval=1"]),
@@ -70,6 +73,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("mprotect", &["pthread_create"]),
     ("madvise", &["MADV_"]),
     ("mlock", &["to lock as much memory"]),
+    ("rt_sigaction", &["sigaction"]),
     ("fcntl", &["F_ADD_SEALS", "a pipe of"]),
     // What these answer only where the call is not there or not permitted.
     ("io_uring_setup", &["io_uring is refused", "SQPOLL is refused"]),

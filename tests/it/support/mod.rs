@@ -2,7 +2,6 @@
 
 pub mod browser;
 pub mod cache;
-pub mod compiled;
 pub mod ended;
 pub mod errors;
 pub mod native;

@@ -28,7 +28,7 @@ pub struct Said {
 impl Place {
     pub fn new() -> Place {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["data", "tmp", "home"] {
+        for name in ["data", "tmp", "home", "runtime"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
         Place { folder }
@@ -44,7 +44,7 @@ impl Place {
 
     /// `pagewise` with these arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
+        let mut command = Command::new(program());
         self.settle(&mut command);
         command.args(arguments);
         command
@@ -53,7 +53,10 @@ impl Place {
     /// Gives any program the environment of this place.
     pub fn settle(&self, command: &mut Command) {
         command.env("XDG_DATA_HOME", self.file("data")).env("XDG_CACHE_HOME", cache());
-        command.env("HOME", self.file("home")).env("TMPDIR", self.file("tmp"));
+        command
+            .env("HOME", self.file("home"))
+            .env("TMPDIR", self.file("tmp"))
+            .env("XDG_RUNTIME_DIR", self.file("runtime"));
         // Tests run at the same time, each in a machine of its own as far as runs are concerned.
         command.env("PAGEWISE_LOCK", self.path());
     }
@@ -103,6 +106,11 @@ impl Place {
         found.extend(entries(run).into_iter().filter(unfinished));
         found
     }
+}
+
+/// The program that is tested: `PAGEWISE_TESTED`, to see a test fail on another build, otherwise the one of this build.
+pub fn program() -> std::ffi::OsString {
+    std::env::var_os("PAGEWISE_TESTED").unwrap_or_else(|| env!("CARGO_BIN_EXE_pagewise").into())
 }
 
 /// What stands directly in a folder; nothing where there is none.

@@ -47,7 +47,6 @@ def schema(path, schema_path):
 READERS = {
     "csv": lambda path: rows(f"read_csv('{path}', header = true, nullstr = '')"),
     "ndjson": lambda path: rows(f"read_json_auto('{path}', format = 'newline_delimited')"),
-    "parquet": lambda path: rows(f"read_parquet('{path}')"),
     "openmetrics": openmetrics,
     "junit": junit,
     "bmf": schema,

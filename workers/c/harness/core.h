@@ -1,4 +1,4 @@
-/* What the worker's own files share with each other; methods do not include it. Each file uses only those above it. */
+/* Shared by the worker's own files and the helper; methods include worker.h. Each file uses only those above it. */
 #ifndef PAGEWISE_CORE_H
 #define PAGEWISE_CORE_H
 #include "worker.h"
@@ -52,7 +52,6 @@ struct sample {
 
 /* arena.c: memory that is not malloc's, so that a method which measures malloc finds it untouched. */
 void *arena(size_t bytes);
-const char *arena_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* out.c: standard output. */
 void out(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -93,7 +92,6 @@ void transcript_columns(void);
 void record_sample(const struct sample *sample);
 void add_sample(const struct sample *sample); /* to the slot's sample of that phase, where there is one */
 void sample_into(struct sample *into, const struct sample *more);
-const struct sample *series_so_far(const struct slot *s, const char *phase);
 void forget_sample(int slot, const char *phase);
 void record_fact(int slot, int cell, const char *name, const char *value);
 void record_end(const char *line);
@@ -142,13 +140,4 @@ void sides_open(void);
 /* worker.c */
 void transcript_about(void);
 void worker_run(void);
-
-static inline void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
 #endif

@@ -203,16 +203,8 @@ const char *memfd_obstacle(int descriptor)
     return refused("memfd_create", "a seccomp filter, a security module, or a kernel without memory files");
 }
 
-/* CPU time of this thread: other processes' turns are not in it, a host that must find a page first is. */
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Maps, touches and gives back `bytes`; returns what a touch cost, in picoseconds of CPU time per base page. */
-static uint64_t touch_and_give_back(struct slot *s, size_t bytes, bool huge)
+static uint64_t recycle_frames(struct slot *s, size_t bytes, bool huge)
 {
     size_t page = s->page_bytes;
     volatile char *p = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE,
@@ -229,7 +221,7 @@ static uint64_t touch_and_give_back(struct slot *s, size_t bytes, bool huge)
 }
 
 /* What a slot gave back at its very end: one thread had touched that much, in pages of that kind. Where the next slot wants as
- * much of the same, its frames are as recycled as touch_and_give_back() would leave them. */
+ * much of the same, its frames are as recycled as recycle_frames() would leave them. */
 static struct {
     int slot;
     size_t bytes;
@@ -248,7 +240,7 @@ static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
     bool known = cheapest[huge] != 0;
     for (int pass = 0; pass < 4; pass++) {
         uint64_t last = level;
-        level = touch_and_give_back(s, bytes, huge);
+        level = recycle_frames(s, bytes, huge);
         if (!cheapest[huge] || level < cheapest[huge])
             cheapest[huge] = level;
         /* The very first pass has nothing to be held against; a later one must come near what was seen before it. */

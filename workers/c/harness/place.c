@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* The first number in a small file of /sys, or `otherwise`. */
-static int number_in(const char *path, int otherwise)
+static int sysfs_number(const char *path, int otherwise)
 {
     FILE *file = fopen(path, "re");
     if (!file)
@@ -24,16 +24,16 @@ static int l3_of(int cpu)
     char path[128];
     for (int i = 0; i < 10; i++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", cpu, i);
-        int level = number_in(path, -1);
+        int level = sysfs_number(path, -1);
         if (level == 3) {
             snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, i);
-            int first = number_in(path, 0); /* some kernels give the cache no id of its own */
+            int first = sysfs_number(path, 0); /* some kernels give the cache no id of its own */
             snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/id", cpu, i);
-            return number_in(path, first);
+            return sysfs_number(path, first);
         }
     }
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-    int package = number_in(path, 0);
+    int package = sysfs_number(path, 0);
     return package < 0 ? 0 : package;
 }
 
@@ -55,7 +55,7 @@ struct place place_of(int cpu)
 {
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    return (struct place){cpu, number_in(path, cpu), l3_of(cpu), node_of(cpu)};
+    return (struct place){cpu, sysfs_number(path, cpu), l3_of(cpu), node_of(cpu)};
 }
 
 /* Whether two CPUs lie to each other as `pin` asks. */

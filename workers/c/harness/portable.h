@@ -1,5 +1,6 @@
 /* Numbers of the kernel's interface that older headers lack: they are the same on every architecture that Linux adds them to
- * today. What an older kernel does not know it answers with EINVAL or ENOSYS, and the method is skipped. */
+ * today. What an older kernel does not know it answers with EINVAL or ENOSYS, and the method is skipped.
+ * One instruction that each architecture names in its own way. */
 #ifndef PAGEWISE_PORTABLE_H
 #define PAGEWISE_PORTABLE_H
 #include <sys/mman.h>
@@ -47,4 +48,14 @@ static inline long portable_preadv2(int descriptor, const struct iovec *parts, i
 #ifndef MFD_NOEXEC_SEAL /* 6.3 */
 #define MFD_NOEXEC_SEAL 8u
 #endif
+
+/* One turn of a waiting loop, for a sibling on the same core. */
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 #endif

@@ -16,7 +16,7 @@ void request_error(int line, const char *format, ...)
     _exit(2);
 }
 
-static char *read_all(size_t *length)
+static char *read_request(size_t *length)
 {
     size_t capacity = 1 << 16, used = 0;
     char *text = arena(capacity + 1);
@@ -235,7 +235,7 @@ static void require_declared_keys(const struct cell *cell)
 void request_read(void)
 {
     size_t length;
-    char *text = read_all(&length);
+    char *text = read_request(&length);
     size_t lines = 1;
     for (size_t i = 0; i < length; i++)
         lines += text[i] == '\n';

@@ -52,7 +52,7 @@ static void run_slot(struct cell *cell, int number, int round)
                        .huge_page_bytes = huge_page_bytes(), .proofs = proves(round), .seed = request.seed, .ops = 1,
                        .threads = 1, .role = request.role ? request.role : 'a'};
     s->bytes = s->phase_bytes = key_size(s, "bytes");
-    size_t threads = key_size(s, "threads"), processes = key_size(s, "processes");
+    size_t threads = key_size(s, "threads"), processes = key_size(s, "processes") + key_size(s, "clones");
     s->threads = threads ? (unsigned)threads : 1;
     proving = s->proofs;
     current_slot = number;

@@ -69,6 +69,11 @@ int phase_end(struct slot *s);
 #define SERIES_PHASE(s, name) for (int open_ = phase_begin((s), (name), 0); open_; open_ = phase_end_series(s))
 int phase_end_series(struct slot *s);
 void phase_forget(struct slot *s, const char *name);
+/* Sums of a SERIES_PHASE until now. The phase has had a turn. */
+struct series {
+    uint64_t wall_ns, minor_faults;
+};
+struct series series_so_far(const struct slot *s, const char *phase);
 
 /* One thread's part of a parallel phase. */
 struct part {
@@ -103,6 +108,8 @@ __attribute__((noreturn)) void fail_because(struct slot *s, const char *call, co
 __attribute__((noreturn)) void skip(struct slot *s, const char *reason);
 /* Skips what both sides find by the cell's keys alone, before either waits for the other: they go on together. */
 __attribute__((noreturn)) void skip_alike(struct slot *s, const char *reason);
+/* Text of any length that lives as long as the worker, for reasons. Outside of malloc, which some methods measure. */
+const char *arena_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A reason for skip() and agree(): the call, what it answered (errno), and what may be behind that. */
 const char *refused(const char *call, const char *hint);
 void fact(struct slot *s, const char *name, uint64_t value);
@@ -181,6 +188,8 @@ const char *launch_name(void);      /* `name` of the request */
 const char *launch_directory(void); /* `directory` of the request */
 
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+/* CPU time of this thread: turns of other processes are not in it, a host that must find a page first is. */
+uint64_t thread_cpu_ns(void);
 
 /* The helper program (helper.c): PAGEWISE_HELPER, or beside this worker. Fails the cell where it is not there. */
 const char *helper_path(struct slot *s);

@@ -2,6 +2,7 @@
  * they cannot do themselves. It measures nothing. */
 #include "verb.h"
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +29,20 @@ static void count_words(const char *usage, int *least, int *most)
     }
 }
 
+/* Whoever started the laboratory may have had these signals ignored or blocked, which is inherited. */
+static void reset_signals(void)
+{
+    static const int numbers[] = {SIGCHLD, SIGPIPE, SIGHUP};
+    sigset_t none;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        signal(numbers[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 int main(int argc, char **argv)
 {
+    reset_signals();
     for (const struct verb *const *v = __start_pagewise_verbs; argc > 1 && v < __stop_pagewise_verbs; v++) {
         if (strcmp((*v)->name, argv[1]) != 0)
             continue;

@@ -1,10 +1,8 @@
-/* Sets up a process and becomes another program; finds a shared library; puts things back: what the laboratory would need
- * unsafe code for. */
+/* Sets up a process and becomes another program; finds a shared library: what the laboratory would need unsafe
+ * code for. */
 #include "core.h"
 #include "verb.h"
-#include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <link.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,8 +10,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <sys/stat.h>
 
 __attribute__((noreturn)) static void stop(const char *what, const char *why)
 {
@@ -115,7 +111,7 @@ static int exec_main(int argc, char **argv)
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length > 0) {
         self[length] = 0;
-        setenv("PAGEWISE_HELPER", self, 1);
+        setenv("PAGEWISE_HELPER", self, 0);
     }
     execvp(argv[i + 1], argv + i + 1);
     stop(argv[i + 1], strerror(errno));
@@ -158,115 +154,8 @@ static int find_library_main(int argc, char **argv)
     return 1;
 }
 
-/* ---- guard ---- */
-
-static char **undo_lines;
-static size_t undo_count, undo_room;
-
-/* Only what is kept is said to be noted. */
-static bool note(const char *line)
-{
-    if (undo_count == undo_room) {
-        size_t room = undo_room ? 2 * undo_room : 64;
-        char **more = realloc(undo_lines, room * sizeof *more);
-        if (!more)
-            return false;
-        undo_lines = more;
-        undo_room = room;
-    }
-    char *kept = strdup(line);
-    if (kept)
-        undo_lines[undo_count++] = kept;
-    return kept != NULL;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
-/* Removes what a run may have left in a folder shared with others, such as /dev/shm: only names with the run's prefix. */
-static void remove_prefixed(const char *directory, const char *prefix)
-{
-    DIR *open_directory = opendir(directory);
-    struct dirent *entry;
-    char path[4096];
-    while (open_directory && strlen(prefix) > 8 && (entry = readdir(open_directory)))
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
-            snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-            nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-        }
-    if (open_directory)
-        closedir(open_directory);
-}
-
-/* A cgroup can be removed once its last process is gone, and a worker that is being killed may take a moment to go. */
-static void remove_directory(const char *path)
-{
-    for (int tries = 0; rmdir(path) != 0 && errno == EBUSY && tries < 300; tries++) {
-        struct timespec pause = {0, 10000000};
-        nanosleep(&pause, NULL);
-    }
-}
-
-static void undo(char *line)
-{
-    char *verb = strtok(line, " "), *path = strtok(NULL, ""), *text = NULL;
-    if (!verb || !path)
-        return;
-    /* The paths of `write` are the kernel's, whose text may have spaces; elsewhere it is the path that may have them. */
-    if (strcmp(verb, "write") == 0)
-        text = strchr(path, ' ');
-    else if (strcmp(verb, "remove-prefix") == 0)
-        text = strrchr(path, ' ');
-    if (text)
-        *text++ = 0;
-    if (strcmp(verb, "write") == 0 && text)
-        write_file(path, text, false);
-    else if (strcmp(verb, "unlink") == 0)
-        unlink(path);
-    else if (strcmp(verb, "rmdir") == 0)
-        remove_directory(path);
-    else if (strcmp(verb, "remove-prefix") == 0 && text)
-        remove_prefixed(path, text);
-    else if (strcmp(verb, "kill-group") == 0 && atoi(path) > 1)
-        kill(-atoi(path), SIGKILL);
-}
-
-/* Outlives the laboratory: it leaves its process group, ignores what Ctrl-C sends, and acts when its input ends. */
-static int guard_main(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    setsid();
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    /* A laboratory that is killed between a line and its answer must not take the guard with it. */
-    signal(SIGPIPE, SIG_IGN);
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length;
-    printf("ready\n");
-    fflush(stdout);
-    while ((length = getline(&line, &capacity, stdin)) > 0) {
-        line[strcspn(line, "\n")] = 0;
-        bool noted = strncmp(line, "undo ", 5) != 0 || note(line + 5);
-        printf(noted ? "noted\n" : "full\n");
-        fflush(stdout);
-    }
-    while (undo_count)
-        undo(undo_lines[--undo_count]);
-    return 0;
-}
-
 VERB("exec",
      "[--parent PID] [--cpus LIST] [--cgroup DIR]… [--address-space BYTES] [--preload LIB] [--set VAR=VALUE]… -- PROGRAM ARG…",
      exec_main);
 VERB("pin", "THREAD CPUS", pin_main);
 VERB("find-library", "NAME", find_library_main);
-VERB("guard", "", guard_main);

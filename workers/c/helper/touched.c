@@ -43,7 +43,7 @@ static struct {
     uint8_t direction;
 } directions[DIRECTIONS];
 
-static struct process **place_of(pid_t pid)
+static struct process **entry_of(pid_t pid)
 {
     struct process **at = &processes[(unsigned)pid % BUCKETS];
     while (*at && (*at)->pid != pid)
@@ -53,7 +53,7 @@ static struct process **place_of(pid_t pid)
 
 static struct process *process_of(pid_t pid)
 {
-    struct process **at = place_of(pid);
+    struct process **at = entry_of(pid);
     if (!*at && (*at = calloc(1, sizeof **at))) {
         (*at)->pid = pid;
         (*at)->threads = 1;
@@ -120,7 +120,7 @@ void touched_exec(pid_t pid)
 
 void touched_exit(pid_t pid)
 {
-    struct process **at = place_of(pid), *p = *at;
+    struct process **at = entry_of(pid), *p = *at;
     if (!p || --p->threads > 0)
         return;
     *at = p->next;

@@ -46,12 +46,19 @@ static struct {
     char words[1 << 16], tail[TAIL];
     uint64_t not_evicted;
     int left;
-} run;
+} job;
 
 static void give_up(const char *what, const char *why)
 {
     dprintf(2, "try: %s: %s\n", what, why);
     _exit(3);
+}
+
+/* A time limit whose nanoseconds fit into 64 bits. */
+static uint64_t limit_of(const char *value)
+{
+    uint64_t ms = strtoull(value, NULL, 10), most = UINT64_MAX / 4000000;
+    return ms < most ? ms : most;
 }
 
 static void try_option(const char *name, char *value)
@@ -62,7 +69,7 @@ static void try_option(const char *name, char *value)
         if (getppid() != (pid_t)atoi(value))
             give_up("parent", "it has ended already");
     } else if (strcmp(name, "--limit-ms") == 0)
-        asked.limit_ms = strtoull(value, NULL, 10);
+        asked.limit_ms = limit_of(value);
     else if (strcmp(name, "--input") == 0)
         asked.input = value;
     else if (strcmp(name, "--cpus") == 0)
@@ -109,7 +116,7 @@ static void evict(const char *path)
     unsigned char *resident = malloc(pages + 1);
     if (p != MAP_FAILED && resident && mincore(p, bytes, resident) == 0)
         for (size_t i = 0; i < pages; i++)
-            run.not_evicted += (resident[i] & 1) * page;
+            job.not_evicted += (resident[i] & 1) * page;
     if (p != MAP_FAILED)
         munmap(p, bytes);
     free(resident);
@@ -120,24 +127,24 @@ static void evict(const char *path)
 
 static void hash_words(void)
 {
-    for (size_t i = 0; i + 8 <= run.held; i += 8) {
+    for (size_t i = 0; i + 8 <= job.held; i += 8) {
         uint64_t word;
-        memcpy(&word, run.words + i, 8);
-        run.hash = (run.hash ^ word) * 0x9E3779B97F4A7C15u;
-        run.hash ^= run.hash >> 29;
+        memcpy(&word, job.words + i, 8);
+        job.hash = (job.hash ^ word) * 0x9E3779B97F4A7C15u;
+        job.hash ^= job.hash >> 29;
     }
-    run.held = 0;
+    job.held = 0;
 }
 
 /* Reads what is there; whether more may come. */
 static bool drain_out(void)
 {
-    ssize_t got = read(run.out, run.words + run.held, sizeof run.words - run.held);
+    ssize_t got = read(job.out, job.words + job.held, sizeof job.words - job.held);
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
-    run.out_bytes += (uint64_t)got;
-    run.held += (size_t)got;
-    if (run.held == sizeof run.words)
+    job.out_bytes += (uint64_t)got;
+    job.held += (size_t)got;
+    if (job.held == sizeof job.words)
         hash_words();
     return true;
 }
@@ -145,19 +152,19 @@ static bool drain_out(void)
 static bool drain_err(void)
 {
     char text[4096];
-    ssize_t got = read(run.err, text, sizeof text);
+    ssize_t got = read(job.err, text, sizeof text);
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
-    size_t have = run.err_bytes < TAIL ? (size_t)run.err_bytes : TAIL, more = (size_t)got;
+    size_t have = job.err_bytes < TAIL ? (size_t)job.err_bytes : TAIL, more = (size_t)got;
     const char *from = text;
-    run.err_bytes += more;
+    job.err_bytes += more;
     if (more > TAIL) {
         from += more - TAIL;
         more = TAIL;
     }
     size_t keep = have + more > TAIL ? TAIL - more : have;
-    memmove(run.tail, run.tail + have - keep, keep);
-    memcpy(run.tail + keep, from, more);
+    memmove(job.tail, job.tail + have - keep, keep);
+    memcpy(job.tail + keep, from, more);
     return true;
 }
 
@@ -165,16 +172,16 @@ static void drain_rest(void)
 {
     uint64_t before;
     do {
-        before = run.out_bytes + run.err_bytes;
-        if (run.out >= 0)
+        before = job.out_bytes + job.err_bytes;
+        if (job.out >= 0)
             drain_out();
-        if (run.err >= 0)
+        if (job.err >= 0)
             drain_err();
-    } while (run.out_bytes + run.err_bytes != before);
-    memset(run.words + run.held, 0, sizeof run.words - run.held);
-    run.held = (run.held + 7) / 8 * 8;
+    } while (job.out_bytes + job.err_bytes != before);
+    memset(job.words + job.held, 0, sizeof job.words - job.held);
+    job.held = (job.held + 7) / 8 * 8;
     hash_words();
-    run.hash ^= run.out_bytes;
+    job.hash ^= job.out_bytes;
 }
 
 /* ---- start ---- */
@@ -218,18 +225,18 @@ static void start(void)
     fcntl(p.out[0], F_SETPIPE_SZ, 1 << 20);
     fcntl(p.out[0], F_SETFL, O_NONBLOCK);
     fcntl(p.err[0], F_SETFL, O_NONBLOCK);
-    run.out = p.out[0];
-    run.err = p.err[0];
+    job.out = p.out[0];
+    job.err = p.err[0];
     if (asked.cpus)
         set_affinity(0, asked.cpus);
     if (asked.no_thp && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
         give_up("prctl(PR_SET_THP_DISABLE)", strerror(errno));
-    run.start_ns = now_ns();
+    job.start_ns = now_ns();
     /* Its first process shares this one's memory until it is another program, so that this one's size costs it nothing. */
-    run.pid = is_followed() ? fork() : vfork();
-    if (run.pid == 0)
+    job.pid = is_followed() ? fork() : vfork();
+    if (job.pid == 0)
         become(&p, asked.command);
-    if (run.pid < 0)
+    if (job.pid < 0)
         give_up("fork", strerror(errno));
     close(p.in);
     close(p.out[1]);
@@ -237,16 +244,16 @@ static void start(void)
     close(p.failed[1]);
     if (is_followed()) {
         if (asked.proof)
-            proof_begin(run.pid);
+            proof_begin(job.pid);
         if (asked.faults)
-            faults_begin(run.pid);
+            faults_begin(job.pid);
         if (asked.split_us)
-            split_begin(run.pid, asked.split_us);
+            split_begin(job.pid, asked.split_us);
         if (write(p.go[1], "", 1) != 1)
             give_up("pipe", strerror(errno));
     }
-    if (read(p.failed[0], &run.error, sizeof run.error) != sizeof run.error)
-        run.error = 0;
+    if (read(p.failed[0], &job.error, sizeof job.error) != sizeof job.error)
+        job.error = 0;
 }
 
 /* ---- wait ---- */
@@ -259,10 +266,10 @@ static bool reap(void)
     while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
         if (WIFSTOPPED(status)) {
             proof_stopped(pid, status);
-        } else if (pid == run.pid) {
-            run.wall_ns = now_ns() - run.start_ns;
-            run.status = status;
-            run.ended = true;
+        } else if (pid == job.pid) {
+            job.wall_ns = now_ns() - job.start_ns;
+            job.status = status;
+            job.ended = true;
         }
     }
     return pid == 0;
@@ -270,7 +277,7 @@ static bool reap(void)
 
 static void signal_all(int number)
 {
-    kill(-run.pid, number);
+    kill(-job.pid, number);
     for_each_child(number);
 }
 
@@ -284,7 +291,7 @@ static void sleep_ms(uint64_t ms)
         ms = RINGS_MS;
     if (asked.split_us && ms > SPLIT_MS)
         ms = SPLIT_MS;
-    struct pollfd watched[4] = {{run.signals, POLLIN, 0}, {run.out, POLLIN, 0}, {run.err, POLLIN, 0}, {rings, POLLIN, 0}};
+    struct pollfd watched[4] = {{job.signals, POLLIN, 0}, {job.out, POLLIN, 0}, {job.err, POLLIN, 0}, {rings, POLLIN, 0}};
     poll(watched, 4, (int)(ms > 60000 ? 60000 : ms));
     if (asked.faults)
         faults_read();
@@ -292,16 +299,16 @@ static void sleep_ms(uint64_t ms)
         split_read();
     if (watched[0].revents) {
         struct signalfd_siginfo seen;
-        while (read(run.signals, &seen, sizeof seen) == sizeof seen)
-            run.stopped |= seen.ssi_signo != SIGCHLD;
+        while (read(job.signals, &seen, sizeof seen) == sizeof seen)
+            job.stopped |= seen.ssi_signo != SIGCHLD;
     }
     if (watched[1].revents && !drain_out()) {
-        close(run.out);
-        run.out = -1;
+        close(job.out);
+        job.out = -1;
     }
     if (watched[2].revents && !drain_err()) {
-        close(run.err);
-        run.err = -1;
+        close(job.err);
+        job.err = -1;
     }
     if (asked.proof)
         proof_look_at_all();
@@ -312,7 +319,7 @@ static bool wait_for_all(uint64_t ms)
 {
     uint64_t until = now_ns() + ms * 1000000;
     bool any = reap();
-    while (any && now_ns() < until && !run.stopped) {
+    while (any && now_ns() < until && !job.stopped) {
         sleep_ms(5);
         any = reap();
     }
@@ -321,13 +328,13 @@ static bool wait_for_all(uint64_t ms)
 
 static void wait_for_command(void)
 {
-    uint64_t limit = run.start_ns + asked.limit_ms * 1000000;
-    for (reap(); !run.ended && !run.stopped; reap()) {
+    uint64_t limit = job.start_ns + asked.limit_ms * 1000000;
+    for (reap(); !job.ended && !job.stopped; reap()) {
         uint64_t now = now_ns();
         if (asked.limit_ms && now >= limit) {
-            if (run.late)
+            if (job.late)
                 break;
-            run.late = true;
+            job.late = true;
             signal_all(SIGTERM);
             limit = now + TERM_MS * 1000000ull;
         }
@@ -338,9 +345,9 @@ static void wait_for_command(void)
 /* Ends whatever is left. Each round kills the children there are; theirs become ours and go in the next. */
 static void end_all(void)
 {
-    bool any = run.ended && !run.late ? wait_for_all(LEAVE_MS) : reap();
-    if (any && run.ended && !run.late)
-        run.left = for_each_child(0);
+    bool any = job.ended && !job.late ? wait_for_all(LEAVE_MS) : reap();
+    if (any && job.ended && !job.late)
+        job.left = for_each_child(0);
     uint64_t until = now_ns() + END_MS * 1000000ull;
     while (any && now_ns() < until) {
         signal_all(SIGKILL);
@@ -348,7 +355,7 @@ static void end_all(void)
         any = reap();
     }
     if (any)
-        run.left += for_each_child(0);
+        job.left += for_each_child(0);
 }
 
 /* The numbers of a file such as /proc/self/io: bytes and calls of reading and writing. */
@@ -387,9 +394,9 @@ static void print_run(void)
 {
     struct rusage used;
     getrusage(RUSAGE_CHILDREN, &used);
-    const char *end = run.error ? "not-started" : run.late ? "time-limit" : run.stopped ? "stopped"
-                    : WIFSIGNALED(run.status) ? "signal" : "exit";
-    int code = run.error ? run.error : WIFSIGNALED(run.status) ? WTERMSIG(run.status) : WEXITSTATUS(run.status);
+    const char *end = job.error ? "not-started" : job.late ? "time-limit" : job.stopped ? "stopped"
+                    : WIFSIGNALED(job.status) ? "signal" : "exit";
+    int code = job.error ? job.error : WIFSIGNALED(job.status) ? WTERMSIG(job.status) : WEXITSTATUS(job.status);
     uint64_t user_us = (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec;
     uint64_t system_us = (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
     double kernel;
@@ -399,12 +406,12 @@ static void print_run(void)
         user_us = all_us - system_us;
     }
     printf("{\"end\":\"%s\",\"code\":%d,\"wall_ns\":%llu,\"user_us\":%llu,\"system_us\":%llu,\"max_rss_kib\":%ld,", end, code,
-           (unsigned long long)run.wall_ns, (unsigned long long)user_us, (unsigned long long)system_us, used.ru_maxrss);
+           (unsigned long long)job.wall_ns, (unsigned long long)user_us, (unsigned long long)system_us, used.ru_maxrss);
     printf("\"minor_faults\":%ld,\"major_faults\":%ld,\"voluntary_switches\":%ld,\"involuntary_switches\":%ld,", used.ru_minflt,
            used.ru_majflt, used.ru_nvcsw, used.ru_nivcsw);
     printf("\"output_bytes\":%llu,\"output_hash\":\"%016llx\",\"error_bytes\":%llu,\"left\":%d,\"not_evicted\":%llu",
-           (unsigned long long)run.out_bytes, (unsigned long long)run.hash, (unsigned long long)run.err_bytes, run.left,
-           (unsigned long long)run.not_evicted);
+           (unsigned long long)job.out_bytes, (unsigned long long)job.hash, (unsigned long long)job.err_bytes, job.left,
+           (unsigned long long)job.not_evicted);
     print_calls();
     if (asked.proof)
         proof_print();
@@ -414,7 +421,7 @@ static void print_run(void)
         split_print();
     printf("}\n");
     fflush(stdout);
-    if (write(2, run.tail, run.err_bytes < TAIL ? (size_t)run.err_bytes : TAIL) < 0)
+    if (write(2, job.tail, job.err_bytes < TAIL ? (size_t)job.err_bytes : TAIL) < 0)
         _exit(3);
 }
 
@@ -429,15 +436,15 @@ static int try_main(int argc, char **argv)
     if (i + 1 >= argc)
         give_up("--", "no program");
     asked.command = argv + i + 1;
-    run.hash = 0x243F6A8885A308D3u;
+    job.hash = 0x243F6A8885A308D3u;
     sigset_t watched;
     sigemptyset(&watched);
     int numbers[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
     for (int n = 0; n < 4; n++)
         sigaddset(&watched, numbers[n]);
     sigprocmask(SIG_BLOCK, &watched, NULL);
-    run.signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (run.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    job.signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (job.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         give_up("signalfd or subreaper", strerror(errno));
     for (int n = 0; n < asked.evicts; n++)
         evict(asked.evict[n]);

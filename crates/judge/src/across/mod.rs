@@ -2,7 +2,7 @@
 
 pub mod programs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::across::{
     COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell,
@@ -24,19 +24,19 @@ use crate::{claims, machines};
 
 /// A run as it takes part.
 pub struct Run {
-    /// What was judged of it.
+    /// Summary.
     pub summary: Summary,
     /// The machine when it began.
     pub environment: Environment,
     /// SHA-256 of each worker used.
     pub workers: BTreeMap<String, String>,
-    /// What it says of claims, where it is a run of claims.
+    /// Answers to claims, where it is a run of claims.
     pub answers: Option<Answers>,
 }
 
-/// What is asked of a comparison.
+/// Question about a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct CompareOptions {
     /// Differences below this share are called within the margin.
     pub margin: f64,
     /// The share by which nothing may be slower.
@@ -61,13 +61,13 @@ struct Gathered<'a> {
 }
 
 /// Compares `b` with `a`; each has one run at least.
-pub fn compare(a: &[Run], b: &[Run], asked: &Asked) -> Compared {
+pub fn compare(a: &[Run], b: &[Run], asked: &CompareOptions) -> Compared {
     let (cells_a, cells_b) = (gathered(a), gathered(b));
     let mut cells = Vec::new();
     let mut estimates = Vec::new();
     let mut missing = Vec::new();
     let order = a.iter().chain(b).flat_map(|run| run.summary.cells.iter().filter(|c| !c.hidden).map(key));
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let none = Gathered::default();
     for key in order.filter(|key| seen.insert(key.clone())) {
         let (of_a, of_b) = (cells_a.get(&key).unwrap_or(&none), cells_b.get(&key).unwrap_or(&none));
@@ -90,7 +90,7 @@ pub fn compare(a: &[Run], b: &[Run], asked: &Asked) -> Compared {
 
 /// A comparison of two sides, with the gate's word where one is asked for.
 fn told(
-    asked: &Asked,
+    asked: &CompareOptions,
     [a, b]: [ComparedSide; 2],
     differences: Vec<FactDifference>,
     (cells, missing): (Vec<ComparedCell>, Vec<MissingCell>),
@@ -160,7 +160,7 @@ fn cost(side: &Side, logs: &[Vec<f64>]) -> SideCost {
 }
 
 /// The words of all cells, adjusted for how many they are.
-fn say(cells: &mut [ComparedCell], estimates: &[Option<stats::estimate::Estimate>], asked: &Asked) {
+fn say(cells: &mut [ComparedCell], estimates: &[Option<stats::estimate::Estimate>], asked: &CompareOptions) {
     let with: Vec<usize> = (0..cells.len()).filter(|&i| estimates[i].is_some()).collect();
     let found: Vec<stats::estimate::Estimate> = estimates.iter().flatten().copied().collect();
     let pairs: Vec<_> = found.iter().map(|e| (*e, asked.margin)).collect();
@@ -212,7 +212,12 @@ fn of_side(runs: &[Run]) -> ComparedSide {
         runs[1..].iter().flat_map(|run| facts(&runs[0], run)).filter(|d| d.matters).map(|d| d.field).collect();
     unlike.sort();
     unlike.dedup();
-    let name = |run: &Run| ComparedRun { run: run.summary.run.clone(), created: run.summary.created.clone() };
+    let name = |run: &Run| ComparedRun {
+        run: run.summary.run.clone(),
+        created: run.summary.created.clone(),
+        interrupted: run.summary.is_interrupted(),
+        damage: run.summary.damage().map(str::to_owned).collect(),
+    };
     ComparedSide { runs: runs.iter().map(name).collect(), environment: runs[0].summary.environment.clone(), unlike }
 }
 
@@ -236,6 +241,22 @@ fn facts(a: &Run, b: &Run) -> Vec<FactDifference> {
     found
 }
 
+impl Run {
+    /// Names of the facts in which another run may differ, parts joined by dots.
+    pub fn fields(&self) -> BTreeSet<String> {
+        let workers = self.workers.keys().map(|name| format!("worker.{name}"));
+        machines::fields(&self.environment).into_iter().chain(workers).chain(["version".to_owned()]).collect()
+    }
+}
+
+/// The first of these words that names neither a field nor the beginning of one up to a dot.
+pub fn unknown_fact<'a>(expected: &'a [String], fields: &BTreeSet<String>) -> Option<&'a String> {
+    let names = |word: &str, field: &String| {
+        field.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    expected.iter().find(|word| !fields.iter().any(|field| names(word, field)))
+}
+
 fn differences(a: &Run, b: &Run, expected: &[String]) -> Vec<FactDifference> {
     let mut found = facts(a, b);
     for difference in &mut found {
@@ -253,7 +274,10 @@ fn gated(compared: &Compared) -> Gated {
         |m: &&MissingCell| [m.a, m.b].iter().flatten().any(|s| matches!(s, Status::Untrusted | Status::Damaged));
     let lost = |m: &&MissingCell| m.a == Some(Status::Ok) && m.b != Some(Status::Ok);
     let differs = compared.differences.iter().any(|d| d.matters && !d.expected);
-    if differs {
+    let damaged = [&compared.a, &compared.b].iter().any(|side| side.runs.iter().any(|run| !run.damage.is_empty()));
+    if damaged {
+        Gated::Damaged
+    } else if differs {
         Gated::NotComparable
     } else if word(GateWord::Regression) {
         Gated::Regression

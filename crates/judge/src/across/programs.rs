@@ -1,16 +1,18 @@
 //! Tries and profiles of somebody's own programs held against each other, as runs are: unpaired, each try or profile a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::across::{Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, MissingCell};
+use record::folder::Kept;
+use record::kind::Kind;
 use record::outcome::Status;
-use record::profile::{KIND as PROFILE, ProfilePlan, ProfileRun};
+use record::profile::{ProfilePlan, ProfileRun};
 use record::summary::Verdict;
-use record::trial::{KIND as TRY, TrialPlan, TriedRun};
+use record::trial::{TrialPlan, TriedRun};
 use stats::across::{Side, ratio, side};
 use stats::interval::CONFIDENCE;
 
-use super::{Asked, cost, say, told};
+use super::{CompareOptions, cost, say, told};
 use crate::estimate::shown;
 use crate::trial::Times;
 use crate::{profile, trial};
@@ -18,9 +20,8 @@ use crate::{profile, trial};
 /// A kept try or profile as it takes part.
 #[derive(Clone, Debug)]
 pub struct Program {
-    kind: &'static str,
-    run: String,
-    created: String,
+    kind: Kind,
+    run: ComparedRun,
     version: String,
     environment: BTreeMap<String, String>,
     costs: Vec<Times>,
@@ -28,27 +29,32 @@ pub struct Program {
 
 impl Program {
     /// A try.
-    pub fn tried(plan: &TrialPlan, runs: &[TriedRun]) -> Program {
+    pub fn tried(kept: &Kept<TrialPlan, TriedRun>) -> Program {
+        let plan = &kept.plan;
         Program {
-            kind: TRY,
-            run: plan.run.clone(),
-            created: plan.created.clone(),
+            kind: Kind::Try,
+            run: compared_run(kept, &plan.run, &plan.created),
             version: plan.version.clone(),
             environment: plan.environment.clone(),
-            costs: trial::costs(plan, runs),
+            costs: trial::costs(plan, &kept.launches),
         }
     }
 
     /// A profile.
-    pub fn profiled(plan: &ProfilePlan, runs: &[ProfileRun]) -> Program {
+    pub fn profiled(kept: &Kept<ProfilePlan, ProfileRun>) -> Program {
+        let plan = &kept.plan;
         Program {
-            kind: PROFILE,
-            run: plan.run.clone(),
-            created: plan.created.clone(),
+            kind: Kind::Profile,
+            run: compared_run(kept, &plan.run, &plan.created),
             version: plan.version.clone(),
             environment: plan.environment.clone(),
-            costs: profile::costs(plan, runs),
+            costs: profile::costs(plan, &kept.launches),
         }
+    }
+
+    /// Names of the facts in which another try or profile may differ.
+    pub fn fields(&self) -> BTreeSet<String> {
+        self.facts().into_keys().map(str::to_owned).collect()
     }
 
     fn facts(&self) -> BTreeMap<&str, &str> {
@@ -57,10 +63,15 @@ impl Program {
     }
 }
 
+fn compared_run<P, L>(kept: &Kept<P, L>, run: &str, created: &str) -> ComparedRun {
+    let damage = kept.damage.clone();
+    ComparedRun { run: run.to_owned(), created: created.to_owned(), interrupted: kept.interrupted, damage }
+}
+
 type Key<'a> = (&'a str, &'a str, &'a str, &'static str);
 
 fn keys<'a>(of: &'a Program) -> impl Iterator<Item = (Key<'a>, &'a Times)> {
-    of.costs.iter().map(|cost| ((of.kind, cost.command.as_str(), cost.arm.as_str(), cost.time), cost))
+    of.costs.iter().map(|cost| ((of.kind.word(), cost.command.as_str(), cost.arm.as_str(), cost.time), cost))
 }
 
 /// The logarithms of each run of a side; `None` where a cost is zero, which has no ratio.
@@ -71,7 +82,7 @@ fn logs(side: &[Program], key: Key) -> Option<Vec<Vec<f64>>> {
 }
 
 /// Compares `b` with `a`; each has one try or profile at least.
-pub fn compare(a: &[Program], b: &[Program], asked: &Asked) -> Compared {
+pub fn compare(a: &[Program], b: &[Program], asked: &CompareOptions) -> Compared {
     let (mut cells, mut estimates, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     let mut seen = std::collections::BTreeSet::new();
     for (key, _) in a.iter().chain(b).flat_map(keys) {
@@ -128,8 +139,8 @@ fn of_side(side: &[Program]) -> ComparedSide {
     let mut unlike: Vec<String> = side[1..].iter().flat_map(|other| unlike_in(first, other)).map(|d| d.field).collect();
     unlike.sort();
     unlike.dedup();
-    let run = |of: &Program| ComparedRun { run: of.run.clone(), created: of.created.clone() };
-    ComparedSide { runs: side.iter().map(run).collect(), environment: first.environment.clone(), unlike }
+    let runs = side.iter().map(|program| program.run.clone()).collect();
+    ComparedSide { runs, environment: first.environment.clone(), unlike }
 }
 
 fn unlike_in(a: &Program, b: &Program) -> Vec<FactDifference> {
@@ -163,9 +174,8 @@ mod tests {
             seconds: seconds.to_vec(),
         };
         Program {
-            kind: TRY,
-            run: run.to_owned(),
-            created: String::new(),
+            kind: Kind::Try,
+            run: ComparedRun { run: run.to_owned(), created: String::new(), interrupted: false, damage: Vec::new() },
             version: "1".to_owned(),
             environment: BTreeMap::from([("kernel".to_owned(), kernel.to_owned())]),
             costs: vec![cost("as it is", "cpu", seconds), cost("thp", "kernel", &[0.0, 0.01])],
@@ -180,7 +190,7 @@ mod tests {
                 .collect()
         };
         let (a, b) = (side("a", "6.1", 1.0), side("b", "6.18", 0.5));
-        let asked = Asked { margin: 0.02, gate: Some(0.03), expected: vec!["kernel".to_owned()] };
+        let asked = CompareOptions { margin: 0.02, gate: Some(0.03), expected: vec!["kernel".to_owned()] };
         let found = compare(&a, &b, &asked);
         assert_eq!((found.cells.len(), found.missing.len()), (1, 1));
         let cell = &found.cells[0];
@@ -196,7 +206,7 @@ mod tests {
     fn another_command_is_not_compared() {
         let (a, mut b) = (program("a", "6", &[1.0, 1.1]), program("b", "6", &[1.0, 1.1]));
         b.costs.iter_mut().for_each(|cost| cost.command = "sort b".to_owned());
-        let found = compare(&[a], &[b], &Asked::default());
+        let found = compare(&[a], &[b], &CompareOptions::default());
         assert!(found.cells.is_empty());
         let of_b = found.missing.iter().find(|m| m.cell.ends_with("of sort b") && m.reason == "only one side has it");
         assert_eq!(of_b.map(|m| (m.a, m.b)), Some((None, Some(Status::Ok))));

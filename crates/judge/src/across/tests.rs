@@ -19,8 +19,8 @@ fn runs(factors: &[f64]) -> Vec<Run> {
     factors.iter().map(|f| run(*f)).collect()
 }
 
-fn asked(gate: Option<f64>) -> Asked {
-    Asked { margin: 0.02, gate, expected: Vec::new() }
+fn asked(gate: Option<f64>) -> CompareOptions {
+    CompareOptions { margin: 0.02, gate, expected: Vec::new() }
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn another_kernel_closes_the_gate_unless_it_is_what_is_compared() {
     let closed = compare(&runs(&[1.0, 1.001, 0.999]), &other, &asked(Some(0.9)));
     assert_eq!(closed.gated.map(Gated::exit_code), Some(4));
     assert_eq!(closed.differences[0].field, "kernel.release");
-    let expected = Asked { expected: vec!["kernel".to_owned()], ..asked(Some(0.9)) };
+    let expected = CompareOptions { expected: vec!["kernel".to_owned()], ..asked(Some(0.9)) };
     assert_eq!(compare(&runs(&[1.0, 1.001, 0.999]), &other, &expected).gated, Some(Gated::Passes));
 }
 

@@ -1,4 +1,4 @@
-//! What is said to somebody who asks one question, and what stands in the file of advice.
+//! Answer to one question, for a person and for the advice file.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use record::sizes::format_size;
 use record::summary::{CellSummary, Estimate, GroupSummary, Proof, Recommendation, Summary, Verdict};
 use stats::t::t_quantile;
 
-use super::asked::{Asked, by_size};
+use super::asked::{AdviceRequest, by_size};
 use super::choice::{choices, flips, segments};
 use super::points::{points, ratio};
 use super::pool::standard;
@@ -23,7 +23,7 @@ struct Here<'a> {
     ways: Vec<(&'a str, &'a CellSummary)>,
 }
 
-fn here<'a>(asked: &'a Asked, settings: &BTreeMap<String, String>, summary: &'a Summary) -> Option<Here<'a>> {
+fn here<'a>(asked: &'a AdviceRequest, settings: &BTreeMap<String, String>, summary: &'a Summary) -> Option<Here<'a>> {
     let cell = |wanted| by_size(summary, wanted, settings).get(&asked.bytes).copied();
     let obvious = cell(&asked.obvious)?;
     let ways = asked.ways.iter().filter_map(|(name, wanted)| Some((name.as_str(), cell(wanted)?))).collect();
@@ -31,7 +31,7 @@ fn here<'a>(asked: &'a Asked, settings: &BTreeMap<String, String>, summary: &'a 
 }
 
 impl<'a> Here<'a> {
-    /// How many ways were measured.
+    /// Number of measured methods.
     fn measured(&self) -> usize {
         self.ways.iter().filter(|(_, cell)| cell.status == Status::Ok).count()
     }
@@ -54,10 +54,10 @@ impl<'a> Here<'a> {
     }
 }
 
-/// What is advised in one case, with the summary that says it. A way is advised only where the run's own judging does: its gain
+/// Advice for one case, with the summary behind it. A way is advised only where the run's own judging does: its gain
 /// lies beyond the margin, and the word holds among all words of the run.
 fn case<'a>(
-    asked: &'a Asked,
+    asked: &'a AdviceRequest,
     settings: &BTreeMap<String, String>,
     summaries: &[&'a Summary],
     margin: f64,
@@ -97,8 +97,8 @@ fn blank() -> Case {
     }
 }
 
-/// What the run's own judging of the group says.
-fn of_group(case: &mut Case, asked: &Asked, here: &Here, group: &GroupSummary) {
+/// Applies the run's own verdict on the group.
+fn of_group(case: &mut Case, asked: &AdviceRequest, here: &Here, group: &GroupSummary) {
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             case.way = here.name_of(cell).map(str::to_owned);
@@ -108,9 +108,12 @@ fn of_group(case: &mut Case, asked: &Asked, here: &Here, group: &GroupSummary) {
         Recommendation::Keep { .. } if here.measured() > 0 => case.way = Some(asked.topic.obvious.clone()),
         Recommendation::Keep { .. } | Recommendation::Nothing => {}
     }
-    let name = |cell: usize| match Some(cell) == group.baseline {
-        true => Some(asked.topic.obvious.clone()),
-        false => here.name_of(cell).map(str::to_owned),
+    let name = |cell: usize| {
+        if Some(cell) == group.baseline {
+            Some(asked.topic.obvious.clone())
+        } else {
+            here.name_of(cell).map(str::to_owned)
+        }
     };
     if let Some(best) = group.best.iter().find(|b| b.group.is_empty()) {
         let near = best.within.iter().copied().chain([best.leader]).filter_map(name);
@@ -121,7 +124,7 @@ fn of_group(case: &mut Case, asked: &Asked, here: &Here, group: &GroupSummary) {
 }
 
 /// The same where another phase than the headline is asked about, such as using memory that is there.
-fn of_measure(case: &mut Case, asked: &Asked, here: &Here, margin: f64) {
+fn of_measure(case: &mut Case, asked: &AdviceRequest, here: &Here, margin: f64) {
     let of = |(name, way): &(&str, &CellSummary)| {
         let cost = ratio(here.summary, (way, here.obvious), &asked.measure, Of::Wall)?;
         Some(((*name).to_owned(), cost, Verdict::of(cost.low, cost.high, margin)))
@@ -142,8 +145,8 @@ fn of_measure(case: &mut Case, asked: &Asked, here: &Here, margin: f64) {
     (case.unsettled, case.within) = (unsettled.collect(), within.collect());
 }
 
-/// What the advised way costs elsewhere: facts that differ, the sentence of its topic, and the first use.
-fn costs(asked: &Asked, case: &Case, here: Option<&Here>) -> Vec<String> {
+/// Costs of the advised method elsewhere: facts that differ, the sentence of its topic, and the first use.
+fn costs(asked: &AdviceRequest, case: &Case, here: Option<&Here>) -> Vec<String> {
     let Some((here, way)) = here.zip(case.way.as_deref()).filter(|(_, way)| *way != asked.topic.obvious) else {
         return Vec::new();
     };
@@ -165,8 +168,8 @@ fn costs(asked: &Asked, case: &Case, here: Option<&Here>) -> Vec<String> {
     told
 }
 
-/// What all runs of the size say together, where one of them alone does not settle it.
-fn together(case: &mut Case, asked: &Asked, points: &[Point], margin: f64) {
+/// Pools all runs of the size, where one of them alone does not settle it.
+fn together(case: &mut Case, asked: &AdviceRequest, points: &[Point], margin: f64) {
     let all = choices(points, &asked.topic.obvious, margin);
     let Some(way) = all.into_iter().find(|(bytes, _)| *bytes == asked.bytes).and_then(|(_, way)| way) else { return };
     case.gain = points.iter().find(|p| p.bytes == asked.bytes && p.way == way).map(|p| p.cost);
@@ -174,9 +177,17 @@ fn together(case: &mut Case, asked: &Asked, points: &[Point], margin: f64) {
     case.way = Some(way);
 }
 
+/// Takes the advice back unless its interval lies below 1: whatever a record says, no costlier way is advised.
+fn keep_to_gains(case: &mut Case) {
+    let other = case.way.as_ref().is_some_and(|way| *way != case.obvious);
+    if other && case.gain.is_none_or(|gain| gain.high >= 1.0 || gain.ratio >= 1.0) {
+        (case.way, case.gain) = (None, None);
+    }
+}
+
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
 pub fn answer(
-    asked: &Asked,
+    asked: &AdviceRequest,
     cases: &[BTreeMap<String, String>],
     summaries: &[&Summary],
     made: &[String],
@@ -184,7 +195,7 @@ pub fn answer(
     snippets: impl Fn(&str) -> Vec<Snippet>,
 ) -> Answer {
     let (mut first, here) = case(asked, &asked.settings, summaries, margin);
-    let also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(asked, s, summaries, margin)).collect();
+    let mut also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(asked, s, summaries, margin)).collect();
     let (points, mut runs) = points(asked, summaries);
     // A way that is measured at one size only has no place among those whose sizes are searched.
     let searched: Vec<Point> = points.iter().filter(|p| !asked.topic.is_only_asked(&p.way)).cloned().collect();
@@ -192,6 +203,7 @@ pub fn answer(
     if first.gain.is_none() {
         together(&mut first, asked, &points, margin);
     }
+    [&mut first].into_iter().chain(also.iter_mut().map(|(case, _)| case)).for_each(keep_to_gains);
     runs.extend([&here].into_iter().chain(also.iter().map(|(_, h)| h)).flatten().map(|h| h.summary.run.clone()));
     runs.sort();
     runs.dedup();
@@ -216,8 +228,8 @@ pub fn answer(
     }
 }
 
-/// What the file of advice says of a question.
-pub fn question(asked: &Asked, summaries: &[&Summary], margin: f64) -> Question {
+/// Entry of the advice file for a question.
+pub fn question(asked: &AdviceRequest, summaries: &[&Summary], margin: f64) -> Question {
     let (points, mut runs) = points(asked, summaries);
     // In one order, whoever measured first: the file is canonical.
     runs.sort();

@@ -9,10 +9,10 @@ use record::summary::{CellSummary, Summary};
 
 /// A topic as a user asked it.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct AdviceRequest {
     /// The topic.
     pub topic: Topic,
-    /// What else is the case, as the experiment writes it.
+    /// Fixed parameters, as the experiment writes them.
     pub settings: BTreeMap<String, String>,
     /// The phase or total that counts.
     pub measure: String,
@@ -27,7 +27,7 @@ pub struct Asked {
 /// The parameter that is the size.
 pub(super) const BYTES: &str = "bytes";
 
-/// Whether a cell of a summary is this one at whatever size, and in the case that these settings say.
+/// Tells whether a cell of a summary is this one at whatever size, and in the case that these settings say.
 fn is(found: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) -> bool {
     let of = |key: &String| settings.get(key).or_else(|| wanted.parameters.get(key));
     let plain = |key: &&String| *key != BATCH && *key != BYTES;

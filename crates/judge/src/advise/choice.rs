@@ -22,7 +22,7 @@ fn limits(point: &Point) -> (f64, f64) {
     ((log - half).min(point.cost.low.ln()), (log + half).max(point.cost.high.ln()))
 }
 
-/// What is known of one way at one size.
+/// Knowledge of one method at one size.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     way: &'a str,
@@ -31,7 +31,7 @@ struct Known<'a> {
     high: f64,
 }
 
-/// What is known at each size.
+/// Knowledge at each size.
 fn known(points: &[Point]) -> BTreeMap<u64, Vec<Known<'_>>> {
     let mut all: BTreeMap<u64, Vec<Known>> = BTreeMap::new();
     for point in points {
@@ -114,14 +114,13 @@ pub fn segments(points: &[Point], obvious: &str, margin: f64) -> Vec<Segment> {
 fn segment(points: &[Point], obvious: &str, usual: &str, way: String, sizes: &[u64]) -> Option<Segment> {
     let turned = way == obvious;
     // Where the obvious way is best, it is held against the way that is best elsewhere, or against the best of the others.
-    let other = match turned {
-        false => way.clone(),
-        true => {
-            let here = |p: &&Point| sizes.contains(&p.bytes);
-            let has = points.iter().filter(here).any(|p| p.way == usual);
-            let least = points.iter().filter(here).min_by(|a, b| a.cost.ratio.total_cmp(&b.cost.ratio))?;
-            if has { usual.to_owned() } else { least.way.clone() }
-        }
+    let other = if turned {
+        let here = |p: &&Point| sizes.contains(&p.bytes);
+        let has = points.iter().filter(here).any(|p| p.way == usual);
+        let least = points.iter().filter(here).min_by(|a, b| a.cost.ratio.total_cmp(&b.cost.ratio))?;
+        if has { usual.to_owned() } else { least.way.clone() }
+    } else {
+        way.clone()
     };
     let mine = || points.iter().filter(|p| sizes.contains(&p.bytes) && p.way == other);
     let mut ratios: Vec<f64> = mine().map(|p| p.cost.ratio).collect();

@@ -10,7 +10,7 @@ mod pool;
 mod uses;
 
 pub use answer::{answer, question};
-pub use asked::Asked;
+pub use asked::AdviceRequest;
 pub use choice::{choices, flips, segments};
 pub use merge::merge;
 pub use points::{has, points};

@@ -8,7 +8,7 @@ use record::outcome::Status;
 use record::summary::{CellSummary, Estimate, Summary, Verdict};
 use stats::interval::LEAST_LAUNCHES;
 
-use super::asked::{Asked, by_size};
+use super::asked::{AdviceRequest, by_size};
 use super::pool::pooled;
 use crate::claims::figure::{Side, timed};
 
@@ -29,8 +29,8 @@ pub(super) fn ratio(
     Some(found.estimate).filter(|e| found.paired && sound(e))
 }
 
-/// What one summary says, by size and way.
-fn of_one(asked: &Asked, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<Point> {
+/// Points of one summary, by size and method.
+fn of_one(asked: &AdviceRequest, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<Point> {
     let obvious = by_size(summary, &asked.obvious, settings);
     let mut found = Vec::new();
     for (name, cell) in &asked.ways {
@@ -44,8 +44,8 @@ fn of_one(asked: &Asked, settings: &BTreeMap<String, String>, summary: &Summary)
     found
 }
 
-/// What all summaries say together, ascending by size, with the runs that said anything. Several runs of one size are pooled.
-pub fn points(asked: &Asked, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>) {
+/// Points of all summaries, ascending by size, with the runs that said anything. Several runs of one size are pooled.
+pub fn points(asked: &AdviceRequest, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>) {
     let mut all = Vec::new();
     let mut runs = Vec::new();
     for summary in summaries {
@@ -58,9 +58,15 @@ pub fn points(asked: &Asked, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>
     (pooled(all), runs)
 }
 
-/// Whether a summary already answers the question at this size: every way that can be measured is shown to be better, worse or
-/// the same as the obvious one.
-pub fn has(asked: &Asked, settings: &BTreeMap<String, String>, bytes: u64, summary: &Summary, margin: f64) -> bool {
+/// Tells whether a summary already answers the question at this size: every way that can be measured is shown to be
+/// better, worse or the same as the obvious one.
+pub fn has(
+    asked: &AdviceRequest,
+    settings: &BTreeMap<String, String>,
+    bytes: u64,
+    summary: &Summary,
+    margin: f64,
+) -> bool {
     let cell = |wanted| by_size(summary, wanted, settings).get(&bytes).copied();
     let Some(base) = cell(&asked.obvious) else { return false };
     asked.ways.iter().all(|(_, wanted)| {

@@ -32,16 +32,13 @@ fn together(costs: &[Estimate]) -> Option<Estimate> {
         all.iter().map(|(own, error, _)| (own - log).powi(2) * weight(*error)).sum::<f64>() / (all.len() - 1) as f64;
     let quantile = |freedom: f64| t_quantile(f64::midpoint(1.0, LEVEL), freedom);
     let freedoms = || all.iter().map(|(_, _, freedom)| *freedom);
-    let (half, freedom) = match spread > DISAGREE {
+    let (half, freedom) = if spread > DISAGREE {
         // So few of them do not show how much they vary; all that any of them says is possible.
-        true => {
-            let reach = all.iter().map(|(own, error, f)| (own - log).abs() + error * quantile(*f));
-            (reach.fold(0.0, f64::max), freedoms().fold(f64::INFINITY, f64::min))
-        }
-        false => {
-            let freedom: f64 = freedoms().sum();
-            ((spread.max(1.0) / total).sqrt() * quantile(freedom), freedom)
-        }
+        let reach = all.iter().map(|(own, error, f)| (own - log).abs() + error * quantile(*f));
+        (reach.fold(0.0, f64::max), freedoms().fold(f64::INFINITY, f64::min))
+    } else {
+        let freedom: f64 = freedoms().sum();
+        ((spread.max(1.0) / total).sqrt() * quantile(freedom), freedom)
     };
     let launches = freedom as usize + 1;
     let (ratio, low, high) = (log.exp(), (log - half).exp(), (log + half).exp());

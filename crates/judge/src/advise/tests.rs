@@ -54,9 +54,10 @@ fn no_advice_is_ever_given_inside_the_margin() {
         for segment in segments(&all, "old", MARGIN) {
             for bytes in segment.from..=segment.to {
                 let here = all.iter().filter(|p| p.bytes == bytes);
-                let shown = match segment.way == "old" {
-                    true => here.clone().any(|p| p.cost.low > edge) && here.clone().all(|p| p.cost.low > 1.0 / edge),
-                    false => here.clone().any(|p| p.way == segment.way && p.cost.high < 1.0 / edge),
+                let shown = if segment.way == "old" {
+                    here.clone().any(|p| p.cost.low > edge) && here.clone().all(|p| p.cost.low > 1.0 / edge)
+                } else {
+                    here.clone().any(|p| p.way == segment.way && p.cost.high < 1.0 / edge)
                 };
                 assert!(shown, "{segment:?} at {bytes}");
             }

@@ -1,4 +1,4 @@
-//! How often something must be used until another way costs less: mapped once and read many times.
+//! Number of uses until another way costs less: mapped once and read many times.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use record::advice::{Repeated, Uses};
 use record::summary::{CellSummary, LaunchValues, Summary};
 use stats::interval::LEAST_LAUNCHES;
 
-use super::asked::{Asked, by_size};
+use super::asked::{AdviceRequest, by_size};
 use crate::estimate::{LEVEL, of_logs};
 
-/// What a way costs the first time and each time after, in nanoseconds, in each block of launches.
+/// Cost of a method the first time and each time after, in nanoseconds, in each block of launches.
 type Costs = BTreeMap<i32, (f64, f64)>;
 
 fn first(launch: &LaunchValues, uses: &Uses) -> f64 {
@@ -38,12 +38,15 @@ fn crossing(few: &Costs, many: &Costs) -> Option<(Vec<f64>, bool)> {
 }
 
 /// For each way and the obvious one, the number of uses at which the cheaper of the two changes.
-pub(super) fn repeated(asked: &Asked, summary: &Summary) -> Vec<Repeated> {
+pub(super) fn repeated(asked: &AdviceRequest, summary: &Summary) -> Vec<Repeated> {
     let Some(uses) = &asked.topic.uses else { return Vec::new() };
     let cell = |wanted| by_size(summary, wanted, &asked.settings).get(&asked.bytes).copied();
-    let named = |name: &str| match name == asked.topic.obvious {
-        true => cell(&asked.obvious),
-        false => asked.ways.iter().find(|(own, _)| own == name).and_then(|(_, wanted)| cell(wanted)),
+    let named = |name: &str| {
+        if name == asked.topic.obvious {
+            cell(&asked.obvious)
+        } else {
+            asked.ways.iter().find(|(own, _)| own == name).and_then(|(_, wanted)| cell(wanted))
+        }
     };
     let of = |name: &str| {
         let again = asked.topic.way(name).and_then(|w| w.again_as.as_deref()).unwrap_or(name);

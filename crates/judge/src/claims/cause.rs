@@ -1,4 +1,4 @@
-//! What a difference comes from, as far as what was counted tells. Each sentence rests on a share: the part of the difference
+//! Cause of a difference, as far as the counters show. Each sentence rests on a share: the part of the difference
 //! in wall time that lies in the kernel, in the program or in waiting. Where no part carries half of it, the cause
 //! was not found.
 
@@ -8,7 +8,7 @@ use record::summary::{CellSummary, PhaseSummary, Proof};
 
 use super::figure::Side;
 
-/// What is said where nothing that was counted explains the difference.
+/// Cause where no counter explains the difference.
 pub(super) const NOT_FOUND: &str = "the cause was not found";
 
 /// A part explains a difference where it is at least this share of it.
@@ -67,7 +67,7 @@ fn percent(share: f64) -> String {
     format!("{:.0}", (share * 100.0).min(100.0))
 }
 
-/// What tells one side from the other: its method, or the parameters in which they differ.
+/// Difference of one side from the other: its method, or the parameters in which they differ.
 fn label(side: Side, beside: Side) -> String {
     if side.cell.method != beside.cell.method {
         return side.cell.method.clone();
@@ -96,7 +96,7 @@ fn more(dear: f64, cheap: f64) -> bool {
     dear >= TIMES * cheap && dear - cheap >= 1.0
 }
 
-/// What was counted in the kernel and differs the right way round.
+/// Kernel counter that differs in the right direction.
 fn in_kernel((dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSummary), names: &(String, String)) -> String {
     let (a, b) = names;
     if more(d.minor_faults, c.minor_faults) && d.minor_faults >= 8.0 {
@@ -124,7 +124,7 @@ fn in_kernel((dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSummary)
     format!("by what was not found ({a} and {b} have as many faults and calls, as far as they are counted)")
 }
 
-/// What a side waits for.
+/// Cause of waiting of a side.
 fn while_waiting(
     (dear, d): (Side, &PhaseSummary),
     (cheap, c): (Side, &PhaseSummary),
@@ -143,9 +143,10 @@ fn while_waiting(
     if switches.0 >= 1.0 && more(switches.0, switches.1) {
         return format!("{a} sleeps {} times, {b} {}", three_digits(switches.0), three_digits(switches.1));
     }
-    match switches.0 >= 1.0 {
-        true => format!("{a} and {b} sleep alike often, {a} for longer"),
-        false => "for what was not found".to_owned(),
+    if switches.0 >= 1.0 {
+        format!("{a} and {b} sleep alike often, {a} for longer")
+    } else {
+        "for what was not found".to_owned()
     }
 }
 
@@ -168,9 +169,10 @@ fn alike(way: Side, other: Side, a: &PhaseSummary, b: &PhaseSummary) -> String {
     if waits(a) > 0.5 && waits(b) > 0.5 && device(way) > 0.0 && near(device(way), device(other)) {
         return "both wait for the device, which brings as much to either".to_owned();
     }
-    match near(a.minor_faults, b.minor_faults) && near(a.system_ns, b.system_ns) {
-        true => "faults and the kernel's time are the same".to_owned(),
-        false => NOT_FOUND.to_owned(),
+    if near(a.minor_faults, b.minor_faults) && near(a.system_ns, b.system_ns) {
+        "faults and the kernel's time are the same".to_owned()
+    } else {
+        NOT_FOUND.to_owned()
     }
 }
 

@@ -1,12 +1,12 @@
 //! From which size on one way is cheaper than another: a band between two sizes, never a point.
 
-use record::claim::{AskedJob, Band, Claim, Job, JobAnswer, Point, Word};
+use record::claim::{Band, Claim, Job, JobAnswer, Point, ResolvedJob, Word};
 use record::summary::{Estimate, Summary};
 
 use super::figure::{self, Figure};
 use super::{Found, Test, sides, unmeasured};
 
-/// What the interval of one point says of the praised way.
+/// Position of one point's interval for the praised way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sign {
     Dearer,
@@ -35,9 +35,10 @@ pub(super) fn word(
     match (&dearer[..], &cheaper[..]) {
         ([], []) => {
             let same = |p: &Point| p.ratio.is_some_and(|e| e.low >= 1.0 / (1.0 + margin) && e.high <= 1.0 + margin);
-            match points.iter().all(same) && !points.is_empty() {
-                true => (Word::NoDifferenceHere, None, Vec::new(), ""),
-                false => (Word::Undecided, None, Vec::new(), "no size shows which way is cheaper"),
+            if points.iter().all(same) && !points.is_empty() {
+                (Word::NoDifferenceHere, None, Vec::new(), "")
+            } else {
+                (Word::Undecided, None, Vec::new(), "no size shows which way is cheaper")
             }
         }
         (dearer, cheaper) if dearer.iter().min() > cheaper.iter().max() && !cheaper.is_empty() => {
@@ -68,7 +69,7 @@ pub(super) fn word(
 pub(super) fn found(
     claim: &Claim,
     job: &Job,
-    own: &AskedJob,
+    own: &ResolvedJob,
     summaries: &[&Summary],
     margin: f64,
     mut answer: JobAnswer,
@@ -82,6 +83,7 @@ pub(super) fn found(
         let figure = cells.and_then(|(s, (way, other))| figure::of(claim, job, s, way, other));
         if let (None, Some((_, (way, other)))) = (&figure, cells) {
             lacking = lacking.or(Some(unmeasured(way, other)));
+            answer.late |= super::is_late(way, other);
         }
         figures.push(figure);
     }
@@ -113,7 +115,7 @@ pub(super) fn found(
     Found { answer, p, tests }
 }
 
-/// How far a figure lies from one, where neither way is cheaper.
+/// Distance of a figure from one, where neither way is cheaper.
 fn from_one(figure: &Figure) -> f64 {
     figure.estimate.ratio.ln().abs()
 }

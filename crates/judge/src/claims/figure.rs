@@ -143,7 +143,7 @@ pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option
     Some(wider(figure, summary.calibration.widened))
 }
 
-/// What the run's own judging says, where one side is the baseline of a group: its ratios are paired round by round.
+/// Verdict of the run itself, where one side is the baseline of a group: its ratios are paired round by round.
 fn compared(of: Of, summary: &Summary, way: Side, other: Side, logs_by_block: &[f64]) -> Option<Figure> {
     if way.phase != other.phase {
         return None;
@@ -210,7 +210,7 @@ fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> Figure {
     Figure { estimate, error: Some(difference.error), freedom: difference.freedom, paired: false, unit: String::new() }
 }
 
-/// How far each launch lies from the median launch, as logarithms of those distances; Levene's way to compare spreads.
+/// Distance of each launch from the median launch, as logarithms of those distances; Levene's way to compare spreads.
 /// A launch at the median itself has no logarithm and is left out, on both sides alike.
 fn distances(side: Side) -> Option<Vec<f64>> {
     let all = logs(Of::Wall, side);

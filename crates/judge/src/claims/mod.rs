@@ -9,8 +9,8 @@ mod regions;
 mod time;
 mod wanted;
 
-use record::claim::{Answer, Answers, Asked, AskedJob, Claim, Job, JobAnswer, Kind, Word};
-use record::outcome::Status;
+use record::claim::{Answer, Answers, Claim, Job, JobAnswer, Kind, ResolvedClaim, ResolvedJob, Word};
+use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
 use stats::multiplicity::holm;
 
@@ -23,21 +23,18 @@ pub use wanted::{Wanted, wanted};
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
 const FAMILY: f64 = 0.025;
 
-/// How the reason of a cell begins that the budget did not reach.
-const OUT_OF_TIME: &str = "the time budget ended";
-
 /// A finding before it is held against all the others.
 struct Found {
     answer: JobAnswer,
     /// The probability of its word where it is wrong, one where it has none yet; absent where the figure is no estimate.
     p: Option<f64>,
-    /// What decides it: the figures, each with how far it lies from the edge that it must not cross, as a logarithm.
+    /// Deciding figures, each with its distance from the edge that it must not cross, as a logarithm.
     tests: Vec<Test>,
 }
 
 /// One figure that a word rests on.
 struct Test {
-    /// Which of the comparison's points.
+    /// Point of the comparison.
     point: usize,
     figure: Figure,
     distance: f64,
@@ -52,7 +49,7 @@ impl Found {
 
 /// The answers to all claims, from the first summary that has the cells of a comparison; the most surprising first.
 /// `margin` is the share below which two costs are called the same.
-pub fn answers(asked: &[Asked], summaries: &[&Summary], margin: f64) -> Vec<Answer> {
+pub fn answers(asked: &[ResolvedClaim], summaries: &[&Summary], margin: f64) -> Vec<Answer> {
     let mut found: Vec<Vec<Found>> = asked.iter().map(|asked| jobs(asked, summaries, margin)).collect();
     adjust(&mut found);
     let mut all: Vec<Answer> = asked.iter().zip(found).map(|(asked, found)| answer(&asked.claim, found)).collect();
@@ -63,8 +60,8 @@ pub fn answers(asked: &[Asked], summaries: &[&Summary], margin: f64) -> Vec<Answ
     all
 }
 
-/// Whether one run answers a comparison, so that it need not be measured again.
-pub fn answers_already(asked: &Asked, job: usize, summary: &Summary, margin: f64) -> bool {
+/// Tells whether one run answers a comparison, so that it need not be measured again.
+pub fn answers_already(asked: &ResolvedClaim, job: usize, summary: &Summary, margin: f64) -> bool {
     let Some(asked_job) = asked.jobs.get(job) else { return false };
     let own = |(name, _): &(&str, &Job)| *name == asked_job.job;
     let Some((_, own)) = asked.claim.jobs().find(own) else { return false };
@@ -72,7 +69,7 @@ pub fn answers_already(asked: &Asked, job: usize, summary: &Summary, margin: f64
 }
 
 /// Everything that `claims --json` prints.
-pub fn report(asked: &[Asked], summaries: &[&Summary], margin: f64, run: Option<String>) -> Answers {
+pub fn report(asked: &[ResolvedClaim], summaries: &[&Summary], margin: f64, run: Option<String>) -> Answers {
     let answers = answers(asked, summaries, margin);
     let runs = answers.iter().flat_map(|a| &a.jobs).map(|job| job.run.clone());
     let mut reused: Vec<String> = runs.filter(|r| !r.is_empty() && run.as_ref() != Some(r)).collect();
@@ -82,8 +79,8 @@ pub fn report(asked: &[Asked], summaries: &[&Summary], margin: f64, run: Option<
     Answers { schema: record::claim::ANSWERS_SCHEMA, run, environment, margin, reused, answers }
 }
 
-fn jobs(asked: &Asked, summaries: &[&Summary], margin: f64) -> Vec<Found> {
-    let job = |own: &AskedJob| {
+fn jobs(asked: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<Found> {
+    let job = |own: &ResolvedJob| {
         let (_, job) = asked.claim.jobs().find(|(name, _)| *name == own.job)?;
         Some(found(&asked.claim, job, own, summaries, margin))
     };
@@ -122,7 +119,7 @@ fn answer(claim: &Claim, found: Vec<Found>) -> Answer {
     }
 }
 
-/// How far outside the range the figure lies, as a logarithm.
+/// Distance of the figure outside the range, as a logarithm.
 fn surprise(answer: &Answer) -> f64 {
     let distance = |job: &JobAnswer| {
         let log = job.ratio?.ratio.ln();
@@ -134,11 +131,12 @@ fn surprise(answer: &Answer) -> f64 {
     answer.jobs.first().and_then(distance).filter(|d| d.is_finite()).unwrap_or(0.0)
 }
 
-fn found(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], margin: f64) -> Found {
+fn found(claim: &Claim, job: &Job, own: &ResolvedJob, summaries: &[&Summary], margin: f64) -> Found {
     let mut answer = blank(claim, job, own);
     if own.way.is_empty() || !own.left_out.is_empty() && summaries.iter().all(|s| sides(own, 0, s).is_none()) {
         answer.word = if own.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
         answer.why.clone_from(&own.left_out);
+        answer.late = own.for_lack_of_time;
         return Found::nothing(answer);
     }
     match claim.kind {
@@ -147,7 +145,7 @@ fn found(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], margi
     }
 }
 
-fn blank(claim: &Claim, job: &Job, own: &AskedJob) -> JobAnswer {
+fn blank(claim: &Claim, job: &Job, own: &ResolvedJob) -> JobAnswer {
     let cost = job.fact.clone().unwrap_or_else(|| job.of.words().to_owned());
     let total = job.total.as_deref().map_or_else(|| cost.clone(), |total| format!("{cost} of {total}"));
     let beside = job.other_total.as_ref().map_or_else(String::new, |other| format!(" against that of {other}"));
@@ -170,12 +168,17 @@ fn blank(claim: &Claim, job: &Job, own: &AskedJob) -> JobAnswer {
         points: Vec::new(),
         run: String::new(),
         cause: String::new(),
+        late: false,
         why: String::new(),
     }
 }
 
 /// A comparison's cells in a summary, where it has them.
-fn sides<'a>(own: &AskedJob, index: usize, summary: &'a Summary) -> Option<(&'a CellSummary, Option<&'a CellSummary>)> {
+fn sides<'a>(
+    own: &ResolvedJob,
+    index: usize,
+    summary: &'a Summary,
+) -> Option<(&'a CellSummary, Option<&'a CellSummary>)> {
     let way = figure::cell(summary, own.way.get(index)?)?;
     match own.other.get(index) {
         Some(other) => Some((way, Some(figure::cell(summary, other)?))),
@@ -184,7 +187,14 @@ fn sides<'a>(own: &AskedJob, index: usize, summary: &'a Summary) -> Option<(&'a 
 }
 
 /// A claim of a ratio or of a cost by itself.
-fn single(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], margin: f64, answer: JobAnswer) -> Found {
+fn single(
+    claim: &Claim,
+    job: &Job,
+    own: &ResolvedJob,
+    summaries: &[&Summary],
+    margin: f64,
+    answer: JobAnswer,
+) -> Found {
     let mut answer = answer;
     let having = summaries.iter().filter_map(|s| Some((*s, sides(own, 0, s)?)));
     let all: Vec<_> = having.collect();
@@ -195,7 +205,8 @@ fn single(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], marg
             || (Word::Undecided, "its cells are in no run".to_owned()),
             |(_, (way, other))| unmeasured(way, *other),
         );
-        return Found::nothing(JobAnswer { word, why, ..answer });
+        let late = all.iter().take(1).any(|(_, (way, other))| is_late(way, *other));
+        return Found::nothing(JobAnswer { word, why, late, ..answer });
     };
     let regions = Regions::of(claim, margin);
     answer.word = regions.word(figure.estimate.low, figure.estimate.high);
@@ -221,14 +232,17 @@ fn single(claim: &Claim, job: &Job, own: &AskedJob, summaries: &[&Summary], marg
     Found { answer, p, tests: vec![Test { point: 0, figure, distance }] }
 }
 
+/// Tells whether the budget did not reach one of the sides.
+fn is_late(way: &CellSummary, other: Option<&CellSummary>) -> bool {
+    [Some(way), other].into_iter().flatten().any(|cell| cell.cause == Some(Cause::Budget))
+}
+
 /// Why there is no figure.
 fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) {
     let lacking = [Some(way), other].into_iter().flatten().find(|c| c.status != Status::Ok);
     match lacking {
         // That the time was too short says nothing of the machine.
-        Some(cell) if cell.status == Status::Refused && cell.reason.starts_with(OUT_OF_TIME) => {
-            (Word::Undecided, "the budget did not reach it".to_owned())
-        }
+        Some(cell) if cell.cause == Some(Cause::Budget) => (Word::Undecided, "the budget did not reach it".to_owned()),
         Some(cell) => {
             let absent = matches!(cell.status, Status::Skipped | Status::Refused);
             let word = if absent { Word::NotMeasurableHere } else { Word::Undecided };
@@ -237,9 +251,10 @@ fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) 
         None => {
             let least = [Some(way), other].into_iter().flatten().map(|c| c.launches).min().unwrap_or(0);
             let needed = stats::estimate::LEAST_POINTS;
-            let why = match least < needed {
-                true => format!("{least} launches; an interval needs {needed}"),
-                false => "the figure is not recorded, or it is zero".to_owned(),
+            let why = if least < needed {
+                format!("{least} launches; an interval needs {needed}")
+            } else {
+                "the figure is not recorded, or it is zero".to_owned()
             };
             (Word::Undecided, why)
         }

@@ -87,7 +87,7 @@ impl Regions {
         figure.tail(self.distance(figure.estimate.ratio))
     }
 
-    /// How far a figure lies from the nearer edge of its region, as a logarithm; without end where no edge is near it.
+    /// Distance of a figure from the nearer edge of its region, as a logarithm; without end where no edge is near it.
     pub fn distance(&self, ratio: f64) -> f64 {
         let (log, region) = (ratio.ln(), self.index(ratio));
         let below = region.checked_sub(1).and_then(|i| self.edges.get(i)).map(|edge| log - edge.ln());
@@ -95,7 +95,7 @@ impl Regions {
         [below, above].into_iter().flatten().filter(|d| d.is_finite()).fold(f64::INFINITY, f64::min)
     }
 
-    /// What an undecided interval leaves open.
+    /// Verdicts that an undecided interval leaves open.
     pub fn undecided(&self, estimate: &Estimate) -> String {
         let (first, last) = (self.index(estimate.low), self.index(estimate.high));
         let words: Vec<&str> = self.words[first..=last.max(first)].iter().map(|w| w.words()).collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::cell::Cell;
-use record::claim::{Asked, AskedJob, Claim, Point, Word};
-use record::outcome::Status;
+use record::claim::{Claim, Point, ResolvedClaim, ResolvedJob, Word};
+use record::outcome::{Cause, Status};
 use record::summary::{
     Calibration, CellSummary, Distribution, Estimate, GroupSummary, LaunchValues, PhaseSummary, Proof, Recommendation,
     SUMMARY_SCHEMA, Settings, Summary,
@@ -68,12 +68,13 @@ fn measured(method: &str, bytes: &str, wall_ns: f64, wobble: u64) -> CellSummary
         experiment: "copy".into(),
         method: method.into(),
         worker: "c-O3".into(),
-        role: "method".into(),
+        role: record::summary::Role::Method,
         group: String::new(),
         parameters: BTreeMap::from([("bytes".to_owned(), bytes.to_owned())]),
         hidden: false,
         status: Status::Ok,
         reason: String::new(),
+        cause: None,
         launches: 10,
         per_launch,
         footprint: None,
@@ -134,14 +135,14 @@ fn summary(run: &str, cells: Vec<CellSummary>) -> Summary {
     }
 }
 
-fn asked(claim: Claim) -> Asked {
-    let job = AskedJob {
+fn asked(claim: Claim) -> ResolvedClaim {
+    let job = ResolvedJob {
         job: "corrected".into(),
         way: vec![cell("a", "64")],
         other: vec![cell("b", "64")],
-        ..AskedJob::default()
+        ..ResolvedJob::default()
     };
-    Asked { claim, jobs: vec![job] }
+    ResolvedClaim { claim, jobs: vec![job] }
 }
 
 /// The word on a claim where `a` costs `ratio` times what `b` does.
@@ -254,11 +255,11 @@ fn what_was_not_measured_says_why() {
     assert_eq!(answer.word, Word::NotMeasurableHere);
     assert!(answer.jobs[0].why.contains("no reserved huge pages"), "{}", answer.jobs[0].why);
     let mut late = measured("a", "64", 1.0, 1);
-    (late.status, late.reason) =
-        (Status::Refused, "the time budget ended before it was measured; raise --budget".into());
+    (late.status, late.cause) = (Status::Refused, Some(Cause::Budget));
     let made = summary("r", vec![late, measured("b", "64", 1.0, 2)]);
     let answer = &answers(&[asked(claim("ratio", "high = 0.9"))], &[&made], MARGIN)[0];
     assert_eq!((answer.word, answer.jobs[0].why.as_str()), (Word::Undecided, "the budget did not reach it"));
+    assert!(answer.jobs[0].late);
     let mut short = measured("a", "64", 1.0, 1);
     short.per_launch.truncate(3);
     short.launches = 3;
@@ -308,7 +309,7 @@ fn many_words_need_stronger_evidence_than_one() {
     let one = just(1);
     let alone = asked(claim("ratio", "high = 0.95"));
     assert_eq!(answers(std::slice::from_ref(&alone), &[&one], MARGIN)[0].word, Word::Holds);
-    let many: Vec<Asked> = (0..100).map(|_| alone.clone()).collect();
+    let many: Vec<ResolvedClaim> = (0..100).map(|_| alone.clone()).collect();
     let all = answers(&many, &[&one], MARGIN);
     assert!(all.iter().all(|a| a.word == Word::Undecided && a.jobs[0].why.contains("not among 100 questions")));
 }

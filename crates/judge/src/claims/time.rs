@@ -1,11 +1,11 @@
-//! What a cell took to measure in kept runs, so that the next run of claims is planned by it.
+//! Time that a cell took in kept runs, so that the next run of claims is planned by it.
 
 use record::cell::Cell;
 use record::summary::{CellSummary, ExperimentSummary, Summary};
 
 use super::figure;
 
-/// What one launch of a cell took in the first summary that has it, in seconds: its share of its experiment's launches, by
+/// Time of one launch of a cell in the first summary that has it, in seconds: its share of its experiment's launches, by
 /// the time of its phases. What proofs, starts and warm-up took is in it.
 pub fn launch_s(wanted: &Cell, summaries: &[&Summary]) -> Option<f64> {
     let one = |summary: &&Summary| {

@@ -1,8 +1,8 @@
-//! Which comparisons of claims have no word yet, and how many launches should bring it. What is measured next follows from
+//! Comparisons of claims without a verdict, and the launches that should decide them. What is measured next follows from
 //! it, so every look at a figure has its price in the words ([`stats::looks`]).
 
 use record::cell::Cell;
-use record::claim::{Asked, AskedJob, Kind};
+use record::claim::{Kind, ResolvedClaim, ResolvedJob};
 use record::summary::Summary;
 use stats::looks::next_look;
 
@@ -18,22 +18,22 @@ const SEEN_TO_MOVE: usize = 21;
 /// From so many launches on an error is taken for what it is.
 const ERROR_KNOWN: usize = 32;
 
-/// What a comparison still lacks.
+/// Launches that a comparison still lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
     /// Its cells.
     pub cells: Vec<Cell>,
     /// The launches after which it should have its word, those included that it has.
     pub launches: usize,
-    /// Whether it is the word on the claim: the corrected comparison, where there is one.
+    /// True if it is the word on the claim: the corrected comparison, where there is one.
     pub decides: bool,
-    /// Whether those launches should bring it; otherwise it seems to lie on an edge, and they are only the next look.
+    /// True if those launches should bring it; otherwise it seems to lie on an edge, and they are only the next look.
     pub likely: bool,
 }
 
-/// What has no word in a summary. What seems to lie so near an edge that no launches would do is told apart: a few disturbed
-/// launches make it seem so. What more launches do not change is not among them.
-pub fn wanted(asked: &[Asked], summary: &Summary, margin: f64) -> Vec<Wanted> {
+/// Comparisons without a verdict in a summary. What seems to lie so near an edge that no launches would do is told
+/// apart: a few disturbed launches make it seem so. What more launches do not change is not among them.
+pub fn wanted(asked: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<Wanted> {
     let mut found: Vec<Vec<Found>> = asked.iter().map(|asked| jobs(asked, &[summary], margin)).collect();
     adjust(&mut found);
     let questions = found.iter().flatten().filter(|f| f.p.is_some()).count().max(1);
@@ -51,7 +51,7 @@ pub fn wanted(asked: &[Asked], summary: &Summary, margin: f64) -> Vec<Wanted> {
     all
 }
 
-/// How many times too large the error of a figure may be that has so many launches: one that was disturbed among six makes it
+/// Possible overestimate of a figure's error with so many launches: one that was disturbed among six makes it
 /// so, and giving up is only right beyond that.
 fn doubt(launches: usize) -> f64 {
     match launches {
@@ -62,8 +62,8 @@ fn doubt(launches: usize) -> f64 {
     }
 }
 
-/// What one figure lacks until it holds at this level.
-fn of(asked: &Asked, job: &AskedJob, test: &Test, decides: bool, level: f64) -> Option<Wanted> {
+/// Launches that one figure lacks until it holds at this level.
+fn of(asked: &ResolvedClaim, job: &ResolvedJob, test: &Test, decides: bool, level: f64) -> Option<Wanted> {
     let have = test.figure.estimate.launches;
     // Of a ratio that moves, more launches say no more than that.
     if test.figure.estimate.moved.is_some() && have >= SEEN_TO_MOVE {
@@ -97,12 +97,12 @@ mod tests {
         let text = "id = \"x\"\nstatement = \"A.\"\nkind = \"ratio\"\nabout = [\"copy\"]\n[source]\ntitle = \"T\"\n\
                     author = \"N\"\naddress = \"https://example.org/a\"\nfigure = \"half\"\nread = \"2026-11-21\"\n\
                     [holds]\nhigh = 0.9\n[corrected]\nexperiment = \"copy\"\nway = \"a\"\nother = \"b\"\n";
-        let asked = Asked { claim: Claim::parse("x.toml", text).unwrap(), jobs: Vec::new() };
+        let asked = ResolvedClaim { claim: Claim::parse("x.toml", text).unwrap(), jobs: Vec::new() };
         let estimate = Estimate { ratio: 0.9, low: 0.88, high: 0.92, level: 0.95, launches: n, moved };
         let (freedom, unit) = (n as f64 - 1.0, String::new());
         let figure = Figure { estimate, error: Some(0.01), freedom, paired: true, unit };
         let test = Test { point: 0, figure, distance };
-        of(&asked, &AskedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| (wanted.launches, wanted.likely))
+        of(&asked, &ResolvedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| (wanted.launches, wanted.likely))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is kept of each run of a fleet: as little as the judging needs, because there may be ten thousand of them.
+//! Facts kept of each run of a fleet: as little as the judging needs, because there may be ten thousand of them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,9 +17,9 @@ pub struct Question {
     pub parameters: BTreeMap<String, String>,
     /// The headline.
     pub phase: String,
-    /// What a unit is.
+    /// Unit of work.
     pub unit: String,
-    /// Whether it may be advised: an ordinary method, no floor, best possible or published job.
+    /// True if it may be advised: an ordinary method, no floor, best possible or published job.
     pub advised: bool,
     /// The question that it is compared with.
     pub baseline: Option<usize>,
@@ -28,15 +28,15 @@ pub struct Question {
 /// One cell of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeCell {
-    /// Which, as an index into the questions.
+    /// Index into the questions.
     pub question: usize,
-    /// What became of it.
+    /// Outcome.
     pub status: Status,
     /// Why.
     pub reason: String,
     /// Logarithms of what a unit cost in each launch, in nanoseconds; none where it may not be believed.
     pub logs: Vec<f64>,
-    /// What its run says of a CPU quota that kept it waiting; empty where none did.
+    /// CPU quota that kept it waiting; empty where none did.
     pub throttled: String,
 }
 
@@ -47,7 +47,7 @@ pub struct NodeRun {
     pub folder: String,
     /// Its name.
     pub run: String,
-    /// What the node is called.
+    /// Name of the node.
     pub name: String,
     /// The hash of its machine-id, where it has one.
     pub machine: String,
@@ -129,7 +129,7 @@ impl Node {
         self.runs.iter().filter_map(move |&run| gathered.runs[run].cells.iter().find(|c| c.question == question))
     }
 
-    /// How it lies in a question, each run counting once; `None` without figures.
+    /// Estimate for a question, each run counting once; `None` without figures.
     pub fn side(&self, gathered: &Gathered, question: usize) -> Option<Side> {
         let logs: Vec<Vec<f64>> =
             self.cells(gathered, question).filter(|c| !c.logs.is_empty()).map(|c| c.logs.clone()).collect();

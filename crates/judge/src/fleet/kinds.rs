@@ -40,7 +40,7 @@ pub fn facts(environment: &Environment, version: &str) -> KindFacts {
     KindFacts { facts, memory_bytes: environment.memory.total_bytes }
 }
 
-/// Whether a node may be of a kind.
+/// Tells whether a node may be of a kind.
 pub(super) fn fits(kind: &KindFacts, node: &KindFacts) -> bool {
     let memory = match (kind.memory_bytes, node.memory_bytes) {
         (Some(least), Some(own)) => {

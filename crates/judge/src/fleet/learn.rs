@@ -1,4 +1,4 @@
-//! What a fleet's own runs say that a node may cost, and one node held against that.
+//! Criteria from a fleet's own runs, and the check of one node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::judge;
 use super::kinds::{Kind, fits, kinds};
 use super::odd::{Lies, Sorted};
 
-/// How rarely an ordinary node should break any limit of a check.
+/// Probability that an ordinary node fails a check.
 const FALSE_ALARM: f64 = 0.001;
 
 /// The quartiles' distance in standard deviations of a normal distribution.
@@ -26,7 +26,7 @@ const SHORTER: f64 = 2.0;
 /// Degrees of freedom: nodes have heavier tails than the normal distribution, and few nodes say little of the spread.
 const FREEDOM: (f64, f64) = (2.0, 20.0);
 
-/// What nodes may cost, learnt from those that are not odd. Kinds with too few nodes are left out.
+/// Accepted costs, from those that are not odd. Kinds with too few nodes are left out.
 pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
     let odd: BTreeSet<String> = judge(gathered, by, margin).odd.into_iter().map(|n| n.node).collect();
     let nodes = nodes(gathered);

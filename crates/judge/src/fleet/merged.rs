@@ -1,4 +1,4 @@
-//! What the nodes of a kind say together, and kinds held against each other.
+//! Pooled nodes of a machine group, and groups compared with each other.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ use odd::Sorted;
 /// Of what is called odd, the share that may be wrongly called so (Benjamini & Hochberg), over all nodes and cells.
 const MOST_WRONG: f64 = 0.01;
 
-/// What is said of a fleet. A node is odd only where it differs by more than `margin`, a share.
+/// Verdicts on a fleet. A node is an outlier only where it differs by more than `margin`, a share.
 pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
     let nodes = gathered::nodes(gathered);
     let kinds = kinds::kinds(gathered, &nodes, by);

@@ -114,7 +114,7 @@ fn odd_node(gathered: &Gathered, node: &Node, kind: &Kind, mut found: Vec<(Findi
     }
 }
 
-/// How grave a finding is: another outcome first, then a quota that was seen at work, then by how far the cost is off.
+/// Severity of a finding: another outcome first, then a quota that was seen at work, then by how far the cost is off.
 fn size(finding: &Finding) -> f64 {
     match finding {
         Finding::Outcome { .. } => f64::INFINITY,
@@ -143,7 +143,7 @@ fn tests(sorted: &[Sorted], margin: f64) -> Vec<Test> {
     tests
 }
 
-/// Whether each run of a node alone lies beyond the margin on the same side.
+/// Tells whether each run of a node alone lies beyond the margin on the same side.
 fn each_run_says_so(gathered: &Gathered, node: &Node, test: &Test, margin: f64) -> bool {
     let beyond = |logs: &Vec<f64>| {
         let middle = stats::location::midmean(logs).unwrap_or(test.centre);

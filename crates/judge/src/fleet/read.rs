@@ -6,28 +6,24 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use record::across::FactDifference;
 use record::fleet::{Fault, Fleet, Unread};
-use record::folder::RunFolder;
+use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::machine::environment::Environment;
 use record::outcome::Status;
-use record::plan::{BATCH, SCHEMA};
-use record::summary::{LaunchValues, SUMMARY_SCHEMA};
+use record::plan::BATCH;
+use record::summary::{LaunchValues, Role};
 use serde::Deserialize;
 
 use super::gathered::{Gathered, NodeCell, NodeRun, Question};
 use super::kinds::facts;
 use crate::machines;
-use crate::warnings::THROTTLED;
-
-/// The roles of methods that are advised.
-const ADVISED: &str = "method";
+use crate::warnings::{DAMAGED, THROTTLED};
 
 /// Odd nodes whose facts are looked at: reading them again takes time.
 const EXPLAINED: usize = 50;
 
-/// What of a summary is needed; the rest of it is passed over, which makes ten thousand of them quick to read.
+/// Needed part of a summary; the rest of it is passed over, which makes ten thousand of them quick to read.
 #[derive(Deserialize)]
 struct Head {
-    schema: u32,
     run: String,
     version: String,
     experiments: Vec<HeadExperiment>,
@@ -54,7 +50,7 @@ struct HeadGroup {
 struct HeadCell {
     cell: String,
     experiment: String,
-    role: String,
+    role: Role,
     group: String,
     parameters: BTreeMap<String, String>,
     #[serde(default)]
@@ -85,19 +81,13 @@ struct HeadMedian {
     median: f64,
 }
 
-#[derive(Deserialize)]
-struct Version {
-    schema: u32,
-}
-
 /// One run folder as it was read, before it is gathered: folders may be read side by side.
 pub struct Opened {
     folder: String,
     read: Result<(Head, Environment), (Fault, String)>,
 }
 
-/// Reads one run folder. By its summary where it has one, which is what its own judging said; with `again`, and where it was
-/// killed before it had one, the run is judged again from its transcripts.
+/// Reads one run folder: its summary if that follows from its launches, else, or with `again`, its transcripts.
 pub fn open(path: &Path, again: bool) -> Opened {
     let read = take(path, again).map_err(|(what, error)| (what, format!("{error:#}")));
     Opened { folder: path.display().to_string(), read }
@@ -122,34 +112,24 @@ pub fn read(gathered: &mut Gathered, path: &Path, again: bool) {
 
 fn take(path: &Path, again: bool) -> Result<(Head, Environment), (Fault, anyhow::Error)> {
     let damaged = |error| (Fault::Damaged, error);
-    let foreign = |schema: u32, reads: u32| {
-        (Fault::Foreign, anyhow::anyhow!("it has schema {schema}, but this Pagewise reads {reads}"))
-    };
     let folder = opened(path).map_err(damaged)?;
-    let kept = folder.file("summary.json").is_file();
-    let (file, reads) = if kept { ("summary.json", SUMMARY_SCHEMA) } else { ("plan.json", SCHEMA) };
-    // A summary is large, so it is read once; which version wrote it is asked where it is not as this one writes it.
-    let summary: Option<Head> = if kept { folder.read_json(file).ok() } else { None };
-    let written = match &summary {
-        Some(head) => Ok(head.schema),
-        None => folder.read_json::<Version>(file).map(|version| version.schema),
-    };
-    let schema = match written {
-        Ok(schema) => schema,
-        // A run that has not written its plan yet has none that could be damaged.
-        Err(error) => return Err((if kept { Fault::Damaged } else { begun(&folder) }, error)),
-    };
-    if schema != reads {
-        return Err(foreign(schema, reads));
+    if folder.is_only_begun() {
+        return Err((Fault::Begun, anyhow::anyhow!("its run has only begun")));
     }
+    // A run of another version is another fault than a damaged one.
+    folder.plan().map_err(|error| (if error.is::<Damaged>() { Fault::Damaged } else { Fault::Foreign }, error))?;
     let environment: Environment = folder.read_sealed("environment.json").map_err(damaged)?;
-    let head = match (summary, kept && !again) {
-        (Some(head), true) => head,
-        (None, true) => folder.read_json(file).map_err(damaged)?,
-        (_, false) => replayed(&folder).map_err(damaged)?,
+    let judged = if again { None } else { folder.read_result(SUMMARY).ok() };
+    let head: Head = match judged {
+        Some(head) => head,
+        None => replayed(&folder).map_err(damaged)?,
     };
-    if head.cells.iter().all(|cell| cell.per_launch.is_empty()) && !kept {
-        return Err((Fault::Begun, anyhow::anyhow!("no launch has ended yet")));
+    if let Some(warning) = head.warnings.iter().find(|warning| warning.code == DAMAGED) {
+        return Err(damaged(anyhow::anyhow!("{}", warning.seen)));
+    }
+    if head.cells.iter().all(|cell| cell.per_launch.is_empty()) {
+        let fault = if folder.has(SUMMARY) { Fault::Damaged } else { Fault::Begun };
+        return Err((fault, anyhow::anyhow!("no launch has ended yet")));
     }
     Ok((head, environment))
 }
@@ -159,14 +139,6 @@ fn opened(path: &Path) -> Result<RunFolder> {
     RunFolder::open(name, Path::new("/nonexistent"))
         .ok()
         .with_context(|| "it has no plan.json, which is a run's first file")
-}
-
-/// A folder whose plan is empty belongs to a run that has only begun; any other plan that cannot be read is damaged.
-fn begun(folder: &RunFolder) -> Fault {
-    match folder.is_only_begun() {
-        true => Fault::Begun,
-        false => Fault::Damaged,
-    }
 }
 
 fn replayed(folder: &RunFolder) -> Result<Head> {
@@ -205,7 +177,7 @@ fn node_run(gathered: &mut Gathered, folder: &str, head: Head, environment: &Env
     Ok(run)
 }
 
-/// What the run says of a quota that kept this cell waiting.
+/// Quota that kept this cell waiting.
 fn throttled(head: &Head, cell: usize) -> String {
     let mut all = head.warnings.iter().filter(|w| w.code == THROTTLED && w.cells.contains(&cell));
     all.next().map_or_else(String::new, |warning| warning.seen.clone())
@@ -224,7 +196,7 @@ fn question(gathered: &mut Gathered, head: &Head, cell: &HeadCell) -> Result<usi
         parameters: parameters.map(|(k, v)| (k.clone(), v.clone())).collect(),
         phase: experiment.headline.clone(),
         unit: experiment.unit.clone(),
-        advised: cell.role == ADVISED && cell.group.is_empty(),
+        advised: cell.role == Role::Method && cell.group.is_empty(),
         baseline: None,
     }))
 }

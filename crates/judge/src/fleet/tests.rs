@@ -9,7 +9,7 @@ use stats::rng::Seeded;
 
 use super::{BY, Gathered, NodeCell, NodeRun, Question, check, judge, learn};
 
-/// How much nodes, runs of a node and launches of a run scatter: between what quiet machines and shared ones showed.
+/// Scatter of nodes, of runs of a node and of launches of a run: between what quiet machines and shared ones showed.
 const SCATTER: [f64; 3] = [0.03, 0.01, 0.04];
 
 /// Cells: how many there are, and what each costs, in nanoseconds.
@@ -86,7 +86,7 @@ fn fleet(nodes: usize, seed: u64) -> (Gathered, Vec<String>) {
     (gathered, odd)
 }
 
-/// How many odd nodes were found, and how many of those found are not.
+/// Number of outliers found, and number of false ones.
 fn found(fleet: &Fleet, odd: &[String]) -> (usize, usize) {
     let right = fleet.odd.iter().filter(|n| odd.contains(&n.node)).count();
     (right, fleet.odd.len() - right)

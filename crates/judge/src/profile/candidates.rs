@@ -1,4 +1,4 @@
-//! Which settings might be worth a try, with the part of the kernel's time that they would save. What the hardware does besides
+//! Settings worth a try, with the kernel time they would save. What the hardware does besides
 //! (translation, caches) is not predicted.
 
 use record::profile::{Amount, Candidate, Kind, ProfilePlan};
@@ -16,7 +16,7 @@ struct Change {
     huge_pages: f64,
 }
 
-/// What might be worth trying, the largest saving first; nothing where kinds are not known.
+/// Settings worth a try, the largest saving first; nothing where kinds are not known.
 pub(super) fn candidates(plan: &ProfilePlan, counted: &Counted, blocks: &[Block]) -> Vec<Candidate> {
     if !counted.by_kind {
         return Vec::new();

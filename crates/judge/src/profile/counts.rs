@@ -1,4 +1,4 @@
-//! What was counted of a run of the command: by kind where each fault was followed, in total otherwise.
+//! Counts of a run of the command: by kind where each fault was followed, in total otherwise.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ const UNLIKE: f64 = 0.1;
 /// Faults that holding the command back until it is followed may bring.
 const HOLDING: f64 = 100.0;
 
-/// What was counted, and how far that can be believed.
+/// Counts and their credibility.
 pub(super) struct Counted {
     /// As it is shown: means over runs.
     pub shown: Counts,
@@ -18,11 +18,11 @@ pub(super) struct Counted {
     pub faults: BTreeMap<&'static str, f64>,
     /// Minor faults of a followed run.
     pub followed_faults: Option<f64>,
-    /// Whether kinds are known.
+    /// True if kinds are known.
     pub by_kind: bool,
-    /// Whether faults in kernel mode have addresses.
+    /// True if faults in kernel mode have addresses.
     pub in_kernel_seen: bool,
-    /// Whether a Java virtual machine took part.
+    /// True if a Java virtual machine took part.
     pub java: bool,
     /// Why it cannot be believed.
     pub doubt: Option<String>,
@@ -55,9 +55,10 @@ pub(super) fn counted(plan: &ProfilePlan, runs: &[ProfileRun]) -> Option<Counted
     let followed: Vec<(&Cost, &Faults)> = with_faults.iter().filter_map(|c| Some((*c, c.faults.as_ref()?))).collect();
     let by_kind = !followed.is_empty();
     let minor_faults = of_clean(|c| c.minor_faults);
-    let events = match by_kind {
-        true => events_by_kind(&followed),
-        false => BTreeMap::from([(Kind::Unknown, minor_faults), (Kind::FreeBase, minor_faults)]),
+    let events = if by_kind {
+        events_by_kind(&followed)
+    } else {
+        BTreeMap::from([(Kind::Unknown, minor_faults), (Kind::FreeBase, minor_faults)])
     };
     let mut shown = Counts {
         events,

@@ -9,6 +9,7 @@ mod prices;
 
 use std::collections::BTreeMap;
 
+use record::folder::Kept;
 use record::profile::{
     Amount, Consistency, CostLine, Kind, Outcome, PROFILE_SCHEMA, ProfileNote, ProfilePlan, ProfileRun, ProfileSummary,
     What,
@@ -17,6 +18,7 @@ use record::trial::{Change, Cost};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
 
+use crate::notes;
 use crate::trial::Times;
 use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
@@ -24,7 +26,7 @@ use prices::{BlockPrices, shown};
 pub use outcome::given_up;
 pub use prices::{MIB, footprint_bytes};
 
-/// How much more than the command's own time in the kernel may be explained: the split of CPU time is sampled.
+/// Largest excess of explained over measured kernel time: the split of CPU time is sampled.
 const SURPLUS: f64 = 1.1;
 
 /// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
@@ -54,7 +56,7 @@ const CALLS: [Kind; 4] = [Kind::ReadCalls, Kind::ReadBytes, Kind::WriteCalls, Ki
 struct Block<'a> {
     clean: &'a Cost,
     prices: BlockPrices,
-    /// How many faults the clean run had for each of those that were followed.
+    /// Faults of the clean run per recorded fault.
     scale: f64,
 }
 
@@ -132,7 +134,7 @@ fn overhead(runs: &[ProfileRun]) -> Option<Amount> {
     amount(&ratios).map(|a| Amount { value: a.value.exp(), low: a.low.exp(), high: a.high.exp() })
 }
 
-/// What the command cost in each block, for another profile to be compared with; nothing where it is not to be believed.
+/// Cost of the command in each block, for another profile to be compared with; nothing where it is not to be believed.
 pub(crate) fn costs(plan: &ProfilePlan, runs: &[ProfileRun]) -> Vec<Times> {
     let counted = counted(plan, runs).filter(|c| c.doubt.is_none() && outcome::given_up(plan, runs).is_none());
     let Some(counted) = counted else { return Vec::new() };
@@ -150,7 +152,7 @@ pub(crate) fn costs(plan: &ProfilePlan, runs: &[ProfileRun]) -> Vec<Times> {
     ]
 }
 
-/// What a profile says of each setting's kernel time: the change in seconds, negative where it saves.
+/// Predicted kernel time of each setting: the change in seconds, negative where it saves.
 pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Change> {
     summary
         .candidates
@@ -160,6 +162,14 @@ pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Change> {
             (c.setting.clone(), Change { value: -value, low: -high, high: -low })
         })
         .collect()
+}
+
+/// Judges a kept profile; its damage is noted.
+pub fn judge_kept(kept: &Kept<ProfilePlan, ProfileRun>) -> ProfileSummary {
+    let mut summary = judge(&kept.plan, &kept.launches);
+    let remarks = notes::of_program(kept, record::kind::Kind::Profile);
+    summary.notes.extend(remarks.map(|(code, text)| ProfileNote { code, text }));
+    summary
 }
 
 /// Judges a profile from its plan and runs alone.

@@ -1,4 +1,4 @@
-//! Whether the command ran as it must, and remarks on what it did.
+//! True if the command ran as it must, and remarks on what it did.
 
 use record::profile::{ProfileNote, ProfilePlan, ProfileRun, What};
 use record::trial::Cost;

@@ -12,7 +12,7 @@ const BLOCKS: i64 = 8;
 fn plan() -> ProfilePlan {
     ProfilePlan {
         schema: 1,
-        kind: "profile".to_owned(),
+        kind: record::kind::Kind::Profile,
         run: "a".to_owned(),
         created: String::new(),
         version: String::new(),

@@ -1,4 +1,4 @@
-//! What the self-test found, and whether it is what was promised.
+//! Results of the self-test, compared with its promises.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub struct Identical {
     pub sample_ns: f64,
     /// Time spent in all runs, in seconds.
     pub seconds: f64,
-    /// What one comparison of two such cells costs until its half-width is 1 %, in seconds: its share of the run's time, as
+    /// Time of one comparison of two such cells until its half-width is 1 %, in seconds: its share of the run's time, as
     /// widths shrink with the square root of time.
     pub seconds_to_one_percent: f64,
 }
@@ -123,7 +123,7 @@ pub struct SelfTest {
     pub effects: Vec<KnownEffect>,
     /// Cells of the real experiments, by worker and experiment.
     pub real: Vec<Real>,
-    /// Whether a ratio that moves is said to move.
+    /// True if a ratio that moves is said to move.
     pub moves: Moves,
     /// By kind of work.
     pub naive: Vec<Usual>,
@@ -135,7 +135,7 @@ pub struct SelfTest {
     pub real_chance: f64,
     /// The chance of as many wrong sentences about real cells or more, if one in twenty were.
     pub sentence_chance: f64,
-    /// Whether none is worse than chance explains.
+    /// True if none is worse than chance explains.
     pub kept: bool,
     /// Warnings of the runs, by name: the cells they named.
     pub warnings: BTreeMap<String, usize>,
@@ -216,7 +216,7 @@ fn truth_of_samples(extra: f64, sample_ns: f64, floor_ns: f64) -> f64 {
     1.0 + extra * (1.0 - 2.0 * floor_ns / sample_ns.max(1.0)).max(0.0)
 }
 
-/// Whether an interval holds the truth, which lies between two values. When within its read the clock is taken cannot be
+/// Tells whether an interval holds the truth, which lies between two values. When within its read the clock is taken cannot be
 /// known, so nothing is known more exactly than to one read of a sample: `resolution`.
 fn holds(ratio: &Estimate, low: f64, high: f64, resolution: f64) -> bool {
     ratio.low - resolution <= high && ratio.high + resolution >= low

@@ -12,10 +12,10 @@ use stats::moved::LEAST_IN_ORDER;
 
 use super::{excludes, middle};
 
-/// How much more the third cell does, in percent.
+/// Additional work of the third cell, in percent.
 pub const MORE_PERCENT: u64 = 5;
 
-/// What one cell has to do.
+/// Work of one cell.
 #[derive(Clone, Debug)]
 pub struct Amount {
     /// The parameter that says how much is done.
@@ -40,7 +40,7 @@ pub struct RealRun {
     pub summary: Summary,
 }
 
-/// What the cells of an experiment showed.
+/// Results of the cells of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Real {
     /// The experiment.
@@ -133,7 +133,7 @@ fn most(run: &RealRun, group: &GroupSummary) -> f64 {
     run.amounts.get(&group.experiment).map_or(f64::INFINITY, |amount| amount.most)
 }
 
-/// Whether a verdict on 5 % more work says what cannot be.
+/// Tells whether a verdict on 5 % more work says what cannot be.
 fn wrong(verdict: Verdict, most: f64) -> bool {
     match verdict {
         Verdict::Faster { .. } => true,
@@ -194,7 +194,7 @@ fn identical_logs(run: &RealRun, group: &GroupSummary) -> Option<Vec<f64>> {
     logs(base, run.summary.cells.iter().find(same)?, headline(run, group)?)
 }
 
-/// Whether it is said of a series of launches that its ratio moved.
+/// Tells whether it is said of a series of launches that its ratio moved.
 fn said_to_move(logs: &[f64]) -> Option<bool> {
     let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
     Some(estimate(&points, &Prior::NONE, CONFIDENCE).ok()?.moved.is_some())

@@ -1,4 +1,4 @@
-//! What one run of the self-test tries and brings.
+//! Plan and results of one run of the self-test.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub const EXTRAS: [u64; 4] = [10, 20, 50, 100];
 /// The level of the test.
 pub const LEVEL: f64 = 0.05;
 
-/// What the cells of a run do.
+/// Work of the cells of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A pure loop.
@@ -51,10 +51,10 @@ pub struct Effect {
     pub verdict: Verdict,
 }
 
-/// What one run brought.
+/// Results of one run.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// What its cells did.
+    /// Work of its cells.
     pub work: Work,
     /// Every baseline against its twin: the ratio, and the logarithm of each launch.
     pub twins: Vec<(Estimate, Vec<f64>)>,
@@ -72,9 +72,9 @@ pub struct Done {
     pub sample_ns: f64,
     /// The median sample of the null cell: what the stopwatch itself takes, in nanoseconds.
     pub floor_ns: f64,
-    /// What one read of the clock takes, in nanoseconds.
+    /// Time of one clock read, in nanoseconds.
     pub clock_read_ns: f64,
-    /// What one slot took, its preparation and proofs included, in seconds.
+    /// Time of one slot, its preparation and proofs included, in seconds.
     pub slot_s: f64,
     /// The batch that was chosen or given.
     pub batch: Option<u64>,
@@ -86,10 +86,10 @@ pub struct Done {
     pub warnings: BTreeMap<String, usize>,
 }
 
-/// What the usual way said of identical cells.
+/// Result of the usual procedure for identical cells.
 #[derive(Clone, Debug)]
 pub struct NaiveTrials {
-    /// What the cells did.
+    /// Work of the cells.
     pub work: Work,
     /// Comparisons made.
     pub comparisons: usize,

@@ -6,6 +6,8 @@ mod proof;
 
 use std::collections::BTreeMap;
 
+use record::folder::Kept;
+use record::kind::Kind;
 use record::summary::Verdict;
 use record::trial::{
     Again, Against, ArmStatus, ArmSummary, Change, Cost, Measure, Measured, Role, TRIAL_SCHEMA, TrialNote, TrialPlan,
@@ -18,8 +20,9 @@ use stats::stopping::STOPPED_CONFIDENCE;
 use stats::t::t_interval;
 
 use crate::estimate::{Estimated, LEVEL, of_logs};
+use crate::notes;
 
-/// What may go wrong in 100 tries when identical runs are called different: the A/A check's level.
+/// Error rate of calling identical runs different: the A/A check's level.
 const AGAIN_LEVEL: f64 = 0.01;
 /// The level of all verdicts of a try together.
 const VERDICTS_LEVEL: f64 = 0.05;
@@ -95,20 +98,20 @@ pub fn half_width(plan: &TrialPlan, runs: &[TriedRun]) -> Option<f64> {
     widths.max_by(f64::total_cmp)
 }
 
-/// What one way of running a program took in every block.
+/// Times of one arm in every block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Times {
     /// The command as the user wrote it.
     pub command: String,
     /// The arm of a try, or `command`.
     pub arm: String,
-    /// Which time: `cpu`, `kernel`, `wall`, `page-faults`.
+    /// Name of the time: `cpu`, `kernel`, `wall`, `page-faults`.
     pub time: &'static str,
     /// Seconds of each block.
     pub seconds: Vec<f64>,
 }
 
-/// What every arm with figures cost in each block, for another try to be compared with.
+/// Cost of every arm with figures in each block, for another try to be compared with.
 pub(crate) fn costs(plan: &TrialPlan, runs: &[TriedRun]) -> Vec<Times> {
     let summary = judge(plan, runs);
     let believed = summary.arms.iter().enumerate().filter(|(_, a)| a.status == ArmStatus::Ok && a.role != Role::Again);
@@ -140,7 +143,7 @@ fn measured(runs: &[&TriedRun]) -> BTreeMap<Measure, Measured> {
     Measure::ALL.into_iter().filter_map(of).collect()
 }
 
-/// How many order statistics to leave out at either end for an interval of the median at 95 %; `None` below six values.
+/// Number of order statistics to leave out at either end for an interval of the median at 95 %; `None` below six values.
 fn order_limits(count: usize) -> Option<usize> {
     let mut term = 0.5_f64.powi(i32::try_from(count).ok()?);
     let (mut tail, mut k) = (term, 0);
@@ -159,6 +162,14 @@ fn order_limits(count: usize) -> Option<usize> {
         tail += term;
         k += 1;
     }
+}
+
+/// Judges a kept try; its damage is noted.
+pub fn judge_kept(kept: &Kept<TrialPlan, TriedRun>) -> TrialSummary {
+    let mut summary = judge(&kept.plan, &kept.launches);
+    summary.trusted &= kept.damage.is_empty();
+    summary.notes.extend(notes::of_program(kept, Kind::Try).map(|(code, text)| TrialNote { code, text }));
+    summary
 }
 
 /// Judges a try from its plan and runs alone.

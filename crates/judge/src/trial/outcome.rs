@@ -1,4 +1,4 @@
-//! Whether an arm did what the baseline does: how its runs ended, what they wrote and what they left.
+//! True if an arm did what the baseline does: how its runs ended, what they wrote and what they left.
 
 use std::collections::BTreeSet;
 
@@ -33,12 +33,12 @@ pub(super) fn failure(plan: &TrialPlan, runs: &[TriedRun], arm: usize) -> Option
     changed_output(plan, runs, arm)
 }
 
-/// What no run may do.
+/// Failure that no run may have.
 fn broken(plan: &TrialPlan, run: &TriedRun) -> Option<String> {
     bad_end(&run.cost, &plan.arms[run.arm].command[0], plan.time_limit_s).map(|words| with_messages(words, run))
 }
 
-/// How a run of somebody's command ended that says nothing of its cost.
+/// End of a command's run that gives no cost.
 pub(crate) fn bad_end(cost: &Cost, program: &str, time_limit_s: f64) -> Option<String> {
     Some(match cost.end {
         Ending::NotStarted if cost.code == 2 => format!("there is no program {program:?}"),
@@ -95,13 +95,13 @@ pub(crate) fn with_last_line(words: String, messages: &str) -> String {
     }
 }
 
-/// What was written, as one word for each run.
+/// Digest of the output of each run.
 fn outputs(runs: &[TriedRun], of: impl Fn(&TriedRun) -> bool) -> BTreeSet<(u64, &str)> {
     let finished = runs.iter().filter(|r| r.cost.end == Ending::Exit && of(r));
     finished.map(|r| (r.cost.output_bytes, r.cost.output_hash.as_str())).collect()
 }
 
-/// Whether the unchanged command writes the same each time.
+/// Tells whether the unchanged command writes the same each time.
 fn writes_the_same(plan: &TrialPlan, runs: &[TriedRun]) -> bool {
     outputs(runs, |r| matches!(plan.arms[r.arm].role, Role::Baseline | Role::Again)).len() == 1
 }
@@ -114,9 +114,10 @@ fn changed_output(plan: &TrialPlan, runs: &[TriedRun], arm: usize) -> Option<Str
     let own = outputs(runs, |r| r.arm == arm);
     let (bytes, _) = own.difference(&usual).next()?;
     let before = usual.first().map_or(0, |(bytes, _)| *bytes);
-    Some(match *bytes == before {
-        true => format!("its output changed ({bytes} bytes, but others)"),
-        false => format!("its output changed ({bytes} bytes instead of {before})"),
+    Some(if *bytes == before {
+        format!("its output changed ({bytes} bytes, but others)")
+    } else {
+        format!("its output changed ({bytes} bytes instead of {before})")
     })
 }
 

@@ -1,19 +1,19 @@
-//! Whether a setting was seen to take effect. Where it was not, its figures would say nothing of it.
+//! True if a setting was seen to take effect. Where it was not, its figures would say nothing of it.
 
 use record::setting::Proof;
 use record::summary::Estimate;
 use record::trial::{Arm, ProofSummary, Role, Seen, TrialPlan, TriedRun};
 
-/// How much more memory in huge pages must be seen, in bytes: one huge page of the smallest size in use.
+/// Least increase of memory in huge pages, in bytes: one huge page of the smallest size in use.
 const HUGE: u64 = 2 << 20;
-/// How far page faults must have moved besides their interval: less is what the start of a program brings.
+/// Least change of page faults besides their interval: less is what the start of a program brings.
 const MOVED: f64 = 0.01;
 
 fn seen(runs: &[TriedRun], arm: usize) -> Option<&Seen> {
     runs.iter().filter(|r| r.arm == arm).find_map(|r| r.cost.proof.as_ref())
 }
 
-/// What was seen of an arm's effect, given the ratio of its page faults to the baseline's.
+/// Proof of an arm's effect, given the ratio of its page faults to the baseline's.
 pub(super) fn proof(plan: &TrialPlan, runs: &[TriedRun], arm: usize, faults: Option<Estimate>) -> ProofSummary {
     let subject = &plan.arms[arm];
     let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else { return ProofSummary::default() };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::setting::{Proof, Setting};
-use record::trial::{Arm, Cost, Ending, KIND, Role, Seen, TrialPlan, TriedRun};
+use record::trial::{Arm, Cost, Ending, Role, Seen, TrialPlan, TriedRun};
 use stats::rng::Seeded;
 use stats::stopping::{Decision, Goal, Group, decide};
 
@@ -28,7 +28,7 @@ fn plan(pairs: Option<usize>) -> TrialPlan {
     let setting = Setting { name: "thp".to_owned(), proof: vec![Proof::Huge, Proof::Faults], ..Setting::default() };
     TrialPlan {
         schema: TRIAL_SCHEMA,
-        kind: KIND.to_owned(),
+        kind: record::kind::Kind::Try,
         run: "r".to_owned(),
         created: String::new(),
         version: String::new(),
@@ -135,7 +135,7 @@ impl Program {
     }
 }
 
-/// Whether anything at all is announced.
+/// Tells whether anything at all is announced.
 fn announces(summary: &TrialSummary) -> bool {
     let said = |a: &Against| matches!(a.verdict, Verdict::Faster { .. } | Verdict::Slower { .. }) && a.holds_among_all;
     summary.arms.iter().filter(|a| a.role != Role::Again).any(|a| a.against.values().any(said))

@@ -18,13 +18,13 @@ pub struct Answer {
     pub schema: u32,
     /// The question.
     pub question: String,
-    /// What the program does, in words that follow `to`.
+    /// Task of the program, in words that follow `to`.
     pub does: String,
     /// The size asked for, in bytes.
     pub bytes: u64,
     /// The case asked for.
     pub case: Case,
-    /// What the advised way costs or needs that no ratio shows, in sentences.
+    /// Costs and needs of the advised method that no ratio shows, in sentences.
     pub costs: Vec<String>,
     /// Between which sizes the answer changes.
     pub flips: Vec<Flip>,
@@ -38,7 +38,7 @@ pub struct Answer {
     pub also: Vec<Case>,
     /// The very calls, by language.
     pub snippets: Vec<Snippet>,
-    /// What the ratios at all sizes were.
+    /// Ratios at all sizes.
     pub points: Vec<Point>,
     /// The runs made for it.
     pub runs: Vec<String>,
@@ -48,11 +48,11 @@ pub struct Answer {
     pub margin: f64,
 }
 
-/// What is advised in one case.
+/// Advice for one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Case {
-    /// What else is the case.
+    /// Fixed parameters.
     pub settings: BTreeMap<String, String>,
     /// The obvious way.
     pub obvious: String,
@@ -81,9 +81,9 @@ pub struct Flip {
     pub above: u64,
     /// The smallest size at which the larger ones' way is.
     pub up_to: u64,
-    /// What is used below it.
+    /// Method below it.
     pub below: String,
-    /// What is used beyond it.
+    /// Method beyond it.
     pub beyond: String,
 }
 
@@ -95,7 +95,7 @@ pub struct Repeated {
     pub way: String,
     /// The way that costs less with few.
     pub than: String,
-    /// What is counted: `passes`.
+    /// Counted things: `passes`.
     pub words: String,
     /// The number at which both cost the same, with its limits; a count, not a ratio.
     pub count: Estimate,

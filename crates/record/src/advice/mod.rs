@@ -2,7 +2,6 @@
 //! (crates/record/schema/advice.schema.json); `consumers/c` reads it.
 
 mod answer;
-mod environment;
 #[cfg(test)]
 mod schema;
 mod topic;
@@ -15,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::summary::Estimate;
 
 pub use answer::{ANSWER_SCHEMA, Answer, Case, Flip, Repeated, Snippet};
-pub use environment::{CheckedLine, FromAdvice, LineCheck};
 pub use topic::{Topic, Uses, Way};
 
 /// Version of the file; a reader refuses any other.
@@ -40,7 +38,7 @@ pub struct Advice {
     pub questions: BTreeMap<String, Question>,
 }
 
-/// What must be the same for advice to hold. A word that is not known is `unknown`.
+/// Facts that must be the same for advice to hold. A word that is not known is `unknown`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -81,17 +79,17 @@ impl Fingerprint {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// What the program does, in words that follow `to`.
+    /// Task of the program, in words that follow `to`.
     pub does: String,
     /// The experiment that measured it.
     pub experiment: String,
-    /// What else was the case.
+    /// Fixed parameters.
     pub settings: BTreeMap<String, String>,
     /// The way that most programs use, which all others are compared with.
     pub obvious: String,
     /// From which size to which one way is shown to cost less, ascending; between them nothing is shown.
     pub segments: Vec<Segment>,
-    /// What was measured, by size and way.
+    /// Measured points, by size and method.
     pub points: Vec<Point>,
     /// The runs it rests on.
     pub runs: Vec<String>,

@@ -1,4 +1,4 @@
-//! What advice can be asked for: a question with its obvious way and the others. One file a topic, `advice/*.toml`.
+//! Topics of advice: a question with its obvious way and the others. One file a topic, `advice/*.toml`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::sizes;
 pub struct Topic {
     /// The word by which it is asked for, and by which programs know it.
     pub id: String,
-    /// What the program does, in a few words that follow `to`: "read a file that the page cache holds".
+    /// Task of the program, in a few words that follow `to`: "read a file that the page cache holds".
     pub does: String,
     /// The experiment that measures it.
     pub experiment: String,
@@ -27,19 +27,19 @@ pub struct Topic {
     pub to: String,
     /// The size that is taken where none is named.
     pub bytes: String,
-    /// Whether its answer depends on the size at all.
+    /// True if its answer depends on the size at all.
     #[serde(default = "yes")]
     pub by_size: bool,
-    /// Whether it stands in the file of advice.
+    /// True if it stands in the file of advice.
     #[serde(default = "yes")]
     pub saved: bool,
-    /// What else is the case.
+    /// Fixed parameters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
     /// Other cases that may have another answer, one after the other: `cache = ["cold"]`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub also: BTreeMap<String, Vec<String>>,
-    /// How often it is done.
+    /// Number of uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<Uses>,
     /// Facts whose values tell what a way costs elsewhere, with the words for them: `peak_rss_bytes = "resident memory"`.
@@ -57,7 +57,7 @@ pub struct Uses {
     pub first: Vec<String>,
     /// The phase that each further use costs.
     pub again: String,
-    /// What a further use is called, after a number: `passes`.
+    /// Name of a further use, after a number: `passes`.
     pub words: String,
 }
 
@@ -67,13 +67,13 @@ pub struct Uses {
 pub struct Way {
     /// The method.
     pub method: String,
-    /// What it costs or needs that no figure here shows, in a sentence.
+    /// Costs and needs that no figure here shows, in a sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub costs: String,
     /// The method whose further uses cost what this one's do: a mapping that was touched once is like a populated one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_as: Option<String>,
-    /// Whether it takes part only where its case is asked for at one size, and not in the file of advice.
+    /// True if it takes part only where its case is asked for at one size, and not in the file of advice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_asked: bool,
 }
@@ -101,7 +101,7 @@ impl Topic {
         Ok((sizes::parse_size(&self.from)?, sizes::parse_size(&self.to)?))
     }
 
-    /// Whether a way, named as METHOD or METHOD@WORKER, takes part only at one size ([`Way::only_asked`]).
+    /// Tells whether a way, named as METHOD or METHOD@WORKER, takes part only at one size ([`Way::only_asked`]).
     pub fn is_only_asked(&self, name: &str) -> bool {
         self.way(name.split('@').next().unwrap_or(name)).is_some_and(|way| way.only_asked)
     }

@@ -1,4 +1,4 @@
-//! What was found of claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
+//! Answers to claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl Word {
         }
     }
 
-    /// Whether it says something of the claim.
+    /// Tells whether it says something of the claim.
     pub fn is_decided(self) -> bool {
         !matches!(self, Word::Undecided | Word::NotMeasurableHere)
     }
@@ -74,16 +74,16 @@ pub struct Answers {
 pub struct Answer {
     /// The claim's id.
     pub id: String,
-    /// What was said.
+    /// Statement.
     pub statement: String,
-    /// What kind of figure answers it.
+    /// Kind of figure that answers it.
     pub kind: Kind,
     /// The write-up that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Who said it.
+    /// Source.
     pub source: Source,
-    /// What usually confuses it.
+    /// Usual confusion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// The verdict: that of the corrected comparison, or of the published one where there is no other.
@@ -104,7 +104,7 @@ pub struct JobAnswer {
     pub word: Word,
     /// The cell of the praised way, with its parameters.
     pub way: String,
-    /// What it is compared with.
+    /// Cell that it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
     /// Phase or total, and which cost of it.
@@ -117,7 +117,7 @@ pub struct JobAnswer {
     /// Unit of an absolute claim's figure.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Whether both sides are of the same blocks of launches; where not, what differs between their times is not in
+    /// True if both sides are of the same blocks of launches; where not, what differs between their times is not in
     /// the interval.
     pub paired: bool,
     /// Of a crossover: between which values it lies.
@@ -129,9 +129,12 @@ pub struct JobAnswer {
     /// The run that its figures are of.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
-    /// What the difference comes from, as far as what was measured tells.
+    /// Cause of the difference, as far as the counters show.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
+    /// True if the budget did not reach its cells, so that a longer one may decide it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
     /// Why it is undecided or not measurable.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
@@ -161,9 +164,9 @@ pub struct Point {
 pub struct Change {
     /// The claim.
     pub id: String,
-    /// What was said.
+    /// Statement.
     pub statement: String,
-    /// Which comparison.
+    /// Comparison.
     pub job: String,
     /// Its verdict in the first run; absent where the first run did not ask.
     pub first: Option<Word>,

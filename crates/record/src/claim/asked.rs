@@ -7,16 +7,16 @@ use crate::cell::Cell;
 
 /// A claim with its cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct ResolvedClaim {
     /// The claim.
     pub claim: Claim,
     /// Its comparisons.
-    pub jobs: Vec<AskedJob>,
+    pub jobs: Vec<ResolvedJob>,
 }
 
 /// One comparison with its cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AskedJob {
+pub struct ResolvedJob {
     /// `corrected` or `as published`.
     pub job: String,
     /// The cells of `way`: one, or of a crossover one for each of its points. Empty where there are none here.
@@ -29,12 +29,12 @@ pub struct AskedJob {
     /// Why it is not measured: there is no such worker here, or the budget did not reach it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub left_out: String,
-    /// Whether that is for lack of time, and not of the machine.
+    /// True if that is for lack of time, and not of the machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_lack_of_time: bool,
 }
 
-impl AskedJob {
+impl ResolvedJob {
     /// All its cells.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.way.iter().chain(&self.other)

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{ANSWERS_SCHEMA, Answer, Answers, Band, Change, JobAnswer, Point, Word};
-pub use asked::{Asked, AskedJob};
+pub use asked::{ResolvedClaim, ResolvedJob};
 
 /// One claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,22 +18,22 @@ pub use asked::{Asked, AskedJob};
 pub struct Claim {
     /// The word by which it is asked for, such as `P5-a`.
     pub id: String,
-    /// What was said, in one plain sentence.
+    /// Statement, in one plain sentence.
     pub statement: String,
-    /// What kind of figure answers it.
+    /// Kind of figure that answers it.
     pub kind: Kind,
     /// Words that it is found by, such as `mmap`.
     pub about: Vec<String>,
     /// The published write-up that it belongs to, such as `P5`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// What usually confuses it, in a sentence.
+    /// Usual confusion, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// Why no machine can answer it with what Pagewise has; there are no jobs then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// Who said it, and where.
+    /// Source: author and place.
     pub source: Source,
     /// The figures with which it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub struct Claim {
     pub published: Option<Job>,
 }
 
-/// What kind of figure answers a claim.
+/// Kind of figure that answers a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -58,7 +58,7 @@ pub enum Kind {
     Absolute,
 }
 
-/// Who said it, and where.
+/// Source: author and place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -69,10 +69,10 @@ pub struct Source {
     /// Year of what is cited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<u16>,
-    /// Where it is found.
+    /// Address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Where there is no address: why.
+    /// Reason for a missing address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlocated: Option<String>,
     /// The machine it was measured on.
@@ -124,7 +124,7 @@ pub struct Holds {
     pub sizes: Vec<String>,
 }
 
-/// What an absolute cost is divided by.
+/// Divisor of an absolute cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
@@ -153,7 +153,7 @@ impl Per {
     }
 }
 
-/// Which cost is compared.
+/// Compared cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Of {
@@ -164,7 +164,7 @@ pub enum Of {
     Cpu,
     /// Minor page faults.
     Faults,
-    /// How much wall time differs from launch to launch: the mean distance of the logarithms from their median.
+    /// Scatter of wall time over launches: the mean distance of the logarithms from their median.
     Spread,
 }
 
@@ -192,7 +192,7 @@ pub struct Job {
     pub experiment: String,
     /// The way that the statement is about: `METHOD[@WORKER]`.
     pub way: String,
-    /// What it is compared with; an absolute claim has none.
+    /// Cell that it is compared with; an absolute claim has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
     /// Phase or total; the experiment's headline where left out.
@@ -201,7 +201,7 @@ pub struct Job {
     /// The other's phase or total, where that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_total: Option<String>,
-    /// Which cost.
+    /// Cost.
     #[serde(default, skip_serializing_if = "is_wall")]
     pub of: Of,
     /// Instead: a recorded fact, such as `memory_bytes`.
@@ -225,7 +225,7 @@ impl Claim {
         corrected.chain(self.published.iter().map(|job| (AS_PUBLISHED, job)))
     }
 
-    /// Whether a word of the user's stands for it: an id, or with `about` one of its words.
+    /// Tells whether a word of the user's stands for it: an id, or with `about` one of its words.
     pub fn is_about(&self, word: &str) -> bool {
         let same = |own: &String| own.eq_ignore_ascii_case(word);
         self.about.iter().any(same) || self.jobs().any(|(_, job)| same(&job.experiment))

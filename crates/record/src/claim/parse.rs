@@ -19,7 +19,7 @@ impl File<'_> {
         format!("{}:{line}:{column}", self.path)
     }
 
-    /// Where a key of a table stands, or the table where it has no such key, or the file's start.
+    /// Place of a key of a table, or the table where it has no such key, or the file's start.
     fn place(&self, table: &str, key: &str) -> String {
         let (mut inside, mut found, mut start) = (table.is_empty(), None, 0);
         for line in self.text.split_inclusive('\n') {
@@ -91,7 +91,7 @@ fn source(claim: &Claim, file: &File) -> Result<()> {
     Ok(())
 }
 
-/// Whether it is a web address with a host and without blanks.
+/// Tells whether it is a web address with a host and without blanks.
 fn well_formed(address: &str) -> bool {
     let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
     let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or("");

@@ -1,4 +1,4 @@
-//! What a fleet has learnt of its own nodes: the file by which one node is checked.
+//! Criteria that a fleet made from its own nodes: the file by which one node is checked.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::outcome::Status;
 /// Version of this shape; a reader refuses any other.
 pub const CRITERIA_SCHEMA: u32 = 1;
 
-/// What a unit may cost at all, in nanoseconds: from a femtosecond to thirty years.
+/// Possible cost of a unit, in nanoseconds: from a femtosecond to thirty years.
 const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e18;
 
-/// What nodes of each kind may cost.
+/// Accepted costs of each machine group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Criteria {
@@ -47,7 +47,7 @@ impl Criteria {
     }
 }
 
-/// What nodes of one kind may cost.
+/// Accepted costs of one machine group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CriteriaKind {
@@ -71,7 +71,7 @@ pub struct KindFacts {
     pub memory_bytes: Option<u64>,
 }
 
-/// What one cell may cost.
+/// Accepted cost of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellCriterion {
@@ -79,7 +79,7 @@ pub struct CellCriterion {
     pub cell: String,
     /// Its parameters, without those that each run chooses.
     pub parameters: BTreeMap<String, String>,
-    /// What became of it on most nodes.
+    /// Outcome on most nodes.
     pub status: Status,
     /// Wall time of one unit on the median node, in nanoseconds; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,19 +90,19 @@ pub struct CellCriterion {
     /// Above this it is odd.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high_ns: Option<f64>,
-    /// Whether a CPU quota kept it waiting on most nodes, so that it may elsewhere.
+    /// True if a CPU quota kept it waiting on most nodes, so that it may elsewhere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throttled: bool,
 }
 
-/// What a check of one node found.
+/// Result of a check of one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// Nodes that its kind was learnt from; `None` where the node is of no kind that was learnt.
     pub nodes: Option<usize>,
     /// Cells that were checked.
     pub cells: usize,
-    /// What is not as it should be.
+    /// Deviations from the criteria.
     pub missed: Vec<Missed>,
 }
 
@@ -122,7 +122,7 @@ pub enum Missed {
     Outcome {
         /// The cell with its parameters.
         cell: String,
-        /// What became of it; `None` where it was not measured at all.
+        /// Outcome; `None` if it was not measured.
         status: Option<Status>,
         /// Why.
         reason: String,
@@ -131,7 +131,7 @@ pub enum Missed {
     Throttled {
         /// The cell with its parameters.
         cell: String,
-        /// What its run says of that.
+        /// Evidence in its run.
         seen: String,
     },
 }

@@ -1,9 +1,9 @@
 //! Finding run folders below a folder that many nodes write into.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use files::Folder;
 
 /// Run folders lie at most this deep below the folder that is named: site/rack/node/run.
 const DEPTH: usize = 4;
@@ -14,33 +14,29 @@ const MARKS: [&str; 3] = ["plan.json", "launches.jsonl", "transcripts.zst"];
 /// The run folders at and below a folder, in the order of their names. Links are not followed, hidden folders are not
 /// looked into, and what cannot be read below is passed over: nodes may be writing and removing meanwhile.
 pub fn folders(place: &Path) -> Result<Vec<PathBuf>> {
-    fs::read_dir(place).with_context(|| format!("cannot read {}", place.display()))?;
-    let mut found = Vec::new();
-    walk(place, DEPTH, &mut found);
-    found.sort();
-    Ok(found)
+    let mut runs = Vec::new();
+    walk(&Folder::open(place)?, place, DEPTH, &mut runs);
+    runs.sort();
+    Ok(runs)
 }
 
-fn walk(place: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let mut below = Vec::new();
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if MARKS.iter().any(|mark| name == *mark) {
-            found.push(place.to_owned());
-            return;
+fn walk(folder: &Folder, place: &Path, depth: usize, runs: &mut Vec<PathBuf>) {
+    let names = folder.names().unwrap_or_default();
+    if names.iter().any(|name| MARKS.iter().any(|mark| name == *mark)) {
+        runs.push(place.to_owned());
+    } else if depth > 0 {
+        for name in names.iter().filter(|name| !name.to_string_lossy().starts_with('.')) {
+            if let Ok(below) = folder.folder(name) {
+                walk(&below, &place.join(name), depth - 1, runs);
+            }
         }
-        let hidden = name.to_string_lossy().starts_with('.');
-        if !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            below.push(entry.path());
-        }
-    }
-    if depth > 0 {
-        below.iter().for_each(|path| walk(path, depth - 1, found));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,4 +1,4 @@
-//! What many machines' runs say together: the shape of `fleet --json`, which the committed JSON Schema describes.
+//! Runs of many machines together: the shape of `fleet --json`, which the committed JSON Schema describes.
 
 mod criteria;
 mod folders;
@@ -51,13 +51,13 @@ pub struct Kind {
     pub facts: BTreeMap<String, String>,
     /// Its nodes.
     pub nodes: Vec<String>,
-    /// Whether they are too few for one of them to be called odd.
+    /// True if they are too few for one of them to be called odd.
     pub too_few: bool,
     /// In which facts it differs from the first kind.
     pub differences: Vec<FactDifference>,
     /// Its figures.
     pub cells: Vec<KindCell>,
-    /// What its nodes together say of each method against its baseline.
+    /// Ratio of each method to its baseline over its nodes.
     pub methods: Vec<KindMethod>,
 }
 
@@ -73,7 +73,7 @@ pub struct KindCell {
     pub parameters: BTreeMap<String, String>,
     /// The total or phase.
     pub phase: String,
-    /// What a unit is: page, byte …
+    /// Unit of work: page, byte …
     pub unit: String,
     /// Nodes that have a figure.
     pub nodes: usize,
@@ -83,10 +83,10 @@ pub struct KindCell {
     pub low_ns: f64,
     /// The same on the node above which 5 % of the nodes are.
     pub high_ns: f64,
-    /// How much nodes scatter about their kind, as a share, robustly; absent with few nodes.
+    /// Scatter of nodes within their group, as a share, robustly; absent with few nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_nodes: Option<f64>,
-    /// How much launches scatter on the median node, as a share.
+    /// Scatter of launches on the median node, as a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_nodes: Option<f64>,
     /// Nodes by outcome.
@@ -105,9 +105,9 @@ pub struct KindMethod {
     pub baseline: String,
     /// Its cost relative to that, with its interval over nodes.
     pub ratio: Estimate,
-    /// What the interval says.
+    /// Position of the interval.
     pub verdict: Verdict,
-    /// Whether the verdict holds among all of its kind together (Holm at 5 %). Where it does not, it is not said.
+    /// True if the verdict holds among all of its kind together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct OddNode {
     pub findings: Vec<Finding>,
     /// Facts that differ from those of an ordinary node of its kind and may be the cause.
     pub facts: Vec<FactDifference>,
-    /// Whether each of its runs says so; absent with one run.
+    /// True if each of its runs says so; absent with one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<bool>,
 }
@@ -143,7 +143,7 @@ pub enum Finding {
         parameters: BTreeMap<String, String>,
         /// Its cost here relative to the median of the kind's other nodes.
         ratio: f64,
-        /// How much those scatter, as a share.
+        /// Scatter of those, as a share.
         spread: f64,
         /// The probability of that by chance, adjusted for all nodes and cells (Benjamini–Hochberg).
         p: f64,
@@ -154,11 +154,11 @@ pub enum Finding {
         cell: String,
         /// Its parameters.
         parameters: BTreeMap<String, String>,
-        /// What became of it here.
+        /// Outcome here.
         status: Status,
         /// Why.
         reason: String,
-        /// What became of it on most other nodes.
+        /// Outcome on most other nodes.
         others: Status,
         /// On how many of these.
         nodes: usize,
@@ -169,7 +169,7 @@ pub enum Finding {
         cell: String,
         /// Its parameters.
         parameters: BTreeMap<String, String>,
-        /// What its run says of that.
+        /// Evidence in its run.
         seen: String,
         /// Other nodes of its kind on which none did.
         nodes: usize,
@@ -203,9 +203,9 @@ pub struct KindsCompared {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unread {
-    /// Where it is.
+    /// Place.
     pub folder: String,
-    /// What is wrong.
+    /// Fault.
     pub what: Fault,
     /// In words.
     pub reason: String,

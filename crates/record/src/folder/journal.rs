@@ -1,75 +1,74 @@
 //! Journals: `launches.jsonl` and `decisions.jsonl`, a sealed line each, appended whole or not at all.
 
-use std::fs::OpenOptions;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
 
 use anyhow::{Context, Result};
+use files::Folder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::read::bytes;
+use super::read::bytes_if_there;
 use super::seal::{line_seal, sealed_line, split_line};
 
-/// The most of a file's end that is read for its last line, in bytes.
+/// Bytes at a file's end that are read for its last line.
 const TAIL_BYTES: u64 = 1 << 20;
 
-/// The lines of a journal, and what is damaged.
-pub(super) struct Lines<T> {
-    /// The lines that are as they were written, with their numbers from 1.
-    pub values: Vec<(usize, T)>,
-    /// A sentence for each line that is not.
+/// The lines of a journal, and its damage.
+#[derive(Debug)]
+pub struct Lines<T> {
+    /// The sound lines, in their order.
+    pub records: Vec<T>,
+    /// A sentence for each damaged line.
     pub damage: Vec<String>,
 }
 
-/// Appends a line: the whole of it or, where there is no room, nothing. What a killed run left behind the last whole line goes.
-pub(super) fn append(path: &Path, start: impl Fn() -> String, value: &impl Serialize) -> Result<()> {
+/// Appends a line: the whole of it or, without room, nothing. An unfinished line of a killed run is removed.
+pub(super) fn append(folder: &Folder, name: &str, start: impl Fn() -> String, value: &impl Serialize) -> Result<()> {
     let json = serde_json::to_string(value)?;
-    let write = || {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut file = folder.edit(name)?;
+    let mut write = || {
         let length = file.seek(SeekFrom::End(0))?;
         let from = length.saturating_sub(TAIL_BYTES);
         file.seek(SeekFrom::Start(from))?;
         let mut tail = Vec::new();
-        file.read_to_end(&mut tail)?;
+        (&file).take(TAIL_BYTES).read_to_end(&mut tail)?;
         let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        file.set_len(from + whole as u64)?;
+        let end = from + whole as u64;
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
         let tail = String::from_utf8_lossy(&tail[..whole]);
         let last = tail.lines().last().and_then(|line| Some(split_line(line)?.0.to_owned()));
         let line = sealed_line(&last.unwrap_or_else(&start), &json) + "\n";
         file.write_all(line.as_bytes()).inspect_err(|_| {
-            let _ = file.set_len(from + whole as u64);
+            let _ = file.set_len(end);
         })
     };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    write().with_context(|| format!("cannot write {}", folder.path().join(name).display()))
 }
 
-/// Whether the first line of a journal was written behind this start; one without a whole line tells nothing against it.
-pub(super) fn begins_sound(path: &Path, start: &str) -> bool {
-    let bytes = bytes(path).unwrap_or_default();
+/// True unless the first line of a journal was written behind another start.
+pub(super) fn begins_sound(folder: &Folder, name: &str, start: &str) -> bool {
+    let bytes = bytes_if_there(folder, name).unwrap_or_default();
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return true };
     let line = std::str::from_utf8(&bytes[..end]).ok().and_then(split_line);
     line.is_some_and(|(seal, json)| seal == line_seal(start, &json))
 }
 
-/// Reads a journal. A last line without an end was cut short by a killed run and is left out without a word.
-pub(super) fn read<T: DeserializeOwned>(path: &Path, start: &str) -> Result<Lines<T>> {
-    let bytes = if path.try_exists().unwrap_or(true) { bytes(path)? } else { Vec::new() };
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-    let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    let (mut values, mut damage, mut before) = (Vec::new(), Vec::new(), start.to_owned());
-    for (i, line) in bytes[..whole].split(|byte| *byte == b'\n').enumerate() {
-        if line.is_empty() && i + 1 == bytes[..whole].split(|byte| *byte == b'\n').count() {
-            break;
-        }
-        let found = std::str::from_utf8(line).ok().and_then(split_line).map(|(seal, json)| (seal.to_owned(), json));
-        let sound = found.as_ref().is_some_and(|(seal, json)| *seal == line_seal(&before, json));
-        let value = found.as_ref().filter(|_| sound).and_then(|(_, json)| serde_json::from_str(json).ok());
+/// Reads a journal. A last line without an end was cut short by a kill and is left out.
+pub(super) fn read<T: DeserializeOwned>(folder: &Folder, name: &str, start: &str) -> Result<Lines<T>> {
+    let bytes = bytes_if_there(folder, name)?;
+    let mut lines = Lines { records: Vec::new(), damage: Vec::new() };
+    let mut before = start.to_owned();
+    for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let Some(line) = line.strip_suffix(b"\n") else { break };
+        let split = std::str::from_utf8(line).ok().and_then(split_line).map(|(seal, json)| (seal.to_owned(), json));
+        let sound = split.as_ref().is_some_and(|(seal, json)| *seal == line_seal(&before, json));
+        let value = split.as_ref().filter(|_| sound).and_then(|(_, json)| serde_json::from_str(json).ok());
         match value {
-            Some(value) => values.push((i + 1, value)),
-            None => damage.push(format!("{name}: line {} is not as it was written", i + 1)),
+            Some(value) => lines.records.push(value),
+            None => lines.damage.push(format!("{name}: line {} is not as it was written", i + 1)),
         }
-        before = found.map_or_else(String::new, |(seal, _)| seal);
+        before = split.map_or_else(String::new, |(seal, _)| seal);
     }
-    Ok(Lines { values, damage })
+    Ok(lines)
 }

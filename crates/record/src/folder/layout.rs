@@ -1,4 +1,4 @@
-//! How JSON files of a run are laid out: every field on a line of its own, and every element of a list. Laid out
+//! Layout of a run's JSON files: every field on a line of its own, and every element of a list. Laid out
 //! fully, most of a
 //! summary would be white space; on one line, nobody could read it or see what differs.
 

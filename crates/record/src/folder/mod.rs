@@ -1,4 +1,5 @@
-//! The run folder: what was planned, where, what was asked and answered, and what came out. Written as it happens.
+//! The kept folder of a run, try or profile: what was planned, where, what was asked and answered, and the result. Every
+//! file is sealed and written as it happens; everything that reads one reads it here.
 
 mod frames;
 mod journal;
@@ -7,23 +8,25 @@ mod read;
 mod seal;
 
 use std::cell::Cell;
-use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use files::{Folder, Ownership};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::decision::Decision;
-pub use frames::Part;
-pub use layout::one_a_line;
-pub use read::bytes;
-pub use seal::sha256_hex;
-
+use crate::decision::{Decision, What};
+pub use crate::hash::sha256_hex;
+use crate::kind::Kind;
 use crate::launches::LaunchRecord;
 use crate::plan::{Plan, SCHEMA};
 use crate::state::State;
 use crate::transcript::{Read as Transcripts, Transcript};
+pub use frames::Part;
+pub use journal::Lines;
+pub use layout::one_a_line;
+pub use read::{Damaged, peek};
 
 /// The file of the launches.
 const LAUNCHES: &str = "launches.jsonl";
@@ -31,35 +34,44 @@ const LAUNCHES: &str = "launches.jsonl";
 const DECISIONS: &str = "decisions.jsonl";
 /// The file of what launches were asked and answered.
 const TRANSCRIPTS: &str = "transcripts.zst";
-/// The sealed files; the journals' first lines are sealed with what these hold.
-const SEALED: [&str; 4] = ["plan.json", "environment.json", "preflight.json", "kept.json"];
+/// The sealed files that are written once, before the first launch. The journals' first lines are sealed with their content.
+const SEALED: [&str; 5] = ["plan.json", "environment.json", "preflight.json", "kept.json", ASKED];
+/// The claims that a run was made to answer.
+pub const ASKED: &str = "asked.json";
+/// Their answers.
+pub const ANSWERS: &str = "answers.json";
+/// The judged result.
+pub const SUMMARY: &str = "summary.json";
+/// The page of the result.
+pub const PAGE: &str = "report.html";
+/// The claims and answers of a run made before `plan.json` named the kind.
+pub const OLD_CLAIMS: &str = "claims.json";
 
-/// The launches of a run that are as they were written, and a sentence for each that is not.
-#[derive(Debug, Default)]
-pub struct Launches {
-    /// In the order in which they ended.
-    pub records: Vec<LaunchRecord>,
-    /// What is damaged.
-    pub damage: Vec<String>,
+/// First fields of any plan.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<u32>,
+    kind: Option<Kind>,
 }
 
-/// What reads the texts of a folder's launches.
-#[derive(Clone, Debug)]
-pub struct LaunchReader {
-    frames: PathBuf,
-}
+/// The launches of a run.
+pub type Launches = Lines<LaunchRecord>;
 
-impl LaunchReader {
+/// Reader of the texts of a folder's launches, which several threads may share.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchReader<'a>(&'a Folder);
+
+impl LaunchReader<'_> {
     /// The texts of a launch, in the order in which they were kept.
     pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<Part>> {
-        let text = frames::read(&self.frames, &record.frame)?;
+        let text = frames::read(self.0, &record.frame)?;
         let parts = frames::parts(&text)?.into_iter();
         Ok(parts.map(|(name, bytes)| Part { name: name.to_owned(), bytes: bytes.to_vec() }).collect())
     }
 
-    /// What the sides of a launch wrote; an error where its frame is damaged.
+    /// The transcripts of a launch's sides; an error if its frame is damaged.
     pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
-        let text = frames::read(&self.frames, &record.frame)?;
+        let text = frames::read(self.0, &record.frame)?;
         let parts = frames::parts(&text)?;
         let of = |name: &str| {
             let (_, bytes) = parts.iter().find(|(n, _)| *n == name).ok_or_else(|| format!("there is no {name}"))?;
@@ -69,201 +81,289 @@ impl LaunchReader {
     }
 }
 
-/// An open run folder.
+/// A try or profile, read whole.
+#[derive(Debug)]
+pub struct Kept<P, L> {
+    /// Its folder.
+    pub folder: RunFolder,
+    /// Its plan.
+    pub plan: P,
+    /// Its sound launches.
+    pub launches: Vec<L>,
+    /// True if a signal or a kill ended its last session.
+    pub interrupted: bool,
+    /// A sentence for each damage.
+    pub damage: Vec<String>,
+}
+
+/// A sentence if fewer lines of launches are there than the end of the run counted.
+pub fn lost(lines: usize, counted: usize) -> Option<String> {
+    (counted > lines).then(|| format!("{LAUNCHES}: {counted} launches were kept and {lines} lines are there"))
+}
+
+fn refused(path: &Path, error: files::Error) -> anyhow::Error {
+    if error.kind() == ErrorKind::DirectoryNotEmpty {
+        return anyhow::anyhow!("{} is not empty; a run needs a folder of its own", path.display());
+    }
+    error.into()
+}
+
+/// An open kept folder.
 #[derive(Debug)]
 pub struct RunFolder {
-    path: PathBuf,
+    folder: Folder,
     /// The folders that were made for it, the innermost first.
     made: Vec<PathBuf>,
-    /// Where the last launch's frame ends, once that is known.
+    /// End of the last launch's frame, once known.
     end: Cell<Option<u64>>,
 }
 
 impl RunFolder {
-    /// Makes the folder. Where something stands there already, or it cannot be written, nothing is changed.
+    /// Makes the folder. Nothing changes if it is in use or cannot be written.
     pub fn create(path: &Path) -> Result<RunFolder> {
-        if path.exists() && fs::read_dir(path).with_context(|| cannot("read", path))?.next().is_some() {
-            bail!("{} is not empty; a run needs a folder of its own", path.display());
-        }
-        let made: Vec<PathBuf> =
-            path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).map(Path::to_owned).collect();
-        let result = fs::create_dir_all(path).with_context(|| cannot("make", path));
-        let result = result.and_then(|()| fs::canonicalize(path).with_context(|| cannot("read", path)));
-        let folder = RunFolder {
-            path: result.as_ref().map_or_else(|_| path.to_owned(), Clone::clone),
-            made,
-            end: Cell::new(None),
-        };
-        let tried = result.and_then(|_| folder.write_text("plan.json", "").with_context(|| cannot("write into", path)));
-        match tried {
-            Ok(()) => Ok(folder),
-            Err(error) => {
-                folder.discard();
-                Err(error)
-            }
-        }
+        let (folder, made) = Folder::fresh(path).map_err(|error| refused(path, error))?;
+        let folder = RunFolder { folder, made, end: Cell::new(None) };
+        folder.write_text("plan.json", "").inspect_err(|_| folder.discard())?;
+        Ok(folder)
     }
 
-    /// Takes back a run that has not brought anything: its files, and the folders that were made for it.
+    /// Checks whether [`RunFolder::create`] can succeed; changes nothing.
+    ///
+    /// # Errors
+    /// The folder is in use, another user's, or cannot be made.
+    pub fn can_create(path: &Path) -> Result<()> {
+        Folder::can_be_fresh(path).map_err(|error| refused(path, error))
+    }
+
+    /// Takes back a run without a result: its files, and the folders that were made for it.
     pub fn discard(&self) {
-        let ours = |name: &str| {
-            SEALED.contains(&name)
-                || [LAUNCHES, DECISIONS, TRANSCRIPTS, "claims.json", "answers.json", "summary.json", "report.html"]
-                    .contains(&name)
-        };
-        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            if entry.file_name().to_str().is_some_and(ours) {
-                let _ = fs::remove_file(entry.path());
-            }
+        let others = [LAUNCHES, DECISIONS, TRANSCRIPTS, OLD_CLAIMS, ANSWERS, SUMMARY, PAGE];
+        for name in SEALED.into_iter().chain(others) {
+            let _ = self.folder.remove(name);
         }
-        for folder in &self.made {
-            let _ = fs::remove_dir(folder);
+        for path in &self.made {
+            let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return };
+            if !Folder::open(path).and_then(|folder| folder.names()).is_ok_and(|names| names.is_empty()) {
+                return;
+            }
+            let _ = Folder::open(above).and_then(|above| above.remove(name));
         }
     }
 
-    /// Opens a kept run, named by its path or by its id below the folder of `kept` runs.
+    /// Opens a kept folder, named by its path or by its id below the folder of `kept` runs.
     pub fn open(name: &str, kept: &Path) -> Result<RunFolder> {
-        let direct = PathBuf::from(name);
-        let path = if direct.join("plan.json").is_file() { direct } else { kept.join(name) };
-        if !path.join("plan.json").is_file() {
+        let open = |path: PathBuf| Folder::open(&path).ok().filter(|folder| folder.entry("plan.json").is_ok());
+        let Some(folder) = open(PathBuf::from(name)).or_else(|| open(kept.join(name))) else {
             bail!("there is no run {name:?}: neither a folder with a plan.json nor an id below {}", kept.display());
+        };
+        Ok(RunFolder { folder, made: Vec::new(), end: Cell::new(None) })
+    }
+
+    /// The folder, if it and its files belong to this user and nobody else can change them.
+    ///
+    /// # Errors
+    /// A sentence that names the other user.
+    pub fn mine(self) -> Result<RunFolder> {
+        let path = self.path().display();
+        if let Some(user) = self.other_owner()? {
+            bail!("{path} belongs to user {user}; only pagewise report, runs and fleet read it");
         }
-        Ok(RunFolder {
-            path: fs::canonicalize(&path).with_context(|| cannot("read", &path))?,
-            made: Vec::new(),
-            end: Cell::new(None),
-        })
+        if !self.folder.access()?.is_trusted() {
+            bail!("{path} can be changed by other users; chmod go-w makes it yours");
+        }
+        Ok(self)
+    }
+
+    /// User id of another owner of the folder or of a file in it.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn other_owner(&self) -> Result<Option<u32>> {
+        let all = self.folder.entries()?.into_iter().map(|entry| entry.ownership).chain([self.folder.ownership()?]);
+        Ok(all.into_iter().find_map(|ownership| match ownership {
+            Ownership::Foreign(user) => Some(user),
+            Ownership::Own => None,
+        }))
     }
 
     /// Its absolute path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
-    /// The path of a file in it.
+    /// The path of a file in it, for messages.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.path().join(name)
+    }
+
+    /// True if it holds a file of this name, of whatever type.
+    pub fn has(&self, name: &str) -> bool {
+        self.folder.entry(name).is_ok()
     }
 
     /// Writes a file whole or not at all.
     pub fn write_text(&self, name: &str, text: &str) -> Result<()> {
-        let (path, temporary) = (self.file(name), self.file(&format!(".{name}.part")));
-        let result = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
-        if result.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        result.with_context(|| cannot("write", &path))
+        Ok(self.folder.write(name, text.as_bytes())?)
     }
 
-    /// The same for JSON.
+    /// Writes JSON without a seal.
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
         self.write_text(name, &layout::one_a_line(value)?)
     }
 
-    /// The same for one that is sealed, so that a change of it is noticed.
+    /// Writes JSON with a seal, so that a change of it shows.
     pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json(&layout::one_a_line(value)?))
+        self.write_text(name, &seal::sealed_json("", &layout::one_a_line(value)?))
     }
 
-    /// Waits until everything in it has reached its device, so that a power cut takes none of it. Only before and after the
-    /// measuring: whoever waits for a device between launches disturbs them.
+    /// Writes a result: its seal covers the launches it follows from.
+    pub fn write_result(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        self.write_text(name, &seal::sealed_json(&self.cover(name)?, &layout::one_a_line(value)?))
+    }
+
+    /// Digest of everything that a result follows from. A summary also follows from the version that judged.
+    fn cover(&self, name: &str) -> Result<String> {
+        let version = if name == SUMMARY { env!("CARGO_PKG_VERSION") } else { "" };
+        let names = SEALED.into_iter().chain([LAUNCHES, DECISIONS]);
+        let files: Vec<Vec<u8>> = names.map(|name| read::bytes_if_there(&self.folder, name)).collect::<Result<_>>()?;
+        let digests: Vec<String> = files.iter().map(|bytes| sha256_hex(&[bytes])).collect();
+        Ok(format!("{version} {}", digests.join(" ")))
+    }
+
+    /// Waits until its files have reached their device, so that a power cut takes none. Only before and after the
+    /// measuring: waiting for a device between launches disturbs them.
     pub fn reach_device(&self) -> Result<()> {
-        for entry in fs::read_dir(&self.path).with_context(|| cannot("read", &self.path))?.flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                let path = entry.path();
-                let reached = fs::File::open(&path).and_then(|file| file.sync_all());
-                reached.with_context(|| cannot("write", &path))?;
-            }
+        for entry in self.folder.entries()?.into_iter().filter(|entry| entry.kind == files::Kind::File) {
+            let reached = self.folder.file(&entry.name)?.sync_all();
+            reached.with_context(|| format!("cannot write {}", self.path().join(&entry.name).display()))?;
         }
         // Some file systems know no such call for folders.
-        for folder in [Some(self.path.as_path()), self.path.parent()].into_iter().flatten() {
-            let _ = fs::File::open(folder).and_then(|file| file.sync_all());
-        }
+        let _ = self.folder.sync();
+        let _ = self.path().parent().map(|above| Folder::open(above).and_then(|above| above.sync()));
         Ok(())
     }
 
-    /// Reads one of its JSON files that carry no seal.
-    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        let path = self.file(name);
-        serde_json::from_slice(&bytes(&path)?).with_context(|| format!("{} is damaged", path.display()))
-    }
-
     /// Reads one of its sealed JSON files.
+    ///
+    /// # Errors
+    /// [`Damaged`] if it is missing or not as it was written.
     pub fn read_sealed<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        let path = self.file(name);
-        let text = String::from_utf8(bytes(&path)?).ok().and_then(|text| seal::opened_json(&text));
-        let text = text.with_context(|| format!("{} is damaged: it is not as it was written", path.display()))?;
-        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))
+        self.opened(name, "")
     }
 
-    /// What a journal's first line is sealed with: all that was written before it.
+    /// Reads a result.
+    ///
+    /// # Errors
+    /// [`Damaged`] if it is missing or changed, or follows from other launches or another version of the judging.
+    pub fn read_result<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        self.opened(name, &self.cover(name)?)
+    }
+
+    fn opened<T: DeserializeOwned>(&self, name: &str, cover: &str) -> Result<T> {
+        let mut bytes = read::bytes(&self.folder, name)?;
+        let json = seal::opened_json(cover, &mut bytes);
+        let value = json.and_then(|json| serde_json::from_slice(json).ok());
+        Ok(value.ok_or_else(|| Damaged::altered(self.file(name)))?)
+    }
+
+    /// Content that a journal's first line is sealed with: everything that was written before it.
     fn start(&self, journal: &str) -> String {
-        let files: Vec<Vec<u8>> = SEALED.iter().map(|name| bytes(&self.file(name)).unwrap_or_default()).collect();
+        // A file that a run does not have seals like an empty one.
+        let of = |name: &&str| read::bytes_if_there(&self.folder, name).unwrap_or_default();
+        let files: Vec<Vec<u8>> = SEALED.iter().map(of).collect();
         let parts: Vec<&[u8]> = files.iter().map(Vec::as_slice).chain([journal.as_bytes()]).collect();
         sha256_hex(&parts)
     }
 
-    /// Which of the sealed files is not as it was written. The journals' first lines are sealed with what these hold, so that a
+    /// The sealed file that is not as it was written. The journals' first lines are sealed with these files, so that a
     /// change of one shows there first.
     fn altered(&self) -> Option<String> {
-        let is_altered = |name: &&&str| {
-            let bytes = bytes(&self.file(name));
-            bytes.is_ok_and(|b| String::from_utf8(b).ok().and_then(|text| seal::opened_json(&text)).is_none())
+        let sound = |name: &str| {
+            let mut bytes = read::bytes_if_there(&self.folder, name).unwrap_or_else(|_| vec![0]);
+            bytes.is_empty() || seal::opened_json("", &mut bytes).is_some()
         };
-        let altered = SEALED.iter().find(is_altered).map(|name| format!("{name} is not as it was written"));
-        altered.or_else(|| {
-            let sound = |journal: &str| journal::begins_sound(&self.file(journal), &self.start(journal));
-            let missing: Vec<&str> = SEALED.into_iter().filter(|name| !self.file(name).exists()).collect();
-            let taken = !missing.is_empty() && !sound(DECISIONS) && !sound(LAUNCHES);
-            taken.then(|| format!("{} was taken away after the first launch", missing.join(" or ")))
-        })
+        if let Some(name) = SEALED.iter().find(|name| !sound(name)) {
+            return Some(format!("{name} is not as it was written"));
+        }
+        let begins = |journal: &str| journal::begins_sound(&self.folder, journal, &self.start(journal));
+        let missing: Vec<&str> = SEALED.into_iter().filter(|name| *name != ASKED && !self.has(name)).collect();
+        let taken = !missing.is_empty() && !begins(DECISIONS) && !begins(LAUNCHES);
+        taken.then(|| format!("{} was taken away after the first launch", missing.join(" or ")))
     }
 
-    /// The plan, if it is of this schema.
+    fn damaged(&self, seen: String) -> anyhow::Error {
+        Damaged { path: self.path().to_owned(), seen }.into()
+    }
+
+    fn head(&self) -> Result<Head> {
+        let head = serde_json::from_slice(&read::bytes(&self.folder, "plan.json")?);
+        Ok(head.map_err(|_| Damaged::altered(self.file("plan.json")))?)
+    }
+
+    /// Its kind, by the plan.
+    pub fn kind(&self) -> Result<Kind> {
+        let old = || if self.has(OLD_CLAIMS) { Kind::Claims } else { Kind::Run };
+        Ok(self.head()?.kind.unwrap_or_else(old))
+    }
+
+    /// The plan of a run, if it is of this schema.
     pub fn plan(&self) -> Result<Plan> {
-        #[derive(Deserialize)]
-        struct Head {
-            schema: u32,
-        }
-        // What another version wrote is told by its number, whatever its seals are.
-        let head: Result<Head> = self.read_json("plan.json");
-        if let Ok(head) = head
-            && head.schema != SCHEMA
-        {
-            let path = self.path.display();
-            bail!("{path} has schema {}, but this Pagewise reads {SCHEMA}; use the version that made it", head.schema);
+        self.plan_of(SCHEMA)
+    }
+
+    fn plan_of<P: DeserializeOwned>(&self, reads: u32) -> Result<P> {
+        // Another version's plan is named by its schema, whatever its seals are.
+        if let Some(schema) = self.head()?.schema.filter(|schema| *schema != reads) {
+            let path = self.path().display();
+            bail!("{path} has schema {schema}, but this Pagewise reads {reads}; use the version that made it");
         }
         self.read_sealed("plan.json")
     }
 
-    /// Whether its run has only begun: the folder is made with an empty plan, to see that it can be written.
+    /// True if its run has only begun: the folder is made with an empty plan, which shows that it can be written.
     pub fn is_only_begun(&self) -> bool {
-        fs::metadata(self.file("plan.json")).is_ok_and(|plan| plan.len() == 0)
+        self.folder.entry("plan.json").is_ok_and(|plan| plan.kind == files::Kind::File && plan.bytes == 0)
     }
 
-    /// What the run has become: its plan and all decisions.
+    /// The state of a run: its plan and all decisions.
     pub fn state(&self) -> Result<State> {
-        State::after(self.plan()?, &self.decisions()?).with_context(|| format!("{} is damaged", self.path.display()))
+        State::after(self.plan()?, &self.decisions()?).map_err(|error| self.damaged(format!("{error:#}")))
     }
 
-    /// Keeps a launch that has ended: its texts as a frame, then its line, which says where the frame lies. Where
-    /// there is no room,
-    /// neither stays.
+    /// Reads a try or profile whole, if its plan is of the schema that this version `reads`.
+    pub fn whole<P: DeserializeOwned, L: DeserializeOwned>(self, reads: u32) -> Result<Kept<P, L>> {
+        let plan = self.plan_of(reads)?;
+        let last = self.decisions()?.pop().map(|decision| decision.what);
+        let Lines { records, mut damage } = self.launches_as::<L>()?;
+        if let Some(What::Ended { launches, .. }) = last {
+            damage.extend(lost(records.len() + damage.len(), launches));
+        }
+        let interrupted = !matches!(last, Some(What::Ended { stopped_by: None, .. }));
+        Ok(Kept { plan, launches: records, interrupted, damage, folder: self })
+    }
+
+    /// Keeps a launch of a run: its texts as a frame, then its line, which says where the frame lies. Without room, neither
+    /// stays.
     pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[Part]) -> Result<()> {
         let end = match self.end.get() {
             Some(end) => end,
             None => self.launches()?.records.iter().map(|r| r.frame.offset + r.frame.length).max().unwrap_or(0),
         };
-        record.frame = frames::append(&self.file(TRANSCRIPTS), end, record.launch, parts)?;
+        record.frame = frames::append(&self.folder, end, record.launch, parts)?;
         self.end.set(Some(end));
-        journal::append(&self.file(LAUNCHES), || self.start(LAUNCHES), record)?;
+        self.append_launch(record)?;
         self.end.set(Some(end + record.frame.length));
         Ok(())
     }
 
-    /// Appends one decision: the whole of it or, where there is no room, nothing.
+    /// Appends the line of a launch: the whole of it or, without room, nothing.
+    pub fn append_launch(&self, record: &impl Serialize) -> Result<()> {
+        journal::append(&self.folder, LAUNCHES, || self.start(LAUNCHES), record)
+    }
+
+    /// Appends one decision: the whole of it or, without room, nothing.
     pub fn append_decision(&self, decision: &Decision) -> Result<()> {
-        journal::append(&self.file(DECISIONS), || self.start(DECISIONS), decision)
+        journal::append(&self.folder, DECISIONS, || self.start(DECISIONS), decision)
     }
 
     /// The number of the next launch.
@@ -276,73 +376,39 @@ impl RunFolder {
         self.reader().parts(record)
     }
 
-    /// What the sides of a launch wrote; an error where its frame is damaged.
+    /// The transcripts of a launch's sides; an error if its frame is damaged.
     pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
         self.reader().transcripts(record)
     }
 
     /// A reader of its launches, which several threads may share.
-    pub fn reader(&self) -> LaunchReader {
-        LaunchReader { frames: self.file(TRANSCRIPTS) }
+    pub fn reader(&self) -> LaunchReader<'_> {
+        LaunchReader(&self.folder)
     }
 
-    /// All launches so far, and what of them is damaged.
+    /// All launches of a run so far, and their damage.
     pub fn launches(&self) -> Result<Launches> {
-        let lines = journal::read(&self.file(LAUNCHES), &self.start(LAUNCHES))?;
-        Ok(Launches { records: lines.values.into_iter().map(|(_, record)| record).collect(), damage: lines.damage })
+        self.launches_as()
     }
 
-    /// The launches whose frames lie behind the last one that has a line, by their numbers. A run that is killed
-    /// leaves one at most.
+    fn launches_as<L: DeserializeOwned>(&self) -> Result<Lines<L>> {
+        journal::read(&self.folder, LAUNCHES, &self.start(LAUNCHES))
+    }
+
+    /// Numbers of the launches whose frames lie behind the last one that has a line. A killed run leaves one at most.
     pub fn unlisted(&self, launches: &Launches) -> Vec<usize> {
         let end = launches.records.iter().map(|r| r.frame.offset.saturating_add(r.frame.length)).max().unwrap_or(0);
-        let mut found = frames::behind(&self.file(TRANSCRIPTS), end);
-        found.retain(|number| launches.records.iter().all(|r| r.launch != *number));
-        found
+        let mut numbers = frames::behind(&self.folder, end);
+        numbers.retain(|number| launches.records.iter().all(|r| r.launch != *number));
+        numbers
     }
 
-    /// All decisions so far. What a run has become cannot be told without one of them, so damage is an error.
+    /// All decisions so far. The state of a run needs each of them, so damage is an error.
     pub fn decisions(&self) -> Result<Vec<Decision>> {
-        let lines = journal::read(&self.file(DECISIONS), &self.start(DECISIONS))?;
-        if let Some(first) = lines.damage.into_iter().next() {
-            bail!("{} is damaged: {}", self.path.display(), self.altered().unwrap_or(first));
+        let lines = journal::read(&self.folder, DECISIONS, &self.start(DECISIONS))?;
+        match lines.damage.into_iter().next() {
+            Some(first) => Err(self.damaged(self.altered().unwrap_or(first))),
+            None => Ok(lines.records),
         }
-        Ok(lines.values.into_iter().map(|(_, decision)| decision).collect())
-    }
-}
-
-fn cannot(what: &str, path: &Path) -> String {
-    format!("cannot {what} {}", path.display())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_in_use_is_left_alone() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join("mine"), "text").unwrap();
-        assert!(RunFolder::create(place.path()).unwrap_err().to_string().contains("is not empty"));
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn another_schema_is_refused_with_both_numbers() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join("plan.json"), "{\"schema\": 99}").unwrap();
-        let error =
-            RunFolder::open(place.path().to_str().unwrap(), place.path()).unwrap().plan().unwrap_err().to_string();
-        assert!(error.contains("schema 99") && error.contains("reads 2"), "{error}");
-    }
-
-    #[test]
-    fn a_run_that_is_not_there_is_named() {
-        assert!(
-            RunFolder::open("no-such-run", Path::new("/nowhere"))
-                .unwrap_err()
-                .to_string()
-                .contains("there is no run \"no-such-run\"")
-        );
     }
 }

@@ -1,29 +1,31 @@
-//! Seals: a changed byte is noticed. A JSON file carries the SHA-256 of its other lines; a line of a journal that of
-//! itself and of the
-//! line before it, so that lines that were swapped, doubled or taken out are noticed too.
+//! Seals, which show a changed byte. A JSON file carries the SHA-256 of its other lines; a line of a journal that of
+//! itself and of the line before it, so that swapped, doubled or missing lines show too.
 
-use sha2::{Digest, Sha256};
+use crate::hash::sha256_hex;
 
 /// Hex digits of a line's seal; a whole file's has all 64.
 const LINE_DIGITS: usize = 16;
 
-/// SHA-256 of the parts, in hex.
-pub fn sha256_hex(parts: &[&[u8]]) -> String {
-    let mut hash = Sha256::new();
-    parts.iter().for_each(|part| hash.update(part));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
+/// First bytes of a sealed JSON file.
+const HEAD: &[u8] = b"{\n  \"seal\": \"";
 
-/// A pretty-printed JSON object with its seal as its first field.
-pub fn sealed_json(pretty: &str) -> String {
+/// A pretty-printed JSON object with its seal as its first field. The seal covers `cover` too, which is not written.
+pub fn sealed_json(cover: &str, pretty: &str) -> String {
     let rest = pretty.strip_prefix("{\n").unwrap_or(pretty);
-    format!("{{\n  \"seal\": \"{}\",\n{rest}", sha256_hex(&[rest.as_bytes()]))
+    format!("{{\n  \"seal\": \"{}\",\n{rest}", sha256_hex(&[cover.as_bytes(), rest.as_bytes()]))
 }
 
-/// What a sealed JSON file held before it was sealed; `None` where it is not as it was written.
-pub fn opened_json(text: &str) -> Option<String> {
-    let (seal, rest) = text.strip_prefix("{\n  \"seal\": \"")?.split_once("\",\n")?;
-    (seal == sha256_hex(&[rest.as_bytes()])).then(|| format!("{{\n{rest}"))
+/// Takes the seal out of a sealed JSON file and returns the JSON; `None` if the file or `cover` changed.
+pub fn opened_json<'a>(cover: &str, bytes: &'a mut [u8]) -> Option<&'a [u8]> {
+    let seal = bytes.strip_prefix(HEAD)?.get(..64)?.to_vec();
+    let rest = HEAD.len() + seal.len() + 3;
+    let sound =
+        bytes.get(rest - 3..rest)? == b"\",\n" && seal == sha256_hex(&[cover.as_bytes(), &bytes[rest..]]).as_bytes();
+    if !sound {
+        return None;
+    }
+    bytes[rest - 1] = b'{';
+    Some(&bytes[rest - 1..])
 }
 
 /// The seal of a journal's line that follows one with the seal `before`.
@@ -39,7 +41,7 @@ pub fn sealed_line(before: &str, json: &str) -> String {
     format!("{{\"seal\":\"{}\",{rest}", line_seal(before, json))
 }
 
-/// A line's seal as it stands there, and the JSON that was sealed.
+/// A line's written seal, and the JSON that was sealed.
 pub fn split_line(line: &str) -> Option<(&str, String)> {
     let (seal, rest) = line.strip_prefix("{\"seal\":\"")?.split_once("\",")?;
     Some((seal, format!("{{{rest}")))
@@ -50,19 +52,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sealed_comes_back_and_what_was_changed_does_not() {
-        let pretty = "{\n  \"a\": 1\n}\n";
-        let sealed = sealed_json(pretty);
-        assert_eq!(opened_json(&sealed).as_deref(), Some(pretty));
+    fn a_changed_byte_or_another_cover_shows() {
+        let sealed = sealed_json("c", "{\n  \"a\": 1\n}\n").into_bytes();
+        assert_eq!(opened_json("c", &mut sealed.clone()), Some(&b"{  \"a\": 1\n}\n"[..]));
+        assert_eq!(opened_json("d", &mut sealed.clone()), None);
         for i in 0..sealed.len() {
-            let mut bytes = sealed.clone().into_bytes();
+            let mut bytes = sealed.clone();
             bytes[i] ^= 1;
-            assert!(String::from_utf8(bytes).ok().and_then(|text| opened_json(&text)).is_none(), "byte {i}");
+            assert_eq!(opened_json("c", &mut bytes), None, "byte {i}");
+            assert_eq!(opened_json("c", &mut sealed[..i].to_vec()), None, "cut at {i}");
         }
     }
 
     #[test]
-    fn a_line_holds_only_behind_the_line_that_it_was_written_behind() {
+    fn a_line_holds_only_behind_the_line_before_it() {
         let first = sealed_line("start", "{\"n\":1}");
         let (seal, json) = split_line(&first).unwrap();
         assert_eq!((seal, json.as_str()), (line_seal("start", "{\"n\":1}").as_str(), "{\"n\":1}"));

@@ -1,4 +1,4 @@
-//! Who else uses the CPUs: processes and the kernel's own threads for memory, by their CPU time between two looks.
+//! Other users of the CPUs: processes and the kernel's own threads for memory, by their CPU time between two looks.
 
 use serde::{Deserialize, Serialize};
 

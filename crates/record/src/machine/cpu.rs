@@ -1,87 +1,151 @@
-//! The processor: what it is, what it caches, what it can copy with, and at which frequency it may run.
+//! The processor: name, caches, instructions for copying, and frequency.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::files::{Files, facts, list_length};
 use super::ladder::Ladder;
 
-/// The processor. Only the first one is described: /proc/cpuinfo is slow to compose where there are hundreds.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Cpu {
-    /// Its name: `model name` in /proc/cpuinfo (on Arm: `CPU part`).
-    pub model: Option<String>,
-    /// Its maker: `vendor_id` in /proc/cpuinfo (on Arm: `CPU implementer`).
-    pub vendor: Option<String>,
-    /// Its family: `cpu family` in /proc/cpuinfo (on Arm: `CPU architecture`).
-    pub family: Option<String>,
-    /// Its model number: `model` in /proc/cpuinfo (on Arm: `CPU variant`).
-    pub model_number: Option<String>,
-    /// Its stepping: `stepping` in /proc/cpuinfo (on Arm: `CPU revision`).
-    pub stepping: Option<String>,
-    /// The microcode's revision: `microcode` in /proc/cpuinfo.
-    pub microcode: Option<String>,
-    /// Those flags of /proc/cpuinfo that bear on memory, sorted; `None` if no flags can be read at all.
-    pub memory_flags: Option<BTreeSet<String>>,
-    /// Logical CPUs in use: /sys/devices/system/cpu/online.
-    pub online: Option<u64>,
-    /// Logical CPUs that this process may use: `Cpus_allowed_list` in /proc/self/status.
-    pub allowed: Option<u64>,
-    /// Whether two logical CPUs share a core: /sys/devices/system/cpu/smt/active.
-    pub smt_active: Option<bool>,
-    /// The caches of the first CPU: /sys/devices/system/cpu/cpu0/cache/index*.
-    pub caches: Vec<Cache>,
-    /// How far its caches were seen to reach in this boot, where that was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ladder: Option<Ladder>,
-    /// How its frequency is set: /sys/devices/system/cpu/cpufreq.
-    pub frequency: Frequency,
-    /// What it suffers from and what the kernel does about it: /sys/devices/system/cpu/vulnerabilities.
-    pub mitigations: BTreeMap<String, String>,
+/// Flags of /proc/cpuinfo that change how fast memory is copied, cleared, mapped or timed: `rep movsb` and its wide
+/// rivals, stores past the cache, page table features, a clock that does not stop; the last four are Arm's.
+const MEMORY_FLAGS: [&str; 23] = [
+    "erms",
+    "fsrm",
+    "fzrm",
+    "fsrs",
+    "avx",
+    "avx2",
+    "avx512f",
+    "avx512bw",
+    "movdiri",
+    "movdir64b",
+    "clflushopt",
+    "clwb",
+    "clzero",
+    "pdpe1gb",
+    "la57",
+    "pcid",
+    "invpcid",
+    "constant_tsc",
+    "nonstop_tsc",
+    "asimd",
+    "sve",
+    "dcpop",
+    "mops",
+];
+
+const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
+const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
+const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
+
+facts! { m:
+    /// The first processor; the second names of /proc/cpuinfo are those of Arm.
+    Cpu {
+        /// Name.
+        model: Option<String> = m.cpuinfo("model name").or_else(|| m.cpuinfo("CPU part"));
+        /// Maker.
+        vendor: Option<String> = m.cpuinfo("vendor_id").or_else(|| m.cpuinfo("CPU implementer"));
+        /// Family.
+        family: Option<String> = m.cpuinfo("cpu family").or_else(|| m.cpuinfo("CPU architecture"));
+        /// Model number.
+        model_number: Option<String> = m.cpuinfo("model").or_else(|| m.cpuinfo("CPU variant"));
+        /// Stepping.
+        stepping: Option<String> = m.cpuinfo("stepping").or_else(|| m.cpuinfo("CPU revision"));
+        /// Revision of the microcode.
+        microcode: Option<String> = m.cpuinfo("microcode");
+        /// Those flags that bear on memory, sorted; absent if no flags can be read at all.
+        memory_flags: Option<BTreeSet<String>> = m.cpuinfo("flags").or_else(|| m.cpuinfo("Features")).map(|flags| {
+            flags.split_whitespace().filter(|f| MEMORY_FLAGS.contains(f)).map(str::to_owned).collect()
+        });
+        /// Logical CPUs in use.
+        online: Option<u64> = m.count("/sys/devices/system/cpu/online");
+        /// Logical CPUs that this process may use.
+        allowed: Option<u64> =
+            m.field("/proc/self/status", "Cpus_allowed_list").and_then(|list| list_length(&list));
+        /// True if two logical CPUs share a core.
+        smt_active: Option<bool> = m.switch("/sys/devices/system/cpu/smt/active");
+        /// Caches of the first CPU.
+        caches: Vec<Cache> = m.numbered(CACHES, "index", "").into_iter().map(|index| Cache::read(m, index)).collect();
+        /// Reach of its caches as measured in this boot, if it was.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ladder: Option<Ladder> = None;
+        /// Rules of its frequency.
+        frequency: Frequency = Frequency::read(m);
+        /// Vulnerabilities and what the kernel does about them.
+        mitigations: BTreeMap<String, String> = m
+            .names(VULNERABILITIES)
+            .into_iter()
+            .filter_map(|name| m.text(&format!("{VULNERABILITIES}/{name}")).map(|text| (name, text)))
+            .collect();
+    }
+
+    /// Rules of the frequency; absent in most virtual machines, where the host sets it.
+    Frequency {
+        /// Driver of the first policy.
+        driver: Option<String> = first_policy(m, "scaling_driver").and_then(|path| m.text(&path));
+        /// Governors of all policies.
+        governors: BTreeSet<String> = m
+            .numbered(POLICIES, "policy", "")
+            .into_iter()
+            .filter_map(|policy| m.text(&format!("{POLICIES}/policy{policy}/scaling_governor")))
+            .collect();
+        /// The lowest that the first policy may set, in kHz.
+        minimum_khz: Option<u64> = first_policy(m, "scaling_min_freq").and_then(|path| m.number(&path));
+        /// The highest that the first policy may set, in kHz.
+        maximum_khz: Option<u64> = first_policy(m, "scaling_max_freq").and_then(|path| m.number(&path));
+        /// True if it may go above its nominal frequency.
+        boost: Option<bool> = m
+            .switch(&format!("{POLICIES}/boost"))
+            .or_else(|| m.switch("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| !off));
+    }
+}
+
+fn first_policy(m: &dyn Files, name: &str) -> Option<String> {
+    m.numbered(POLICIES, "policy", "").first().map(|policy| format!("{POLICIES}/policy{policy}/{name}"))
 }
 
 /// One cache of the first CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cache {
-    /// 1 is the nearest: …/cache/index*/level.
+    /// 1 is the nearest.
     pub level: Option<u64>,
-    /// `Data`, `Instruction` or `Unified`: …/cache/index*/type.
+    /// `Data`, `Instruction` or `Unified`.
     pub kind: Option<String>,
-    /// Its size: …/cache/index*/size.
+    /// Its size.
     pub size_bytes: Option<u64>,
-    /// Its line: …/cache/index*/coherency_line_size.
+    /// Its line.
     pub line_bytes: Option<u64>,
-    /// Its associativity: …/cache/index*/ways_of_associativity.
+    /// Its associativity.
     pub ways: Option<u64>,
-    /// How many logical CPUs share it: …/cache/index*/shared_cpu_list.
+    /// Number of logical CPUs that share it.
     pub shared_by: Option<u64>,
 }
 
-/// How the frequency is set; all absent in most virtual machines, where the host sets it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Frequency {
-    /// The driver of the first policy: …/cpufreq/policy*/scaling_driver.
-    pub driver: Option<String>,
-    /// The governors of all policies: …/cpufreq/policy*/scaling_governor.
-    pub governors: BTreeSet<String>,
-    /// The lowest the first policy may set, in kHz: …/cpufreq/policy*/scaling_min_freq.
-    pub minimum_khz: Option<u64>,
-    /// The highest the first policy may set, in kHz: …/cpufreq/policy*/scaling_max_freq.
-    pub maximum_khz: Option<u64>,
-    /// Whether it may go above its nominal frequency: …/cpufreq/boost, or …/intel_pstate/no_turbo turned round.
-    pub boost: Option<bool>,
+impl Cache {
+    fn read(m: &dyn Files, index: u64) -> Cache {
+        let file = |name: &str| format!("{CACHES}/index{index}/{name}");
+        // Sizes are written `32K`, whatever the size.
+        let kib = m.text(&file("size")).and_then(|size| size.strip_suffix('K')?.parse::<u64>().ok());
+        Cache {
+            level: m.number(&file("level")),
+            kind: m.text(&file("type")),
+            size_bytes: kib.map(|kib| kib * 1024),
+            line_bytes: m.number(&file("coherency_line_size")),
+            ways: m.number(&file("ways_of_associativity")),
+            shared_by: m.count(&file("shared_cpu_list")),
+        }
+    }
 }
 
 impl Cpu {
-    /// Whether the processor has a flag; `None` if its flags are not known.
+    /// True if the processor has a flag; `None` if its flags are not known.
     pub fn has(&self, flag: &str) -> Option<bool> {
         self.memory_flags.as_ref().map(|flags| flags.contains(flag))
     }
 
-    /// How many logical CPUs a measurement can have: those in use that this process may use.
+    /// Logical CPUs in use that this process may use.
     pub fn usable(&self) -> Option<u64> {
         self.allowed.or(self.online)
     }
@@ -91,7 +155,7 @@ impl Cpu {
         self.caches.iter().filter(|c| c.kind.as_deref() != Some("Instruction")).max_by_key(|c| c.level)
     }
 
-    /// The cache that a core has to itself beside its nearest one.
+    /// The second cache of a core.
     pub fn second_level_cache(&self) -> Option<&Cache> {
         self.caches.iter().find(|c| c.level == Some(2) && c.kind.as_deref() != Some("Instruction"))
     }

@@ -1,50 +1,49 @@
-//! Everything that is known of a machine before anything is measured: `environment.json` of every run.
+//! All facts of a machine before anything is measured: `environment.json` of every run.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::cgroup::Cgroups;
 use super::cpu::Cpu;
+use super::files::facts;
 use super::identity::Identity;
 use super::paging::{HugePages, Memory, Reclaim};
 use super::system::{Clock, Hypervisor, Kernel, Limits, Rights};
 use super::tools::Tools;
 use super::words::{size, unknown};
 
-/// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did
-/// not know is absent as well when its runs are read, so that runs stay comparable.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Environment {
-    /// Which machine it is.
-    pub identity: Identity,
-    /// The processor.
-    pub cpu: Cpu,
-    /// The kernel.
-    pub kernel: Kernel,
-    /// What is below the kernel.
-    pub hypervisor: Hypervisor,
-    /// The clock.
-    pub clock: Clock,
-    /// Memory and its rules.
-    pub memory: Memory,
-    /// Huge pages.
-    pub huge_pages: HugePages,
-    /// What takes pages away.
-    pub reclaim: Reclaim,
-    /// The control groups above this process.
-    pub cgroups: Cgroups,
-    /// What this process may do.
-    pub rights: Rights,
-    /// How much of each thing it may have.
-    pub limits: Limits,
-    /// What is installed.
-    pub tools: Tools,
-    /// Variables that would change what a worker allocates, loads or compiles. Workers are not given them unless the
-    /// plan says so.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub variables: BTreeMap<String, String>,
+facts! { m:
+    /// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did
+    /// not know is absent as well when its runs are read, so that runs stay comparable.
+    Environment {
+        /// Identity of the machine.
+        identity: Identity = Identity::read(m);
+        /// The processor.
+        cpu: Cpu = Cpu::read(m);
+        /// The kernel.
+        kernel: Kernel = Kernel::read(m);
+        /// The machine below the kernel.
+        hypervisor: Hypervisor = Hypervisor::read(m);
+        /// The clock.
+        clock: Clock = Clock::read(m);
+        /// Memory and its rules.
+        memory: Memory = Memory::read(m);
+        /// Huge pages.
+        huge_pages: HugePages = HugePages::read(m);
+        /// Activities that take pages away.
+        reclaim: Reclaim = Reclaim::read(m);
+        /// The control groups above this process.
+        cgroups: Cgroups = Cgroups::read(m);
+        /// Rights of this process.
+        rights: Rights = Rights::read(m);
+        /// Limits of what it may have.
+        limits: Limits = Limits::read(m);
+        /// Installed programs and libraries.
+        tools: Tools = Tools::read(m);
+        /// Variables that would change what a worker allocates, loads or compiles. Workers are not given them unless the
+        /// plan says so.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        variables: BTreeMap<String, String> = BTreeMap::new();
+    }
 }
 
 impl Environment {

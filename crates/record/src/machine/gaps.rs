@@ -4,16 +4,16 @@
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-/// What one probe on one CPU saw.
+/// Result of one probe on one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gaps {
     /// The CPU.
     pub cpu: u64,
-    /// How long it spun, in nanoseconds.
+    /// Time of spinning, in nanoseconds.
     pub elapsed_ns: u64,
     /// Clock reads.
     pub reads: u64,
-    /// What one read costs, gaps left out, in picoseconds.
+    /// Cost of one read without gaps, in picoseconds.
     pub clock_read_ps: u64,
     /// The sum of all gaps above 5 µs, in nanoseconds.
     pub lost_ns: u64,
@@ -58,7 +58,7 @@ impl Gaps {
         self.lost_ns as f64 / self.elapsed_ns.max(1) as f64
     }
 
-    /// What one clock read costs, in nanoseconds.
+    /// Cost of one clock read, in nanoseconds.
     pub fn clock_read_ns(&self) -> f64 {
         self.clock_read_ps as f64 / 1000.0
     }

@@ -1,30 +1,35 @@
-//! Which machine it is, so that kept runs of one machine can be told from those of another.
+//! Identity of a machine, so that kept runs of one machine can be told from those of another.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use super::files::facts;
+use crate::hash::sha256_hex;
 
-/// What tells one machine, and one boot of it, from another. What cannot be read is absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Identity {
-    /// SHA-256 of /etc/machine-id, whose own words ask that it be kept secret: 16 hex digits.
-    pub machine: Option<String>,
-    /// /proc/sys/kernel/random/boot_id
-    pub boot: Option<String>,
-    /// /sys/class/dmi/id/sys_vendor
-    pub vendor: Option<String>,
-    /// /sys/class/dmi/id/product_name
-    pub product: Option<String>,
-    /// /proc/sys/kernel/hostname
-    pub name: Option<String>,
-    /// What its fleet calls it, where that is not its name: the variable PAGEWISE_NODE. In a container the name is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<String>,
+/// Hex digits of the machine's hash.
+const DIGITS: usize = 16;
+
+facts! { m:
+    /// One machine, and one boot of it. Facts that cannot be read are absent.
+    Identity {
+        /// SHA-256 of /etc/machine-id, which machine-id(5) asks to keep secret: 16 hex digits.
+        machine: Option<String> =
+            m.text("/etc/machine-id").map(|id| sha256_hex(&[b"pagewise machine-id ", id.as_bytes()])[..DIGITS].to_owned());
+        /// Boot.
+        boot: Option<String> = m.text("/proc/sys/kernel/random/boot_id");
+        /// Maker.
+        vendor: Option<String> = m.text("/sys/class/dmi/id/sys_vendor");
+        /// Product name.
+        product: Option<String> = m.text("/sys/class/dmi/id/product_name");
+        /// Host name.
+        name: Option<String> = m.text("/proc/sys/kernel/hostname");
+        /// Name in its fleet, if that is not its host name, as in a container.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        node: Option<String> = m.variable("PAGEWISE_NODE").filter(|name| !name.is_empty());
+    }
 }
 
 impl Identity {
-    /// What is known of it, by name.
+    /// Known facts by name.
     pub fn words(&self) -> BTreeMap<String, String> {
         let all = [
             ("machine", &self.machine),

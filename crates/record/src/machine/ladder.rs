@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Step {
     /// Its size, all of it read in random order.
     pub bytes: u64,
-    /// What one read costs, in picoseconds.
+    /// Cost of one read, in picoseconds.
     pub read_ps: u64,
 }
 
@@ -47,7 +47,7 @@ impl Ladder {
         Ok(ladder)
     }
 
-    /// What a read from memory costs, in picoseconds: the median of the largest steps, where they are about alike.
+    /// Cost of a read from memory, in picoseconds: the median of the largest steps, where they are about alike.
     pub fn memory_ps(&self) -> Option<u64> {
         let mut last: Vec<u64> = self.steps.iter().rev().take(IN_MEMORY).map(|s| s.read_ps).collect();
         last.sort_unstable();

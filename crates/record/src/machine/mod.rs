@@ -1,9 +1,10 @@
-//! What is known of a machine, as data: its facts, what disturbed it, what it did besides. Reading them is the laboratory's.
+//! A machine as data: its facts, what disturbed it, what it did besides. The laboratory gives the files.
 
 pub mod busy;
 pub mod cgroup;
 pub mod cpu;
 pub mod environment;
+pub mod files;
 pub mod gaps;
 pub mod identity;
 pub mod ladder;

@@ -1,4 +1,4 @@
-//! What the machine did besides: counters read before and after a launch. They flag; they never correct.
+//! Noise of the machine: counters read before and after a launch. They flag; they never correct.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 /// records by fdatasync came to 2.05 times their bytes on ext4.
 const JOURNALED: u64 = 2;
 
-/// What did not move is not written down.
+/// Tells whether a value did not move; such values are not recorded.
 fn is_nothing<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What two snapshots differ by.
+/// Difference of two snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoiseDelta {
     /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).

@@ -1,136 +1,204 @@
-//! Memory and how the kernel manages it: huge pages, swap, and whatever moves, merges or takes pages on its own.
+//! Memory and how the kernel manages it: huge pages, swap, and all that moves, merges or takes pages unasked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// Where the kernel keeps the settings of transparent huge pages.
+use super::files::{Files, facts, field_bytes};
+
+/// Folder of the settings of transparent huge pages.
 pub const THP_FOLDER: &str = "/sys/kernel/mm/transparent_hugepage";
 
-/// Memory and the rules for handing it out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Memory {
-    /// All of it: `MemTotal` in /proc/meminfo.
-    pub total_bytes: Option<u64>,
-    /// All swap space: `SwapTotal` in /proc/meminfo.
-    pub swap_bytes: Option<u64>,
-    /// What one page holds: `KernelPageSize` of the first mapping in /proc/self/smaps.
-    pub page_bytes: Option<u64>,
-    /// 0 guesses, 1 always grants, 2 never grants more than there is: /proc/sys/vm/overcommit_memory.
-    pub overcommit_memory: Option<u64>,
-    /// What rule 2 grants, in percent of memory: /proc/sys/vm/overcommit_ratio.
-    pub overcommit_ratio_percent: Option<u64>,
-    /// How readily anonymous pages are swapped: /proc/sys/vm/swappiness.
-    pub swappiness: Option<u64>,
-    /// The NUMA nodes: /sys/devices/system/node/node*.
-    pub nodes: Vec<Node>,
-    /// Whether pages move to the node that uses them (a bit mask): /proc/sys/kernel/numa_balancing.
-    pub numa_balancing: Option<u64>,
-    /// Whether full nodes give pages to slower ones: /sys/kernel/mm/numa/demotion_enabled.
-    pub numa_demotion: Option<String>,
-    /// 1 if equal pages are being merged, 2 if they are being parted: /sys/kernel/mm/ksm/run.
-    pub ksm_run: Option<u64>,
-    /// The size of /dev/shm where its mount sets one: `size=` in /proc/self/mountinfo.
-    pub dev_shm_bytes: Option<u64>,
+facts! { m:
+    /// Memory and the rules for handing it out.
+    Memory {
+        /// All of it.
+        total_bytes: Option<u64> = m.bytes("/proc/meminfo", "MemTotal");
+        /// All swap space.
+        swap_bytes: Option<u64> = m.bytes("/proc/meminfo", "SwapTotal");
+        /// One page. 1 KiB holds the first mapping; the whole file would take longer than all other files together.
+        page_bytes: Option<u64> =
+            m.start("/proc/self/smaps", 1024).and_then(|smaps| field_bytes(&smaps, "KernelPageSize"));
+        /// 0 guesses, 1 always grants, 2 never grants more than there is.
+        overcommit_memory: Option<u64> = m.number("/proc/sys/vm/overcommit_memory");
+        /// Grant of rule 2, in percent of memory.
+        overcommit_ratio_percent: Option<u64> = m.number("/proc/sys/vm/overcommit_ratio");
+        /// Readiness to swap anonymous pages.
+        swappiness: Option<u64> = m.number("/proc/sys/vm/swappiness");
+        /// NUMA nodes.
+        nodes: Vec<Node> = m.numbered(NODES, "node", "").into_iter().map(|node| Node::read(m, node)).collect();
+        /// Migration of pages to the node that uses them (a bit mask).
+        numa_balancing: Option<u64> = m.number("/proc/sys/kernel/numa_balancing");
+        /// Migration from full nodes to slower ones.
+        numa_demotion: Option<String> = m.text("/sys/kernel/mm/numa/demotion_enabled");
+        /// 1 if equal pages are being merged, 2 if they are being parted.
+        ksm_run: Option<u64> = m.number("/sys/kernel/mm/ksm/run");
+        /// The size of /dev/shm where its mount sets one.
+        dev_shm_bytes: Option<u64> = m.text("/proc/self/mountinfo").and_then(|mounts| dev_shm_bytes(&mounts));
+    }
+
+    /// Huge pages: those that the kernel makes by itself and those from a pool.
+    HugePages {
+        /// Setting of transparent huge pages.
+        thp_enabled: Option<String> = m.chosen(&format!("{THP_FOLDER}/enabled"));
+        /// Effort of a fault to make one.
+        thp_defrag: Option<String> = m.chosen(&format!("{THP_FOLDER}/defrag"));
+        /// Setting in shared memory.
+        thp_shmem_enabled: Option<String> = m.chosen(&format!("{THP_FOLDER}/shmem_enabled"));
+        /// Size of a transparent huge page.
+        thp_bytes: Option<u64> = m.number(&format!("{THP_FOLDER}/hpage_pmd_size"));
+        /// True if a first read gets a huge zero page.
+        thp_zero_page: Option<bool> = m.switch(&format!("{THP_FOLDER}/use_zero_page"));
+        /// True if khugepaged moves pages to make room for a huge one.
+        khugepaged_defrag: Option<bool> = m.switch(&format!("{THP_FOLDER}/khugepaged/defrag"));
+        /// Settings of the other sizes, by size.
+        thp_by_size: BTreeMap<String, String> = by_size(m, "enabled");
+        /// The same in shared memory.
+        thp_shmem_by_size: BTreeMap<String, String> = by_size(m, "shmem_enabled");
+        /// Size of the pages that `vm.nr_hugepages` counts.
+        default_pool_page_bytes: Option<u64> = m.bytes("/proc/meminfo", "Hugepagesize");
+        /// Pools of reserved huge pages.
+        pools: Vec<Pool> = m.numbered(POOLS, "hugepages-", "kB").into_iter().map(|kib| Pool::read(m, kib)).collect();
+    }
+
+    /// Activities that take pages away unasked.
+    Reclaim {
+        /// The smallest free block that is given back to the host, as a power of two of pages. Before a device asks for
+        /// reports the order is -1, which the kernel prints as a number without sign.
+        page_reporting_order: Option<u64> = m
+            .number("/sys/module/page_reporting/parameters/page_reporting_order")
+            .and_then(|order: i64| u64::try_from(order).ok())
+            .filter(|order| *order < 64);
+        /// True if the balloon agreed with the host on giving free pages back.
+        balloon_reporting: Option<bool> = balloon_reporting(m);
+        /// Threads of DAMON.
+        kdamonds: Vec<Kdamond> = m.numbered(KDAMONDS, "", "").into_iter().map(|n| Kdamond::read(m, n)).collect();
+        /// True if DAMON's own reclaim runs.
+        damon_reclaim: Option<bool> = m.switch("/sys/module/damon_reclaim/parameters/enabled");
+        /// Generations of the newer page reclaim in use (a bit mask).
+        lru_gen: Option<String> = m.text("/sys/kernel/mm/lru_gen/enabled");
+        /// True if swapped pages are compressed in memory first.
+        zswap: Option<bool> = m.switch("/sys/module/zswap/parameters/enabled");
+    }
 }
+
+const NODES: &str = "/sys/devices/system/node";
+const POOLS: &str = "/sys/kernel/mm/hugepages";
+const KDAMONDS: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 
 /// One NUMA node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Node {
-    /// Its number: the folder's name.
+    /// Its number.
     pub node: u64,
-    /// Its memory: `MemTotal` in …/node*/meminfo.
+    /// Its memory.
     pub total_bytes: Option<u64>,
-    /// How many logical CPUs are near: …/node*/cpulist.
+    /// Number of logical CPUs that are near.
     pub cpus: Option<u64>,
-    /// How far the other nodes are, itself included: …/node*/distance.
+    /// Distances of the other nodes, itself included.
     pub distances: Option<String>,
 }
 
-/// Huge pages, those the kernel makes by itself and those taken from a pool.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HugePages {
-    /// Who gets transparent huge pages: /sys/kernel/mm/transparent_hugepage/enabled.
-    pub thp_enabled: Option<String>,
-    /// How hard a fault tries to make one: /sys/kernel/mm/transparent_hugepage/defrag.
-    pub thp_defrag: Option<String>,
-    /// Who gets them in shared memory: /sys/kernel/mm/transparent_hugepage/shmem_enabled.
-    pub thp_shmem_enabled: Option<String>,
-    /// The size of a transparent huge page: /sys/kernel/mm/transparent_hugepage/hpage_pmd_size.
-    pub thp_bytes: Option<u64>,
-    /// Whether a first read gets a huge zero page: /sys/kernel/mm/transparent_hugepage/use_zero_page.
-    pub thp_zero_page: Option<bool>,
-    /// Whether khugepaged moves pages to make room for a huge one:
-    /// /sys/kernel/mm/transparent_hugepage/khugepaged/defrag.
-    pub khugepaged_defrag: Option<bool>,
-    /// Who gets pages of the other sizes, by size: /sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled.
-    pub thp_by_size: BTreeMap<String, String>,
-    /// The same in shared memory: /sys/kernel/mm/transparent_hugepage/hugepages-*kB/shmem_enabled.
-    pub thp_shmem_by_size: BTreeMap<String, String>,
-    /// The size of the pages that `vm.nr_hugepages` counts: `Hugepagesize` in /proc/meminfo.
-    pub default_pool_page_bytes: Option<u64>,
-    /// The pools of reserved huge pages: /sys/kernel/mm/hugepages/hugepages-*kB.
-    pub pools: Vec<Pool>,
+impl Node {
+    fn read(m: &dyn Files, node: u64) -> Node {
+        let file = |name: &str| format!("{NODES}/node{node}/{name}");
+        Node {
+            node,
+            // Each line starts with `Node 0 `, unlike in /proc/meminfo.
+            total_bytes: m
+                .text(&file("meminfo"))
+                .and_then(|info| field_bytes(&info.replace(&format!("Node {node} "), ""), "MemTotal")),
+            cpus: m.count(&file("cpulist")),
+            distances: m.text(&file("distance")),
+        }
+    }
 }
 
 /// A pool of reserved huge pages of one size, in pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pool {
-    /// The size of its pages: the folder's name.
+    /// The size of its pages.
     pub page_bytes: u64,
-    /// How many it has: …/nr_hugepages.
+    /// All of them.
     pub pages: Option<u64>,
-    /// How many nobody uses: …/free_hugepages.
+    /// Those in nobody's use.
     pub free_pages: Option<u64>,
-    /// How many are promised: …/resv_hugepages.
+    /// Those that are promised.
     pub reserved_pages: Option<u64>,
-    /// How many more it may make when asked: …/nr_overcommit_hugepages.
+    /// Those that it may make besides, when asked.
     pub overcommit_pages: Option<u64>,
 }
 
-/// What takes pages away while nobody asks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Reclaim {
-    /// The smallest free block that is given back to the host, as a power of two of pages:
-    /// /sys/module/page_reporting/parameters/page_reporting_order.
-    pub page_reporting_order: Option<u64>,
-    /// Whether the balloon agreed with the host on giving free pages back: the sixth digit of
-    /// /sys/bus/virtio/drivers/virtio_balloon/virtio*/features.
-    pub balloon_reporting: Option<bool>,
-    /// DAMON's threads: /sys/kernel/mm/damon/admin/kdamonds/*.
-    pub kdamonds: Vec<Kdamond>,
-    /// Whether DAMON's own reclaim runs: /sys/module/damon_reclaim/parameters/enabled.
-    pub damon_reclaim: Option<bool>,
-    /// Generations of the newer page reclaim in use (a bit mask): /sys/kernel/mm/lru_gen/enabled.
-    pub lru_gen: Option<String>,
-    /// Whether swapped pages are compressed in memory first: /sys/module/zswap/parameters/enabled.
-    pub zswap: Option<bool>,
+impl Pool {
+    fn read(m: &dyn Files, kib: u64) -> Pool {
+        let count = |name: &str| m.number(&format!("{POOLS}/hugepages-{kib}kB/{name}"));
+        Pool {
+            page_bytes: kib * 1024,
+            pages: count("nr_hugepages"),
+            free_pages: count("free_hugepages"),
+            reserved_pages: count("resv_hugepages"),
+            overcommit_pages: count("nr_overcommit_hugepages"),
+        }
+    }
 }
 
-/// One thread of DAMON, which watches accesses and acts on what is idle.
+/// One thread of DAMON, which watches accesses and acts on idle pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kdamond {
-    /// Whether it runs: …/state.
+    /// True if it runs; absent for others than root.
     pub running: Option<bool>,
-    /// What it watches (`paddr` is all memory): …/contexts/*/operations.
+    /// Targets (`paddr` is all memory).
     pub operations: BTreeSet<String>,
-    /// What it does: …/contexts/*/schemes/*/action.
+    /// Actions.
     pub actions: BTreeSet<String>,
 }
 
+impl Kdamond {
+    fn read(m: &dyn Files, number: u64) -> Kdamond {
+        let running = m.switch(&format!("{KDAMONDS}/{number}/state"));
+        let mut kdamond = Kdamond { running, ..Kdamond::default() };
+        let contexts = format!("{KDAMONDS}/{number}/contexts");
+        for context in m.numbered(&contexts, "", "") {
+            kdamond.operations.extend(m.text(&format!("{contexts}/{context}/operations")));
+            let schemes = format!("{contexts}/{context}/schemes");
+            let actions = m.numbered(&schemes, "", "").into_iter();
+            kdamond.actions.extend(actions.filter_map(|scheme| m.text(&format!("{schemes}/{scheme}/action"))));
+        }
+        kdamond
+    }
+}
+
+/// A setting of every size of folios.
+fn by_size(m: &dyn Files, name: &str) -> BTreeMap<String, String> {
+    let setting = |kib: u64| Some((format!("{kib}kB"), m.chosen(&format!("{THP_FOLDER}/hugepages-{kib}kB/{name}"))?));
+    m.numbered(THP_FOLDER, "hugepages-", "kB").into_iter().filter_map(setting).collect()
+}
+
+/// A later mount hides an earlier one, so the last line counts; without `size=` a tmpfs takes half of the memory.
+fn dev_shm_bytes(mountinfo: &str) -> Option<u64> {
+    let line = mountinfo.lines().rfind(|l| l.split_whitespace().nth(4) == Some("/dev/shm"))?;
+    let options = line.split_whitespace().last()?;
+    let size = options.split(',').find_map(|o| o.strip_prefix("size="))?;
+    size.strip_suffix('k').unwrap_or(size).parse::<u64>().ok().map(|n| if size.ends_with('k') { n * 1024 } else { n })
+}
+
+/// `VIRTIO_BALLOON_F_REPORTING` is bit 5, and the kernel writes bit 0 first.
+fn balloon_reporting(m: &dyn Files) -> Option<bool> {
+    let folder = "/sys/bus/virtio/drivers/virtio_balloon";
+    let device = m.names(folder).into_iter().find(|n| n.starts_with("virtio"))?;
+    m.text(&format!("{folder}/{device}/features"))?.chars().nth(5).map(|bit| bit == '1')
+}
+
 impl HugePages {
-    /// Who gets transparent huge pages of the processor's size, and the file that says so.
+    /// Setting of transparent huge pages of the processor's size, and its file.
     pub fn transparent(&self) -> Option<(&str, String)> {
         self.deciding("enabled", &self.thp_by_size, self.thp_enabled.as_deref())
     }
 
-    /// Who gets them in shared memory, and the file that says so.
+    /// The same in shared memory.
     pub fn transparent_shared(&self) -> Option<(&str, String)> {
         self.deciding("shmem_enabled", &self.thp_shmem_by_size, self.thp_shmem_enabled.as_deref())
     }
@@ -157,51 +225,21 @@ impl HugePages {
 }
 
 impl Reclaim {
-    /// Whether free pages go back to the host. The balloon's word counts most: the order alone may be set without
+    /// True if free pages go back to the host. The balloon's word counts most: the order alone may be set without
     /// effect.
     pub fn reports_free_pages(&self) -> bool {
         self.balloon_reporting.unwrap_or(self.page_reporting_order.is_some())
     }
 
-    /// Whether DAMON takes idle pages away.
+    /// True if DAMON takes idle pages away.
     pub fn damon_takes_pages(&self) -> bool {
         self.damon_reclaim == Some(true) || self.kdamonds.iter().any(Kdamond::takes_pages)
     }
 }
 
 impl Kdamond {
-    /// Whether it runs and pages out; its other actions only advise.
+    /// True if it runs and pages out; its other actions only advise.
     pub fn takes_pages(&self) -> bool {
         self.running == Some(true) && self.actions.contains("pageout")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_balloon_decides_whether_free_pages_go_back() {
-        let with = |balloon_reporting, page_reporting_order| Reclaim {
-            balloon_reporting,
-            page_reporting_order,
-            ..Reclaim::default()
-        };
-        assert!(with(Some(true), None).reports_free_pages());
-        assert!(!with(Some(false), Some(10)).reports_free_pages());
-        assert!(with(None, Some(9)).reports_free_pages());
-        assert!(!with(None, None).reports_free_pages());
-    }
-
-    #[test]
-    fn a_kdamond_that_is_off_takes_nothing() {
-        let kdamond = |running| Kdamond {
-            running: Some(running),
-            actions: BTreeSet::from(["pageout".to_owned()]),
-            ..Kdamond::default()
-        };
-        let with = |running| Reclaim { kdamonds: vec![kdamond(running)], ..Reclaim::default() };
-        assert!(with(true).damon_takes_pages());
-        assert!(!with(false).damon_takes_pages());
     }
 }

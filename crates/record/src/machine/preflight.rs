@@ -1,4 +1,4 @@
-//! What disturbs this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
+//! Disturbance of this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use super::noise::NoiseDelta;
 /// Below this share of its CPUs a machine is said to be starved.
 const STARVED: f64 = 0.5;
 
-/// What was seen in the time looked.
+/// Result of the probe.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preflight {
-    /// How long was looked, in seconds.
+    /// Duration of the probe, in seconds.
     pub seconds: f64,
     /// The gap probe, one for each CPU that may be used.
     pub gaps: Vec<Gaps>,
@@ -43,7 +43,7 @@ impl Preflight {
         (1.0 - self.lost_share()).clamp(0.0, 1.0)
     }
 
-    /// What is to be said before anything is measured, where so little is left that figures will be wide; `None` elsewhere.
+    /// Warning before measuring, where so little CPU time is left that intervals will be wide; `None` elsewhere.
     pub fn starved(&self) -> Option<String> {
         let got = self.got_share();
         let taker = match self.counters.steal_share {
@@ -58,7 +58,7 @@ impl Preflight {
         self.gaps.iter().map(|g| g.largest_gap_ns).max().unwrap_or(0)
     }
 
-    /// What one clock read costs on the slowest CPU, in nanoseconds.
+    /// Cost of one clock read on the slowest CPU, in nanoseconds.
     pub fn clock_read_ns(&self) -> f64 {
         self.gaps.iter().map(Gaps::clock_read_ns).fold(0.0, f64::max)
     }

@@ -12,19 +12,18 @@ pub use summary::{
     Amount, Candidate, Consistency, CostLine, Counts, Kind, Outcome, Price, ProfileNote, ProfileSummary,
 };
 
-/// The word in `plan.json` that tells a profile from a run.
-pub const KIND: &str = "profile";
 /// Version of the plan's and of the summary's shape.
-pub const PROFILE_SCHEMA: u32 = 1;
+pub const PROFILE_SCHEMA: u32 = 2;
 
-/// What a profile is to do. Written once, before the first run.
+/// Plan of a profile. Written once, before the first run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfilePlan {
     /// [`PROFILE_SCHEMA`].
     pub schema: u32,
-    /// [`KIND`].
-    pub kind: String,
+    /// [`crate::kind::Kind::Profile`].
+    pub kind: crate::kind::Kind,
     /// Name of the profile.
+    #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
@@ -38,7 +37,7 @@ pub struct ProfilePlan {
     pub command: Vec<String>,
     /// The folder in which every run starts.
     pub directory: PathBuf,
-    /// What every run reads as its standard input; nothing where there is none.
+    /// Standard input of every run; nothing where there is none.
     pub input: Option<PathBuf>,
     /// Seconds for all runs together, beyond the six blocks that an interval needs.
     pub budget_s: f64,
@@ -46,11 +45,11 @@ pub struct ProfilePlan {
     pub blocks: Option<usize>,
     /// Seconds after which a run is ended.
     pub time_limit_s: f64,
-    /// Whether a command that ends with a code other than 0 is measured all the same.
+    /// True if a command that ends with a code other than 0 is measured all the same.
     pub ignore_failure: bool,
-    /// Whether the output goes to /dev/null.
+    /// True if the output goes to /dev/null.
     pub discard_output: bool,
-    /// Whether only totals are wanted although each fault could be followed.
+    /// True if only totals are wanted although each fault could be followed.
     pub totals_only: bool,
     /// Bytes of a base page.
     pub page_bytes: u64,
@@ -58,11 +57,11 @@ pub struct ProfilePlan {
     pub huge_page_bytes: u64,
     /// The kernel's rule for transparent huge pages: `always`, `madvise`, `never`, or empty.
     pub thp: String,
-    /// What matters most of the machine.
+    /// Main facts of the machine.
     pub environment: BTreeMap<String, String>,
 }
 
-/// What one run of a profile was.
+/// Kind of one run of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
@@ -83,7 +82,7 @@ pub enum What {
 }
 
 impl What {
-    /// Whether it is a run of the command.
+    /// Tells whether it is a run of the command.
     pub fn is_command(self) -> bool {
         matches!(self, What::Looked | What::Clean | What::Followed)
     }
@@ -107,9 +106,9 @@ pub struct Phase {
 pub struct ProfileRun {
     /// The block it belongs to; what was run before the first is negative.
     pub block: i64,
-    /// What it was.
+    /// Kind.
     pub what: What,
-    /// What it cost, where it was the command.
+    /// Cost, if it was the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
     /// The end of what the command wrote to standard error.

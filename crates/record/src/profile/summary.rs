@@ -1,4 +1,4 @@
-//! What came out of a profile: the shape of its `summary.json` and of `profile --json`.
+//! Result of a profile: the shape of its `summary.json` and of `profile --json`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ProfilePlan;
 
-/// How a profile came out.
+/// Outcome of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -75,7 +75,7 @@ pub struct Amount {
     pub high: f64,
 }
 
-/// What was counted of one run of the command.
+/// Counts of one run of the command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Events by kind.
@@ -98,12 +98,12 @@ pub struct Counts {
     pub end_huge_bytes: f64,
 }
 
-/// What events of a kind cost, in seconds of CPU time.
+/// Unit cost of one kind of event, in seconds of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// What was priced.
+    /// Measured kind.
     pub kind: Kind,
-    /// How often it happens in a run.
+    /// Events in a run.
     pub count: f64,
     /// Seconds for all of them.
     pub together_s: Amount,
@@ -111,11 +111,11 @@ pub struct Price {
     pub each_s: Amount,
     /// The ninth decile over blocks relative to the first.
     pub spread: f64,
-    /// Whether that is more than 1.5.
+    /// True if that is more than 1.5.
     pub unsteady: bool,
 }
 
-/// What the events of some kinds cost a run together.
+/// Cost of some kinds of events in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CostLine {
     /// Seconds of CPU time.
@@ -127,9 +127,9 @@ pub struct CostLine {
 /// Counts times prices against the command's own time in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Consistency {
-    /// What is explained, as a share of the command's time in the kernel.
+    /// Explained part, as a share of the command's time in the kernel.
     pub explained: Amount,
-    /// Whether no more is explained than there is, within a tenth.
+    /// True if no more is explained than there is, within a tenth.
     pub holds: bool,
 }
 
@@ -160,17 +160,17 @@ pub struct ProfileNote {
 pub struct ProfileSummary {
     /// Version of this shape.
     pub schema: u32,
-    /// What was planned; its `kind` is `profile`.
+    /// Plan; its `kind` is `profile`.
     pub plan: ProfilePlan,
-    /// How it came out.
+    /// Outcome.
     pub outcome: Outcome,
     /// Why, in words; empty where it is `ok`.
     pub reason: String,
     /// Whole blocks that were run.
     pub blocks: usize,
-    /// Whether each fault was followed; otherwise only their number is known.
+    /// True if each fault was followed; otherwise only their number is known.
     pub by_kind: bool,
-    /// What was counted; absent where the command did not run.
+    /// Counts; absent where the command did not run.
     pub counts: Option<Counts>,
     /// CPU time of a run, in seconds; absent with too few blocks.
     pub cpu_s: Option<Amount>,
@@ -180,15 +180,15 @@ pub struct ProfileSummary {
     pub overhead: Option<Amount>,
     /// Prices.
     pub prices: Vec<Price>,
-    /// What page faults cost.
+    /// Cost of page faults.
     pub faults: Option<CostLine>,
-    /// What giving pages back cost.
+    /// Cost of giving pages back.
     pub freeing: Option<CostLine>,
-    /// What read and write calls cost.
+    /// Cost of read and write calls.
     pub calls: Option<CostLine>,
-    /// Whether that agrees with the command's own time.
+    /// True if that agrees with the command's own time.
     pub consistency: Option<Consistency>,
-    /// What might be worth trying, the largest saving first.
+    /// Settings worth a try, the largest saving first.
     pub candidates: Vec<Candidate>,
     /// Remarks.
     pub notes: Vec<ProfileNote>,

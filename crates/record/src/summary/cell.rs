@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use stats::steady::Label;
 
 use super::group::Estimate;
-use crate::outcome::Status;
+use crate::method::Role;
+use crate::outcome::{Cause, Status};
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,8 +21,8 @@ pub struct CellSummary {
     pub method: String,
     /// The worker, `a+b` for two sides.
     pub worker: String,
-    /// method, limit, null or published.
-    pub role: String,
+    /// The part its method plays.
+    pub role: Role,
     /// Ranked only within this group; empty for the ordinary one.
     pub group: String,
     /// Sizes in plain bytes.
@@ -29,20 +30,23 @@ pub struct CellSummary {
     /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// What became of it.
+    /// Outcome.
     pub status: Status,
     /// Why, where it is not `ok`.
     pub reason: String,
+    /// The cause behind the reason, where programs decide by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Launches judged.
     pub launches: usize,
-    /// What each launch brought, in order: the raw material of every interval.
+    /// Launch results, in order: the raw material of every interval.
     #[serde(with = "super::columns")]
     #[cfg_attr(test, schemars(with = "super::columns::LaunchColumns"))]
     pub per_launch: Vec<LaunchValues>,
     /// Bytes that the cell's work touches, where its method says so, and how that compares with the last-level cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Footprint>,
-    /// Whether its launches had settled, by the headline; absent where there is nothing to judge.
+    /// True if its launches had settled, by the headline; absent where there is nothing to judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadySummary>,
     /// Phases and totals by name.
@@ -56,11 +60,18 @@ pub struct CellSummary {
     pub latency_ns: Option<LatencySummary>,
 }
 
-/// How the cost behaved from round to round within launches.
+impl CellSummary {
+    /// Tells whether it is ranked with the usual choice of its experiment.
+    pub fn is_ranked(&self) -> bool {
+        self.role == Role::Method && self.group.is_empty()
+    }
+}
+
+/// Course of the cost over rounds within launches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SteadySummary {
-    /// What most launches were.
+    /// Most frequent label.
     #[cfg_attr(test, schemars(with = "super::schema::LabelWord"))]
     pub label: Label,
     /// Launches by label.
@@ -96,7 +107,7 @@ pub struct PhaseSummary {
     /// The best possible's time divided by this one, with its interval; 1 is as good as this machine gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_best_possible: Option<Estimate>,
-    /// Whether it is below twice the floor, so that nothing is resolved.
+    /// True if it is below twice the floor, so that nothing is resolved.
     pub below_floor: bool,
     /// Samples judged.
     pub samples: usize,
@@ -121,7 +132,7 @@ pub struct Distribution {
     pub min: f64,
 }
 
-/// What was recorded under a fact's name.
+/// Value recorded under a fact's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -165,7 +176,7 @@ pub struct LatencySummary {
     pub trips: u64,
 }
 
-/// What one launch of a cell brought.
+/// Result of one launch of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchValues {
     /// Number of the launch.
@@ -180,7 +191,7 @@ pub struct LaunchValues {
     pub cpu_ns: BTreeMap<String, f64>,
 }
 
-/// How much memory a cell's work goes over.
+/// Working set of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {

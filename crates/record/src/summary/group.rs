@@ -14,7 +14,7 @@ pub struct GroupSummary {
     pub parameters: BTreeMap<String, String>,
     /// Its cells as indices into the summary's, fastest first by the headline; floors and best possibles last.
     pub cells: Vec<usize>,
-    /// What the others are compared with.
+    /// Baseline.
     pub baseline: Option<usize>,
     /// The cell of role `limit` that nothing beat.
     pub best_possible: Option<usize>,
@@ -24,9 +24,9 @@ pub struct GroupSummary {
     pub aa: Option<AaCheck>,
     /// Every cell against the baseline, phase by phase.
     pub comparisons: Vec<Comparison>,
-    /// What may be claimed of the fastest, one for each kind of way (moves and handovers are ranked among themselves).
+    /// Claims about the fastest, one for each kind of method (moves and handovers are ranked among themselves).
     pub best: Vec<BestClaim>,
-    /// What to do.
+    /// Recommendation.
     pub recommendation: Recommendation,
 }
 
@@ -44,7 +44,7 @@ pub struct Estimate {
     pub level: f64,
     /// Launches that it rests on; of an unpaired comparison those of the side with fewer.
     pub launches: usize,
-    /// Where the ratio itself moved during the run: between which values its blocks of launches lay.
+    /// Range of the block values of a ratio that drifted during the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<(f64, f64)>,
 }
@@ -56,7 +56,7 @@ impl Estimate {
     }
 }
 
-/// What an interval says against the margin asked for, and nothing else.
+/// Position of an interval relative to the margin, and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
@@ -111,9 +111,9 @@ pub struct Comparison {
     pub cpu_ratio: Option<Estimate>,
     /// The same for minor faults.
     pub faults_ratio: Option<Estimate>,
-    /// What the wall time's interval says.
+    /// Position of the wall time's interval.
     pub verdict: Verdict,
-    /// Whether the verdict holds among all verdicts of the run together (Holm at 5 %). Where it does not, it is not said.
+    /// True if the verdict holds among all verdicts of the run together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
 }
 
@@ -129,7 +129,7 @@ pub struct AaCheck {
     pub z: f64,
     /// Its two-sided probability where both are the same.
     pub p: f64,
-    /// Whether it is too far off to be chance, among all A/A checks of the run (Holm at 1 %).
+    /// True if it is too far off to be chance, among all A/A checks of the run (Holm at 1 %).
     pub differs: bool,
 }
 
@@ -163,7 +163,7 @@ pub struct Unsettled {
     pub more_s: Option<f64>,
 }
 
-/// What to do. It never asks to change what is not shown to help.
+/// Recommendation. It never asks to change what is not shown to help.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]

@@ -1,4 +1,4 @@
-//! What came out of a run: the shape of `summary.json` and of `run --json`. The committed JSON Schema describes it. A report
+//! Result of a run: the shape of `summary.json` and of `run --json`. The committed JSON Schema describes it. A report
 //! needs nothing else.
 
 mod cell;
@@ -17,9 +17,10 @@ pub use cell::{
 pub use group::{AaCheck, BestClaim, Comparison, Estimate, GroupSummary, Recommendation, Unsettled, Verdict};
 
 use crate::experiment::Experiment;
+pub use crate::method::Role;
 
-/// Version of this shape; a reader refuses any other.
-pub const SUMMARY_SCHEMA: u32 = 2;
+/// Version of this shape; summaries of version 2, without causes of outcomes, are read too.
+pub const SUMMARY_SCHEMA: u32 = 3;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,7 @@ pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
     /// Name of the run.
+    #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
@@ -35,9 +37,9 @@ pub struct Summary {
     pub version: String,
     /// The words by which the machine is known: a hash of its id, its kernel, processor and so on.
     pub host: BTreeMap<String, String>,
-    /// What matters most of the environment; all of it is in `environment.json`.
+    /// Main facts of the environment; all of it is in `environment.json`.
     pub environment: BTreeMap<String, String>,
-    /// What the run was asked for.
+    /// Settings of the run.
     pub settings: Settings,
     /// Time spent in launches, in seconds.
     pub elapsed_s: f64,
@@ -47,17 +49,29 @@ pub struct Summary {
     pub groups: Vec<GroupSummary>,
     /// Every cell with its outcome.
     pub cells: Vec<CellSummary>,
-    /// What the A/A checks say of the intervals.
+    /// Calibration by the A/A checks.
     pub calibration: Calibration,
-    /// Whether no A/A check differs and no cell is untrusted.
+    /// True if no A/A check differs and no cell is untrusted.
     pub trusted: bool,
-    /// What was seen that may disturb, with advice.
+    /// Possible disturbances, with advice.
     pub warnings: Vec<Warning>,
-    /// How the run went.
+    /// Notes on the run.
     pub notes: Vec<Note>,
 }
 
-/// What a run was asked for.
+impl Summary {
+    /// A sentence for each part of the record that is not as it was written.
+    pub fn damage(&self) -> impl Iterator<Item = &str> {
+        self.warnings.iter().filter(|warning| warning.code == "damaged").map(|warning| warning.seen.as_str())
+    }
+
+    /// True if a signal or a kill ended the run.
+    pub fn is_interrupted(&self) -> bool {
+        self.notes.iter().any(|note| note.code == "interrupted")
+    }
+}
+
+/// Settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settings {
@@ -69,11 +83,11 @@ pub struct Settings {
     pub precision: f64,
     /// Differences below this share are called within the margin.
     pub margin: f64,
-    /// Whether this is the first look at everything.
+    /// True if this is the first look at everything.
     pub first_look: bool,
 }
 
-/// What a report needs to know of an experiment.
+/// Facts of an experiment that a report needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExperimentSummary {
@@ -88,7 +102,7 @@ pub struct ExperimentSummary {
     pub headline_s: f64,
 }
 
-/// What the baselines' hidden duplicates say of the run's intervals.
+/// Calibration of the run's intervals by the baselines' hidden duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Calibration {
@@ -108,19 +122,19 @@ pub struct Calibration {
 pub struct Warning {
     /// Its name.
     pub code: String,
-    /// Where it was seen: a cell's name, or the machine's part.
+    /// Place: a cell's name, or the machine's part.
     pub at: String,
     /// The cells it concerns, as indices into the summary's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<usize>,
-    /// What was seen.
+    /// Observation.
     pub seen: String,
-    /// What to do about it; empty where nothing can be done.
+    /// Remedy; empty where nothing can be done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
 }
 
-/// How a run went.
+/// Note on a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {

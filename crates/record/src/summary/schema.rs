@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{SUMMARY_SCHEMA, Summary};
 
-/// How the cost behaved during one launch.
+/// Course of the cost during one launch.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "the words of stats::steady::Label, which knows nothing of schemas")]
 #[schemars(rename_all = "kebab-case", rename = "Label")]
@@ -48,7 +48,7 @@ fn made() -> Value {
     let about = "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
     schema["title"] = json!("Pagewise summary");
     schema["description"] = json!(about);
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": SUMMARY_SCHEMA });
+    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": [2, SUMMARY_SCHEMA] });
     let mut ordered = Map::new();
     ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:summary:{SUMMARY_SCHEMA}")));
@@ -72,7 +72,7 @@ fn the_committed_schema_is_that_of_the_types() {
     jsonschema::meta::validate(&kept).unwrap();
 }
 
-/// Where two values first differ.
+/// First difference of two values.
 pub(crate) fn difference(at: &str, one: &Value, other: &Value) -> Option<String> {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {

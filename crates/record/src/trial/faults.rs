@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// Whether faults in kernel mode, inside system calls, have addresses too.
+    /// True if faults in kernel mode, inside system calls, have addresses too.
     pub in_kernel_seen: bool,
     /// Faults by the kernel's own count.
     pub counted: u64,
@@ -24,7 +24,7 @@ pub struct Faults {
     pub shared: u64,
     /// Writes to pages that were given back after an earlier touch.
     pub again: u64,
-    /// How many of these were likely malloc's.
+    /// Number of these that were likely malloc's.
     pub again_malloc: u64,
     /// Of all first writes and those again, how many were likely malloc's.
     pub malloc_writes: u64,
@@ -56,7 +56,7 @@ pub struct Faults {
     pub processes: u64,
     /// Faults of which it is not known whether they read or wrote; they are taken for writes.
     pub unknown_direction: u64,
-    /// Whether a Java virtual machine was among the processes.
+    /// True if a Java virtual machine was among the processes.
     pub java: bool,
 }
 

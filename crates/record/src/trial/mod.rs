@@ -8,25 +8,25 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kind::Kind;
 use crate::setting::Setting;
 pub use faults::Faults;
 pub use summary::{
     Again, Against, ArmStatus, ArmSummary, Change, Measure, Measured, ProofSummary, TrialNote, TrialSummary,
 };
 
-/// The word in `plan.json` that tells a try from a run.
-pub const KIND: &str = "try";
 /// Version of the plan's and of the summary's shape.
-pub const TRIAL_SCHEMA: u32 = 1;
+pub const TRIAL_SCHEMA: u32 = 2;
 
-/// What a try is to do. Written once, before the first run.
+/// Plan of a try. Written once, before the first run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialPlan {
     /// [`TRIAL_SCHEMA`].
     pub schema: u32,
-    /// [`KIND`].
-    pub kind: String,
+    /// [`Kind::Try`].
+    pub kind: Kind,
     /// Name of the try.
+    #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
@@ -34,7 +34,7 @@ pub struct TrialPlan {
     pub version: String,
     /// Seed of the orders.
     pub seed: u64,
-    /// What is compared: the first is the baseline, the last the baseline once more.
+    /// Compared arms: the first is the baseline, the last the baseline once more.
     pub arms: Vec<Arm>,
     /// The folder in which every run starts.
     pub directory: PathBuf,
@@ -42,7 +42,7 @@ pub struct TrialPlan {
     pub prepare: Option<String>,
     /// Files that are put out of the page cache before every run.
     pub evict: Vec<PathBuf>,
-    /// What every run reads as its standard input; nothing where there is none.
+    /// Standard input of every run; nothing where there is none.
     pub input: Option<PathBuf>,
     /// Half-width of the interval of the ratio of total CPU time that is asked for, as a share.
     pub precision: f64,
@@ -56,14 +56,14 @@ pub struct TrialPlan {
     pub warmups: usize,
     /// Seconds after which a run is ended.
     pub time_limit_s: f64,
-    /// Whether a baseline that ends with a code other than 0 is measured all the same.
+    /// True if a baseline that ends with a code other than 0 is measured all the same.
     pub ignore_failure: bool,
-    /// Whether the output goes to /dev/null, so that it is not compared.
+    /// True if the output goes to /dev/null, so that it is not compared.
     pub discard_output: bool,
-    /// Whether samples divide CPU time into user and kernel time, which costs some of it; otherwise the kernel's ticks do.
+    /// True if samples divide CPU time into user and kernel time, which costs some of it; otherwise the kernel's ticks do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sample_kernel: bool,
-    /// What matters most of the machine.
+    /// Main facts of the machine.
     pub environment: BTreeMap<String, String>,
     /// The kept profile of the same command that predicted something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub struct TrialPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// What the others are compared with.
+    /// Baseline.
     Baseline,
     /// The same command with a setting.
     Setting,
@@ -90,7 +90,7 @@ pub enum Role {
 /// One way of running the command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
-    /// What it is called in tables.
+    /// Name in tables.
     pub name: String,
     /// Why it takes part.
     pub role: Role,
@@ -98,7 +98,7 @@ pub struct Arm {
     pub shown: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// What is changed.
+    /// Changed setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<Setting>,
     /// Variables that are set, after joining with what the environment had.
@@ -115,8 +115,8 @@ pub struct Arm {
     pub skipped: Option<String>,
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// End of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// By itself; the code is its exit status.
@@ -128,13 +128,14 @@ pub enum Ending {
     /// The try was ended.
     Stopped,
     /// It could not be started; the code is the error's number.
+    #[default]
     NotStarted,
 }
 
-/// What one run cost, over all processes and threads of the command that were waited for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Cost of one run, over all processes and threads of the command that were waited for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// How it ended.
+    /// End.
     pub end: Ending,
     /// Exit status, signal or error number.
     pub code: i32,
@@ -185,7 +186,7 @@ pub struct Cost {
     /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
-    /// What was seen of its processes, where this was looked at.
+    /// Observation of its processes, if they were observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Seen>,
 }
@@ -199,7 +200,7 @@ pub struct Split {
     pub user: u64,
     /// Samples in the kernel; none where it may not be looked into, and then the rest of the CPU time is the kernel's.
     pub kernel: u64,
-    /// Whether it may.
+    /// True if it may.
     pub in_kernel_seen: bool,
     /// Samples that were lost: where there are any, the ticks divide.
     pub lost: u64,
@@ -207,10 +208,10 @@ pub struct Split {
     pub started: u64,
 }
 
-/// What `/proc` told of a command's processes.
+/// Facts in `/proc` about a command's processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    /// Whether every process was looked at just before its end; otherwise the first was looked at from time to time.
+    /// True if every process was looked at just before its end; otherwise the first was looked at from time to time.
     pub traced: bool,
     /// Processes that were looked at when they ended.
     pub processes: u64,
@@ -221,10 +222,10 @@ pub struct Seen {
     /// Resident memory of the process that ended with the most, in bytes.
     #[serde(default)]
     pub end_rss_bytes: u64,
-    /// How much of it was memory without a file.
+    /// Part without a file.
     #[serde(default)]
     pub end_anonymous_bytes: u64,
-    /// How much of it was in transparent huge pages.
+    /// Part in transparent huge pages.
     #[serde(default)]
     pub end_huge_bytes: u64,
     /// Processes whose program is to run with the rights of its owner.
@@ -247,7 +248,7 @@ pub struct TriedRun {
     pub block: i64,
     /// The kernel's rule for transparent huge pages when it began: `always`, `madvise`, `never`, or empty.
     pub thp: String,
-    /// What it cost.
+    /// Cost.
     #[serde(flatten)]
     pub cost: Cost,
     /// The end of what it wrote to standard error.

@@ -1,4 +1,4 @@
-//! What came out of a try: the shape of its `summary.json` and of `try --json`.
+//! Result of a try: the shape of its `summary.json` and of `try --json`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Role, TrialPlan};
 use crate::summary::{Estimate, Verdict};
 
-/// What is compared.
+/// Compared quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
@@ -36,7 +36,7 @@ impl Measure {
 pub struct TrialSummary {
     /// Version of this shape.
     pub schema: u32,
-    /// What was planned; its `kind` is `try`.
+    /// Plan; its `kind` is `try`.
     pub plan: TrialPlan,
     /// Whole blocks that were measured.
     pub blocks: usize,
@@ -44,13 +44,13 @@ pub struct TrialSummary {
     pub arms: Vec<ArmSummary>,
     /// The A/A check; absent with too few blocks.
     pub again: Option<Again>,
-    /// Whether the A/A check holds.
+    /// True if the A/A check holds.
     pub trusted: bool,
     /// Remarks.
     pub notes: Vec<TrialNote>,
 }
 
-/// How an arm came out.
+/// Outcome of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArmStatus {
@@ -67,21 +67,21 @@ pub enum ArmStatus {
 /// One arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Why it takes part.
     pub role: Role,
-    /// How it came out.
+    /// Outcome.
     pub status: ArmStatus,
     /// Why, in words; empty where it is `ok`.
     pub reason: String,
     /// Measured runs.
     pub runs: usize,
-    /// What it cost.
+    /// Cost.
     pub measured: BTreeMap<Measure, Measured>,
     /// The same relative to the baseline; empty for the baseline, and where the status is not `ok`.
     pub against: BTreeMap<Measure, Against>,
-    /// What was seen of its effect.
+    /// Proof of its effect.
     pub proof: ProofSummary,
     /// Mean major page faults of a run.
     pub major_faults: f64,
@@ -105,9 +105,9 @@ pub struct Against {
     pub ratio: Option<Estimate>,
     /// The arm's cost minus the baseline's, in the measure's unit; absent with too few blocks.
     pub change: Option<Change>,
-    /// What the ratio's interval says against the margin.
+    /// Position of the ratio's interval relative to the margin.
     pub verdict: Verdict,
-    /// Whether the verdict holds among all verdicts of the try together (Holm at 5 %). Where it does not, it is not said.
+    /// True if the verdict holds among all verdicts of the try together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
 }
 
@@ -122,12 +122,12 @@ pub struct Change {
     pub high: f64,
 }
 
-/// What was seen of an arm's effect.
+/// Proof of an arm's effect.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProofSummary {
-    /// Whether it took effect; absent where nothing had to be proved.
+    /// True if it took effect; absent where nothing had to be proved.
     pub took_effect: Option<bool>,
-    /// What was seen, in words.
+    /// Observations, in words.
     pub seen: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ pub struct Again {
     pub ratio: Estimate,
     /// The smallest probability of total CPU and wall time differing this much where both are the same (Holm).
     pub p: f64,
-    /// Whether it is too far off to be chance (at 1 %).
+    /// True if it is too far off to be chance (at 1 %).
     pub differs: bool,
 }
 

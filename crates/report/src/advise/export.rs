@@ -4,17 +4,14 @@ use std::fmt::Write as _;
 
 use record::advice::{Advice, Question};
 
-/// What stands in a text of C or Rust for these words.
-fn quoted(words: &str) -> String {
-    format!("{:?}", words.chars().filter(|c| c.is_ascii() && !c.is_ascii_control()).collect::<String>())
-}
+use crate::escape::{self, c_literal, comment, rust_literal};
 
-/// A name of C and Rust: `read`, `copy_first_touch`.
+/// The name of a question's function: `read`, `copy_first_touch`.
 fn name(question: &str) -> String {
-    question.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+    escape::name(question).to_ascii_lowercase()
 }
 
-fn machine(advice: &Advice) -> [(&'static str, String); 6] {
+fn machine(advice: &Advice, quoted: fn(&str) -> String) -> [(&'static str, String); 6] {
     let machine = &advice.machine;
     [
         ("CPU", quoted(&machine.cpu)),
@@ -40,17 +37,18 @@ pub fn c_header(advice: &Advice) -> String {
         "/* Made by pagewise {} from advice of {}. It holds on the machine that the macros name; elsewhere, and where a function\n \
          * returns NULL, keep your default. */\n#ifndef PAGEWISE_ADVICE_CONSTANTS_H\n#define PAGEWISE_ADVICE_CONSTANTS_H\n\n\
          #include <stddef.h>\n#include <stdint.h>\n\n",
-        advice.version, advice.created
+        comment(&advice.version),
+        comment(&advice.created)
     );
-    for (key, value) in machine(advice) {
+    for (key, value) in machine(advice, c_literal) {
         let _ = writeln!(text, "#define PAGEWISE_ADVICE_{key} {value}");
     }
     for (id, question) in &advice.questions {
-        let _ = writeln!(text, "\n/* To {}. */", question.does);
+        let _ = writeln!(text, "\n/* To {}. */", comment(&question.does));
         let _ = writeln!(text, "static inline const char *pagewise_advice_{}(uint64_t bytes)\n{{", name(id));
         for (segment, gain) in question.segments.iter().zip(gains(question)) {
             let _ = writeln!(text, "    if (bytes >= {}u && bytes <= {}u)", segment.from, segment.to);
-            let _ = writeln!(text, "        return {}; /* {gain} */", quoted(&segment.way));
+            let _ = writeln!(text, "        return {}; /* {} */", c_literal(&segment.way), comment(&gain));
         }
         if question.segments.is_empty() {
             text += "    (void)bytes;\n";
@@ -65,9 +63,10 @@ pub fn rust_module(advice: &Advice) -> String {
     let mut text = format!(
         "//! Made by pagewise {} from advice of {}. It holds on the machine that the constants name; elsewhere, and where a\n\
          //! function returns `None`, keep your default.\n\n",
-        advice.version, advice.created
+        comment(&advice.version),
+        comment(&advice.created)
     );
-    for (key, value) in machine(advice) {
+    for (key, value) in machine(advice, rust_literal) {
         let kind = if key == "PAGE_BYTES" { "u64" } else { "&str" };
         let _ = writeln!(text, "/// The machine's {}.\npub const {key}: {kind} = {value};", key.to_lowercase());
     }
@@ -75,17 +74,18 @@ pub fn rust_module(advice: &Advice) -> String {
         let _ = writeln!(
             text,
             "\n/// To {}.\npub const fn {}(bytes: u64) -> Option<&'static str> {{",
-            question.does,
+            comment(&question.does),
             name(id)
         );
         text += "    match bytes {\n";
         for (segment, gain) in question.segments.iter().zip(gains(question)) {
             let _ = writeln!(
                 text,
-                "        {}..={} => Some({}), // {gain}",
+                "        {}..={} => Some({}), // {}",
                 segment.from,
                 segment.to,
-                quoted(&segment.way)
+                rust_literal(&segment.way),
+                comment(&gain)
             );
         }
         text += "        _ => None,\n    }\n}\n";

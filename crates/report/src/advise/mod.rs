@@ -1,51 +1,55 @@
-//! Advice as text: an answer in a few lines, the saved file as a person reads it, and source for programs.
+//! Advice as documents: an answer, and the saved file; and as source for programs.
 
-mod environment;
 mod export;
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use record::advice::{Advice, Answer, Case, Question, Repeated, Segment};
 use record::sizes::format_size;
 use record::summary::Estimate;
 
-pub use environment::environment;
 pub use export::{c_header, rust_module};
 
+use crate::document::{Block, Document, Place};
 use crate::numbers::ratio_words;
-use crate::words::percent;
+use crate::words::{count, percent};
 
-/// An answer: what to use, what it gains and costs, and where that changes.
-pub fn render(answer: &Answer) -> String {
-    let mut text = format!("To {} ({}):\n", answer.does, format_size(answer.bytes));
-    let settings: Vec<String> = answer.case.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    if !settings.is_empty() {
-        let _ = writeln!(text, "  where {}", settings.join(" "));
+/// An answer: the method to use, its gain and costs, and where that changes.
+pub fn answer(answer: &Answer) -> Document {
+    let case = &answer.case;
+    let mut blocks = Vec::new();
+    if !case.settings.is_empty() {
+        blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
     }
-    text += &format!("  {}\n", advised(&answer.case));
-    if let Some(cpu) = answer.case.cpu.filter(|_| answer.case.gain.is_some()) {
-        let _ = writeln!(text, "    processor time of all sides: {} of {}'s", ratio_words(&cpu), answer.case.obvious);
-    }
-    for cost in &answer.costs {
-        let _ = writeln!(text, "    {cost}");
-    }
-    text += &around(&answer.case, answer.margin);
-    text += &by_size(answer);
-    for uses in &answer.uses {
-        let _ = writeln!(text, "  Often: {}", repeated(uses));
-    }
-    for case in &answer.also {
-        let differs = case.settings.iter().filter(|(k, v)| answer.case.settings.get(*k) != Some(v));
-        let words: Vec<String> = differs.map(|(k, v)| format!("{k}={v}")).collect();
-        let _ = writeln!(text, "  With {}: {}", words.join(" "), advised(case));
+    blocks.push(Block::Answer(advised(case)));
+    let cpu = case.cpu.filter(|_| case.gain.is_some());
+    let cpu = cpu.map(|cpu| format!("processor time of all sides: {} of {}'s", ratio_words(&cpu), case.obvious));
+    blocks.extend(Block::list(
+        "",
+        cpu.into_iter().chain(answer.costs.iter().cloned()).chain(around(case, answer.margin)),
+    ));
+    blocks.extend(by_size(answer));
+    blocks.extend(answer.uses.iter().map(|uses| Block::Text(format!("Often: {}", repeated(uses)))));
+    for other in &answer.also {
+        let differs = other.settings.iter().filter(|(k, v)| case.settings.get(*k) != Some(v));
+        let differs: Vec<String> = differs.map(|(k, v)| format!("{k}={v}")).collect();
+        blocks.push(Block::Text(format!("With {}: {}", differs.join(" "), advised(other))));
     }
     for snippet in &answer.snippets {
-        let _ = writeln!(text, "\n{} ({}):", snippet.path, snippet.language);
-        for line in snippet.code.lines() {
-            let _ = writeln!(text, "    {line}");
-        }
+        blocks.push(Block::Heading(format!("{} ({}):", snippet.path, snippet.language)));
+        blocks.push(Block::Code(snippet.code.clone()));
     }
-    text + &rests_on(answer)
+    let title = format!("To {} ({})", answer.does, format_size(answer.bytes));
+    Document::new("advice", []).section("answers", title, Place::Everywhere, blocks).section(
+        "sure",
+        "How sure",
+        Place::Everywhere,
+        rests_on(answer),
+    )
+}
+
+fn settings(settings: &BTreeMap<String, String>) -> String {
+    settings.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
 }
 
 fn advised(case: &Case) -> String {
@@ -61,56 +65,49 @@ fn advised(case: &Case) -> String {
     }
 }
 
-/// What is as good, not settled, or not there.
-fn around(case: &Case, margin: f64) -> String {
-    let mut text = String::new();
+/// Methods that are as good, not settled, or not there.
+fn around(case: &Case, margin: f64) -> Vec<String> {
+    let mut items = Vec::new();
     if !case.within.is_empty() {
-        let _ = writeln!(text, "    within the margin ({}): {}", percent(margin), case.within.join(", "));
+        items.push(format!("within the margin ({}): {}", percent(margin), case.within.join(", ")));
     }
-    for (way, more_s) in &case.unsettled {
+    items.extend(case.unsettled.iter().map(|(way, more_s)| {
         let settle = more_s.map_or_else(
             || "a longer --budget may settle it".to_owned(),
             |s| format!("about {:.0} s more for this pair should settle it", s.ceil()),
         );
-        let _ = writeln!(text, "    not settled: {way}; {settle}");
-    }
-    for (way, reason) in case.missing.iter().filter(|(way, _)| *way != case.obvious) {
-        let _ = writeln!(text, "    not measurable here: {way}: {reason}");
-    }
-    text
+        format!("not settled: {way}; {settle}")
+    }));
+    let missing = case.missing.iter().filter(|(way, _)| *way != case.obvious);
+    items.extend(missing.map(|(way, reason)| format!("not measurable here: {way}: {reason}")));
+    items
 }
 
-fn by_size(answer: &Answer) -> String {
-    let Some((from, to)) = answer.measured else { return String::new() };
+fn by_size(answer: &Answer) -> Vec<Block> {
+    let Some((from, to)) = answer.measured else { return Vec::new() };
     let range = format!("measured from {} to {}", format_size(from), format_size(to));
     if answer.segments.is_empty() {
-        return format!("  By size: nothing is shown to be faster at any size ({range}).\n");
+        return vec![Block::Text(format!("By size: nothing is shown to be faster at any size ({range})."))];
     }
+    let segments = answer.segments.iter().map(segment);
     if answer.flips.is_empty() {
-        let all: Vec<String> = answer.segments.iter().map(segment).collect();
-        return format!("  By size: {}; no change was found ({range}).\n", all.join("; "));
+        let all = segments.collect::<Vec<_>>().join("; ");
+        return vec![Block::Text(format!("By size: {all}; no change was found ({range})."))];
     }
-    let mut text = format!("  By size ({range}):\n");
-    for flip in &answer.flips {
+    let flips = answer.flips.iter().map(|flip| {
         let (above, up_to) = (format_size(flip.above), format_size(flip.up_to));
-        let _ = writeln!(
-            text,
-            "    it changes between {above} and {up_to}: below {} takes less, beyond {}",
-            flip.below, flip.beyond
-        );
-    }
-    for one in &answer.segments {
-        let _ = writeln!(text, "    {}", segment(one));
-    }
-    text += "    at other sizes less than the margin is shown: keep what you have\n";
-    text
+        format!("it changes between {above} and {up_to}: below {} takes less, beyond {}", flip.below, flip.beyond)
+    });
+    let rest = "at other sizes less than the margin is shown: keep what you have".to_owned();
+    Block::list(format!("By size ({range})"), flips.chain(segments).chain([rest])).into_iter().collect()
 }
 
 /// One segment with its gain.
 fn segment(one: &Segment) -> String {
-    let place = match one.from == one.to {
-        true => format!("at {}", format_size(one.from)),
-        false => format!("{}–{}", format_size(one.from), format_size(one.to)),
+    let place = if one.from == one.to {
+        format!("at {}", format_size(one.from))
+    } else {
+        format!("{}–{}", format_size(one.from), format_size(one.to))
     };
     let gain = format!("{:.2} ({:.2}–{:.2})", one.ratio, one.at_least, one.at_most);
     format!("{place}: {} takes {gain} of {}'s time", one.way, one.over)
@@ -122,44 +119,38 @@ fn repeated(uses: &Repeated) -> String {
     format!("from {low:.0}–{high:.0} {words} on, {way} takes less in all than {than}.")
 }
 
-fn rests_on(answer: &Answer) -> String {
-    let mut text = String::new();
-    if !answer.runs.is_empty() {
-        let _ = writeln!(text, "\nMeasured for it: {}", answer.runs.join(" "));
-    }
-    if !answer.reused.is_empty() {
-        let _ = writeln!(text, "\nAnswered in part by kept runs of this machine (--fresh measures anew):");
-        let _ = writeln!(text, "  {}", answer.reused.join(" "));
-    }
-    text + "Times are ratios with 95 % limits; below 1 takes less. pagewise report RUN shows how they came about.\n"
+fn rests_on(answer: &Answer) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Block::list("Measured for it", answer.runs.iter().cloned()).into_iter().collect();
+    let kept = "Answered in part by kept runs of this machine (--fresh measures anew)";
+    blocks.extend(Block::list(kept, answer.reused.iter().cloned()));
+    blocks.push(Block::text(
+        "Times are ratios with 95 % limits; below 1 takes less. pagewise report RUN shows how they came about.",
+    ));
+    blocks
 }
 
-/// The saved file. `differences` is in what this machine differs from the one it is for.
-pub fn saved(advice: &Advice, path: &str, differences: &[String]) -> String {
-    let mut text = format!("Advice in {path}, made {}\n", advice.created);
+/// The saved file. `differences` are those of this machine from the one it is for.
+pub fn saved(advice: &Advice, path: &str, differences: &[String]) -> Document {
+    let mut document = Document::new("advice", [path.to_owned(), format!("made {}", advice.created)]);
     if !differences.is_empty() {
-        let _ = writeln!(text, "It is of another machine: {}.", differences.join(", "));
-        text += "Programs keep their defaults here.\n";
+        let text = format!("It is of another machine: {}.", differences.join(", "));
+        let blocks = vec![Block::Answer(text), Block::text("Programs keep their defaults here.")];
+        document = document.section("machine", "", Place::Everywhere, blocks);
     }
     for (name, question) in &advice.questions {
-        text += &of_question(name, question);
+        let title = format!("{name}: to {} ({})", question.does, settings(&question.settings));
+        document = document.section(name, title, Place::Everywhere, of_question(question));
     }
-    text += "\nBetween two sizes, below the first and beyond the last: keep your default.\n";
-    text + "Ratios are of time, over the sizes of a line, with the widest limits of any of them.\n"
+    let reading = vec![
+        Block::text("Between two sizes, below the first and beyond the last: keep your default."),
+        Block::text("Ratios are of time, over the sizes of a line, with the widest limits of any of them."),
+    ];
+    document.section("reading", "How to read it", Place::Everywhere, reading)
 }
 
-fn of_question(name: &str, question: &Question) -> String {
-    let settings: Vec<String> = question.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    let mut text = format!("\n{name}: to {} ({})\n", question.does, settings.join(" "));
-    match &question.segments[..] {
-        [] => text += "  keep your default: no way is shown to be faster at any size\n",
-        all => {
-            for one in all {
-                let _ = writeln!(text, "  {}", segment(one));
-            }
-        }
-    }
-    let runs = question.runs.len();
-    let _ = writeln!(text, "  {} ratios of {runs} run{}", question.points.len(), if runs == 1 { "" } else { "s" });
-    text
+fn of_question(question: &Question) -> Vec<Block> {
+    let none = || Block::text("keep your default: no way is shown to be faster at any size");
+    let segments = Block::list("", question.segments.iter().map(segment)).unwrap_or_else(none);
+    let rests = format!("{} ratios of {}", question.points.len(), count(question.runs.len(), "run"));
+    vec![segments, Block::Text(rests)]
 }

@@ -82,7 +82,7 @@ fn caches(e: &Environment) -> String {
     if caches.is_empty() { "unknown".to_owned() } else { caches.join(", ") }
 }
 
-/// What one read costs in working sets of each power of four, as far as they were walked.
+/// Cost of one read in working sets of each power of four, as far as they were walked.
 fn ladder(e: &Environment) -> String {
     let Some(ladder) = &e.cpu.ladder else { return "not measured".to_owned() };
     let last = ladder.steps.last().map_or(0, |s| s.bytes);

@@ -1,4 +1,4 @@
-//! What the facts of a machine mean for measurements on it, in sentences.
+//! Meaning of a machine's facts for measurements on it, in sentences.
 
 use record::machine::environment::Environment;
 use record::machine::words::{count, size};
@@ -111,7 +111,7 @@ fn nodes(e: &Environment) -> Option<String> {
     })
 }
 
-/// What a read costs.
+/// Cost of a read.
 pub(super) fn read_time(ps: u64) -> String {
     format_ns(ps as f64 / 1e3)
 }

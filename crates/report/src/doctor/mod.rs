@@ -1,4 +1,4 @@
-//! What this machine is, what that means for measurements, and what cannot be measured on it: the text of `doctor`.
+//! Machine, meaning for measurements, and obstacles: the text of `doctor`.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ pub mod obstacles;
 
 /// No line is longer, save a command that is longer by itself: a command must stay whole to be copied.
 const WIDTH: usize = 100;
-/// Where facts begin.
+/// Column of the facts.
 const FACT_COLUMN: usize = 18;
 
 /// The whole text, a pure function of what was read from the machine.

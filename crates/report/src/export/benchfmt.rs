@@ -6,29 +6,30 @@ use std::io::Write;
 
 use anyhow::Result;
 
+use crate::escape::terminal;
 use crate::view::{CellView, Taken};
 
 pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     // Whatever is configuration keeps runs in tables of their own, so what differs between runs is a remark.
-    writeln!(out, "# pagewise {}, run {} of {}", taken.version, taken.run, taken.created)?;
+    writeln!(out, "{}", terminal(&format!("# pagewise {}, run {} of {}", taken.version, taken.run, taken.created)))?;
     writeln!(out, "goos: linux")?;
     if let Some(architecture) = taken.environment.get("architecture") {
-        writeln!(out, "goarch: {architecture}")?;
+        writeln!(out, "goarch: {}", terminal(architecture))?;
     }
     writeln!(out, "pkg: pagewise")?;
     if let Some(cpu) = taken.environment.get("cpu") {
-        writeln!(out, "cpu: {cpu}")?;
+        writeln!(out, "cpu: {}", terminal(cpu))?;
     }
     for cell in taken.believed() {
         of_cell(cell, out)?;
     }
     for cell in taken.cells.iter().filter(|c| c.status != record::outcome::Status::Ok) {
-        writeln!(out, "# {} {}: {}", cell.name, cell.status.word(), cell.reason)?;
+        writeln!(out, "{}", terminal(&format!("# {} {}: {}", cell.name, cell.status.word(), cell.reason)))?;
     }
     Ok(())
 }
 
-/// What a launch's line says behind its name.
+/// Values of a launch's line.
 type Values = Vec<(f64, String)>;
 
 fn of_cell(cell: &CellView<'_>, out: &mut dyn Write) -> Result<()> {

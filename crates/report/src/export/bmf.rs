@@ -7,6 +7,8 @@ use anyhow::Result;
 use record::summary::Distribution;
 use serde::Serialize;
 
+use crate::escape::pretty_json;
+
 use crate::view::Taken;
 
 #[derive(Serialize)]
@@ -28,8 +30,7 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
             measures.extend(metric(&phase.figures.cpu_ns).map(|m| (format!("{}-cpu-ns", phase.name), m)));
         }
     }
-    serde_json::to_writer_pretty(&mut *out, &all)?;
-    Ok(out.write_all(b"\n")?)
+    Ok(out.write_all(pretty_json(&all)?.as_bytes())?)
 }
 
 fn metric(d: &Distribution) -> Option<Metric> {

@@ -7,11 +7,8 @@ use anyhow::Result;
 use record::fleet::{Finding, Fleet};
 use serde_json::json;
 
-use super::openmetrics::{head, sample, word};
-use crate::inert::inert;
-
-#[cfg(feature = "parquet")]
-pub use super::fleet_columns::parquet;
+use super::openmetrics::{head, sample};
+use crate::escape;
 
 const S_PER_NS: f64 = 1e-9;
 
@@ -20,22 +17,16 @@ pub fn ndjson(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     for kind in &fleet.kinds {
         for cell in &kind.cells {
             let row = json!({ "row": "kind", "kind": kind.name, "facts": kind.facts, "figures": cell });
-            writeln!(out, "{row}")?;
+            writeln!(out, "{}", escape::json(&row.to_string()))?;
         }
     }
     for node in &fleet.odd {
-        writeln!(out, "{}", json!({ "row": "odd", "node": node }))?;
+        writeln!(out, "{}", escape::json(&json!({ "row": "odd", "node": node }).to_string()))?;
     }
     for folder in &fleet.unread {
-        writeln!(out, "{}", json!({ "row": "unread", "folder": folder }))?;
+        writeln!(out, "{}", escape::json(&json!({ "row": "unread", "folder": folder }).to_string()))?;
     }
     Ok(())
-}
-
-/// Without Parquet the build says so.
-#[cfg(not(feature = "parquet"))]
-pub fn parquet(_: &Fleet, _: &mut dyn Write) -> Result<()> {
-    anyhow::bail!("{}", super::NO_PARQUET)
 }
 
 /// OpenMetrics text of the part that node_exporter's textfile collector reads as well.
@@ -68,7 +59,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
         for finding in &node.findings {
             let Finding::Cost { cell, parameters, ratio, .. } = finding else { continue };
             let mut labels = labels(cell, parameters);
-            labels.push(("node".to_owned(), inert(&node.node)));
+            labels.push(("node".to_owned(), escape::terminal(&node.node)));
             put(out, "pagewise_fleet_odd_ratio", &labels, *ratio)?;
         }
     }
@@ -76,8 +67,9 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
 }
 
 fn labels(cell: &str, parameters: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let own = parameters.iter().map(|(key, value)| (format!("parameter_{}", word(key)), inert(value)));
-    std::iter::once(("cell".to_owned(), inert(cell))).chain(own).collect()
+    let own =
+        parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), escape::terminal(value)));
+    std::iter::once(("cell".to_owned(), escape::terminal(cell))).chain(own).collect()
 }
 
 fn put(out: &mut dyn Write, name: &str, labels: &[(String, String)], value: f64) -> Result<()> {

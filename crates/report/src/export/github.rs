@@ -1,10 +1,11 @@
-//! What github-action-benchmark takes as `customSmallerIsBetter`: an array of names with values.
+//! Format of github-action-benchmark, `customSmallerIsBetter`: an array of names with values.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::escape::pretty_json;
 use crate::view::{CellView, Taken};
 
 #[derive(Serialize)]
@@ -19,8 +20,7 @@ struct Entry {
 
 pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     let entries: Vec<Entry> = taken.believed().filter_map(|cell| entry(taken, cell)).collect();
-    serde_json::to_writer_pretty(&mut *out, &entries)?;
-    Ok(out.write_all(b"\n")?)
+    Ok(out.write_all(pretty_json(&entries)?.as_bytes())?)
 }
 
 fn entry(taken: &Taken<'_>, cell: &CellView<'_>) -> Option<Entry> {

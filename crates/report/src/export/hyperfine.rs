@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::escape::pretty_json;
 use crate::view::{CellView, Taken};
 
 /// A whole file.
@@ -37,8 +38,7 @@ const S_PER_NS: f64 = 1e-9;
 
 pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     let file = Hyperfine { results: taken.believed().filter_map(of_cell).collect() };
-    serde_json::to_writer_pretty(&mut *out, &file)?;
-    Ok(out.write_all(b"\n")?)
+    Ok(out.write_all(pretty_json(&file)?.as_bytes())?)
 }
 
 fn of_cell(cell: &CellView<'_>) -> Option<Timed> {

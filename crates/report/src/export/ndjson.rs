@@ -3,17 +3,17 @@
 use std::io::Write;
 
 use anyhow::Result;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::flat::{self, Field};
+use crate::escape::json;
 use crate::view::Taken;
 
 pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     let columns = flat::columns(taken);
     for row in flat::rows(taken) {
-        let fields = columns.iter().zip(flat::fields(&row)).map(|((name, _), field)| (name.clone(), value(field)));
-        serde_json::to_writer(&mut *out, &fields.collect::<Map<String, Value>>())?;
-        out.write_all(b"\n")?;
+        let fields = columns.iter().zip(flat::fields(&row)).map(|(name, field)| (name.clone(), value(field)));
+        writeln!(out, "{}", json(&Value::Object(fields.collect()).to_string()))?;
     }
     Ok(())
 }
@@ -22,8 +22,7 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
 pub(super) fn rows(columns: &[&str], rows: &[Vec<Field>], out: &mut dyn Write) -> Result<()> {
     for row in rows {
         let fields = columns.iter().zip(row).map(|(name, field)| ((*name).to_owned(), value(field.clone())));
-        serde_json::to_writer(&mut *out, &fields.collect::<Map<String, Value>>())?;
-        out.write_all(b"\n")?;
+        writeln!(out, "{}", json(&Value::Object(fields.collect()).to_string()))?;
     }
     Ok(())
 }

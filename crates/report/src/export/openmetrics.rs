@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
+use crate::escape;
 use crate::view::{CellView, PhaseView, Taken};
 
 type Of = fn(&CellView<'_>, &PhaseView<'_>) -> Option<f64>;
@@ -63,19 +64,12 @@ pub(super) fn head(out: &mut dyn Write, name: &str, unit: &str, help: &str) -> R
 fn of_cell<'a>(cell: &'a CellView<'_>) -> Vec<(String, &'a str)> {
     let own = [("experiment", &cell.experiment), ("method", &cell.method), ("worker", &cell.worker)];
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value.as_str()));
-    own.chain(cell.parameters.iter().map(|(key, value)| (format!("parameter_{}", word(key)), value.as_str()))).collect()
-}
-
-/// A label's name: letters, digits and underscores.
-pub(super) fn word(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+    own.chain(cell.parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), value.as_str())))
+        .collect()
 }
 
 pub(super) fn sample(out: &mut dyn Write, name: &str, labels: &[(String, &str)], value: f64) -> Result<()> {
-    let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    let labels: Vec<String> =
+        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape::label(value))).collect();
     Ok(writeln!(out, "{name}{{{}}} {value}", labels.join(","))?)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -2,12 +2,13 @@
 //! page in words and in `summary.json` in full; samples stand in neither.
 
 use record::summary::Summary;
+use serde::Serialize;
 use serde_json::{Number, Value};
 
-use super::document::six_digits;
+use crate::document::six_digits;
 
 /// A summary of the same shape, so that what reads the one reads the other.
-pub(super) fn of(summary: &Summary) -> Value {
+pub fn of_run(summary: &Summary) -> Value {
     let mut small = summary.clone();
     for cell in &mut small.cells {
         let headline = summary.experiment(&cell.experiment).map(|e| e.headline.as_str());
@@ -21,11 +22,15 @@ pub(super) fn of(summary: &Summary) -> Value {
         group.comparisons.retain(|comparison| Some(comparison.phase.as_str()) == headline);
     }
     // What is no number becomes null; nothing else of a summary can fail to be written.
-    rounded(serde_json::to_value(&small).unwrap_or(Value::Null))
+    rounded(&small)
 }
 
-/// Every number with six digits; one that is none is null.
-pub(super) fn rounded(value: Value) -> Value {
+/// A result as JSON with six digits a number; NaN and infinity are null.
+pub fn rounded(result: &impl Serialize) -> Value {
+    round(serde_json::to_value(result).unwrap_or(Value::Null))
+}
+
+fn round(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => {
             let short = number.as_f64().map(six_digits);
@@ -35,8 +40,8 @@ pub(super) fn rounded(value: Value) -> Value {
                 short => short.and_then(Number::from_f64).map_or(Value::Null, Value::Number),
             }
         }
-        Value::Array(all) => all.into_iter().map(rounded).collect(),
-        Value::Object(all) => Value::Object(all.into_iter().map(|(key, value)| (key, rounded(value))).collect()),
+        Value::Array(all) => all.into_iter().map(round).collect(),
+        Value::Object(all) => Value::Object(all.into_iter().map(|(key, value)| (key, round(value))).collect()),
         other => other,
     }
 }

@@ -46,7 +46,7 @@
 
   // Sorting: numbers by what they stand for; rows without one stay last. The third click brings the first order back.
   const value = (row, at) => {
-    const found = row.cells[at].dataset.value;
+    const found = row.cells[at]?.dataset.value;
     return found === undefined ? null : Number(found);
   };
   const sort = (table, head, at) => {

@@ -5,35 +5,35 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use sha2::{Digest, Sha256};
 
 use super::chart::MARKS;
-use super::{document::Document, inert};
+use crate::document::Document;
+use crate::escape;
 
 const PAGE: &str = include_str!("page.html");
 const BLOCKS: &str = include_str!("blocks.html");
-/// What the page looks like.
+/// Style sheet of the page.
 pub(super) const STYLE: &str = include_str!("page.css");
-/// What it does beyond being read: sorting, toggles, tooltips.
+/// Script of the page: sorting, toggles, tooltips.
 pub(super) const SCRIPT: &str = include_str!("page.js");
 /// The most bytes of JSON that a page carries.
 const MOST_DATA: usize = 4 << 20;
 
-/// The page as text. `data` is carried as JSON, for programs.
-pub fn html(document: &Document, data: Option<&serde_json::Value>) -> String {
+/// The page as text. It carries `data` as JSON, for programs.
+pub fn page(document: &Document, data: serde_json::Value) -> String {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     // The one place through which every text passes: nothing can be forgotten to be escaped.
     environment.set_formatter(|out, _, value| {
         let text = value.to_string();
-        out.write_str(&if value.is_safe() { text } else { inert::escaped(&text) })?;
+        out.write_str(&if value.is_safe() { text } else { escape::html(&text) })?;
         Ok(())
     });
-    environment.add_filter("id", |text: String| inert::id(&text));
+    environment.add_filter("id", |text: String| escape::html_id(&text));
     for (name, text) in [("page.html", PAGE), ("blocks.html", BLOCKS)] {
         environment.add_template(name, text).expect("the template is well formed");
     }
     // Programs find what is left out of a page in `summary.json`.
-    let data = data.map(serde_json::Value::to_string).filter(|text| text.len() <= MOST_DATA);
-    let data = data.map(|text| inert::json(&text));
-    let document = &document.clone().bounded();
+    let data = Some(data.to_string()).filter(|text| text.len() <= MOST_DATA).map(|text| escape::script_json(&text));
+    let document = &super::bound::bounded(document);
     let page = environment.get_template("page.html").expect("added just now");
     let rendered = page.render(context! {
         page => Value::from(Serde(document)),
@@ -53,9 +53,8 @@ fn hash(text: &str) -> Value {
     let digest = Sha256::digest(text);
     let digits = |three: &[u8]| -> String {
         let bits = three.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-        let digit = |place: usize| match place > three.len() {
-            true => '=',
-            false => char::from(DIGITS[(bits >> (18 - 6 * place)) as usize & 63]),
+        let digit = |place: usize| {
+            if place > three.len() { '=' } else { char::from(DIGITS[(bits >> (18 - 6 * place)) as usize & 63]) }
         };
         (0..4).map(digit).collect()
     };

@@ -4,16 +4,39 @@ use record::sizes::three_digits;
 use record::summary::Estimate;
 
 use super::screen::Screen;
-use crate::view::Axis;
+use crate::plot::Axis;
+use crate::plot::Plot;
 
-/// Where a ratio lies among so many characters; beyond the ends that is said by `None` on its side.
+/// Tells whether characters can draw it in a row of a table.
+pub(super) fn is_drawn(plot: &Plot) -> bool {
+    matches!(plot, Plot::Interval { .. } | Plot::Sides { .. } | Plot::Bar { .. })
+}
+
+/// A drawing in a row of a table; empty where characters cannot draw it.
+pub(super) fn drawn(plot: &Plot, columns: usize, screen: &Screen) -> String {
+    match plot {
+        Plot::Interval { axis, ratio: Some(ratio), .. } | Plot::Sides { axis, ratio, .. } => {
+            interval(ratio, axis, columns, screen)
+        }
+        Plot::Interval { axis, ratio: None, .. } => baseline(axis, columns, screen),
+        Plot::Bar { axis, factors, .. } => bar(*factors, axis, columns, screen),
+        _ => String::new(),
+    }
+}
+
+/// The words of an axis; empty where characters cannot draw it.
+pub(super) fn axis(plot: &Plot, columns: usize) -> String {
+    if let Plot::Ratios(axis) = plot { marks(axis, columns) } else { String::new() }
+}
+
+/// Position of a ratio among so many characters; beyond the ends that is said by `None` on its side.
 fn column(axis: &Axis, ratio: f64, columns: usize) -> usize {
     let place = axis.place(ratio).clamp(0.0, 1.0);
     (place * (columns.saturating_sub(1)) as f64).round() as usize
 }
 
 /// A bar from one to the factor that is proven, and on to the largest that is possible.
-pub(super) fn bar((low, high): (f64, f64), axis: &Axis, columns: usize, screen: &Screen) -> String {
+fn bar((low, high): (f64, f64), axis: &Axis, columns: usize, screen: &Screen) -> String {
     let length = |factor: f64| axis.place(factor).clamp(0.0, 1.0) * (columns.saturating_sub(1)) as f64;
     let proven = length(low).floor() as usize;
     let possible = (length(high).ceil() as usize).max(proven + usize::from(proven == 0)).max(1);
@@ -23,7 +46,7 @@ pub(super) fn bar((low, high): (f64, f64), axis: &Axis, columns: usize, screen: 
 }
 
 /// The marks of an axis: each tick's number at its place, where it does not touch the one before it.
-pub(super) fn marks(axis: &Axis, columns: usize) -> String {
+fn marks(axis: &Axis, columns: usize) -> String {
     let mut line: Vec<char> = vec![' '; columns];
     let mut ticks: Vec<(f64, String)> = axis.ticks.iter().map(|&t| (t, tick(t))).collect();
     // The baseline's own mark and the ends come first; others where there is room.
@@ -47,7 +70,7 @@ fn tick(ratio: f64) -> String {
 }
 
 /// An interval with its estimate: `├──●─┤`; an end beyond the axis is an arrow. The baseline's place is a line.
-pub(super) fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &Screen) -> String {
+fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &Screen) -> String {
     let mut line: Vec<char> = vec![' '; columns];
     let (low, high) = (column(axis, ratio.low, columns), column(axis, ratio.high, columns));
     line[column(axis, 1.0, columns)] = screen.sign('│', ':');
@@ -62,7 +85,7 @@ pub(super) fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &S
 }
 
 /// The baseline itself: a dot at one.
-pub(super) fn baseline(axis: &Axis, columns: usize, screen: &Screen) -> String {
+fn baseline(axis: &Axis, columns: usize, screen: &Screen) -> String {
     format!("{}{}", " ".repeat(column(axis, 1.0, columns)), screen.sign('●', '*'))
 }
 

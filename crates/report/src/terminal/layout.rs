@@ -1,23 +1,16 @@
-//! Columns and lines: padding, cutting, wrapping. Widths are counted in characters.
+//! Cutting, padding and wrapping. Widths are counted in characters.
 
 use super::screen::Screen;
-
-/// How a column stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Left,
-    Right,
-}
 
 /// The space between two columns.
 pub(super) const GAP: usize = 2;
 
-/// How wide a text is.
+/// The width of a text.
 pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text cut to a width; what was cut is told by `…`.
+/// A text cut to a width; `…` ends it then.
 pub(super) fn cut(text: &str, most: usize, screen: &Screen) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -30,59 +23,37 @@ pub(super) fn cut(text: &str, most: usize, screen: &Screen) -> String {
 }
 
 /// A text in a field of a width.
-pub(super) fn pad(text: &str, field: usize, side: Side) -> String {
+pub(super) fn pad(text: &str, field: usize, right: bool) -> String {
     let space = " ".repeat(field.saturating_sub(width(text)));
-    match side {
-        Side::Left => format!("{text}{space}"),
-        Side::Right => format!("{space}{text}"),
-    }
+    if right { format!("{space}{text}") } else { format!("{text}{space}") }
 }
 
-/// Lines of words no wider than the screen; the second and later ones are set in further.
+/// Lines of words no wider than so many characters; a longer word is cut.
+pub(super) fn broken(text: &str, room: usize, screen: &Screen) -> Vec<String> {
+    lines(text, (room, room), screen)
+}
+
+/// Lines of words no wider than the screen; the second and later ones are indented further.
 pub(super) fn wrap(text: &str, indent: usize, screen: &Screen) -> Vec<String> {
-    let text = screen.text(text);
-    let (first, later) = (" ".repeat(indent), " ".repeat(indent + 2));
-    let mut lines = Vec::new();
-    let mut line = first.clone();
-    let mut is_empty = true;
-    for word in text.split(' ').filter(|w| !w.is_empty()) {
-        if !is_empty && width(&line) + 1 + width(word) > screen.width() {
-            lines.push(std::mem::replace(&mut line, later.clone()));
-            is_empty = true;
+    let room = screen.width().saturating_sub(indent);
+    let indents = std::iter::once(indent).chain(std::iter::repeat(indent + 2));
+    lines(text, (room, room.saturating_sub(2)), screen)
+        .iter()
+        .zip(indents)
+        .map(|(line, indent)| format!("{}{line}", " ".repeat(indent)))
+        .collect()
+}
+
+fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in screen.text(text).split(' ').filter(|word| !word.is_empty()) {
+        let room = if lines.len() > 1 { later } else { first };
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= room => *line = format!("{line} {word}"),
+            _ => lines.push(cut(word, if lines.is_empty() { first } else { later }, screen)),
         }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(&cut(word, screen.width().saturating_sub(width(&line)), screen));
-        is_empty = false;
-    }
-    if !is_empty {
-        lines.push(line);
     }
     lines
-}
-
-/// Rows of a table whose first row heads it, each row with one text a column. The first column is cut where the whole would be
-/// wider than the screen.
-pub(super) fn table(rows: &[Vec<String>], sides: &[Side], indent: usize, screen: &Screen) -> Vec<String> {
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|text| screen.text(text)).collect()).collect();
-    let columns = sides.len();
-    let mut widths: Vec<usize> =
-        (0..columns).map(|c| rows.iter().filter_map(|row| row.get(c)).map(|t| width(t)).max().unwrap_or(0)).collect();
-    let whole = indent + widths.iter().sum::<usize>() + GAP * columns.saturating_sub(1);
-    if let Some(first) = widths.first_mut() {
-        *first = first.saturating_sub(whole.saturating_sub(screen.width())).max(1);
-    }
-    let line = |row: &Vec<String>| {
-        let fields =
-            widths.iter().zip(sides).enumerate().map(|(c, (&field, &side))| {
-                pad(&cut(row.get(c).map_or("", String::as_str), field, screen), field, side)
-            });
-        let text = fields.collect::<Vec<_>>().join(&" ".repeat(GAP));
-        let line = format!("{}{}", " ".repeat(indent), text.trim_end());
-        cut(&line, screen.width(), screen)
-    };
-    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -95,10 +66,6 @@ mod tests {
         let long = "word ".repeat(60) + &"x".repeat(200);
         for line in wrap(&long, 4, &screen) {
             assert!(width(&line) <= 80 && line.starts_with("    "), "{line}");
-        }
-        let rows = vec![vec!["n".repeat(70), "1".repeat(30)], vec!["a".into(), "b".into()]];
-        for line in table(&rows, &[Side::Left, Side::Right], 2, &screen) {
-            assert!(width(&line) <= 80, "{line}");
         }
     }
 

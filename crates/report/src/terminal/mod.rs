@@ -1,51 +1,111 @@
-//! What a terminal shows of a run: the answer on one screen, the tables of experiments, the warnings. Everything comes from the
-//! view; here it is only put into lines that are no wider than the terminal.
+//! A document as lines that are no wider than the terminal.
 
-mod across;
 mod bars;
-mod fleet;
 mod layout;
-mod look;
 mod screen;
-mod tables;
-mod warnings;
+mod table;
 
-use record::summary::Summary;
-
-use crate::view::View;
-pub use across::compared;
-pub use fleet::{checked, fleet};
+use crate::document::{Block, Document, List, Place};
+use layout::{cut, pad, width, wrap};
 pub use screen::Screen;
 
-/// What is asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// Tables of these experiments only; empty for all.
-    pub experiments: Vec<String>,
-    /// With phases, resources, latency, best possible and floor.
-    pub full: bool,
-    /// The warnings instead.
-    pub warnings: bool,
-    /// How the run is called on the command line, where its name alone would not find it.
-    pub run: Option<String>,
-    /// Where its page lies, if it has one.
-    pub page: Option<String>,
+/// The indent of what is in a section.
+const INDENT: usize = 2;
+/// The field of a list's short title.
+const LABEL: usize = 11;
+
+/// The document as text. With `full` it holds everything that stands behind the figures.
+pub fn render(document: &Document, screen: &Screen, full: bool) -> String {
+    let mut lines = document.heading().map_or_else(Vec::new, |heading| wrap(&heading, 0, screen));
+    for section in document.sections.iter().filter(|section| is_shown(section.place, full)) {
+        let indent = if section.title.is_empty() { 0 } else { INDENT };
+        if indent > 0 {
+            lines.push(String::new());
+        }
+        lines.extend(wrap(&section.title, 0, screen));
+        lines.extend(lines_of(&section.blocks, indent, screen, full));
+    }
+    lines.join("\n").trim_start_matches('\n').to_owned() + "\n"
 }
 
-/// The report of a run: the warnings where they are asked for; one screen for a first look; else the tables.
-pub fn render(summary: &Summary, screen: &Screen, wanted: &Wanted) -> String {
-    let mut view = View::of(summary);
-    if let Some(run) = &wanted.run {
-        view.called(run);
+fn is_shown(place: Place, full: bool) -> bool {
+    match place {
+        Place::Everywhere | Place::Screen => true,
+        Place::Full => full,
+        Place::Page => false,
     }
-    if let Some(page) = &wanted.page {
-        view.look.next.push(format!("page: {page}"));
+}
+
+fn lines_of(blocks: &[Block], indent: usize, screen: &Screen, full: bool) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut headed = indent == 0;
+    for block in blocks {
+        let of_block = match block {
+            Block::Heading(text) => wrap(text, indent, screen),
+            Block::Text(text) | Block::Answer(text) => wrap(text, indent, screen),
+            // Source and commands are copied whole, so no line of them is wrapped.
+            Block::Code(text) => text.lines().map(|line| whole(line, indent + INDENT, screen)).collect(),
+            Block::Commands(commands) => commands.iter().map(|line| whole(line, indent + INDENT, screen)).collect(),
+            Block::List(list) => items(list, indent, screen),
+            Block::Table(table) => table::lines(table, indent, screen, full),
+            Block::Part(part) if is_shown(part.place, full) => lines_of(&part.blocks, indent, screen, full),
+            Block::Chart(_) | Block::Part(_) => Vec::new(),
+        };
+        if of_block.is_empty() {
+            continue;
+        }
+        // A table has room above it, unless its heading is there.
+        let apart = matches!(block, Block::Heading(_)) || (matches!(block, Block::Table(_)) && !headed);
+        if apart && indent > 0 && !lines.is_empty() {
+            lines.push(String::new());
+        }
+        headed = matches!(block, Block::Heading(_)) || indent == 0;
+        lines.extend(of_block);
     }
-    if wanted.warnings {
-        warnings::render(&view, screen)
-    } else if view.first_look && !wanted.full && wanted.experiments.is_empty() {
-        look::render(&view, screen)
-    } else {
-        tables::render(&view, screen, wanted)
+    lines
+}
+
+fn whole(line: &str, indent: usize, screen: &Screen) -> String {
+    format!("{}{}", " ".repeat(indent), screen.text(line)).trim_end().to_owned()
+}
+
+/// A list: an item a line; where its lines are limited, behind its title as many items on a line as fit.
+fn items(list: &List, indent: usize, screen: &Screen) -> Vec<String> {
+    let title = screen.text(&list.title);
+    let Some((most, command)) = &list.most else {
+        let below = if title.is_empty() { indent } else { indent + INDENT };
+        let title = if title.is_empty() { Vec::new() } else { wrap(&format!("{title}:"), indent, screen) };
+        return title.into_iter().chain(list.items.iter().flat_map(|item| wrap(item, below, screen))).collect();
+    };
+    let lines = packed(&list.items, *most, command, screen);
+    let heads = std::iter::once(title.to_uppercase()).chain(std::iter::repeat(String::new()));
+    lines.iter().zip(heads).map(|(line, head)| format!("{}{line}", pad(&head, LABEL, false))).collect()
+}
+
+/// At most so many lines, each of as many items as fit. The last one counts the items that are left out.
+fn packed(items: &[String], most: usize, command: &str, screen: &Screen) -> Vec<String> {
+    let room = screen.width() - LABEL;
+    let joint = format!(" {} ", screen.sign('·', '|'));
+    let length =
+        |line: &[String], next: &str| line.iter().map(|p| width(p) + width(&joint)).sum::<usize>() + width(next);
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let item = cut(&screen.text(item), room, screen);
+        let count = lines.len();
+        match lines.last_mut() {
+            Some(line) if length(line, &item) <= room => line.push(item),
+            Some(line) if count == most => {
+                let mut left_out = items.len() - at;
+                let more = |left_out: usize| screen.text(&format!("and {left_out} more: {command}"));
+                while !line.is_empty() && length(line, &more(left_out)) > room {
+                    line.pop();
+                    left_out += 1;
+                }
+                line.push(cut(&more(left_out), room, screen));
+                break;
+            }
+            _ => lines.push(vec![item]),
+        }
     }
+    lines.iter().map(|line| line.join(&joint)).collect()
 }

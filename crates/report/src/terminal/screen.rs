@@ -1,6 +1,6 @@
-//! What a terminal can show: how wide it is, and whether it has more than ASCII.
+//! Abilities of a terminal: width, and characters beyond ASCII.
 
-use crate::inert::is_steering;
+use crate::escape;
 
 /// The narrowest terminal that lines are made for.
 const NARROWEST: usize = 80;
@@ -29,12 +29,11 @@ impl Screen {
     }
 
     /// Text as this terminal can show it. Nothing that a record holds may steer a terminal: control characters, and those
-    /// that turn the direction of writing, are shown as question marks.
+    /// that turn the direction of writing, appear by their numbers.
     pub(super) fn text(&self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
-        for sign in text.chars() {
+        for sign in escape::terminal(text).chars() {
             match sign {
-                c if is_steering(c) => shown.push('?'),
                 c if !self.ascii || c.is_ascii() => shown.push(c),
                 'µ' => shown.push('u'),
                 '×' => shown.push('x'),
@@ -58,7 +57,7 @@ mod tests {
     #[test]
     fn nothing_steers_a_terminal() {
         let hostile = "a\u{1b}[31mb\u{7}\u{202e}c\n\u{9b}d";
-        assert_eq!(Screen::new(80, false).text(hostile), "a?[31mb??c??d");
+        assert_eq!(Screen::new(80, false).text(hostile), "a\\x1b[31mb\\x07\\u{202e}c\\n\\x9bd");
     }
 
     #[test]

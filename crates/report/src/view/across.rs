@@ -1,179 +1,167 @@
-//! Two sets of runs held against each other, as they are shown: the sides, in what they differ, every cell, what a gate says.
+//! Two sets of runs against each other as a document: the environment first, then every cell, then claims whose verdict is
+//! another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
 use record::cell::parameter_words;
 use record::claim::{Change, Word};
-use record::sizes::format_ns;
-use record::summary::{Comparison, Estimate};
+use record::summary::Estimate;
 use stats::across::LEAST_RUNS;
 
-use super::Axis;
+use crate::document::{Block, Body, Cell, Column, Document, Entry, Key, Place, Section, Shown, Table, Tone};
+use crate::plot::{Axis, Plot};
 use crate::{numbers, words};
 
-/// A whole comparison.
-#[derive(Clone, Debug)]
-pub struct ComparedView {
-    /// A and B.
-    pub sides: [SideView; 2],
-    /// Whether anything differs that can change a figure, in a sentence.
-    pub environment: String,
-    /// What differs and can change every figure.
-    pub gravely: Vec<FactRow>,
-    /// What differs and should change none.
-    pub harmless: Vec<FactRow>,
-    /// The cells, by experiment.
-    pub tables: Vec<ComparedTable>,
-    /// Cells that could not be compared, in sentences.
-    pub missing: Vec<String>,
-    /// How sure it is, in sentences.
-    pub sure: Vec<String>,
-    /// What the gate says, in a sentence.
-    pub gate: Option<String>,
-    /// What says how many cells are faster, slower, within the margin and not settled.
-    pub count: String,
-    /// Claims whose verdict is not the same; `None` where a side is no run of claims.
-    pub turned: Option<Vec<TurnedView>>,
-}
+/// Harmless differences that a screen names.
+const HARMLESS: usize = 3;
 
-/// One side.
-#[derive(Clone, Debug)]
-pub struct SideView {
-    /// `A` or `B`.
-    pub name: &'static str,
-    /// `3 runs on Intel Xeon, Linux 6.18`.
-    pub what: String,
-    /// Its runs' names.
-    pub runs: Vec<String>,
-    /// In what its runs differ among themselves; empty where in nothing.
-    pub unlike: String,
-}
-
-/// A fact that differs.
-#[derive(Clone, Debug)]
-pub struct FactRow {
-    /// Its name.
-    pub field: String,
-    /// On the first side.
-    pub a: String,
-    /// On the second.
-    pub b: String,
-    /// Whether it was named as what is compared.
-    pub expected: bool,
-}
-
-/// The cells of one experiment.
-#[derive(Clone, Debug)]
-pub struct ComparedTable {
-    /// The experiment.
-    pub experiment: String,
-    /// What is compared: `time to usable per page`.
-    pub measure: String,
-    /// What does not vary among its cells: `@c-O3`, `release=dontneed` …
-    pub constant: Vec<String>,
-    /// The axis of all ratios, with the runs'; `None` where no cell has an interval.
-    pub axis: Option<Axis>,
-    /// In the order of the first run.
-    pub rows: Vec<ComparedRow>,
-}
-
-/// One cell.
-#[derive(Clone, Debug)]
-pub struct ComparedRow {
-    /// `touch@c-O3 bytes=4MiB`.
-    pub label: String,
-    /// What a unit costs on each side, in nanoseconds and in words.
-    pub cost: [(f64, String); 2],
-    /// How much each side scatters from run to run, in words; empty with one run.
-    pub scatter: [String; 2],
-    /// B's cost relative to A's, where it has an interval.
-    pub ratio: Option<Estimate>,
-    /// The same in words.
-    pub ratio_words: String,
-    /// Each run's cost relative to the middle of A's, side by side.
-    pub runs: [Vec<f64>; 2],
-    /// What that says of B.
-    pub said: String,
-    /// `faster`, `slower`, `open` or nothing.
-    pub mark: &'static str,
-    /// What a gate says; empty without one.
-    pub gate: &'static str,
-}
-
-/// A claim whose verdict is not the same.
-#[derive(Clone, Debug)]
-pub struct TurnedView {
-    /// The claim.
-    pub id: String,
-    /// What was said.
-    pub statement: String,
-    /// Which comparison.
-    pub job: String,
-    /// The verdict on each side, in words.
-    pub words: [String; 2],
-    /// The figure behind it, in words; empty where there is none.
-    pub figures: [String; 2],
-    /// The ratio behind it; absent where the figure is a cost.
-    pub ratios: [Option<Estimate>; 2],
-}
-
-impl ComparedView {
-    /// Arranges a comparison; `claims` where both sides are runs of claims.
-    pub fn of(compared: &Compared, claims: bool) -> ComparedView {
-        let (gravely, harmless): (Vec<_>, Vec<_>) = compared.differences.iter().partition(|d| d.matters);
-        let environment = match gravely.len() {
-            0 => "environment: nothing differs that could change a figure",
-            _ => "environment: these differ and can change every figure below",
-        };
-        let mut experiments: Vec<&str> = compared.cells.iter().map(|c| c.experiment.as_str()).collect();
-        experiments.dedup();
-        ComparedView {
-            sides: [side("A", &compared.a), side("B", &compared.b)],
-            environment: environment.to_owned(),
-            gravely: gravely.into_iter().map(fact).collect(),
-            harmless: harmless.into_iter().map(fact).collect(),
-            tables: experiments.into_iter().map(|name| table(compared, name)).collect(),
-            missing: compared.missing.iter().map(missing).collect(),
-            sure: sure(compared),
-            gate: compared.gated.zip(compared.gate).map(|(word, gate)| gated(word, gate)),
-            count: count(&compared.cells),
-            turned: claims.then(|| compared.claims.iter().map(TurnedView::of).collect()),
-        }
+/// The comparison of two sets of runs; `claims` where both are runs of claims. `again` is the command that repeats it.
+pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
+    let sides = [("A", &compared.a), ("B", &compared.b)];
+    let mut document = Document::new("comparison", sides.map(|(name, side)| format!("{name}: {}", machine(side))));
+    let missing = Block::list("not compared", compared.missing.iter().map(missing)).into_iter().collect();
+    let runs = sides.into_iter().filter_map(|(name, side)| {
+        let runs = side.runs.iter().map(|run| format!("pagewise report {}", run.run));
+        Block::list(format!("The runs of {name}"), runs)
+    });
+    let repeat = std::iter::once(Block::Commands(vec![again.to_owned()])).chain(runs).collect();
+    document = document
+        .section(
+            "answers",
+            "",
+            Place::Screen,
+            sides.into_iter().filter_map(|(name, side)| run_names(name, side)).collect(),
+        )
+        .section("environment", "Environment", Place::Everywhere, environment(compared));
+    let mut experiments: Vec<&str> = compared.cells.iter().map(|c| c.experiment.as_str()).collect();
+    experiments.dedup();
+    document.sections.extend(experiments.into_iter().map(|name| cells(compared, name)));
+    document = document.section("missing", "Not compared", Place::Everywhere, missing);
+    if claims {
+        document =
+            document.section("claims", "Claims with another verdict", Place::Everywhere, verdicts(&compared.claims));
     }
+    document.section("sure", "Answers", Place::Everywhere, answers(compared)).section(
+        "repeat",
+        "How to repeat it",
+        Place::Page,
+        repeat,
+    )
 }
 
-fn side(name: &'static str, side: &ComparedSide) -> SideView {
-    let count = if side.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", side.runs.len()) };
+/// Claims alone whose verdicts differ between two runs of these names.
+pub fn changes(changes: &[Change], names: [&str; 2], again: &str) -> Document {
+    let head = names.iter().zip(["A", "B"]).map(|(run, name)| format!("{name}: {run}"));
+    Document::new("claims compared", head)
+        .section("claims", "Claims with another verdict", Place::Everywhere, verdicts(changes))
+        .section("repeat", "How to repeat it", Place::Page, vec![Block::Commands(vec![again.to_owned()])])
+}
+
+/// `3 runs on Intel Xeon, Linux 6.18`.
+fn machine(side: &ComparedSide) -> String {
+    let count = words::count(side.runs.len(), "run");
     let fact = |key: &str| side.environment.get(key).filter(|v| *v != "unknown").cloned();
     let machine = [fact("cpu"), fact("kernel").map(|k| format!("Linux {k}"))];
     let machine = machine.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let unlike = match side.unlike.is_empty() {
-        true => String::new(),
-        false => format!("its runs differ among themselves in {}", side.unlike.join(", ")),
+    if machine.is_empty() { count } else { format!("{count} on {machine}") }
+}
+
+fn run_names(name: &str, side: &ComparedSide) -> Option<Block> {
+    let runs = side.runs.iter().map(|run| run.run.as_str()).collect::<Vec<_>>().join(" ");
+    Block::list(name, [runs])
+}
+
+fn environment(compared: &Compared) -> Vec<Block> {
+    let (grave, harmless): (Vec<_>, Vec<_>) = compared.differences.iter().partition(|d| d.matters);
+    let mut blocks = vec![Block::text(match grave.len() {
+        0 => "environment: nothing differs that could change a figure",
+        _ => "environment: these differ and can change every figure below",
+    })];
+    let row = |fact: &&FactDifference| {
+        let expected = if fact.expected { "as asked" } else { "" };
+        Entry::of(&fact.field, vec![Cell::text(&fact.a), Cell::text(&fact.b), Cell::text(expected)])
     };
-    let what = if machine.is_empty() { count } else { format!("{count} on {machine}") };
-    SideView { name, what, runs: side.runs.iter().map(|r| r.run.clone()).collect(), unlike }
-}
-
-fn fact(difference: &FactDifference) -> FactRow {
-    let FactDifference { field, a, b, expected, .. } = difference.clone();
-    FactRow { field, a, b, expected }
-}
-
-fn table(compared: &Compared, experiment: &str) -> ComparedTable {
-    let own: Vec<&ComparedCell> = compared.cells.iter().filter(|c| c.experiment == experiment).collect();
-    let labels = Constant::of(&own);
-    ComparedTable {
-        constant: labels.said(),
-        experiment: experiment.to_owned(),
-        measure: own.first().map_or_else(String::new, |c| format!("{} per {}", c.phase, c.unit)),
-        axis: Axis::over(own.iter().filter_map(|c| c.estimate.as_ref())),
-        rows: own.into_iter().map(|cell| row(cell, labels.label(cell))).collect(),
+    let columns = || vec![Column::text("fact"), Column::words("A"), Column::words("B"), Column::text("")];
+    let table =
+        |caption: &str, facts: &[&FactDifference]| Block::Table(Table::of(caption, columns(), facts.iter().map(row)));
+    if !grave.is_empty() {
+        blocks.push(table("Differences that can change every figure", &grave));
     }
+    if !harmless.is_empty() {
+        let names: Vec<&str> = harmless.iter().take(HARMLESS).map(|d| d.field.as_str()).collect();
+        let more = harmless.len().saturating_sub(HARMLESS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        blocks.push(Block::text(format!("also {}{more}, which should change none", names.join(", "))));
+        blocks.extend(Block::part("Differences that should change none", Place::Page, vec![table("", &harmless)]));
+    }
+    for (name, side) in [("A", &compared.a), ("B", &compared.b)].into_iter().filter(|(_, side)| !side.unlike.is_empty())
+    {
+        let facts = side.unlike.join(", ");
+        blocks.push(Block::text(format!("the runs of {name} differ among themselves in {facts}")));
+    }
+    blocks
 }
 
-/// What all cells of an experiment have in common, which is said once.
+/// The cells of one experiment.
+fn cells(compared: &Compared, experiment: &str) -> Section {
+    let cells: Vec<&ComparedCell> = compared.cells.iter().filter(|c| c.experiment == experiment).collect();
+    let constant = Constant::of(&cells);
+    let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
+    let gate = cells.iter().any(|cell| cell.gate.is_some());
+    let mut columns = vec![Column::text("cell"), Column::number("A"), Column::number("B")];
+    columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
+    columns.push(Column::words("finding on B"));
+    columns.extend(gate.then(|| Column::text("gate")));
+    columns.push(Column::number("ratio B / A").shown(Shown::Room(1)));
+    columns.extend(["A from run to run", "B from run to run"].map(|title| Column::number(title).shown(Shown::Page)));
+    let rows = cells.iter().map(|cell| row(cell, constant.label(cell), axis.as_ref(), gate));
+    let measure = cells.first().map_or_else(String::new, |c| format!("{} per {}", c.phase, c.unit));
+    let caption = format!(
+        "{measure}: B's cost over A's, with 95 % limits over runs; left of 1 B costs less. Each dot is a run over the middle of A's runs"
+    );
+    let legend = [("launch-a", "A's runs, above"), ("launch-b", "B's runs, below")];
+    let legend = legend.map(|(class, text)| Key { class: class.into(), text: text.into() });
+    let table =
+        Table { legend: axis.iter().flat_map(|_| legend.clone()).collect(), ..Table::of(caption, columns, rows) };
+    let mut blocks = Vec::new();
+    let fixed = constant.words();
+    if !fixed.is_empty() {
+        blocks.push(Block::text(format!("throughout: {}", fixed.join(" "))));
+    }
+    blocks.push(Block::Table(table));
+    let (id, title) = (format!("experiment-{experiment}"), format!("{experiment}: {measure}"));
+    Section { id, title, short: experiment.to_owned(), place: Place::Everywhere, blocks }
+}
+
+fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool) -> Entry {
+    let relative = |runs: &[f64]| -> Vec<f64> {
+        let ratios = runs.iter().map(|ns| ns / cell.a.per_unit_ns);
+        ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
+    };
+    let ratio = Cell::ratio(cell.estimate.as_ref());
+    let mut cells = vec![Cell::ns(cell.a.per_unit_ns), Cell::ns(cell.b.per_unit_ns)];
+    if let Some(axis) = axis {
+        let runs = [relative(&cell.a.per_run_ns), relative(&cell.b.per_run_ns)];
+        let plot = |ratio| Plot::Sides { axis: axis.clone(), ratio, runs, label: numbers::ratio_words(&ratio) };
+        cells.push(Cell::plot(cell.estimate.map(plot)));
+    }
+    cells.push(Cell::text(finding(cell)));
+    cells.extend(gate.then(|| {
+        Cell::text(match cell.gate {
+            None => "",
+            Some(GateWord::Passes) => "passes",
+            Some(GateWord::Regression) => "REGRESSION",
+            Some(GateWord::Undecided) => "undecided",
+        })
+    }));
+    cells.push(ratio);
+    let scatter = |share: Option<f64>| share.map_or_else(String::new, |s| format!("±{}", words::percent(s)));
+    cells.extend([&cell.a, &cell.b].map(|side| Cell::number(scatter(side.between_runs), side.between_runs)));
+    Entry { tone: tone(cell), ..Entry::of(label, cells) }
+}
+
+/// The parts that all cells of an experiment have in common, which are shown once.
 struct Constant<'a> {
     worker: Option<&'a str>,
     parameters: BTreeMap<String, String>,
@@ -194,7 +182,7 @@ impl<'a> Constant<'a> {
     }
 
     /// `@c-O3`, `release=dontneed` …
-    fn said(&self) -> Vec<String> {
+    fn words(&self) -> Vec<String> {
         let words = parameter_words(&self.parameters, None);
         let parameters = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
         self.worker.iter().map(|name| format!("@{name}")).chain(parameters).collect()
@@ -208,9 +196,9 @@ impl<'a> Constant<'a> {
             None => name,
         };
         let varies = |(key, _): &(&String, &String)| !self.parameters.contains_key(*key);
-        let own: BTreeMap<String, String> =
+        let varying: BTreeMap<String, String> =
             cell.parameters.iter().filter(varies).map(|(key, value)| (key.clone(), value.clone())).collect();
-        format!("{name} {}", parameter_words(&own, None)).trim_end().to_owned()
+        format!("{name} {}", parameter_words(&varying, None)).trim_end().to_owned()
     }
 }
 
@@ -219,135 +207,130 @@ fn worker(cell: &ComparedCell) -> Option<&str> {
     cell.cell.split_once('@').map(|(_, worker)| worker)
 }
 
-fn row(cell: &ComparedCell, label: String) -> ComparedRow {
-    let gate = match cell.gate {
-        None => "",
-        Some(GateWord::Passes) => "passes",
-        Some(GateWord::Regression) => "REGRESSION",
-        Some(GateWord::Undecided) => "undecided",
-    };
-    let scatter = |share: Option<f64>| share.map_or_else(String::new, |s| format!("±{}", words::percent(s)));
-    let relative = |runs: &[f64]| -> Vec<f64> {
-        let ratios = runs.iter().map(|ns| ns / cell.a.per_unit_ns);
-        ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
-    };
-    ComparedRow {
-        label,
-        cost: [&cell.a, &cell.b].map(|side| (side.per_unit_ns, format_ns(side.per_unit_ns))),
-        scatter: [&cell.a, &cell.b].map(|side| scatter(side.between_runs)),
-        ratio: cell.estimate,
-        ratio_words: cell.estimate.as_ref().map_or_else(String::new, numbers::ratio_words),
-        runs: [relative(&cell.a.per_run_ns), relative(&cell.b.per_run_ns)],
-        said: said(cell),
-        mark: mark(cell),
-        gate,
-    }
-}
-
-/// A cell's comparison as words know it.
-fn comparison(cell: &ComparedCell) -> Comparison {
-    Comparison {
-        cell: 0,
-        phase: cell.phase.clone(),
-        ratio: cell.estimate,
-        cpu_ratio: None,
-        faults_ratio: None,
-        verdict: cell.verdict,
-        holds_among_all: cell.holds_among_all,
-    }
-}
-
-/// What may be said of one cell; with too few runs its figure, and that it is no verdict.
-fn said(cell: &ComparedCell) -> String {
-    match cell.estimate {
+/// The finding on one cell; with too few runs its figure, and that it is no verdict.
+fn finding(cell: &ComparedCell) -> String {
+    match &cell.estimate {
         None => format!("{:.2} × A; too few runs for a verdict", cell.ratio),
-        Some(_) => words::verdict_briefly(&comparison(cell)),
+        Some(ratio) => words::finding(Some(ratio), cell.verdict, cell.holds_among_all),
     }
 }
 
-/// What is shown of a cell, as a word that styles know.
-fn mark(cell: &ComparedCell) -> &'static str {
-    use record::summary::Verdict;
-    match cell.verdict {
-        _ if cell.estimate.is_none() => "",
-        _ if !cell.holds_among_all => "open",
-        Verdict::Faster { .. } => "faster",
-        Verdict::Slower { .. } => "slower",
-        Verdict::NotSettled => "open",
-        Verdict::Within { .. } => "",
-    }
+fn tone(cell: &ComparedCell) -> Tone {
+    if cell.estimate.is_none() { Tone::Plain } else { Tone::of(cell.verdict, cell.holds_among_all) }
 }
 
-/// How many cells carry which verdict.
+/// The number of cells with each verdict.
 fn count(cells: &[ComparedCell]) -> String {
     if cells.is_empty() {
         return "No cell was measured on both sides.".to_owned();
     }
-    let with = |wanted: &str| cells.iter().filter(|c| c.estimate.is_some() && mark(c) == wanted).count();
+    let with = |wanted: Tone| cells.iter().filter(|c| c.estimate.is_some() && tone(c) == wanted).count();
     let too_few = cells.iter().filter(|c| c.estimate.is_none()).count();
-    let words = [
-        (with("faster"), "faster on B"),
-        (with("slower"), "slower on B"),
-        (with(""), "within the margin"),
-        (with("open"), "not settled"),
+    let counts = [
+        (with(Tone::Faster), "faster on B"),
+        (with(Tone::Slower), "slower on B"),
+        (with(Tone::Plain), "within the margin"),
+        (with(Tone::Open), "not settled"),
         (too_few, "with too few runs for a verdict"),
     ];
-    let parts = words.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
-    let of = if cells.len() == 1 { "1 cell".to_owned() } else { format!("{} cells", cells.len()) };
-    format!("Of {of}: {}.", parts.collect::<Vec<_>>().join(", "))
+    let parts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, finding)| format!("{n} {finding}"));
+    format!("Of {}: {}.", words::count(cells.len(), "cell"), parts.collect::<Vec<_>>().join(", "))
 }
 
 fn missing(missing: &MissingCell) -> String {
     let side = |status: Option<record::outcome::Status>| status.map_or("absent", |s| s.word());
-    format!("not compared: {} (A {}, B {}): {}", missing.cell, side(missing.a), side(missing.b), missing.reason)
+    format!("{} (A {}, B {}): {}", missing.cell, side(missing.a), side(missing.b), missing.reason)
 }
 
-fn sure(compared: &Compared) -> Vec<String> {
+/// The gate, the count of verdicts, and how sure they are.
+fn answers(compared: &Compared) -> Vec<Block> {
+    let gate = compared.gated.zip(compared.gate).map(|(gated, gate)| Block::Answer(gate_sentence(gated, gate)));
+    let mut blocks: Vec<Block> = gate.into_iter().collect();
+    blocks.push(Block::Answer(count(&compared.cells)));
     let (a, b) = (compared.a.runs.len(), compared.b.runs.len());
-    let mut said = vec![match a.min(b) < LEAST_RUNS {
-        true => format!(
+    let mut items = Vec::new();
+    for run in compared.a.runs.iter().chain(&compared.b.runs) {
+        let more = run.damage.len().saturating_sub(1);
+        let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+        let sentence = |seen: &String| format!("{} is damaged, and what it touches is left out: {seen}{more}", run.run);
+        items.extend(run.damage.first().map(sentence));
+        items.extend(run.interrupted.then(|| format!("{} was interrupted", run.run)));
+    }
+    items.push(if a.min(b) < LEAST_RUNS {
+        format!(
             "a verdict needs {LEAST_RUNS} runs a side, best made in turns (A B A B …): between two runs everything else may differ too"
-        ),
-        false => format!(
-            "unpaired: {a} and {b} runs, intervals over runs (95 %), margin {}",
-            words::percent(compared.margin)
-        ),
-    }];
+        )
+    } else {
+        let margin = words::percent(compared.margin);
+        format!("unpaired: {a} and {b} runs, intervals over runs (95 %), margin {margin}")
+    });
     let scatter = compared.cells.iter().flat_map(|c| [c.a.between_runs, c.b.between_runs]).flatten();
     if let Some(noise) = scatter.reduce(f64::max) {
-        said.push(format!("from run to run one side's costs scatter by up to {}", words::percent(noise)));
+        items.push(format!("from run to run one side's costs scatter by up to {}", words::percent(noise)));
     }
     if compared.cells.iter().any(|c| c.estimate.is_some() && !c.holds_among_all) {
-        said.push(words::AMONG_ALL.to_owned());
+        items.push(words::AMONG_ALL.to_owned());
     }
-    said
+    blocks.extend(Block::list("How sure", items));
+    blocks
 }
 
-fn gated(gated: Gated, gate: f64) -> String {
-    let word = match gated {
+fn gate_sentence(gated: Gated, gate: f64) -> String {
+    let result = match gated {
         Gated::Passes => "passed: nothing is slower by that",
         Gated::Regression => "closed: at least one cell is slower by more",
         Gated::Undecided => "undecided: not everything is shown, more runs may",
+        Gated::Damaged => "undecided: a run is damaged, so nothing is shown",
         Gated::NotComparable => "closed: the sides cannot be compared (--expect FIELD names what is meant to differ)",
     };
-    format!("gate {}: {word}", words::percent(gate))
+    format!("gate {}: {result}", words::percent(gate))
 }
 
-impl TurnedView {
-    /// Arranges one claim.
-    pub fn of(change: &Change) -> TurnedView {
-        let word = |word: Option<Word>| word.map_or("not asked", Word::words).to_owned();
-        let ratios = [change.ratios.0, change.ratios.1];
-        let unit = if change.unit.is_empty() { String::new() } else { format!(" {}", change.unit) };
-        let figure =
-            |e: Option<Estimate>| e.map_or_else(String::new, |e| format!("{}{unit}", numbers::with_limits(&e)));
-        TurnedView {
-            id: change.id.clone(),
-            statement: change.statement.clone(),
-            job: change.job.clone(),
-            words: [word(change.first), word(change.second)],
-            figures: ratios.map(figure),
-            ratios: if change.unit.is_empty() { ratios } else { [None, None] },
-        }
+/// Claims with another verdict: what was claimed, and both verdicts with their figures.
+fn verdicts(changes: &[Change]) -> Vec<Block> {
+    if changes.is_empty() {
+        return vec![Block::Answer("Every verdict of A is the same in B.".into())];
     }
+    let ratio = |change: &Change, at: usize| {
+        let ratio = if at == 0 { change.ratios.0 } else { change.ratios.1 };
+        ratio.filter(|_| change.unit.is_empty())
+    };
+    let ratios: Vec<Estimate> = changes.iter().flat_map(|c| [ratio(c, 0), ratio(c, 1)]).flatten().collect();
+    let axis = Axis::over(ratios.iter());
+    let mut columns = vec![Column::text("claim")];
+    for side in ["A", "B"] {
+        columns.push(Column::text(format!("verdict in {side}")));
+        columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Page)));
+        columns.push(Column::number(format!("figure in {side}")));
+    }
+    columns.push(Column::words("claimed"));
+    let row = |change: &Change| {
+        let mut cells = Vec::new();
+        for (at, (word, figure)) in
+            [(change.first, change.ratios.0), (change.second, change.ratios.1)].into_iter().enumerate()
+        {
+            cells.push(Cell::text(word.map_or("not asked", Word::words)));
+            let unit = if change.unit.is_empty() { String::new() } else { format!(" {}", change.unit) };
+            let figure = figure.map_or_else(String::new, |e| format!("{}{unit}", numbers::with_limits(&e)));
+            if let Some(axis) = &axis {
+                let plot = |ratio| Plot::Interval {
+                    axis: axis.clone(),
+                    ratio: Some(ratio),
+                    launches: Vec::new(),
+                    label: figure.clone(),
+                };
+                cells.push(Cell::plot(ratio(change, at).map(plot)));
+            }
+            cells.push(Cell::text(figure));
+        }
+        cells.push(Cell::text(&change.statement));
+        Entry::of(format!("{} ({})", change.id, change.job), cells)
+    };
+    let count = words::count(changes.len(), "verdict");
+    let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();
+    let bodies = vec![Body { rows: changes.iter().map(row).collect(), ..Body::default() }];
+    vec![
+        Block::Answer(format!("{count} of A and B are not the same.")),
+        Block::Table(Table { caption, legend: Vec::new(), columns, bodies }),
+    ]
 }

@@ -7,9 +7,8 @@ use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary};
 use stats::t::mean_and_deviation;
 
-use super::View;
 use super::labels::Labels;
-use crate::inert::inert;
+use crate::escape;
 use crate::words;
 
 /// A run as it is taken away. No text in it steers what shows it, and no figure in it is anything but finite.
@@ -23,20 +22,22 @@ pub struct Taken<'a> {
     pub version: String,
     /// By what the machine is known.
     pub host: BTreeMap<String, String>,
-    /// What matters most of it.
+    /// Main facts.
     pub environment: BTreeMap<String, String>,
     /// Names of all parameters of all cells, in order.
     pub parameters: Vec<String>,
     /// Every cell but the A/A check's hidden duplicates.
     pub cells: Vec<CellView<'a>>,
-    /// The same run as it is shown.
-    pub view: View,
+    /// The run that it is taken from.
+    pub run_summary: &'a Summary,
+    /// The experiments that are wanted; all where empty.
+    pub wanted: Vec<String>,
 }
 
 /// One cell.
 #[derive(Debug)]
 pub struct CellView<'a> {
-    /// What was judged of it.
+    /// Summary.
     pub summary: &'a CellSummary,
     /// `fault/touch@c-O3 bytes=4MiB release=dontneed`.
     pub name: String,
@@ -65,17 +66,17 @@ pub struct CellView<'a> {
 pub struct PhaseView<'a> {
     /// Its name.
     pub name: String,
-    /// Whether it is what is compared first.
+    /// True if it is what is compared first.
     pub headline: bool,
-    /// What was judged of it.
+    /// Summary.
     pub figures: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
     pub ratio: Option<Estimate>,
-    /// What that says; empty where there is nothing to say.
+    /// Verdict; empty where there is nothing to say.
     pub verdict: String,
     /// Mean and standard deviation of its launches' wall times, in nanoseconds.
     pub spread_ns: Option<(f64, f64)>,
-    /// What each launch brought, in order.
+    /// Launch results, in order.
     pub launches: Vec<LaunchView>,
 }
 
@@ -119,17 +120,16 @@ impl<'a> Taken<'a> {
             order.into_iter().filter(shown).map(|(c, group)| cell(summary, c, group, &compared, &labels)).collect();
         let parameters: BTreeSet<&String> = cells.iter().flat_map(|c| c.parameters.keys()).collect();
         let parameters = parameters.into_iter().cloned().collect();
-        let mut view = View::of(summary);
-        view.experiments.retain(|e| wanted(&e.name));
         Taken {
-            run: inert(&summary.run),
-            created: inert(&summary.created),
-            version: inert(&summary.version),
-            host: all_inert(&summary.host),
-            environment: all_inert(&summary.environment),
+            run: escape::terminal(&summary.run),
+            created: escape::terminal(&summary.created),
+            version: escape::terminal(&summary.version),
+            host: all_visible(&summary.host),
+            environment: all_visible(&summary.environment),
             parameters,
             cells,
-            view,
+            run_summary: summary,
+            wanted: experiments.to_vec(),
         }
     }
 
@@ -142,13 +142,13 @@ impl<'a> Taken<'a> {
 /// Comparisons by cell and phase.
 type Comparisons<'a> = BTreeMap<(usize, &'a str), &'a Comparison>;
 
-fn all_inert(words: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    words.iter().map(|(name, value)| (inert(name), inert(value))).collect()
+fn all_visible(words: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    words.iter().map(|(name, value)| (escape::terminal(name), escape::terminal(value))).collect()
 }
 
 fn name(cell: &CellSummary) -> String {
     let words = parameter_words(&cell.parameters, None);
-    inert(&if words.is_empty() { cell.cell.clone() } else { format!("{} {words}", cell.cell) })
+    escape::terminal(&if words.is_empty() { cell.cell.clone() } else { format!("{} {words}", cell.cell) })
 }
 
 fn cell<'a>(
@@ -164,13 +164,13 @@ fn cell<'a>(
     CellView {
         summary: found,
         name: name(found),
-        experiment: inert(&found.experiment),
-        method: inert(&found.method),
-        worker: inert(&found.worker),
+        experiment: escape::terminal(&found.experiment),
+        method: escape::terminal(&found.method),
+        worker: escape::terminal(&found.worker),
         status: found.status,
-        reason: inert(&found.reason),
-        parameters: all_inert(&found.parameters),
-        varying: varying.map(|(key, value)| (inert(key), inert(value))).collect(),
+        reason: escape::terminal(&found.reason),
+        parameters: all_visible(&found.parameters),
+        varying: varying.map(|(key, value)| (escape::terminal(key), escape::terminal(value))).collect(),
         against: group.and_then(|g| g.baseline).filter(|b| *b != index).and_then(|b| summary.cells.get(b)).map(name),
         phases: phases(found, experiment, |phase| compared.get(&(index, phase)).copied()),
     }
@@ -193,7 +193,7 @@ fn phases<'a, 'b>(
         let launches = launches(cell, name);
         let walls: Vec<f64> = launches.iter().filter_map(|l| l.wall_ns).collect();
         PhaseView {
-            name: inert(name),
+            name: escape::terminal(name),
             headline: name == headline,
             figures: &cell.phases[name],
             ratio: found.and_then(|c| c.ratio).filter(|_| cell.status == Status::Ok),

@@ -6,67 +6,29 @@ use record::experiment::ParameterKind;
 use record::outcome::Status;
 use record::summary::{ExperimentSummary, GroupSummary, Summary};
 
-use super::Scale;
-use super::labels::{Labels, spaced};
-use crate::numbers;
+use super::labels::Labels;
+use crate::document::{Block, Chart, Key};
+use crate::numbers::{self, spaced};
+use crate::plot::{Crossover, Curves, Line, Plot, Point, Scale};
 
 /// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
 const MOST: usize = 7;
 
-/// Costs of several methods at several values of one parameter.
-#[derive(Clone, Debug)]
-pub struct Curves {
-    /// The parameter: `bytes`.
-    pub parameter: String,
-    /// What else the groups have in common by which they differ from others, as it is set on the command line.
-    pub setting: String,
-    /// The measure that is compared.
-    pub headline: String,
-    /// Values of the parameter.
-    pub across: Scale,
-    /// Wall time of one unit.
-    pub upward: Scale,
-    /// The baseline first, then by how cheap they are somewhere.
-    pub lines: Vec<Line>,
-    /// Methods that found no place.
-    pub left_out: usize,
-    /// Between which values the cheaper way changes.
-    pub crossovers: Vec<Crossover>,
-}
-
-/// One method.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// Its name.
-    pub label: String,
-    /// Ascending by value.
-    pub points: Vec<Point>,
-}
-
-/// One method at one value.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// The cell, as an index into the summary's.
-    pub cell: usize,
-    /// The parameter's value.
-    pub value: u64,
-    /// The value in words: `4 MiB`.
-    pub value_words: String,
-    /// Wall time of one unit in nanoseconds: the median, and the limits of its interval where there are any.
-    pub cost: (f64, Option<(f64, f64)>),
-    /// The same in words.
-    pub cost_words: String,
-}
-
-/// Where one method begins to cost less, or more, than the baseline: between two measured values, never at a point.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Crossover {
-    /// Which of the lines.
-    pub line: usize,
-    /// The last value at which the one is shown, and the first at which the other is.
-    pub between: (u64, u64),
-    /// In a sentence.
-    pub words: String,
+/// The chart of costs per `unit`.
+pub(super) fn chart(curves: Curves, unit: &str) -> Block {
+    let setting = if curves.setting.is_empty() { String::new() } else { format!(", {}", curves.setting) };
+    let (headline, parameter) = (&curves.headline, &curves.parameter);
+    let mut caption =
+        format!("{headline}, time per {unit}, against {parameter}{setting}; equal steps are equal factors");
+    for crossover in &curves.crossovers {
+        caption += &format!(". {}", crossover.words);
+    }
+    if curves.left_out > 0 {
+        caption += &format!(". {} more methods stand in the tables", curves.left_out);
+    }
+    let legend = Key::all(curves.lines.iter().map(|l| &l.label));
+    let plot = Plot::Curves { curves: Box::new(curves), label: caption.clone() };
+    Block::Chart(Chart { caption: caption + ".", plot, legend })
 }
 
 /// The charts of one experiment, in the order of its groups.
@@ -168,7 +130,7 @@ fn lines(
     for group in groups {
         for &cell in &group.cells {
             let found = &summary.cells[cell];
-            let ranked = found.role == "method" && found.group.is_empty() && found.status == Status::Ok;
+            let ranked = found.is_ranked() && found.status == Status::Ok;
             let Some(phase) = found.phases.get(&experiment.headline).filter(|_| ranked) else { continue };
             let (cost, at) = (&phase.per_unit_ns, value(group, key));
             if !(cost.median.is_finite() && cost.median > 0.0) || at == 0 {

@@ -1,12 +1,13 @@
-//! What backs the figures: laws that were held against every sample, facts that were recorded, where the run was made, and
+//! Evidence for the figures: laws that were held against every sample, facts that were recorded, where the run was made, and
 //! how to repeat it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::summary::{Proof, Summary};
+use record::summary::{Proof, Role, Summary};
 
 use super::group;
 use super::labels::Labels;
+use crate::document::{Block, Cell, Column, Entry, Place, Table, Tone};
 use crate::words;
 
 /// Characters of one fact's words at most: a pass that is recorded second by second is longer.
@@ -15,41 +16,54 @@ const LONGEST_FACT: usize = 160;
 const FEW: usize = 6;
 
 /// One law over all samples of an experiment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LawRow {
-    /// As it is written.
-    pub law: String,
-    /// Samples that it was held against.
-    pub asked: u64,
-    /// Cells that it was held against.
-    pub cells: usize,
-    /// Samples that broke it.
-    pub broken: u64,
-    /// Cells that broke it.
-    pub broken_in: Vec<String>,
+#[derive(Default)]
+struct LawRow {
+    /// Samples that it applied to.
+    asked: u64,
+    cells: usize,
+    /// Samples that broke it, and their cells.
+    broken: u64,
+    broken_in: Vec<String>,
 }
 
-/// What one cell recorded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProofRow {
-    /// The cell within the experiment, with the parameters by which its group differs.
-    pub label: String,
-    /// Names with what was recorded: a number, its extremes, or all words.
-    pub facts: Vec<(String, String)>,
+/// Laws and recorded facts of one experiment, folded.
+pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let laws = laws(summary, experiment, labels);
+    let broken = laws.values().filter(|law| law.broken > 0).count();
+    if !laws.is_empty() {
+        let title = match broken {
+            0 => format!("{} laws held in every sample", laws.len()),
+            n => format!("{n} of {} laws were broken", laws.len()),
+        };
+        let mut columns = vec![Column::text("law")];
+        columns.extend(["cells", "samples", "broken"].map(Column::number));
+        columns.push(Column::words("broken in"));
+        let rows = laws.iter().map(|(text, law)| {
+            let count = |n: u64| Cell::number(n.to_string(), Some(n as f64));
+            let cells =
+                vec![Cell::count(law.cells), count(law.asked), count(law.broken), Cell::text(law.broken_in.join(", "))];
+            Entry { tone: if law.broken > 0 { Tone::Slower } else { Tone::Plain }, ..Entry::of(*text, cells) }
+        });
+        let table = Table::of("Laws: what must hold in each sample for its cell to be believed", columns, rows);
+        blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
+    }
+    let rows = proofs(summary, experiment, labels);
+    if !rows.is_empty() {
+        let title = format!("What {} cells recorded of themselves", rows.len());
+        let columns = vec![Column::text("cell"), Column::words("facts: a number, or its smallest and largest value")];
+        let table = Table::of("Facts, by which a method proves that it did what its name says", columns, rows);
+        blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
+    }
+    blocks
 }
 
 /// Laws in the order of their text.
-pub(crate) fn laws(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<LawRow> {
+fn laws<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> BTreeMap<&'a str, LawRow> {
     let mut rows: BTreeMap<&str, LawRow> = BTreeMap::new();
     for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.experiment == experiment && !c.hidden) {
         for (law, found) in &cell.laws {
-            let row = rows.entry(law).or_insert_with(|| LawRow {
-                law: law.clone(),
-                asked: 0,
-                cells: 0,
-                broken: 0,
-                broken_in: Vec::new(),
-            });
+            let row = rows.entry(law).or_default();
             row.asked = row.asked.saturating_add(found.asked);
             row.cells += usize::from(found.asked > 0);
             row.broken = row.broken.saturating_add(found.broken);
@@ -58,11 +72,12 @@ pub(crate) fn laws(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<
             }
         }
     }
-    rows.into_values().filter(|row| row.asked > 0).collect()
+    rows.retain(|_, row| row.asked > 0);
+    rows
 }
 
 /// Facts of all cells that recorded any.
-pub(crate) fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<ProofRow> {
+fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Entry> {
     let Some(definition) = summary.experiment(experiment).map(|e| &e.definition) else { return Vec::new() };
     let mut rows = Vec::new();
     for group in group::in_order(summary, experiment) {
@@ -70,7 +85,8 @@ pub(crate) fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Ve
         for cell in group.cells.iter().map(|&c| &summary.cells[c]).filter(|c| !c.proofs.is_empty() && !c.hidden) {
             let label = [labels.cell(definition, cell), setting.clone()];
             let label = label.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
-            rows.push(ProofRow { label, facts: cell.proofs.iter().map(|(k, v)| (k.clone(), fact(v))).collect() });
+            let facts: Vec<String> = cell.proofs.iter().map(|(k, v)| format!("{k} {}", fact(v))).collect();
+            rows.push(Entry::of(label, vec![Cell::text(facts.join(" · "))]));
         }
     }
     rows
@@ -90,8 +106,8 @@ fn fact(proof: &Proof) -> String {
     }
 }
 
-/// What is known of the machine and of how the run was asked for, name and words.
-pub(crate) fn circumstances(summary: &Summary) -> Vec<(String, String)> {
+/// The machine and the request, a fact a row.
+pub(super) fn circumstances(summary: &Summary) -> Block {
     let settings = &summary.settings;
     let own = [
         ("run", summary.run.clone()),
@@ -108,23 +124,27 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<(String, String)> {
     ];
     let own = own.into_iter().map(|(name, words)| (name.to_owned(), words));
     let seen: BTreeMap<&String, &String> = summary.host.iter().chain(&summary.environment).collect();
-    own.chain(seen.into_iter().map(|(name, words)| (name.clone(), words.clone()))).collect()
+    let facts = own.chain(seen.into_iter().map(|(name, words)| (name.clone(), words.clone())));
+    let rows = facts.map(|(name, words)| Entry::of(name, vec![Cell::text(words)]));
+    Block::Table(Table::of("The machine and the run", vec![Column::text("fact"), Column::text("")], rows))
 }
 
 /// Commands that ask the same questions again, and that show what was measured.
-pub(crate) fn repeat(summary: &Summary) -> Vec<String> {
+pub(super) fn repeat(summary: &Summary, run: &str) -> Vec<Block> {
     let settings = &summary.settings;
     let methods: BTreeSet<String> = summary
         .cells
         .iter()
-        .filter(|c| !c.hidden && c.role == "method")
+        .filter(|c| !c.hidden && c.role == Role::Method)
         .map(|c| format!("{}/{}", c.experiment, c.method))
         .collect();
     let names: Vec<&str> = summary.experiments.iter().map(|e| e.definition.name.as_str()).collect();
-    let what = match settings.first_look {
-        true => String::new(),
-        false if methods.len() <= FEW => format!(" {}", methods.iter().cloned().collect::<Vec<_>>().join(" ")),
-        false => format!(" {}", names.join(" ")),
+    let what = if settings.first_look {
+        String::new()
+    } else if methods.len() <= FEW {
+        format!(" {}", methods.iter().cloned().collect::<Vec<_>>().join(" "))
+    } else {
+        format!(" {}", names.join(" "))
     };
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     if let ([only], false) = (&names[..], settings.first_look) {
@@ -141,10 +161,12 @@ pub(crate) fn repeat(summary: &Summary) -> Vec<String> {
     let budget = settings.budget_s.round().max(1.0);
     let mut commands = vec![
         format!("pagewise run{what}{} --budget {budget:.0}s --seed {}", sets.concat(), settings.seed),
-        format!("pagewise report {} --full", summary.run),
+        format!("pagewise report {run} --full"),
     ];
-    if let Some(cell) = summary.cells.iter().find(|c| !c.hidden && c.role == "method") {
+    if let Some(cell) = summary.cells.iter().find(|c| !c.hidden && c.role == Role::Method) {
         commands.push(format!("pagewise show {}/{}", cell.experiment, cell.method));
     }
-    commands
+    let text = "The first command asks the same again, the second prints this run's tables, the third the very source \
+                that was measured. Times will differ; verdicts should not.";
+    vec![Block::Commands(commands), Block::text(text)]
 }

@@ -1,119 +1,154 @@
-//! One comparison group: its rows in order, each with what is said of it.
+//! One comparison group: its rows in order, each with its finding, as tables with drawings.
 
 use std::collections::BTreeMap;
 
 use record::outcome::Status;
-use record::sizes::{about_size, format_ns, three_digits};
-use record::summary::{Comparison, Estimate, ExperimentSummary, GroupSummary, Summary};
+use record::sizes::about_size;
+use record::summary::{
+    CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary,
+};
 
 use super::labels::Labels;
 use super::launches::{self, Stack};
-use super::tables::{self, Grid};
-use super::{Axis, Scale, labels};
+use super::tables;
+use crate::document::{Block, Body, Cell, Column, Entry, Key, Place, Shown, Table, Tone};
+use crate::plot::{Axis, Plot, Scale};
 use crate::{answer, numbers, words};
 
 /// One group.
-#[derive(Clone, Debug)]
-pub struct GroupView {
+pub(super) struct GroupView<'a> {
     /// The parameters by which it differs from the experiment's other groups: `bytes=4MiB`.
-    pub setting: String,
-    /// How much memory its methods go over, and whether that lies in the caches; empty where they do not say.
-    pub footprint: String,
+    setting: String,
+    /// The memory its methods work on, and whether that fits the caches; empty where they do not say.
+    footprint: String,
     /// The measure that is compared: a total or a phase.
-    pub headline: String,
-    /// What others are compared with, where there is such a cell.
-    pub against: Option<String>,
-    /// The axis of all ratios to the baseline, where there is any.
-    pub axis: Option<Axis>,
-    /// The scale of all launches' wall times.
-    pub times: Option<Scale>,
-    /// Phases laid end to end, where they follow each other.
-    pub stack: Option<Stack>,
+    headline: &'a str,
+    /// The name of the baseline.
+    against: Option<String>,
     /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then best possible and
     /// floor.
-    pub kinds: Vec<Kind>,
-    /// What to do, in sentences.
-    pub answers: Vec<String>,
-    /// Ratios that moved during the run, in sentences.
-    pub moved: Vec<String>,
-    /// Further tables: phases, latency, resources, sides.
-    pub tables: Vec<Grid>,
-    /// Whether cells had settled within their launches, in sentences.
-    pub settled: Vec<String>,
+    kinds: Vec<(Kind<'a>, Vec<Row<'a>>)>,
+    stack: Option<Stack>,
+    answers: Vec<String>,
+    /// Ratios that drifted during the run.
+    moved: Vec<String>,
+    /// Phases, latency and the experiment's own tables.
+    tables: Vec<Block>,
+    /// True if cells settled within their launches.
+    settled: Vec<String>,
 }
 
-/// Rows that are ranked with each other.
-#[derive(Clone, Debug)]
-pub struct Kind {
-    /// What they are; empty for the ordinary methods.
-    pub heading: String,
-    /// Fastest first.
-    pub rows: Vec<Row>,
+/// Rows that are ranked with each other, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind<'a> {
+    Ordinary,
+    /// Another job, ranked by itself.
+    Other(&'a str),
+    Published,
+    /// Best possible and floor.
+    Aside,
 }
 
-/// One cell. Strings are empty where there is nothing to say.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// The cell, as an index into the summary's.
-    pub cell: usize,
-    /// How it is called within the experiment.
-    pub label: String,
-    /// Wall time of one sample with the half-width of its interval.
-    pub time: String,
-    /// Wall time of one unit.
-    pub per_unit: String,
+/// One cell.
+struct Row<'a> {
+    cell: usize,
+    label: String,
+    phase: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
-    pub ratio: Option<Estimate>,
-    /// The same in words: `0.176 (0.168–0.213)`.
-    pub ratio_words: String,
-    /// What that says, in a column.
-    pub verdict: String,
-    /// What that says, in full.
-    pub sentence: String,
+    ratio: Option<Estimate>,
+    finding: Finding<'a>,
     /// The best possible's time as a share of this one.
-    pub of_best_possible: String,
-    /// CPU time of one sample.
-    pub cpu: String,
-    /// Minor faults of one sample.
-    pub faults: String,
-    /// The numbers behind time, time of one unit, CPU time and faults, where there are any; times in nanoseconds.
-    pub numbers: Option<Numbers>,
-    /// The best possible's time as a share of this one.
-    pub share: Option<Estimate>,
+    share: Option<Estimate>,
     /// Each launch's wall time in nanoseconds, in the order of the launches.
-    pub launches: Vec<f64>,
+    launches: Vec<f64>,
     /// Each launch's wall time over that of the baseline in the same block.
-    pub launch_ratios: Vec<f64>,
+    launch_ratios: Vec<f64>,
 }
 
-/// What a row's words say, as numbers: to sort by, and to be read by programs.
+/// The finding on a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Numbers {
-    /// Median wall time of one sample.
-    pub wall_ns: f64,
-    /// Median wall time of one unit.
-    pub per_unit_ns: f64,
-    /// Median CPU time of one sample.
-    pub cpu_ns: f64,
-    /// Minor faults of one sample.
-    pub minor_faults: f64,
+enum Finding<'a> {
+    Nothing,
+    Baseline,
+    Floor,
+    BestPossible,
+    /// A candidate for the best possible, beaten by another one or by a method.
+    Candidate {
+        by_another: bool,
+    },
+    TooFew,
+    BelowFloor,
+    Compared(&'a Comparison),
+    Outcome(Status),
 }
 
-/// What heads best possible and floor, which are shown with everything else only.
-pub const FOR_COMPARISON: &str = "for comparison";
+impl Finding<'_> {
+    fn words(self) -> String {
+        match self {
+            Finding::Nothing => "",
+            Finding::Baseline => "baseline",
+            Finding::Floor => "floor",
+            Finding::BestPossible => "best possible",
+            Finding::Candidate { by_another: true } => "another candidate for it",
+            Finding::Candidate { by_another: false } => "meant as best possible, but beaten",
+            Finding::TooFew => "too few launches",
+            Finding::BelowFloor => "below twice the floor",
+            Finding::Compared(comparison) => return words::verdict_briefly(comparison),
+            Finding::Outcome(status) => status.word(),
+        }
+        .to_owned()
+    }
 
-/// In which block a cell stands, and what heads it.
-fn block(role: &str, group: &str) -> (u8, String) {
-    match role {
-        "limit" | "null" => (3, FOR_COMPARISON.to_owned()),
-        "published" => (2, "jobs as published".to_owned()),
-        _ if !group.is_empty() => (1, format!("another job, ranked by itself ({group})")),
-        _ => (0, String::new()),
+    fn tone(self) -> Tone {
+        match self {
+            Finding::Baseline => Tone::Baseline,
+            Finding::Compared(c) if c.ratio.is_some() => Tone::of(c.verdict, c.holds_among_all),
+            _ => Tone::Plain,
+        }
+    }
+
+    fn of<'a>(summary: &Summary, group: &GroupSummary, index: usize, compared: Option<&'a Comparison>) -> Finding<'a> {
+        let cell = &summary.cells[index];
+        match (cell.status, cell.role) {
+            (Status::Ok, _) if group.baseline == Some(index) => Finding::Baseline,
+            (Status::Ok, Role::Null) => Finding::Floor,
+            (Status::Ok, Role::Limit) if group.best_possible == Some(index) => Finding::BestPossible,
+            (Status::Ok, Role::Limit) => {
+                let by_another = group.best_possible.is_some_and(|best| summary.cells[best].role == Role::Limit);
+                Finding::Candidate { by_another }
+            }
+            (Status::Ok, _) => match compared {
+                Some(comparison) => Finding::Compared(comparison),
+                None if group.baseline.is_none() => Finding::Nothing,
+                None => Finding::TooFew,
+            },
+            (status, _) => Finding::Outcome(status),
+        }
+    }
+}
+
+impl<'a> Kind<'a> {
+    fn of(cell: &'a CellSummary) -> Kind<'a> {
+        match cell.role {
+            Role::Limit | Role::Null => Kind::Aside,
+            Role::Published => Kind::Published,
+            Role::Method if !cell.group.is_empty() => Kind::Other(&cell.group),
+            Role::Method => Kind::Ordinary,
+        }
+    }
+
+    fn heading(self) -> String {
+        match self {
+            Kind::Ordinary => String::new(),
+            Kind::Other(group) => format!("another job, ranked by itself ({group})"),
+            Kind::Published => "jobs as published".to_owned(),
+            Kind::Aside => "for comparison".to_owned(),
+        }
     }
 }
 
 /// The groups of an experiment, smaller sizes first.
-pub(crate) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a GroupSummary> {
+pub(super) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a GroupSummary> {
     let value = |text: &'a String| (text.parse::<u64>().unwrap_or(u64::MAX), text);
     let mut groups: Vec<&GroupSummary> = summary.groups_of(experiment).collect();
     groups
@@ -121,154 +156,207 @@ pub(crate) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a
     groups
 }
 
-pub(crate) fn view(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    group: &GroupSummary,
-    labels: &Labels,
-) -> Option<GroupView> {
-    let cells: Vec<usize> = group.cells.iter().copied().filter(|&c| !summary.cells[c].phases.is_empty()).collect();
-    let is_compared = |c: usize| summary.cells[c].phases.contains_key(&experiment.headline);
-    // A floor or a best possible by itself is no answer to anything.
-    if cells.iter().all(|&c| ["null", "limit"].contains(&summary.cells[c].role.as_str())) {
-        return None;
-    }
-    let compared = group.by_cell(&experiment.headline);
-    let mut blocks: Vec<((u8, String), Vec<Row>)> = Vec::new();
-    // Methods with other phases than the one that is compared stand in the further tables only.
-    for &cell in cells.iter().filter(|&&c| is_compared(c)) {
-        let found = &summary.cells[cell];
-        let block = block(&found.role, &found.group);
-        let row = row(summary, experiment, (group, &compared), cell, labels);
-        match blocks.iter_mut().find(|(known, _)| *known == block) {
-            Some((_, rows)) => rows.push(row),
-            None => blocks.push((block, vec![row])),
+impl<'a> GroupView<'a> {
+    /// Arranges a group; `None` where it has nothing but floors and best possibles, which answer nothing.
+    pub(super) fn of(
+        summary: &'a Summary,
+        experiment: &'a ExperimentSummary,
+        group: &'a GroupSummary,
+        labels: &Labels,
+    ) -> Option<GroupView<'a>> {
+        let cells: Vec<usize> = group.cells.iter().copied().filter(|&c| !summary.cells[c].phases.is_empty()).collect();
+        if cells.iter().all(|&c| matches!(summary.cells[c].role, Role::Null | Role::Limit)) {
+            return None;
         }
+        let compared = group.by_cell(&experiment.headline);
+        let mut kinds: BTreeMap<Kind, Vec<Row>> = BTreeMap::new();
+        for &cell in &cells {
+            // Methods without the phase that is compared are in the further tables only.
+            let row = row(summary, experiment, (group, compared.get(&cell).copied()), cell, labels);
+            kinds.entry(Kind::of(&summary.cells[cell])).or_default().extend(row);
+        }
+        kinds.retain(|_, rows| !rows.is_empty());
+        let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
+        let ordinary = kinds.get(&Kind::Ordinary).into_iter().flatten();
+        let ordinary: Vec<(usize, &str)> = ordinary.map(|r| (r.cell, r.label.as_str())).collect();
+        Some(GroupView {
+            stack: launches::stack(summary, &experiment.definition, &ordinary),
+            setting: labels.setting(&experiment.definition, group),
+            footprint: footprint(summary, &ordinary),
+            headline: &experiment.headline,
+            against: group.baseline.map(name),
+            answers: answer::sentences(summary, group, name),
+            moved: moved(experiment, group, name),
+            tables: tables::of_group(summary, &experiment.definition, &cells, labels),
+            settled: tables::settled(summary, &cells, name),
+            kinds: kinds.into_iter().collect(),
+        })
     }
-    blocks.sort_by(|a, b| a.0.cmp(&b.0));
-    let kinds: Vec<Kind> = blocks.into_iter().map(|((_, heading), rows)| Kind { heading, rows }).collect();
-    let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
-    let ordinary = kinds.iter().filter(|k| k.heading.is_empty()).flat_map(|k| &k.rows);
-    let ordinary: Vec<(usize, &str)> = ordinary.map(|r| (r.cell, r.label.as_str())).collect();
-    let every_launch = kinds.iter().flat_map(|k| &k.rows).flat_map(|r| r.launches.iter().copied());
-    Some(GroupView {
-        times: Scale::times(every_launch),
-        stack: launches::stack(summary, &experiment.definition, &ordinary),
-        setting: labels.setting(&experiment.definition, group),
-        footprint: footprint(summary, &ordinary),
-        headline: experiment.headline.clone(),
-        against: group.baseline.map(name),
-        // Floors lie so far off that they would squeeze all others.
-        axis: Axis::over(
-            kinds.iter().filter(|k| k.heading != FOR_COMPARISON).flat_map(|k| &k.rows).filter_map(|r| r.ratio.as_ref()),
-        ),
-        kinds,
-        answers: answer::sentences(summary, group, name),
-        moved: moved(experiment, group, name),
-        tables: tables::of_group(summary, &experiment.definition, &cells, labels),
-        settled: tables::settled(summary, &cells, name),
-    })
+
+    fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
+        self.kinds.iter().flat_map(|(_, rows)| rows)
+    }
+
+    /// Tells whether a finding has the footnote [`words::AMONG_ALL`].
+    pub(super) fn has_footnote(&self) -> bool {
+        let unsure = |r: &Row| matches!(r.finding, Finding::Compared(c) if c.ratio.is_some() && !c.holds_among_all);
+        self.rows().any(unsure)
+    }
+
+    /// Everything about the group.
+    pub(super) fn blocks(&self, experiment: &ExperimentSummary) -> Vec<Block> {
+        let head: Vec<&str> = [self.setting.as_str(), &self.footprint].into_iter().filter(|w| !w.is_empty()).collect();
+        let mut blocks = vec![Block::Heading(head.join(" · "))];
+        blocks.push(Block::Table(self.comparison(experiment)));
+        blocks.extend(self.answers.iter().cloned().map(Block::Answer));
+        blocks.extend(self.moved.iter().map(Block::text));
+        let stack = self.stack.iter().map(|stack| Block::Table(self.phases(stack))).collect();
+        blocks.extend(Block::part("", Place::Page, stack));
+        let mut behind: Vec<Block> =
+            Block::part("", Place::Page, self.every_launch().into_iter().collect()).into_iter().collect();
+        behind.extend(self.tables.iter().cloned());
+        behind.extend(self.settled.iter().map(Block::text));
+        let setting = if self.setting.is_empty() { &experiment.definition.name } else { &self.setting };
+        blocks.extend(Block::part(format!("Every launch and further tables, {setting}"), Place::Full, behind));
+        blocks
+    }
+
+    fn titled(&self, caption: &str) -> String {
+        if self.setting.is_empty() { caption.to_owned() } else { format!("{caption}, {}", self.setting) }
+    }
+
+    /// The table of methods. A new figure of a cell is a column and its cell here.
+    fn comparison(&self, experiment: &ExperimentSummary) -> Table {
+        // Floors lie so far off that they would squeeze the others.
+        let ranked = self.kinds.iter().filter(|(kind, _)| *kind != Kind::Aside).flat_map(|(_, rows)| rows);
+        let axis = Axis::over(ranked.filter_map(|r| r.ratio.as_ref()));
+        let against = self.against.as_ref().map_or_else(String::new, |name| format!("against {name}"));
+        let mut columns = vec![
+            Column::text("method"),
+            Column::number(self.headline),
+            Column::number(format!("per {}", experiment.definition.unit)).shown(Shown::Room(1)),
+        ];
+        columns.extend(axis.iter().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
+        columns.extend([
+            Column::words(against),
+            Column::number("ratio").shown(Shown::Room(5)),
+            Column::number("best possible").shown(Shown::Room(3)),
+            Column::number("CPU").shown(Shown::Room(2)),
+            Column::number("faults").shown(Shown::Room(4)),
+            Column::number("launches").shown(Shown::Page),
+        ]);
+        let bodies = self.kinds.iter().map(|(kind, rows)| Body {
+            heading: kind.heading(),
+            aside: *kind == Kind::Aside,
+            rows: rows.iter().map(|row| row.entry(axis.as_ref())).collect(),
+        });
+        let mut caption = self.titled("The comparison");
+        if let Some(against) = self.against.as_ref().filter(|_| axis.is_some()) {
+            caption += &format!(
+                ": {} over that of {against}, left of 1 it takes less; lines are 95 % limits over launches, small dots single launches, open ones at an end lie beyond it",
+                self.headline
+            );
+        }
+        Table { caption, legend: Vec::new(), columns, bodies: bodies.collect() }
+    }
+
+    fn phases(&self, stack: &Stack) -> Table {
+        let row = |(label, parts): &(String, Vec<Option<(f64, String)>>)| {
+            let (scale, phases, parts) = (stack.scale.clone(), stack.phases.clone(), parts.clone());
+            Entry::of(label, vec![Cell::plot(Some(Plot::Stack { scale, phases, parts }))])
+        };
+        let columns = vec![Column::text("method"), Column::plot(Plot::Times(stack.scale.clone()))];
+        let caption = self.titled("Where the time goes: medians of the phases, end to end");
+        Table { legend: Key::all(&stack.phases), ..Table::of(caption, columns, stack.rows.iter().map(row)) }
+    }
+
+    fn every_launch(&self) -> Option<Block> {
+        let scale = Scale::times(self.rows().flat_map(|r| r.launches.iter().copied()))?;
+        let row = |row: &Row| {
+            let plot = Plot::Launches { scale: scale.clone(), walls: row.launches.clone() };
+            Entry::of(&row.label, vec![Cell::plot(Some(plot)), Cell::count(row.launches.len())])
+        };
+        let columns =
+            vec![Column::text("method"), Column::plot(Plot::Times(scale.clone())), Column::number("launches")];
+        let caption = format!("Every launch by {}: the first at the top, the last at the bottom", self.headline);
+        let rows = self.rows().filter(|r| !r.launches.is_empty()).map(row);
+        Some(Block::Table(Table::of(self.titled(&caption), columns, rows)))
+    }
 }
 
-/// How much memory ranked methods go over, against the caches: `in cache (128 KiB)`.
+impl Row<'_> {
+    fn entry(&self, axis: Option<&Axis>) -> Entry {
+        let is_baseline = self.finding == Finding::Baseline;
+        let ratio = if is_baseline { Cell::text("1") } else { Cell::ratio(self.ratio.as_ref()) };
+        let mut cells = vec![Cell::time(&self.phase.wall_ns), Cell::ns(self.phase.per_unit_ns.median)];
+        if let Some(axis) = axis {
+            let (ratio, launches, label) = (self.ratio, self.launch_ratios.clone(), ratio.text.clone());
+            let plot = Plot::Interval { axis: axis.clone(), ratio, launches, label };
+            cells.push(Cell::plot((self.ratio.is_some() || is_baseline).then_some(plot)));
+        }
+        let launches = if self.launches.is_empty() { String::new() } else { self.launches.len().to_string() };
+        cells.extend([
+            Cell::text(self.finding.words()),
+            ratio,
+            self.share.map_or_else(Cell::default, |s| Cell::number(numbers::share(&s), Some(s.ratio))),
+            Cell::ns(self.phase.cpu_ns.median),
+            Cell::mean(self.phase.minor_faults),
+            Cell::text(launches),
+        ]);
+        Entry { name: self.label.clone(), cell: Some(self.cell), tone: self.finding.tone(), cells }
+    }
+}
+
+/// The memory that ranked methods work on, against the caches: `in cache (128 KiB)`.
 fn footprint(summary: &Summary, rows: &[(usize, &str)]) -> String {
     let found: Vec<_> = rows.iter().filter_map(|&(cell, _)| summary.cells[cell].footprint.as_ref()).collect();
     let known = [("in cache", "in cache"), ("around", "around the cache's size"), ("in memory", "in memory")];
-    let said = known.iter().filter(|(word, _)| found.iter().any(|f| f.against_cache == *word));
-    let said: Vec<&str> = said.map(|(_, words)| *words).collect();
+    let places = known.iter().filter(|(word, _)| found.iter().any(|f| f.against_cache == *word));
+    let places: Vec<&str> = places.map(|(_, words)| *words).collect();
     let Some((least, most)) = found.iter().map(|f| f.bytes).min().zip(found.iter().map(|f| f.bytes).max()) else {
         return String::new();
     };
     let [least, most] = [least, most].map(|bytes| about_size(bytes as f64));
     let sizes = if least == most { most } else { format!("{least} to {most}") };
-    if said.is_empty() { String::new() } else { format!("{} ({sizes})", said.join(" to ")) }
+    if places.is_empty() { String::new() } else { format!("{} ({sizes})", places.join(" to ")) }
 }
 
-/// What is said of ratios that wandered while they were measured.
+/// Ratios that drifted while they were measured.
 fn moved(experiment: &ExperimentSummary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
     let of_headline = group.comparisons.iter().filter(|c| c.phase == experiment.headline);
-    let said = |c: &Comparison| {
+    let sentence = |c: &Comparison| {
         let (low, high) = c.ratio?.moved?;
         Some(format!("{}: {}", name(c.cell), words::moved(low, high)))
     };
-    of_headline.filter_map(said).collect()
+    of_headline.filter_map(sentence).collect()
 }
 
-fn row(
-    summary: &Summary,
+fn row<'a>(
+    summary: &'a Summary,
     experiment: &ExperimentSummary,
-    (group, compared): (&GroupSummary, &BTreeMap<usize, &Comparison>),
+    (group, comparison): (&GroupSummary, Option<&'a Comparison>),
     index: usize,
-    labels: &labels::Labels,
-) -> Row {
+    labels: &Labels,
+) -> Option<Row<'a>> {
     let cell = &summary.cells[index];
-    let label = labels.cell(&experiment.definition, cell);
-    let mut row = Row {
-        cell: index,
-        label,
-        time: String::new(),
-        per_unit: String::new(),
-        ratio: None,
-        ratio_words: String::new(),
-        verdict: String::new(),
-        sentence: String::new(),
-        of_best_possible: String::new(),
-        cpu: String::new(),
-        faults: String::new(),
-        numbers: None,
-        share: None,
-        launches: launches::walls(cell, &experiment.headline),
-        launch_ratios: Vec::new(),
-    };
+    let phase = cell.phases.get(&experiment.headline)?;
     let believed = cell.status == Status::Ok;
-    let comparison = compared.get(&index).copied();
-    row.ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
-    row.ratio_words = row.ratio.as_ref().map_or_else(String::new, numbers::ratio_words);
-    if group.baseline == Some(index) {
-        row.ratio_words = "1".to_owned();
-    } else if let (Some(baseline), true) = (group.baseline, row.ratio.is_some()) {
-        row.launch_ratios = launches::ratios(cell, &summary.cells[baseline], &experiment.headline);
+    let ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
+    let base = group.baseline.filter(|&base| base != index && ratio.is_some());
+    let mut finding = Finding::of(summary, group, index, comparison);
+    if phase.below_floor && believed && cell.role == Role::Method {
+        finding = Finding::BelowFloor;
     }
-    (row.verdict, row.sentence) = said(summary, group, index, comparison);
-    let Some(phase) = cell.phases.get(&experiment.headline) else { return row };
-    row.numbers = Some(Numbers {
-        wall_ns: phase.wall_ns.median,
-        per_unit_ns: phase.per_unit_ns.median,
-        cpu_ns: phase.cpu_ns.median,
-        minor_faults: phase.minor_faults,
-    });
-    row.time = numbers::interval(&phase.wall_ns);
-    row.per_unit = format_ns(phase.per_unit_ns.median);
-    row.cpu = format_ns(phase.cpu_ns.median);
-    row.faults = three_digits(phase.minor_faults).trim_end_matches(".00").to_owned();
-    if let Some(share) = phase.of_best_possible.filter(|_| cell.role != "null" && believed) {
-        let [share, low, high] = [share.ratio, share.low, share.high].map(|s| s * 100.0);
-        row.share = phase.of_best_possible;
-        row.of_best_possible = format!("{share:.0} % ({low:.0}–{high:.0})");
-    }
-    if phase.below_floor && believed && cell.role == "method" {
-        row.verdict = "below twice the floor".to_owned();
-        row.sentence = "below twice the floor: nothing is resolved there; take larger sizes".to_owned();
-    }
-    row
-}
-
-/// What is said of a cell, briefly and in full.
-fn said(summary: &Summary, group: &GroupSummary, index: usize, comparison: Option<&Comparison>) -> (String, String) {
-    let cell = &summary.cells[index];
-    let same = |words: &str| (words.to_owned(), words.to_owned());
-    match (cell.status, cell.role.as_str()) {
-        (Status::Ok, _) if group.baseline == Some(index) => same("baseline"),
-        (Status::Ok, "null") => same("floor"),
-        (Status::Ok, "limit") if group.best_possible == Some(index) => same("best possible"),
-        (Status::Ok, "limit") => {
-            let by_another = group.best_possible.is_some_and(|best| summary.cells[best].role == "limit");
-            same(if by_another { "another candidate for it" } else { "meant as best possible, but beaten" })
-        }
-        (Status::Ok, _) => comparison.map_or_else(
-            || same(if group.baseline.is_none() { "" } else { "too few launches" }),
-            |c| (words::verdict_briefly(c), words::verdict(c)),
-        ),
-        (status, _) => (status.word().to_owned(), format!("{}: {}", status.word(), cell.reason)),
-    }
+    Some(Row {
+        cell: index,
+        label: labels.cell(&experiment.definition, cell),
+        phase,
+        ratio: ratio.filter(|_| finding != Finding::Baseline),
+        finding,
+        share: phase.of_best_possible.filter(|_| cell.role != Role::Null && believed),
+        launches: launches::walls(cell, &experiment.headline),
+        launch_ratios: base
+            .map(|base| launches::ratios(cell, &summary.cells[base], &experiment.headline))
+            .unwrap_or_default(),
+    })
 }

@@ -1,4 +1,4 @@
-//! How cells and groups are called where they are shown: what does not vary is said once and left out of the names.
+//! Labels of cells and groups: what does not vary is said once and left out of the names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,9 @@ use record::cell::display_value;
 use record::experiment::{Experiment, ParameterKind};
 use record::summary::{CellSummary, GroupSummary, Summary};
 
-/// What varies within each experiment.
+use crate::numbers::spaced;
+
+/// Varying parameters of each experiment.
 pub(crate) struct Labels<'a> {
     /// The values of each parameter, by experiment.
     values: BTreeMap<&'a str, BTreeMap<&'a str, BTreeSet<&'a str>>>,
@@ -19,13 +21,6 @@ pub(crate) fn worker(name: &str) -> String {
     let mut sides = name.split('+');
     let first = sides.next().unwrap_or_default();
     if sides.all(|s| s == first) { first.to_owned() } else { name.to_owned() }
-}
-
-/// A size with a space before its unit: `4 MiB`.
-pub fn spaced(size: &str) -> String {
-    let digits = size.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(size.len());
-    let (number, unit) = size.split_at(digits);
-    if unit.is_empty() || number.is_empty() { size.to_owned() } else { format!("{number} {unit}") }
 }
 
 fn shown(experiment: &Experiment, key: &str, value: &str) -> String {
@@ -47,7 +42,7 @@ impl<'a> Labels<'a> {
         labels
     }
 
-    /// Whether a parameter has several values within an experiment.
+    /// Tells whether a parameter has several values within an experiment.
     pub(crate) fn varies(&self, experiment: &str, key: &str) -> bool {
         self.values.get(experiment).and_then(|v| v.get(key)).is_some_and(|values| values.len() > 1)
     }
@@ -56,7 +51,7 @@ impl<'a> Labels<'a> {
         self.workers.get(experiment).is_some_and(|w| w.len() > 1)
     }
 
-    /// What does not vary within an experiment: its worker where there is one only, and parameters.
+    /// Constant parameters of an experiment: its worker where there is one only, and parameters.
     pub(crate) fn constant(&self, experiment: &Experiment) -> Vec<String> {
         let name = experiment.name.as_str();
         let mut said = Vec::new();
@@ -123,10 +118,5 @@ mod tests {
         assert_eq!(worker("c-O3+c-O3"), "c-O3");
         assert_eq!(worker("c-O3+java-17"), "c-O3+java-17");
         assert_eq!(worker("go"), "go");
-    }
-
-    #[test]
-    fn sizes_are_written_with_a_space() {
-        assert_eq!((spaced("4MiB").as_str(), spaced("64B").as_str(), spaced("any").as_str()), ("4 MiB", "64 B", "any"));
     }
 }

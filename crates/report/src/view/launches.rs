@@ -6,38 +6,29 @@ use record::experiment::Experiment;
 use record::outcome::Status;
 use record::summary::{CellSummary, Summary};
 
-use super::Scale;
 use crate::numbers;
+use crate::plot::Scale;
 
-/// The phases of a group's cells, laid end to end: what a way saves in one phase it may pay in another.
-#[derive(Clone, Debug)]
-pub struct Stack {
+/// Median wall time of a phase in nanoseconds, and in words with its interval; `None` where it was not measured.
+pub(super) type PhaseTime = Option<(f64, String)>;
+
+/// The phases of a group's cells, laid end to end: a method may save in one phase and pay in another.
+pub(super) struct Stack {
     /// In the order in which they pass.
     pub phases: Vec<String>,
     /// Times from zero to the longest.
     pub scale: Scale,
-    /// In the order of the comparison.
-    pub rows: Vec<StackRow>,
-}
-
-/// One cell of a stack.
-#[derive(Clone, Debug)]
-pub struct StackRow {
-    /// The cell, as an index into the summary's.
-    pub cell: usize,
-    /// Its name.
-    pub label: String,
-    /// For each phase the median wall time of a sample in nanoseconds, where the cell has it, and in words with its interval.
-    pub parts: Vec<Option<(f64, String)>>,
+    /// Cells in the order of the comparison: the time of each phase.
+    pub rows: Vec<(String, Vec<PhaseTime>)>,
 }
 
 /// Each launch's wall time by the measure that is compared, in nanoseconds, in the order of the launches.
-pub(crate) fn walls(cell: &CellSummary, headline: &str) -> Vec<f64> {
+pub(super) fn walls(cell: &CellSummary, headline: &str) -> Vec<f64> {
     cell.per_launch.iter().filter_map(|l| l.wall_ns.get(headline).copied()).filter(|w| w.is_finite()).collect()
 }
 
 /// Each launch over the baseline's launch of the same block.
-pub(crate) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str) -> Vec<f64> {
+pub(super) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str) -> Vec<f64> {
     let of = |cell: &CellSummary| -> BTreeMap<i32, f64> {
         cell.per_launch.iter().filter_map(|l| Some((l.block, *l.wall_ns.get(headline)?))).collect()
     };
@@ -48,7 +39,7 @@ pub(crate) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str)
 
 /// The stack of a group's ordinary methods, each a cell and its label; `None` where phases overlap, or where there
 /// are fewer than two of them or of the cells.
-pub(crate) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usize, &str)]) -> Option<Stack> {
+pub(super) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usize, &str)]) -> Option<Stack> {
     if experiment.totals.iter().any(|t| t.overlap) {
         return None;
     }
@@ -66,14 +57,8 @@ pub(crate) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usi
         let wall = &summary.cells[cell].phases.get(phase)?.wall_ns;
         (wall.median.is_finite() && wall.median >= 0.0).then(|| (wall.median, numbers::interval(wall)))
     };
-    let rows: Vec<StackRow> = rows
-        .iter()
-        .map(|&&(cell, label)| StackRow {
-            cell,
-            label: label.to_owned(),
-            parts: phases.iter().map(|p| part(cell, p)).collect(),
-        })
-        .collect();
-    let scale = Scale::lengths(rows.iter().map(|r| r.parts.iter().flatten().map(|(wall, _)| wall).sum()))?;
+    let rows: Vec<(String, Vec<_>)> =
+        rows.iter().map(|&&(cell, label)| (label.to_owned(), phases.iter().map(|p| part(cell, p)).collect())).collect();
+    let scale = Scale::lengths(rows.iter().map(|(_, parts)| parts.iter().flatten().map(|(wall, _)| wall).sum()))?;
     Some(Stack { phases, scale, rows })
 }

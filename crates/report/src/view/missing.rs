@@ -10,7 +10,7 @@ use super::labels::Labels;
 /// Cells of one outcome and reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absent {
-    /// What became of them.
+    /// Outcome.
     pub status: Status,
     /// Why.
     pub reason: String,
@@ -18,12 +18,12 @@ pub struct Absent {
     pub names: Vec<String>,
     /// Their methods, each once.
     pub methods: Vec<String>,
-    /// How many cells they are.
+    /// Number of cells.
     pub cells: usize,
 }
 
 /// Those of one experiment.
-pub(crate) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Absent> {
+pub(super) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Absent> {
     let definition = summary.experiment(experiment);
     let mut by_reason: BTreeMap<(Status, &str), Absent> = BTreeMap::new();
     let cells = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden && c.status != Status::Ok);
@@ -47,7 +47,7 @@ pub(crate) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Ve
     by_reason.into_values().collect()
 }
 
-/// What would bring a cell: the words behind the reason's last colon, where they are a command; else the reason.
+/// Remedy for a cell: the words behind the reason's last colon, where they are a command; else the reason.
 fn remedy(reason: &str) -> &str {
     command(reason).unwrap_or(reason)
 }
@@ -71,8 +71,8 @@ struct Remedy {
     cells: usize,
 }
 
-/// Whether cells of this outcome are missing. A way that has figures with other parameters is none that the machine lacks: it
-/// does not go with these, and nothing would bring it.
+/// Tells whether cells of this outcome are missing. A way that has figures with other parameters is none that the
+/// machine lacks: it does not go with these, and nothing would bring it.
 fn is_missing(summary: &Summary, experiment: &str, absent: &Absent) -> bool {
     let has_figures = |method: &str| {
         let mut all = summary.cells.iter().filter(|c| c.experiment == experiment && c.method == method);
@@ -88,8 +88,8 @@ fn is_missing(summary: &Summary, experiment: &str, absent: &Absent) -> bool {
     }
 }
 
-/// What the first screen says is missing: by what would bring it, over all experiments.
-pub(crate) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
+/// Missing cells on the first screen, by remedy, over all experiments.
+pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     let mut found: Vec<Remedy> = Vec::new();
     for experiment in &summary.experiments {
         for absent in absent(summary, &experiment.definition.name, labels) {
@@ -123,7 +123,7 @@ pub(crate) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     found.into_iter().map(said).collect()
 }
 
-/// What heads the packages that are missing.
+/// Prefix of missing packages.
 const INSTALL: &str = "install ";
 
 fn said(mut remedy: Remedy) -> String {

@@ -1,134 +1,83 @@
-//! What is shown of a run: rows, cells, strings and numbers in the order in which they are shown. The terminal, the page and
-//! every export take their rows from here; none of them computes a figure, ranks or sorts.
+//! A run as a document: the overview, the tables of experiments, and what backs them. Exports take their rows from here too
+//! ([`Taken`]); none of them computes a figure, ranks or sorts.
 
 mod across;
-mod axis;
 mod cells;
 mod curves;
 mod evidence;
 mod group;
 mod labels;
 mod launches;
-mod look;
 mod missing;
-mod scale;
+mod overview;
 mod tables;
 
+use std::collections::BTreeSet;
+
 use record::outcome::Status;
-use record::summary::{ExperimentSummary, Note, Summary};
+use record::summary::{ExperimentSummary, Note, Summary, Warning};
 
-pub use across::{ComparedRow, ComparedTable, ComparedView, FactRow, SideView, TurnedView};
-pub use axis::Axis;
+pub use across::{changes, compared};
 pub use cells::{CellView, LaunchView, PhaseView, Taken};
-pub use curves::{Crossover, Curves, Line, Point};
-pub use evidence::{LawRow, ProofRow};
-pub use group::{FOR_COMPARISON, GroupView, Kind, Numbers, Row};
-pub use labels::spaced;
-pub use launches::{Stack, StackRow};
-pub use look::{Figure, KeepRow, Look, WorthRow};
-pub use missing::Absent;
-pub use scale::Scale;
-pub use tables::{Grid, GridRow};
+pub use overview::briefly;
 
+use crate::document::{Block, Document, List, Place, Section};
 use crate::words;
 use labels::Labels;
 
-/// A whole run as it is shown.
-#[derive(Clone, Debug)]
-pub struct View {
-    /// Name of the run.
-    pub run: String,
-    /// What stands in the first line: `first look`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
-    pub head: Vec<String>,
-    /// Whether it is a first look at everything, whose answer is one screen.
-    pub first_look: bool,
-    /// The answer on one screen.
-    pub look: Look,
-    /// Each experiment with its tables.
-    pub experiments: Vec<ExperimentView>,
-    /// How sure all this is, in sentences.
-    pub sure: Vec<String>,
-    /// What was seen that may disturb, by kind.
-    pub warnings: Vec<WarningKind>,
-    /// Cells with at least one warning.
-    pub warned_cells: usize,
-    /// How the run went, in sentences.
-    pub notes: Vec<String>,
-    /// What is known of the machine and of what the run was asked for: name and words.
-    pub circumstances: Vec<(String, String)>,
-    /// Commands that ask the same again and show what was measured.
-    pub repeat: Vec<String>,
+/// The part of a run that a terminal shows.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Tables of these experiments only; all where empty.
+    pub experiments: Vec<String>,
+    /// With phases, resources, latency, best possible and floor.
+    pub full: bool,
+    /// The warnings instead.
+    pub warnings: bool,
+    /// The name of the run on the command line, where its id alone would not find it.
+    pub run: Option<String>,
+    /// The path of its page, if it has one.
+    pub page: Option<String>,
 }
 
-/// One experiment.
-#[derive(Clone, Debug)]
-pub struct ExperimentView {
-    /// Its name.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// What it asks.
-    pub question: String,
-    /// How its figures are to be read.
-    pub reading: String,
-    /// What is compared: `ready: from nothing to every page touched once (map + advise + first-touch)`.
-    pub compared: String,
-    /// What a unit is: page, byte …
-    pub unit: String,
-    /// What does not vary within it: `c-O3`, `release=dontneed` …
-    pub constant: Vec<String>,
-    /// Its comparison groups.
-    pub groups: Vec<GroupView>,
-    /// Costs against sizes, where several were measured.
-    pub curves: Vec<Curves>,
-    /// Laws that were held against its samples.
-    pub laws: Vec<LawRow>,
-    /// Facts that its cells recorded.
-    pub proofs: Vec<ProofRow>,
-    /// Cells without figures, and figures that are not to be believed.
-    pub absent: Vec<Absent>,
-}
-
-/// Warnings of one kind.
-#[derive(Clone, Debug)]
-pub struct WarningKind {
-    /// Its name.
-    pub code: String,
-    /// What was seen and what to do, with the places where these very words were said.
-    pub said: Vec<(String, Vec<String>)>,
-}
-
-impl View {
-    /// Calls the run by other words than its name, in all that tells what to do next.
-    pub fn called(&mut self, run: &str) {
-        for command in self.look.next.iter_mut().chain(&mut self.repeat) {
-            *command = command.replace(&self.run, run);
-        }
-        run.clone_into(&mut self.run);
+/// The report of a run on a terminal: its warnings, its overview, or its tables.
+pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
+    let run = wanted.run.as_deref();
+    let document = Document::new("", head(summary));
+    if wanted.warnings {
+        let blocks = warnings(summary);
+        let none = || vec![Block::text("no warnings")];
+        document.section("warnings", "Warnings", Place::Screen, if blocks.is_empty() { none() } else { blocks })
+    } else if summary.settings.first_look && !wanted.full && wanted.experiments.is_empty() {
+        let overview = overview::Overview::of(summary, &Labels::of(summary), run.unwrap_or(&summary.run));
+        document.section("answers", "", Place::Screen, overview.blocks(wanted.page.as_deref()))
+    } else {
+        tables(summary, &wanted.experiments, run)
     }
+}
 
-    /// Arranges a summary.
-    pub fn of(summary: &Summary) -> View {
-        let labels = Labels::of(summary);
-        let experiments: Vec<ExperimentView> =
-            summary.experiments.iter().filter_map(|experiment| experiment_view(summary, experiment, &labels)).collect();
-        let mut warned: Vec<usize> = told(summary).flat_map(|w| w.cells.iter().copied()).collect();
-        warned.sort_unstable();
-        warned.dedup();
-        View {
-            run: summary.run.clone(),
-            head: head(summary),
-            first_look: summary.settings.first_look,
-            look: look::look(summary, &labels),
-            experiments,
-            sure: sure(summary, &labels),
-            warnings: warnings(summary),
-            warned_cells: warned.len(),
-            notes: summary.notes.iter().map(note).collect(),
-            circumstances: evidence::circumstances(summary),
-            repeat: evidence::repeat(summary),
-        }
+/// The whole run; `experiments` limits its tables unless it is empty. `run` is its name on the command line.
+pub fn tables(summary: &Summary, experiments: &[String], run: Option<&str>) -> Document {
+    let labels = Labels::of(summary);
+    let is_wanted = |name: &str| experiments.is_empty() || experiments.iter().any(|wanted| wanted == name);
+    let mut head = head(summary).into_iter();
+    let mut document = Document::new(head.next().unwrap_or_default(), head);
+    let run = run.unwrap_or(&summary.run);
+    let overview = overview::Overview::of(summary, &labels, run);
+    document = document.section("answers", "Answers", Place::Page, overview.blocks(None));
+    let wanted = summary.experiments.iter().filter(|e| is_wanted(&e.definition.name));
+    document.sections.extend(wanted.filter_map(|experiment| section(summary, experiment, &labels)));
+    let closing = closing(summary, &labels, run, is_wanted);
+    let mut seen = warnings(summary);
+    if seen.is_empty() {
+        seen.push(Block::text("None."));
     }
+    seen.extend(Block::list("How the run went", summary.notes.iter().map(note)));
+    document
+        .section("sure", "How sure", Place::Screen, closing)
+        .section("warnings", "Warnings", Place::Page, seen)
+        .section("environment", "Environment", Place::Page, vec![evidence::circumstances(summary)])
+        .section("repeat", "How to repeat it", Place::Page, evidence::repeat(summary, run))
 }
 
 fn note(note: &Note) -> String {
@@ -136,30 +85,26 @@ fn note(note: &Note) -> String {
     format!("{experiment}{}", note.text)
 }
 
-/// What the run was and where it was made, in a few words.
+/// The run and its machine in a few words: `first look`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
 fn head(summary: &Summary) -> Vec<String> {
     let of = |key: &str| summary.environment.get(key).map(String::as_str).filter(|v| *v != "unknown");
     let machine = of("cpus").map(|cpus| {
-        let kind = match of("hypervisor") {
-            None | Some("none") => "machine",
-            Some(_) => "VM",
-        };
+        let kind = if of("hypervisor").is_none_or(|kind| kind == "none") { "machine" } else { "VM" };
         format!("{cpus}-core {kind}")
     });
     let kernel = of("kernel").map(|k| format!("Linux {}", k.split('.').take(2).collect::<Vec<_>>().join(".")));
-    let what = match summary.settings.first_look {
-        true => "first look".to_owned(),
-        false => summary.experiments.iter().map(|e| e.definition.name.as_str()).collect::<Vec<_>>().join(", "),
-    };
+    let names = || summary.experiments.iter().map(|e| e.definition.name.as_str()).collect::<Vec<_>>().join(", ");
+    let subject = if summary.settings.first_look { "first look".to_owned() } else { names() };
     let spent = (summary.elapsed_s > 0.0).then(|| words::duration(summary.elapsed_s));
-    let thp = of("thp").map(|word| format!("THP {word}"));
+    let thp = of("thp").map(|mode| format!("THP {mode}"));
     let machine = [machine, kernel, thp].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    [Some(what), Some(machine).filter(|m| !m.is_empty()), spent].into_iter().flatten().collect()
+    [Some(subject), Some(machine).filter(|m| !m.is_empty()), spent].into_iter().flatten().collect()
 }
 
-fn experiment_view(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Option<ExperimentView> {
+fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Option<Section> {
     let definition = &experiment.definition;
-    if !summary.cells.iter().any(|c| c.experiment == definition.name && !c.hidden) {
+    let name = definition.name.as_str();
+    if !summary.cells.iter().any(|c| c.experiment == name && !c.hidden) {
         return None;
     }
     let total = definition.totals.iter().find(|t| t.name == experiment.headline);
@@ -168,75 +113,109 @@ fn experiment_view(summary: &Summary, experiment: &ExperimentSummary, labels: &L
         Some(t) => format!("{}: {}", t.name, t.meaning),
         None => experiment.headline.clone(),
     };
-    Some(ExperimentView {
-        name: definition.name.clone(),
-        title: definition.title.clone(),
-        question: definition.question.clone(),
-        reading: definition.reading.clone(),
-        compared,
-        unit: definition.unit.clone(),
-        constant: labels.constant(definition),
-        groups: group::in_order(summary, &definition.name)
-            .into_iter()
-            .filter_map(|g| group::view(summary, experiment, g, labels))
-            .collect(),
-        curves: curves::curves(summary, experiment, labels),
-        laws: evidence::laws(summary, &definition.name, labels),
-        proofs: evidence::proofs(summary, &definition.name, labels),
-        absent: missing::absent(summary, &definition.name, labels),
-    })
+    let page = |title: &str, blocks| Block::part(title, Place::Page, blocks);
+    let mut blocks: Vec<Block> = page("", vec![Block::text(&definition.question)]).into_iter().collect();
+    blocks.push(Block::text(format!("compared is {compared}")));
+    let constant = labels.constant(definition);
+    if !constant.is_empty() {
+        blocks.push(Block::text(format!("throughout: {}", constant.join(" "))));
+    }
+    blocks.extend(curves::curves(summary, experiment, labels).into_iter().map(|c| curves::chart(c, &definition.unit)));
+    let groups = group::in_order(summary, name).into_iter();
+    let groups: Vec<_> = groups.filter_map(|g| group::GroupView::of(summary, experiment, g, labels)).collect();
+    blocks.extend(groups.iter().flat_map(|group| group.blocks(experiment)));
+    if groups.iter().any(group::GroupView::has_footnote) {
+        blocks.push(Block::text(words::AMONG_ALL));
+    }
+    let absent = missing::absent(summary, name, labels).into_iter();
+    let absent = absent.map(|a| format!("{}: {}: {}", a.status.word(), a.names.join(", "), a.reason));
+    blocks.extend(Block::list("without figures, or not to be believed", absent));
+    if !definition.reading.is_empty() {
+        blocks.extend(page("How to read these figures", vec![Block::text(&definition.reading)]));
+    }
+    blocks.extend(evidence::of_experiment(summary, name, labels));
+    let title = format!("{name}: {}", definition.title);
+    let (id, short) = (format!("experiment-{name}"), name.to_owned());
+    Some(Section { id, title, short, place: Place::Everywhere, blocks })
 }
 
-/// How sure the run is, the gravest first.
+/// The end of a screen: how sure the run is, its warnings counted, how it went.
+fn closing(summary: &Summary, labels: &Labels, run: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Block> {
+    let mut items = sure(summary, labels);
+    let codes: BTreeSet<&str> = worth_telling(summary).map(|w| w.code.as_str()).collect();
+    if !codes.is_empty() {
+        let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
+        let cells = match warned(summary) {
+            0 => String::new(),
+            count => format!(" of {}", words::count(count, "cell")),
+        };
+        items.push(format!("warnings{cells} ({codes}): pagewise report {run} --warnings"));
+    }
+    // Notes on experiments that are not shown are left to a report of all.
+    let notes = summary.notes.iter().filter(|n| n.experiment.is_empty() || is_wanted(&n.experiment));
+    items.extend(notes.map(|n| format!("note: {}", note(n))));
+    vec![Block::List(List { title: String::new(), items, most: None })]
+}
+
+/// Doubts about the run, the gravest first.
 fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
     let checks: Vec<_> = summary.groups.iter().filter_map(|g| g.aa).collect();
-    let mut said = Vec::new();
+    let mut items = Vec::new();
     for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&n.code.as_str())) {
-        said.push(note.text.clone());
+        items.push(note.text.clone());
     }
-    said.push(words::aa(&checks, |cell| labels.with_experiment(summary, cell)));
+    items.push(words::aa(&checks, |cell| labels.with_experiment(summary, cell)));
     if !checks.is_empty() && summary.elapsed_s > 0.0 {
         let time = words::duration(summary.elapsed_s);
-        said.push(format!("limits (95 %) are of these {time}; another hour may differ"));
+        items.push(format!("limits (95 %) are of these {time}; another hour may differ"));
     }
     if summary.calibration.widened > 1.0 {
         let by = summary.calibration.widened;
-        said.push(format!("A/A checks are wider apart than chance: all intervals were widened {by:.2} times"));
+        items.push(format!("A/A checks are wider apart than chance: all intervals were widened {by:.2} times"));
     }
-    for (status, word) in [(Status::Damaged, "damaged"), (Status::Untrusted, "untrusted")] {
+    for status in [Status::Damaged, Status::Untrusted] {
+        let word = status.word();
         let cells = (0..summary.cells.len()).filter(|&c| summary.cells[c].status == status && !summary.cells[c].hidden);
         match cells.map(|c| labels.with_experiment(summary, c)).collect::<Vec<_>>().as_slice() {
             [] => {}
-            [one] => said.push(format!("{one} is {word}")),
-            [one, other] => said.push(format!("{one} and {other} are {word}")),
-            many => said.push(format!("{} cells are {word}", many.len())),
+            [one] => items.push(format!("{one} is {word}")),
+            [one, other] => items.push(format!("{one} and {other} are {word}")),
+            many => items.push(format!("{} cells are {word}", many.len())),
         }
     }
-    said
+    items
 }
 
-/// Warnings that are worth a reader's time: that a machine has no hardware counters is not.
-fn told(summary: &Summary) -> impl Iterator<Item = &record::summary::Warning> {
+/// Warnings that are worth a reader's time: a machine without hardware counters is not.
+fn worth_telling(summary: &Summary) -> impl Iterator<Item = &Warning> {
     summary.warnings.iter().filter(|w| w.code != "counter-absent")
 }
 
-fn warnings(summary: &Summary) -> Vec<WarningKind> {
-    let mut kinds: Vec<WarningKind> = Vec::new();
-    for warning in told(summary) {
+/// The number of cells with a warning.
+fn warned(summary: &Summary) -> usize {
+    worth_telling(summary).flat_map(|w| w.cells.iter().copied()).collect::<BTreeSet<usize>>().len()
+}
+
+/// All warnings by kind; cells of which the same is true are named together.
+fn warnings(summary: &Summary) -> Vec<Block> {
+    type Places<'a> = Vec<(String, Vec<&'a str>)>;
+    let mut kinds: Vec<(&str, Places<'_>)> = Vec::new();
+    for warning in worth_telling(summary) {
         let hint = if warning.hint.is_empty() { String::new() } else { format!("; {}", warning.hint) };
-        let words = format!("{}{hint}", warning.seen);
-        let kind = match kinds.iter_mut().position(|k| k.code == warning.code) {
-            Some(at) => &mut kinds[at],
-            None => {
-                kinds.push(WarningKind { code: warning.code.clone(), said: Vec::new() });
-                kinds.last_mut().expect("pushed just now")
-            }
-        };
-        match kind.said.iter_mut().find(|(said, _)| *said == words) {
-            Some((_, places)) if places.contains(&warning.at) => {}
-            Some((_, places)) => places.push(warning.at.clone()),
-            None => kind.said.push((words, vec![warning.at.clone()])),
+        let seen = format!("{}{hint}", warning.seen);
+        let known = kinds.iter().position(|(code, _)| *code == warning.code).unwrap_or_else(|| {
+            kinds.push((&warning.code, Vec::new()));
+            kinds.len() - 1
+        });
+        let kind = &mut kinds[known].1;
+        match kind.iter_mut().find(|(known, _)| *known == seen) {
+            Some((_, places)) if places.contains(&warning.at.as_str()) => {}
+            Some((_, places)) => places.push(&warning.at),
+            None => kind.push((seen, vec![&warning.at])),
         }
     }
-    kinds
+    let list = |(code, seen): (&str, Vec<(String, Vec<&str>)>)| {
+        Block::list(code, seen.into_iter().map(|(seen, places)| format!("{seen}: {}", places.join(", "))))
+    };
+    kinds.into_iter().filter_map(list).collect()
 }

@@ -2,87 +2,52 @@
 
 use record::experiment::Experiment;
 use record::sizes::{about_size, format_ns, three_digits};
-use record::summary::{CellSummary, PhaseSummary, Proof, Summary};
-use record::table::{Column, Figure, FurtherTable, Per};
+use record::summary::{CellSummary, PhaseSummary, Proof, Role, Summary};
+use record::table::{Column as FigureColumn, Figure, FurtherTable, Per};
 use stats::steady::Label;
 
 use super::labels::Labels;
-use crate::{numbers, seconds};
-
-/// A table of words.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Grid {
-    /// What heads the first column.
-    pub title: String,
-    /// What heads the others.
-    pub columns: Vec<String>,
-    /// Rows, in order.
-    pub rows: Vec<GridRow>,
-    /// Sentences below it.
-    pub below: Vec<String>,
-}
-
-/// One row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GridRow {
-    /// The cell.
-    pub label: String,
-    /// One for each column; empty where there is nothing.
-    pub values: Vec<String>,
-}
+use crate::document::{Block, Cell, Column, Entry, Table};
+use crate::seconds;
 
 /// All further tables of a group that have anything in them.
-pub(crate) fn of_group(summary: &Summary, experiment: &Experiment, cells: &[usize], labels: &Labels) -> Vec<Grid> {
+pub(super) fn of_group(summary: &Summary, experiment: &Experiment, cells: &[usize], labels: &Labels) -> Vec<Block> {
     let cells: Vec<(String, &CellSummary)> =
         cells.iter().map(|&c| (labels.cell(experiment, &summary.cells[c]), &summary.cells[c])).collect();
-    let mut grids = vec![phases(experiment, &cells), latency(experiment, &cells)];
-    grids.extend(experiment.tables.iter().map(|table| further(experiment, table, &cells)));
-    grids.push(worst_seconds(experiment, &cells));
-    grids.retain(|g| !g.rows.is_empty() || !g.below.is_empty());
-    grids
+    let mut tables: Vec<Table> = phases(experiment, &cells).into_iter().collect();
+    tables.extend(latency(experiment, &cells));
+    tables.extend(experiment.tables.iter().filter_map(|table| further(experiment, table, &cells)));
+    tables.into_iter().map(Block::Table).chain(worst_seconds(experiment, &cells)).collect()
 }
 
-fn grid(title: &str, columns: Vec<String>) -> Grid {
-    Grid { title: title.to_owned(), columns, rows: Vec::new(), below: Vec::new() }
+/// A table whose first column is headed by its title; `None` where it has no rows.
+fn titled(title: &str, columns: Vec<Column>, rows: Vec<Entry>) -> Option<Table> {
+    let columns = std::iter::once(Column::text(title)).chain(columns).collect();
+    (!rows.is_empty()).then(|| Table::of(title, columns, rows))
 }
 
 /// The single phases, where there is more than one.
-fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Grid {
+fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<Table> {
     let shown: Vec<&String> =
         experiment.phases.iter().filter(|p| cells.iter().any(|(_, c)| c.phases.contains_key(*p))).collect();
-    let mut grid = grid("phases, median", shown.iter().map(|p| (*p).clone()).collect());
-    if shown.len() > 1 {
-        let of = |cell: &CellSummary, p: &String| {
-            cell.phases.get(p).map_or_else(String::new, |f| numbers::interval(&f.wall_ns))
-        };
-        grid.rows = cells
-            .iter()
-            .map(|(label, cell)| GridRow { label: label.clone(), values: shown.iter().map(|p| of(cell, p)).collect() })
-            .collect();
-    }
-    grid
+    let time =
+        |cell: &CellSummary, p: &String| cell.phases.get(p).map_or_else(Cell::default, |f| Cell::time(&f.wall_ns));
+    let row = |(label, cell): &(String, &CellSummary)| Entry::of(label, shown.iter().map(|p| time(cell, p)).collect());
+    let rows = if shown.len() > 1 { cells.iter().map(row).collect() } else { Vec::new() };
+    titled("phases, median", shown.iter().map(|p| Column::number(p.as_str())).collect(), rows)
 }
 
-/// Quantiles of single latencies, and what a unit costs each side in CPU time, where methods record them.
-fn latency(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Grid {
+/// Quantiles of single latencies, and the CPU time of a unit on each side, where methods record them.
+fn latency(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<Table> {
     let first = experiment.phases[0].as_str();
-    let titles = ["median", "p99", "p99.9", "largest", "CPU of side a", "of side b"];
-    let mut grid = grid("latency", titles.map(str::to_owned).to_vec());
-    for (label, cell) in cells {
-        let Some(latency) = &cell.latency_ns else { continue };
-        let cpu = |phase: &str| cell.phases.get(phase).and_then(cpu_per_unit).map_or_else(String::new, format_ns);
-        let [median, p99, p999, max] = [latency.median, latency.p99, latency.p999, latency.max].map(format_ns);
-        let values = vec![median, p99, p999, max, cpu(first), cpu(&format!("{first}.b"))];
-        grid.rows.push(GridRow { label: label.clone(), values });
-    }
-    // Where no method has a second side, its column says nothing.
-    while grid.columns.len() > 4 && grid.rows.iter().all(|r| r.values.last().is_some_and(String::is_empty)) {
-        grid.columns.pop();
-        grid.rows.iter_mut().for_each(|r| {
-            r.values.pop();
-        });
-    }
-    grid
+    let row = |(label, cell): &(String, &CellSummary)| {
+        let latency = cell.latency_ns?;
+        let cpu = |phase: &str| cell.phases.get(phase).and_then(cpu_per_unit).map_or_else(Cell::default, Cell::ns);
+        let quantiles = [latency.median, latency.p99, latency.p999, latency.max].map(Cell::ns);
+        Some(Entry::of(label, quantiles.into_iter().chain([cpu(first), cpu(&format!("{first}.b"))]).collect()))
+    };
+    let columns = ["median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(Column::number);
+    titled("latency", columns.into(), cells.iter().filter_map(row).collect())
 }
 
 fn cpu_per_unit(phase: &PhaseSummary) -> Option<f64> {
@@ -90,13 +55,12 @@ fn cpu_per_unit(phase: &PhaseSummary) -> Option<f64> {
 }
 
 /// A table that the experiment defines.
-fn further(experiment: &Experiment, table: &FurtherTable, cells: &[(String, &CellSummary)]) -> Grid {
-    let mut grid = grid(&table.title, table.columns.iter().map(|c| c.title.clone()).collect());
-    for (label, cell) in cells.iter().filter(|(_, c)| c.proofs.contains_key(&table.needs)) {
-        let values = table.columns.iter().map(|c| value(experiment, cell, c).unwrap_or_default()).collect();
-        grid.rows.push(GridRow { label: label.clone(), values });
-    }
-    grid
+fn further(experiment: &Experiment, table: &FurtherTable, cells: &[(String, &CellSummary)]) -> Option<Table> {
+    let row = |(label, cell): &(String, &CellSummary)| {
+        Entry::of(label, table.columns.iter().map(|c| value(experiment, cell, c).unwrap_or_default()).collect())
+    };
+    let rows = cells.iter().filter(|(_, c)| c.proofs.contains_key(&table.needs)).map(row).collect();
+    titled(&table.title, table.columns.iter().map(|c| Column::number(&c.title)).collect(), rows)
 }
 
 /// The middle of a recorded number's extremes: what one sample needed.
@@ -107,8 +71,8 @@ fn fact(cell: &CellSummary, name: &str) -> Option<f64> {
     }
 }
 
-/// What one column says of a cell.
-fn value(experiment: &Experiment, cell: &CellSummary, column: &Column) -> Option<String> {
+/// One column of a cell.
+fn value(experiment: &Experiment, cell: &CellSummary, column: &FigureColumn) -> Option<Cell> {
     let phase = cell.phases.get(column.phase.as_deref().unwrap_or(experiment.headline()));
     let number = match (&column.fact, column.figure) {
         (Some(name), _) => fact(cell, name)?,
@@ -116,7 +80,7 @@ fn value(experiment: &Experiment, cell: &CellSummary, column: &Column) -> Option
         (None, None) => return None,
     };
     let divided = number / divisor(cell, column.per)?;
-    divided.is_finite().then(|| shown(column, divided))
+    divided.is_finite().then(|| Cell::number(shown(column, divided), Some(divided)))
 }
 
 fn figure_of(phase: &PhaseSummary, figure: Figure) -> Option<f64> {
@@ -146,7 +110,7 @@ fn divisor(cell: &CellSummary, per: Option<Per>) -> Option<f64> {
 }
 
 /// A number with the unit that its column's name tells.
-fn shown(column: &Column, value: f64) -> String {
+fn shown(column: &FigureColumn, value: f64) -> String {
     let ends = |end: &str| column.fact.as_ref().is_some_and(|f| f.ends_with(end));
     let is_time = ends("_ns")
         || matches!(
@@ -164,22 +128,20 @@ fn shown(column: &Column, value: f64) -> String {
 }
 
 /// The worst second of each cell that was recorded second by second.
-fn worst_seconds(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Grid {
-    let mut grid = grid("", Vec::new());
-    let Some(name) = &experiment.seconds else { return grid };
-    for (label, cell) in cells {
-        if let Some(Proof::Words(series)) = cell.proofs.get(name) {
-            grid.below.push(seconds::slowest(label, series));
-        }
-    }
-    grid
+fn worst_seconds(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Vec<Block> {
+    let Some(name) = &experiment.seconds else { return Vec::new() };
+    let worst = |(label, cell): &(String, &CellSummary)| match cell.proofs.get(name) {
+        Some(Proof::Words(series)) => Some(Block::Text(seconds::slowest(label, series))),
+        _ => None,
+    };
+    cells.iter().filter_map(worst).collect()
 }
 
-/// Which cells had not settled within their launches, and of which nothing can be said.
-pub(crate) fn settled(summary: &Summary, cells: &[usize], name: impl Fn(usize) -> String) -> Vec<String> {
+/// Cells without a steady course, and cells too short to judge.
+pub(super) fn settled(summary: &Summary, cells: &[usize], name: impl Fn(usize) -> String) -> Vec<String> {
     let judged: Vec<(usize, Label)> = cells
         .iter()
-        .filter(|&&c| summary.cells[c].role != "null")
+        .filter(|&&c| summary.cells[c].role != Role::Null)
         .filter_map(|&c| Some((c, summary.cells[c].steady.as_ref()?.label)))
         .collect();
     let mut words = Vec::new();

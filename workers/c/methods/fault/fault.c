@@ -1,5 +1,4 @@
 /* The parts that the `fault` methods share. */
-#include "core.h"
 #include "fault.h"
 #include <stdio.h>
 

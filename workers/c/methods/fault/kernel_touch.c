@@ -1,6 +1,6 @@
 #include "kinds.h"
 
-__attribute__((always_inline)) static inline size_t read_all(int from, char *p, size_t bytes)
+__attribute__((always_inline)) static inline size_t read_whole(int from, char *p, size_t bytes)
 {
     size_t at = 0;
     ssize_t got;
@@ -15,13 +15,13 @@ static void run(struct slot *s)
     size_t bytes = s->bytes, got = 0;
     int from = kind_file(s, false).descriptor;
     char *p = kind_map(s, false);
-    PHASE(s, "first-touch") { got = read_all(from, p, bytes); }
+    PHASE(s, "first-touch") { got = read_whole(from, p, bytes); }
     if (got != bytes)
         fail(s, "pread");
     fault_proofs(s, p);
     fact_digest(s, p, bytes);
     if (s->proofs)
-        PHASE(s, "re-touch") { got = read_all(from, p, bytes); }
+        PHASE(s, "re-touch") { got = read_whole(from, p, bytes); }
     if (got != bytes)
         fail(s, "pread");
     close(from);

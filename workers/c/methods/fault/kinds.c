@@ -1,6 +1,5 @@
 /* The parts that the methods of single kinds of fault share. Timed are the phases map, advise and unmap only. */
 #include "kinds.h"
-#include "core.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/vfs.h>

@@ -1,5 +1,4 @@
 #include "kinds.h"
-#include "core.h"
 
 #define FOLDER "/sys/kernel/mm/transparent_hugepage"
 

@@ -1,12 +1,11 @@
 /* What piles up where freed memory stays mapped, and how much may: read from this process's own files, outside any clock. */
 #include "pile.h"
-#include "core.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* The number that follows `name` in a small file; `otherwise` where it is not there. An empty name: the file's first word. */
-static uint64_t number_in(const char *path, const char *name, uint64_t otherwise)
+static uint64_t number_after(const char *path, const char *name, uint64_t otherwise)
 {
     static char text[1 << 15];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -34,7 +33,7 @@ static uint64_t cgroup_limit(void)
         bool first = strstr(line, ":memory:") != NULL;
         snprintf(path, sizeof path,
                  first ? "/sys/fs/cgroup/memory%s/memory.limit_in_bytes" : "/sys/fs/cgroup%s/memory.max", own + 1);
-        limit = number_in(path, "", UINT64_MAX);
+        limit = number_after(path, "", UINT64_MAX);
         least = limit < least ? limit : least;
     }
     if (file)
@@ -44,12 +43,12 @@ static uint64_t cgroup_limit(void)
 
 static uint64_t reclaimed_pages(void)
 {
-    return number_in("/proc/vmstat", "\npglazyfreed ", 0);
+    return number_after("/proc/vmstat", "\npglazyfreed ", 0);
 }
 
 void pile_open(struct slot *s, struct pile *pile)
 {
-    uint64_t wanted = key_size(s, "pile"), left = number_in("/proc/meminfo", "\nMemAvailable:", 0) * 1024;
+    uint64_t wanted = key_size(s, "pile"), left = number_after("/proc/meminfo", "\nMemAvailable:", 0) * 1024;
     struct resident now = resident_in_process(s);
     pile->bounded_by_cgroup = cgroup_limit() <= wanted;
     pile->bound_bytes = pile->bounded_by_cgroup || wanted < left / 2 ? wanted : left / 2;
@@ -76,10 +75,10 @@ void pile_turn(struct slot *s, struct pile *pile, uint64_t made, uint64_t turns)
 {
     if (made < (turns * (uint64_t)(pile->reached + 1) + QUARTERS - 1) / QUARTERS || pile->reached == QUARTERS)
         return;
-    const struct sample *so_far = series_so_far(s, "first-touch");
+    struct series so_far = series_so_far(s, "first-touch");
     struct resident now = resident_in_process(s);
     pile->quarters[pile->reached++] = (struct quarter){
-        made, so_far->wall_ns, so_far->spent.minor_faults, now.rss_bytes - pile->rss_bytes,
+        made, so_far.wall_ns, so_far.minor_faults, now.rss_bytes - pile->rss_bytes,
         now.lazyfree_bytes - pile->lazyfree_bytes, reclaimed_pages() - pile->reclaimed_pages};
 }
 

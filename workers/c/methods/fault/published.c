@@ -1,6 +1,5 @@
 /* P5 as published: the loop of a Go benchmark, and what its freed but never unmapped mappings pile up to. */
 #include "published.h"
-#include "core.h"
 #include "pile.h"
 
 /* The mapping of one turn: unaligned, advised where asked, never unmapped. */
@@ -57,7 +56,7 @@ static uint64_t run_of(struct job *job, uint64_t turns, uint64_t *spent_ns)
         }
         give_back(s, p);
     }
-    *spent_ns = series_so_far(s, "first-touch")->wall_ns;
+    *spent_ns = series_so_far(s, "first-touch").wall_ns;
     return made;
 }
 

@@ -1,7 +1,7 @@
 /* The userfaultfd methods' descriptor and the thread that answers (userfaultfd(2), ioctl_userfaultfd(2)). */
 #include "userfault.h"
-#include "core.h"
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -117,4 +117,24 @@ void userfault_run(struct slot *s, struct userfault *u)
         PHASE(s, "re-touch") { touch_pages(&all); }
     close(u->descriptor);
     kind_unmap(s, p);
+}
+
+static void interrupted(int number)
+{
+    (void)number;
+}
+
+/* No pthread_cancel(): that loads a library, which may not be there. */
+int userfault_interrupt(pthread_t thread, _Atomic bool *stop, const _Atomic bool *ended)
+{
+    struct sigaction action = {.sa_handler = interrupted}, before;
+    if (sigaction(SIGUSR1, &action, &before) != 0)
+        return -1;
+    *stop = true;
+    while (!*ended) {
+        pthread_kill(thread, SIGUSR1);
+        sched_yield();
+    }
+    pthread_join(thread, NULL);
+    return sigaction(SIGUSR1, &before, NULL);
 }

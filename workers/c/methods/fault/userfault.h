@@ -31,6 +31,9 @@ struct userfault {
 /* `features` of the kernel that the method needs; skips where they or the permission are missing. */
 void userfault_open(struct slot *s, struct userfault *u, uint64_t features, const char *since);
 void userfault_register(struct slot *s, struct userfault *u, uint64_t mode);
+/* Ends a thread that waits in read(2): a signal interrupts it until it has seen `stop` and said `ended`. Not 0, with errno,
+ * where it could not. */
+int userfault_interrupt(pthread_t thread, _Atomic bool *stop, const _Atomic bool *ended);
 /* Phases first-touch, re-touch and unmap: pages are touched by this thread and answered by another, or by a process. */
 void userfault_run(struct slot *s, struct userfault *u);
 #endif

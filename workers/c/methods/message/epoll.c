@@ -1,5 +1,4 @@
 #include "ring.h"
-#include "streams.h"
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 

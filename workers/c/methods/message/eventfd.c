@@ -1,5 +1,4 @@
 #include "ring.h"
-#include "streams.h"
 #include <sys/eventfd.h>
 
 /* An eventfd carries a count and no payload; the payload lies in a ring in shared memory. */

@@ -2,7 +2,6 @@
 #ifndef PAGEWISE_MESSAGE_FUTEX_H
 #define PAGEWISE_MESSAGE_FUTEX_H
 #include "ring.h"
-#include "streams.h"
 #include <linux/futex.h>
 #include <sys/syscall.h>
 

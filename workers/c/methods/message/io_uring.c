@@ -1,6 +1,5 @@
 #include "methods/read/ring.h"
 #include "ring.h"
-#include "streams.h"
 #include <linux/io_uring.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>

@@ -1,5 +1,4 @@
 #include "ring.h"
-#include "streams.h"
 
 /* One place for both ways: the answer is written where the question lies. Its turn stands behind the payload, in the same
  * cache line where both fit into one, so that a small message and its answer are one line that goes to and fro. */

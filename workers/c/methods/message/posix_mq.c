@@ -1,5 +1,4 @@
 #include "streams.h"
-#include "core.h"
 #include <fcntl.h>
 #include <mqueue.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * away from the sender in the middle of its writing. Java's spin ring has the same layout. */
 #ifndef PAGEWISE_MESSAGE_RING_H
 #define PAGEWISE_MESSAGE_RING_H
-#include "message.h"
+#include "streams.h"
 
 enum { RING_SLOTS = 2, RING_ALIGN = 128, RING_TURN_BYTES = 8 };
 

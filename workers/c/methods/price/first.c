@@ -1,7 +1,6 @@
 /* First writes and giving back, once in a fresh process: nothing is recycled before, so that frames come from where a program
  * gets them. Free blocks of the size of a huge page are what a virtual machine's host takes back first. Then the same memory
  * once more, whose frames this process has just given back. */
-#include "core.h"
 #include "price.h"
 
 static char *fresh(struct slot *s, int advice)

@@ -1,5 +1,4 @@
 /* Sets up and checks what the `price` methods measure. */
-#include "core.h"
 #include "price.h"
 #include <fcntl.h>
 #include <stdio.h>

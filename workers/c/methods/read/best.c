@@ -1,6 +1,6 @@
 /* See best.h. */
 #include "best.h"
-#include "direct.h"
+#include "o_direct.h"
 
 enum { TRY_BYTES = 16 << 20 };
 

@@ -1,6 +1,7 @@
 /* How many O_DIRECT reads in flight, how large ones, and by which kind of ring are the fastest on this device. */
 #ifndef PAGEWISE_READ_BEST_H
 #define PAGEWISE_READ_BEST_H
+#include "o_direct.h"
 #include "ring.h"
 
 struct best {

@@ -1,4 +1,4 @@
-#include "direct.h"
+#include "o_direct.h"
 #include "readers.h"
 
 static void run(struct slot *s)

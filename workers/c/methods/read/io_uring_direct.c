@@ -1,4 +1,4 @@
-#include "direct.h"
+#include "o_direct.h"
 #include "ring.h"
 
 static void run(struct slot *s)

@@ -1,5 +1,4 @@
 #include "best.h"
-#include "direct.h"
 #include "limit_hot.h"
 
 /* Hot: nothing is cheaper than to consume bytes that lie in resident anonymous memory. */

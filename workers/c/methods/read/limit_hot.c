@@ -28,15 +28,6 @@ static void consume_share(struct sink *sink, const char *start, size_t bytes, bo
     }
 }
 
-static inline void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static void *help(void *argument)
 {
     struct hot *hot = argument;

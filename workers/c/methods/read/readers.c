@@ -1,6 +1,6 @@
 /* See readers.h. */
 #include "readers.h"
-#include "direct.h"
+#include "o_direct.h"
 #include "read_call.h"
 
 static void wait_for(sem_t *semaphore)

@@ -1,6 +1,6 @@
 /* The measured pass over a ring; see ring.h. */
 #include "ring.h"
-#include "direct.h"
+#include "o_direct.h"
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
 

@@ -27,7 +27,7 @@ static void *write_back(void *argument)
 }
 
 /* A number behind its name in a small file of /proc; 0 where there is none. */
-static uint64_t number_in(const char *path, const char *format)
+static uint64_t proc_number(const char *path, const char *format)
 {
     char line[128];
     unsigned long long value = 0;
@@ -43,12 +43,12 @@ static uint64_t number_in(const char *path, const char *format)
  * written back in between. */
 static uint64_t dirtied_bytes(void)
 {
-    return number_in("/proc/self/io", "write_bytes: %llu");
+    return proc_number("/proc/self/io", "write_bytes: %llu");
 }
 
 static uint64_t written_bytes(const struct slot *s)
 {
-    return number_in("/proc/vmstat", "nr_written %llu") * s->page_bytes;
+    return proc_number("/proc/vmstat", "nr_written %llu") * s->page_bytes;
 }
 
 /* Dirty bytes of the file: from cachestat() (Linux 6.5), which a seccomp filter or an old kernel refuses; then no fact. */

@@ -1,5 +1,4 @@
 #include "ring.h"
-#include "shared.h"
 #include "transfer.h"
 
 /* Pages that both sides have mapped since before the clock: a made its block in them, b uses it there. What passes is a word

@@ -1,7 +1,6 @@
 /* See ring.h. */
 #include "ring.h"
 #include "block.h"
-#include "shared.h"
 #include <sched.h>
 
 enum { SPINS_BEFORE_YIELD = 2048, YIELDS_BEFORE_LOOK = 64 };
@@ -26,15 +25,6 @@ struct ring ring_open(struct slot *s, size_t chunk, uint64_t chunks)
 void ring_close(struct ring *r)
 {
     munmap(r->head, r->mapped_bytes);
-}
-
-static inline void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
 }
 
 void ring_wait(struct slot *s, _Atomic uint64_t *counter, uint64_t at_least, size_t done)

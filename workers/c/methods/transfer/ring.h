@@ -1,7 +1,7 @@
 /* A ring of a few chunks in shared memory, one writer and one reader, both at work at once. Side a makes it. */
 #ifndef PAGEWISE_RING_H
 #define PAGEWISE_RING_H
-#include "worker.h"
+#include "shared.h"
 #include <stdatomic.h>
 
 /* The two counters lie on lines of their own, two lines apart: a processor may fetch lines in pairs. */

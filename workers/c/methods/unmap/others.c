@@ -1,6 +1,7 @@
 /* See others.h. Nothing here is measured but others_catch_up(), and the passes of the threads themselves. */
 #include "others.h"
 #include <sched.h>
+#include <stdio.h>
 #include <time.h>
 
 static cpu_set_t before;
@@ -10,13 +11,6 @@ static void pass(const char *pages, size_t page)
 {
     for (int i = 0; i < WARM_PAGES; i++)
         (void)*(const volatile char *)(pages + (size_t)i * page);
-}
-
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void one_turn(struct other *me, unsigned turn)
@@ -182,4 +176,48 @@ void others_compare(struct slot *s, struct others *all)
         o->owed = usual > o->owed ? usual - o->owed : 0;
     }
     fact(s, "other_passes_alone", alone);
+}
+
+/* The row of /proc/interrupts, all CPUs together; 0 where there is none. */
+uint64_t tlb_shootdowns(void)
+{
+    char word[16];
+    unsigned long one;
+    uint64_t sum = 0;
+    FILE *file = fopen("/proc/interrupts", "re");
+    while (file && fscanf(file, " %15s", word) == 1) {
+        if (strcmp(word, "TLB:") == 0) {
+            while (fscanf(file, "%lu", &one) == 1)
+                sum += one;
+            break;
+        }
+        if (fscanf(file, "%*[^\n]") == EOF)
+            break;
+    }
+    if (file)
+        fclose(file);
+    return sum;
+}
+
+bool shootdowns_interrupt(struct slot *s, struct others *all)
+{
+    enum { CALLS = 256 };
+    static bool known, seen;
+    if (known || all->count == 0)
+        return seen;
+    size_t page = s->page_bytes;
+    char *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check_map(s, p);
+    uint64_t counted = tlb_shootdowns();
+    others_start(all);
+    for (int i = 0; i < CALLS; i++) {
+        *(volatile char *)p = (char)(s->seed | 1);
+        if (mprotect(p, page, PROT_READ) != 0 || mprotect(p, page, PROT_READ | PROT_WRITE) != 0)
+            fail(s, "mprotect");
+    }
+    others_stop(all);
+    seen = tlb_shootdowns() - counted >= CALLS / 2;
+    known = true;
+    munmap(p, page);
+    return seen;
 }

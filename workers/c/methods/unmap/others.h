@@ -40,4 +40,8 @@ void others_compare(struct slot *s, struct others *all);
 /* Before a phase: has everybody at the start line. Inside it: lets them run until each has made the passes that it owes. */
 void others_arm(struct others *all, bool by_owed);
 void others_catch_up(struct others *all);
+
+uint64_t tlb_shootdowns(void); /* interrupts that had a CPU forget translations, of the whole machine, since it started */
+/* Whether taking memory away sends such interrupts here: asked once, of a page that is protected over and over. */
+bool shootdowns_interrupt(struct slot *s, struct others *all);
 #endif

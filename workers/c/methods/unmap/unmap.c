@@ -1,48 +1,6 @@
 /* Preparing and proving of the `unmap` methods. Only the phase others-owe is timed. */
 #include "unmap.h"
 #include <fcntl.h>
-#include <stdio.h>
-
-/* The row of /proc/interrupts, all CPUs together; 0 where there is none. */
-static uint64_t shootdowns(void)
-{
-    char word[16];
-    unsigned long one;
-    uint64_t sum = 0;
-    FILE *file = fopen("/proc/interrupts", "re");
-    while (file && fscanf(file, " %15s", word) == 1) {
-        if (strcmp(word, "TLB:") == 0) {
-            while (fscanf(file, "%lu", &one) == 1)
-                sum += one;
-            break;
-        }
-        if (fscanf(file, "%*[^\n]") == EOF)
-            break;
-    }
-    if (file)
-        fclose(file);
-    return sum;
-}
-
-/* Whether taking memory away sends interrupts on this machine: asked once, of a page that is protected over and over. */
-static bool interrupts_seen(struct slot *s, struct range *r)
-{
-    enum { CALLS = 256 };
-    static bool known, seen;
-    if (known || r->others->count == 0)
-        return seen;
-    uint64_t counted = shootdowns();
-    others_start(r->others);
-    for (int i = 0; i < CALLS; i++) {
-        *(volatile char *)r->p = (char)(s->seed | 1);
-        if (mprotect(r->p, s->page_bytes, PROT_READ) != 0 || mprotect(r->p, s->page_bytes, PROT_READ | PROT_WRITE) != 0)
-            fail(s, "mprotect");
-    }
-    others_stop(r->others);
-    seen = shootdowns() - counted >= CALLS / 2;
-    known = true;
-    return seen;
-}
 
 struct range unmap_begin(struct slot *s, bool touch)
 {
@@ -56,7 +14,7 @@ struct range unmap_begin(struct slot *s, bool touch)
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     check_map(s, r.p);
     (void)madvise(r.p, r.bytes, MADV_NOHUGEPAGE);
-    bool seen = touch && interrupts_seen(s, &r);
+    bool seen = touch && shootdowns_interrupt(s, r.others);
     for (size_t i = 0; touch && i < r.bytes; i += s->page_bytes)
         r.p[i] = (char)(s->seed | 1);
     fact(s, "interrupts_seen", seen);
@@ -72,7 +30,7 @@ char *unmap_elsewhere(struct slot *s, struct range *r)
 
 void unmap_ready(struct range *r)
 {
-    r->shootdowns = shootdowns();
+    r->shootdowns = tlb_shootdowns();
     others_start(r->others);
 }
 
@@ -80,7 +38,7 @@ void unmap_others(struct slot *s, struct range *r, const char *call)
 {
     int error = errno;
     others_stop(r->others);
-    fact(s, "foreign_shootdowns", shootdowns() - r->shootdowns);
+    fact(s, "foreign_shootdowns", tlb_shootdowns() - r->shootdowns);
     fact(s, "failed_calls", r->failed);
     errno = error;
     if (r->failed)

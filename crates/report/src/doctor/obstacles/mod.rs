@@ -1,4 +1,4 @@
-//! What cannot be measured on a machine, why, and the one command that would change it.
+//! Obstacles on a machine: cause, and the command that removes it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ mod software;
 /// Something that cannot be measured here, or not well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Obstacle {
-    /// What cannot be measured.
+    /// Affected measurement.
     pub what: String,
     /// Why not, with the fact that shows it.
     pub why: String,
@@ -72,7 +72,7 @@ const TESTS: [Test; 34] = [
     memory::free_page_reporting,
 ];
 
-/// What cannot be measured on a machine.
+/// Obstacles on a machine.
 pub fn obstacles(environment: &Environment) -> Vec<Obstacle> {
     let mut found: Vec<Obstacle> = TESTS.iter().filter_map(|test| test(environment)).collect();
     // Root needs no sudo, and small systems where root works have none.

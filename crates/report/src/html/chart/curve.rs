@@ -2,12 +2,12 @@
 
 use super::svg::{self, Svg};
 use super::{Drawing, MARKS};
-use crate::view::{Curves, Point};
+use crate::plot::{Curves, Point};
 
 /// Height of the drawing, and of the part of it in which costs lie, in pixels.
 const HEIGHT: u32 = 300;
 const TOP: f64 = 26.0;
-/// Where the strips of bands begin, how high each is, and how many find room.
+/// Offset, height and largest number of the strips of bands.
 const STRIPS: f64 = 2.0;
 const STRIP: f64 = 5.0;
 const MOST_STRIPS: usize = 4;
@@ -17,7 +17,7 @@ const LEFT: f64 = 0.14;
 const RIGHT: f64 = 0.96;
 
 /// The lines of one chart; what `label` says is read out for all of it.
-pub(in crate::html) fn curves(curves: &Curves, label: &str) -> Drawing {
+pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
     let mut svg = Svg::new("curves", HEIGHT, label);
     let x = |value: u64| LEFT + (RIGHT - LEFT) * curves.across.place(value as f64);
     let y = |cost: f64| {

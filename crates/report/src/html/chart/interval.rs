@@ -5,7 +5,7 @@ use record::summary::Estimate;
 
 use super::Drawing;
 use super::svg::{self, Svg};
-use crate::view::Axis;
+use crate::plot::Axis;
 
 /// Height of a row's drawing, in pixels.
 const HEIGHT: u32 = 26;
@@ -27,7 +27,7 @@ fn number(ratio: f64) -> String {
 }
 
 /// The words of an axis of ratios.
-pub fn head(axis: &Axis) -> Drawing {
+pub(super) fn head(axis: &Axis) -> Drawing {
     // The baseline's own place comes first, then the ends, then what there is room for.
     let mut ticks = axis.ticks.clone();
     ticks.sort_by_key(|&t| (t != 1.0, t != axis.low && t != axis.high));
@@ -39,7 +39,7 @@ pub fn head(axis: &Axis) -> Drawing {
 
 /// An interval with its estimate, the baseline at one, and every launch as a small dot, from the first at the top to the last
 /// at the bottom. Without an estimate it is the baseline itself.
-pub fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], words: &str) -> Drawing {
+pub(super) fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], words: &str) -> Drawing {
     let mut svg = Svg::new("plot", HEIGHT, words);
     svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(HEIGHT)));
     let step = (f64::from(HEIGHT) - 6.0) / (launches.len().max(2) - 1) as f64;
@@ -52,7 +52,7 @@ pub fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], words: 
 }
 
 /// An interval between two sides with every run of the first as a dot above it, and every run of the second below.
-pub(in crate::html) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], words: &str) -> Drawing {
+pub(super) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], words: &str) -> Drawing {
     let mut svg = Svg::new("plot", TALL, words);
     svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(TALL)));
     // Two heights in turn, so that runs alike do not hide each other.
@@ -95,13 +95,8 @@ fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Estimate, middle: f64) {
     }
 }
 
-/// The words of the axis of factors.
-pub(in crate::html) fn factors(axis: &Axis) -> Drawing {
-    head(axis)
-}
-
 /// A bar from one to the factor that is proven, and on to the largest that is possible.
-pub(in crate::html) fn bar(axis: &Axis, (low, high): (f64, f64), words: &str) -> Drawing {
+pub(super) fn bar(axis: &Axis, (low, high): (f64, f64), words: &str) -> Drawing {
     let mut svg = Svg::new("bar", HEIGHT, words);
     for &tick in &axis.ticks {
         svg.line("grid", (axis.place(tick), 0.0), (axis.place(tick), f64::from(HEIGHT)));

@@ -11,13 +11,9 @@ mod svg;
 use minijinja::Value;
 use serde::{Serialize, Serializer};
 
-pub(super) use curve::curves;
-pub(super) use interval::{bar, factors, sides};
-pub use interval::{head, interval};
-pub(super) use launches::{launches, times};
-pub(super) use stack::{lengths, stack};
+use crate::plot::Plot;
 
-/// The marks of lines, told apart by their shape as well as by their colour.
+/// The marks of lines, told apart by their shape as well as by their color.
 pub(super) const MARKS: [&str; 7] = [
     "M0-4.5a4.5 4.5 0 1 0 .01 0z",
     "M-4-4h8v8h-8z",
@@ -29,11 +25,23 @@ pub(super) const MARKS: [&str; 7] = [
 ];
 
 /// A finished drawing. Only the modules below make one, and they escape every word in it.
-#[derive(Clone, Debug)]
-pub struct Drawing(String);
+struct Drawing(String);
 
-impl Serialize for Drawing {
+/// A template takes a plot as its drawing.
+impl Serialize for Plot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Value::from_safe_string(self.0.clone()).serialize(serializer)
+        let Drawing(svg) = match self {
+            Plot::Ratios(axis) => interval::head(axis),
+            Plot::Times(scale) => launches::times(scale),
+            Plot::Interval { axis, ratio, launches, label } => {
+                interval::interval(axis, ratio.as_ref(), launches, label)
+            }
+            Plot::Sides { axis, ratio, runs, label } => interval::sides(axis, ratio, runs, label),
+            Plot::Bar { axis, factors, label } => interval::bar(axis, *factors, label),
+            Plot::Launches { scale, walls } => launches::launches(scale, walls),
+            Plot::Stack { scale, phases, parts } => stack::stack(scale, phases, parts),
+            Plot::Curves { curves, label } => curve::curves(curves, label),
+        };
+        Value::from_safe_string(svg).serialize(serializer)
     }
 }

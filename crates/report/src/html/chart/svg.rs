@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Drawing;
-use crate::html::inert::escaped;
+use crate::escape;
 
 /// An SVG that is being written. Places along the page are shares of the width from 0 to 1, heights are pixels.
 pub(super) struct Svg(String);
@@ -19,7 +19,7 @@ impl Svg {
     pub(super) fn new(class: &str, height: u32, label: &str) -> Svg {
         let said = match label {
             "" => "aria-hidden=\"true\"".to_owned(),
-            words => format!("role=\"img\" aria-label=\"{}\"", escaped(words)),
+            words => format!("role=\"img\" aria-label=\"{}\"", escape::html(words)),
         };
         Svg(format!("<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {said}>"))
     }
@@ -73,7 +73,7 @@ impl Svg {
 
     /// Words; `anchor` is start, middle or end.
     pub(super) fn words(&mut self, (x, y): (f64, f64), anchor: &str, words: &str) {
-        let (x, words) = (percent(x), escaped(words));
+        let (x, words) = (percent(x), escape::html(words));
         let _ = write!(self.0, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
     }
 
@@ -82,7 +82,7 @@ impl Svg {
         match title {
             "" => self.0.push_str("/>"),
             words => {
-                let _ = write!(self.0, "><title>{}</title></{element}>", escaped(words));
+                let _ = write!(self.0, "><title>{}</title></{element}>", escape::html(words));
             }
         }
     }

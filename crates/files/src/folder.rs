@@ -1,0 +1,409 @@
+//! A folder of ours, held by its descriptor.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+use crate::beneath;
+use crate::input::{limited, regular};
+use crate::{Access, Error, File, Ownership, Result};
+
+/// An open folder. Names are relative paths below it.
+#[derive(Debug)]
+pub struct Folder {
+    descriptor: OwnedFd,
+    path: PathBuf,
+}
+
+/// Type of a directory entry. Symbolic links, pipes, sockets and devices are `Other`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Regular file.
+    File,
+    /// Directory.
+    Folder,
+    /// Anything else.
+    Other,
+}
+
+/// Directory entry; a symbolic link describes itself.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Name without its folder.
+    pub name: OsString,
+    /// Type.
+    pub kind: Kind,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Last change of the content.
+    pub modified: SystemTime,
+    /// Owner.
+    pub ownership: Ownership,
+}
+
+impl Folder {
+    /// Opens a folder by a path that the user typed or that is ours; links in the path are followed.
+    ///
+    /// # Errors
+    /// There is no such folder, or it may not be opened.
+    pub fn open(path: &Path) -> Result<Folder> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = openat(CWD, path, flags, Mode::empty()).map_err(io::Error::from);
+        let real = opened.and_then(|descriptor| Ok((descriptor, std::fs::canonicalize(path)?)));
+        let (descriptor, path) = real.map_err(|error| Error::new("read", path, error))?;
+        Ok(Folder { descriptor, path })
+    }
+
+    /// Opens a folder, making it and its parents where they are missing.
+    ///
+    /// # Errors
+    /// It cannot be made or opened.
+    pub fn make(path: &Path) -> Result<Folder> {
+        std::fs::create_dir_all(path).map_err(|error| Error::new("make", path, error))?;
+        Folder::open(path)
+    }
+
+    /// Opens a folder that nobody but this user and root can change or replace, making it with mode 0700 if it is missing.
+    ///
+    /// # Errors
+    /// It cannot be made, or another user may change it or a folder above it (`PermissionDenied`).
+    pub fn private(path: &Path) -> Result<Folder> {
+        // Nothing is made in a folder of another user.
+        if let Some(there) = path.ancestors().find(|above| above.is_dir()) {
+            Folder::open(there)?.is_safe(path)?;
+        }
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+        made.map_err(|error| Error::new("make", path, error))?;
+        let folder = Folder::open(path)?;
+        folder.is_safe(path)?;
+        if folder.access()?.is_trusted() { Ok(folder) } else { Err(unsafe_at(path, &folder.path)) }
+    }
+
+    /// An error if another user can replace this folder.
+    fn is_safe(&self, asked: &Path) -> Result<()> {
+        for above in self.path.ancestors() {
+            let stat = statat(CWD, above, AtFlags::SYMLINK_NOFOLLOW);
+            let stat = stat.map_err(|error| Error::new("read", above, error))?;
+            if !Access::of_stat(&stat).is_safe_above() {
+                return Err(unsafe_at(asked, above));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a folder, or takes an empty one of this user. Returns it with the folders made, innermost first; on error
+    /// they are removed again.
+    ///
+    /// # Errors
+    /// It is in use (`DirectoryNotEmpty`), belongs to another user (`PermissionDenied`) or cannot be made.
+    pub fn fresh(path: &Path) -> Result<(Folder, Vec<PathBuf>)> {
+        let missing = |p: &&Path| !p.as_os_str().is_empty() && std::fs::symlink_metadata(p).is_err();
+        let made: Vec<PathBuf> = path.ancestors().take_while(missing).map(Path::to_owned).collect();
+        let fresh = Folder::make(path).and_then(|folder| folder.empty_and_own(path));
+        match fresh {
+            Ok(folder) => Ok((folder, made)),
+            Err(error) => {
+                made.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+                Err(error)
+            }
+        }
+    }
+
+    /// Checks whether [`Folder::fresh`] can succeed; changes nothing.
+    ///
+    /// # Errors
+    /// As [`Folder::fresh`].
+    pub fn can_be_fresh(path: &Path) -> Result<()> {
+        if std::fs::symlink_metadata(path).is_ok() {
+            Folder::open(path)?.empty_and_own(path)?;
+            return Ok(());
+        }
+        let above = path.ancestors().skip(1).find(|above| std::fs::symlink_metadata(above).is_ok());
+        let above = above.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let writable = rustix::fs::accessat(CWD, above.join(""), rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
+        writable.map_err(|error| Error::new("make", path, error))
+    }
+
+    fn empty_and_own(self, path: &Path) -> Result<Folder> {
+        let refused = |kind: io::ErrorKind, why: &str| Err(Error::new("use", path, io::Error::new(kind, why)));
+        if let Ownership::Foreign(user) = self.ownership()? {
+            return refused(io::ErrorKind::PermissionDenied, &format!("it belongs to user {user}"));
+        }
+        if !self.names()?.is_empty() {
+            return refused(io::ErrorKind::DirectoryNotEmpty, "it is not empty");
+        }
+        Ok(self)
+    }
+
+    /// Absolute path at the time of opening. For messages and for programs that are started; not for opening.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Descriptor of the folder, to be locked.
+    pub fn into_file(self) -> File {
+        self.descriptor.into()
+    }
+
+    /// Owner of the folder.
+    ///
+    /// # Errors
+    /// fstat(2) fails.
+    pub fn ownership(&self) -> Result<Ownership> {
+        Ok(self.access()?.ownership())
+    }
+
+    /// Owner and permissions of the folder.
+    ///
+    /// # Errors
+    /// fstat(2) fails.
+    pub fn access(&self) -> Result<Access> {
+        Access::of(&self.descriptor).map_err(|error| Error::new("read", &self.path, error))
+    }
+
+    /// Opens a folder in this one.
+    ///
+    /// # Errors
+    /// There is no such folder, or a link stands in the way.
+    pub fn folder(&self, name: impl AsRef<Path>) -> Result<Folder> {
+        let name = name.as_ref();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let descriptor = self.opened("read", name, flags)?;
+        Ok(Folder { descriptor, path: self.path.join(name) })
+    }
+
+    /// Opens a folder below this one, making it and those above it where they are missing.
+    ///
+    /// # Errors
+    /// It cannot be made or opened.
+    pub fn make_folder(&self, name: impl AsRef<Path>) -> Result<Folder> {
+        let name = name.as_ref();
+        let mut missing: Vec<&Path> = name.ancestors().filter(|above| !above.as_os_str().is_empty()).collect();
+        while let Some(next) = missing.pop() {
+            let above = next.parent().filter(|above| !above.as_os_str().is_empty());
+            let above = above.map(|above| self.folder(above)).transpose()?;
+            let plain = self.plain("make", Path::new(next.file_name().unwrap_or_default()))?;
+            match mkdirat(above.as_ref().unwrap_or(self), plain, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(self.cannot("make", next, error)),
+            }
+        }
+        self.folder(name)
+    }
+
+    /// Opens a regular file for reading.
+    ///
+    /// # Errors
+    /// There is none, it is no regular file, or a link stands in the way.
+    pub fn file(&self, name: impl AsRef<Path>) -> Result<File> {
+        let name = name.as_ref();
+        let descriptor = self.opened("read", name, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        regular(File::from(descriptor)).map_err(|error| self.cannot("read", name, error))
+    }
+
+    /// Bytes of a regular file.
+    ///
+    /// # Errors
+    /// As [`Folder::file`], or the file has more than `limit` bytes.
+    pub fn read(&self, name: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>> {
+        let name = name.as_ref();
+        limited(self.file(name)?, limit).map_err(|error| self.cannot("read", name, error))
+    }
+
+    /// Opens a regular file for reading and writing, making it if it is missing. The offset is at its start.
+    ///
+    /// # Errors
+    /// It is no regular file, or cannot be made or opened.
+    pub fn edit(&self, name: impl AsRef<Path>) -> Result<File> {
+        let name = name.as_ref();
+        let descriptor = self.opened("write", name, OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK)?;
+        regular(File::from(descriptor)).map_err(|error| self.cannot("write", name, error))
+    }
+
+    /// Makes a file that must not exist yet.
+    ///
+    /// # Errors
+    /// Something of this name exists, or it cannot be made.
+    pub fn create(&self, name: impl AsRef<Path>) -> Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        Ok(File::from(self.opened("write", name.as_ref(), flags)?))
+    }
+
+    /// Makes an empty file directly in this folder, in place of one of this name.
+    ///
+    /// # Errors
+    /// It cannot be removed or made.
+    pub fn replace(&self, name: impl AsRef<Path>) -> Result<File> {
+        let name = name.as_ref();
+        match unlinkat(&self.descriptor, self.plain("write", name)?, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => self.create(name),
+            Err(error) => Err(self.cannot("write", name, error)),
+        }
+    }
+
+    /// Writes a file directly in this folder, whole or not at all; replaces one of this name.
+    ///
+    /// # Errors
+    /// It cannot be written; the old file is as it was.
+    pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+        self.write_with(name.as_ref(), false, |file| file.write_all(bytes))
+    }
+
+    /// Writes a program that this user may execute, as [`Folder::write`].
+    ///
+    /// # Errors
+    /// As [`Folder::write`].
+    pub fn write_program(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+        self.write_with(name.as_ref(), true, |file| file.write_all(bytes))
+    }
+
+    fn write_with(&self, name: &Path, program: bool, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+        let plain = self.plain("write", name)?;
+        let part = format!(".{}.{}.part", plain.to_string_lossy(), std::process::id());
+        // A process of this number may have been killed here before.
+        let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
+        let mut file = self.create(&part)?;
+        let mode = Mode::from_raw_mode(0o700);
+        let allowed = if program { rustix::fs::fchmod(&file, mode).map_err(io::Error::from) } else { Ok(()) };
+        let written = allowed.and_then(|()| fill(&mut file));
+        drop(file);
+        let named = written.and_then(|()| Ok(renameat(&self.descriptor, &part, &self.descriptor, plain)?));
+        named.map_err(|error| {
+            let _ = unlinkat(&self.descriptor, &part, AtFlags::empty());
+            self.cannot("write", name, error)
+        })
+    }
+
+    /// Renames an entry of this folder; fails over a folder that is not empty.
+    ///
+    /// # Errors
+    /// rename(2) fails.
+    pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
+        let (from, to) = (self.plain("rename", from.as_ref())?, self.plain("rename", to.as_ref())?);
+        let renamed = renameat(&self.descriptor, from, &self.descriptor, to);
+        renamed.map_err(|error| self.cannot("rename", Path::new(from), error))
+    }
+
+    /// Removes an entry of this folder with all that is in it. A link is removed, never followed.
+    ///
+    /// # Errors
+    /// It does not exist or may not be removed.
+    pub fn remove(&self, name: impl AsRef<Path>) -> Result<()> {
+        let plain = self.plain("remove", name.as_ref())?;
+        remove(self.descriptor.as_fd(), plain).map_err(|error| self.cannot("remove", name.as_ref(), error))
+    }
+
+    /// Names of the entries, sorted.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn names(&self) -> Result<Vec<OsString>> {
+        names(self.descriptor.as_fd()).map_err(|error| Error::new("read", &self.path, error))
+    }
+
+    /// Entry of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn entry(&self, name: impl AsRef<Path>) -> Result<Entry> {
+        let plain = self.plain("read", name.as_ref())?;
+        let stat = statat(&self.descriptor, plain, AtFlags::SYMLINK_NOFOLLOW);
+        let stat = stat.map_err(|error| self.cannot("read", name.as_ref(), error))?;
+        Ok(entry(plain.to_owned(), &stat))
+    }
+
+    /// All entries, sorted by name. An entry that goes away meanwhile is left out.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn entries(&self) -> Result<Vec<Entry>> {
+        Ok(self.names()?.iter().filter_map(|name| self.entry(name).ok()).collect())
+    }
+
+    /// True if this user may execute a file of this folder: its permissions and the mount allow it.
+    pub fn may_execute(&self, name: impl AsRef<Path>) -> bool {
+        rustix::fs::accessat(&self.descriptor, name.as_ref(), rustix::fs::Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+    }
+
+    /// Waits until the names in this folder have reached the device.
+    ///
+    /// # Errors
+    /// The device reports an error. File systems without this call report success.
+    pub fn sync(&self) -> Result<()> {
+        match rustix::fs::fsync(&self.descriptor) {
+            Ok(()) | Err(Errno::INVAL | Errno::ROFS | Errno::NOTSUP) => Ok(()),
+            Err(error) => Err(Error::new("write", &self.path, error)),
+        }
+    }
+
+    /// Name without a path: the only component that renaming and removing take.
+    fn plain<'a>(&self, doing: &'static str, name: &'a Path) -> Result<&'a OsStr> {
+        let plain = name.file_name().filter(|plain| Path::new(plain) == name);
+        plain.ok_or_else(|| self.cannot(doing, name, Errno::INVAL))
+    }
+
+    fn opened(&self, doing: &'static str, name: &Path, flags: OFlags) -> Result<OwnedFd> {
+        let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o666) } else { Mode::empty() };
+        let opened = beneath::open(self.descriptor.as_fd(), name, flags, mode);
+        opened.map_err(|error| self.cannot(doing, name, error))
+    }
+
+    fn cannot(&self, doing: &'static str, name: &Path, error: impl Into<io::Error>) -> Error {
+        Error::new(doing, &self.path.join(name), error)
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+fn unsafe_at(asked: &Path, above: &Path) -> Error {
+    let why = format!("another user can change {}", above.display());
+    Error::new("use", asked, io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
+fn entry(name: OsString, stat: &Stat) -> Entry {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Folder,
+        _ => Kind::Other,
+    };
+    let since = Duration::new(stat.st_mtime.try_into().unwrap_or(0), stat.st_mtime_nsec.try_into().unwrap_or(0));
+    let ownership = Access::of_stat(stat).ownership();
+    let bytes = stat.st_size.try_into().unwrap_or(0);
+    Entry { name, kind, bytes, modified: SystemTime::UNIX_EPOCH + since, ownership }
+}
+
+fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
+        if name != "." && name != ".." {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn remove(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    match unlinkat(folder, name, AtFlags::empty()) {
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        removed => return Ok(removed?),
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let inner = openat(folder, name, flags, Mode::empty())?;
+    for name in names(inner.as_fd())? {
+        remove(inner.as_fd(), &name)?;
+    }
+    Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?)
+}

@@ -1,0 +1,120 @@
+//! The only code that opens, creates, renames and removes files.
+//!
+//! Three kinds of place, three rules:
+//! - [`Folder`]: a folder of ours. Everything in it is reached through its descriptor; no symbolic link is followed.
+//! - [`open_input`], [`read_input`], [`Output`]: a path that the user typed. Links are followed, as every other tool does.
+//! - [`kernel`]: files of /proc, /sys and cgroups.
+//!
+//! Only regular files are read, they are opened with `O_NONBLOCK`, and every read has a size limit.
+
+mod beneath;
+mod folder;
+mod input;
+pub mod kernel;
+mod output;
+mod temporary;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+pub use folder::{Entry, Folder, Kind};
+pub use input::{open_input, read_input, read_input_text};
+pub use output::Output;
+/// An open file.
+pub use std::fs::File;
+pub use temporary::{Temporary, memory_file, temporary, temporary_place};
+
+/// Result of an operation on a file.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Failed operation on a file. Its text is `cannot read PATH`; the cause is its source.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {path}", path = path.display())]
+pub struct Error {
+    /// Infinitive: read, write, make, remove.
+    doing: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl Error {
+    fn new(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
+        Error { doing, path: path.to_owned(), source: source.into() }
+    }
+
+    /// Kind of the cause: `NotFound`, `FileTooLarge`, `InvalidInput` (no regular file), `PermissionDenied`, …
+    pub fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+
+    /// The cause alone, without the path.
+    pub fn cause(&self) -> &io::Error {
+        &self.source
+    }
+
+    /// True if there is no such file or folder.
+    pub fn is_missing(&self) -> bool {
+        self.kind() == io::ErrorKind::NotFound
+    }
+}
+
+/// `Ok(None)` in place of an error if the file does not exist.
+pub fn if_there<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.is_missing() => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Owner of a file or folder, relative to the effective user of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ownership {
+    /// This user.
+    Own,
+    /// Another user, with the user id.
+    Foreign(u32),
+}
+
+/// Owner and permissions of an open file or folder.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    owner: u32,
+    group: u32,
+    mode: u32,
+}
+
+impl Access {
+    /// Access of an open descriptor.
+    ///
+    /// # Errors
+    /// fstat(2) fails.
+    pub fn of(descriptor: impl AsFd) -> io::Result<Access> {
+        Ok(Access::of_stat(&rustix::fs::fstat(descriptor)?))
+    }
+
+    fn of_stat(stat: &rustix::fs::Stat) -> Access {
+        Access { owner: stat.st_uid, group: stat.st_gid, mode: stat.st_mode }
+    }
+
+    /// Owner relative to this process.
+    pub fn ownership(self) -> Ownership {
+        if self.owner == rustix::process::geteuid().as_raw() { Ownership::Own } else { Ownership::Foreign(self.owner) }
+    }
+
+    /// True if nobody but this user and root can change the file.
+    pub fn is_trusted(self) -> bool {
+        let others = if self.has_group_of_one() { 0o002 } else { 0o022 };
+        (self.ownership() == Ownership::Own || self.owner == 0) && self.mode & others == 0
+    }
+
+    /// True if nobody but this user and root can replace what lies below a folder: trusted, or sticky like /tmp.
+    fn is_safe_above(self) -> bool {
+        self.is_trusted() || self.mode & 0o1000 != 0 && (self.ownership() == Ownership::Own || self.owner == 0)
+    }
+
+    /// Many distributions give every user a group of the same number, and a umask that lets it write.
+    fn has_group_of_one(self) -> bool {
+        self.group == self.owner && self.owner != 0
+    }
+}

@@ -1,0 +1,147 @@
+//! Published figures beside ours: each figure of an article with the cells that repeat it.
+
+use record::published::{Figure, Published};
+use record::sizes::parse_size;
+use record::summary::{CellSummary, Distribution, LaunchValues, PhaseSummary, Proof, Summary};
+use stats::estimate::LEAST_POINTS;
+use stats::interval::CONFIDENCE;
+use stats::t::t_interval;
+
+/// One published figure and one cell that repeats it.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeated<'a> {
+    /// The figure.
+    pub figure: &'a Figure,
+    /// The cell; absent where the run has none.
+    pub cell: Option<&'a CellSummary>,
+    /// Our figure; absent where the cell has none.
+    pub here: Option<Here>,
+}
+
+/// Our figure in the published unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Here {
+    /// Its value.
+    pub value: f64,
+    /// Its interval at 95 %; absent with too few launches, and of a count.
+    pub interval: Option<(f64, f64)>,
+    /// True if it is a count and not a time.
+    pub is_count: bool,
+    /// The value over the published one; absent where that is zero.
+    pub ratio: Option<f64>,
+}
+
+/// Every figure of an article, in its order, with the cells of a run that repeat it.
+pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeated<'a>> {
+    let mut rows = Vec::new();
+    for figure in &article.figures {
+        let cells = matching(figure, &figure.cell, summary);
+        rows.extend(cells.is_empty().then_some(Repeated { figure, cell: None, here: None }));
+        rows.extend(cells.into_iter().map(|cell| Repeated {
+            figure,
+            cell: Some(cell),
+            here: here(figure, cell, summary),
+        }));
+    }
+    rows
+}
+
+fn here(figure: &Figure, cell: &CellSummary, summary: &Summary) -> Option<Here> {
+    let (value, interval) = match &figure.against {
+        Some(selector) => divided(figure, (cell, matching(figure, selector, summary).first().copied()?))?,
+        None => ours(figure, cell)?,
+    };
+    let times = ["wall_ns", "cpu_ns", "user_ns", "system_ns", "cpu_percent"];
+    let is_count = interval.is_none() && !times.contains(&figure.column.as_str());
+    Some(Here { value, interval, is_count, ratio: (figure.value != 0.0).then(|| value / figure.value) })
+}
+
+/// Our cells of a selector and a figure's parameters: one, or one of each worker of a family.
+fn matching<'a>(figure: &Figure, selector: &str, summary: &'a Summary) -> Vec<&'a CellSummary> {
+    let sized = |text: &str| parse_size(text).map_or_else(|_| text.to_owned(), |b| b.to_string());
+    let named = |cell: &str| match (selector.strip_suffix('*'), selector.contains('@')) {
+        (Some(start), _) => cell.starts_with(start),
+        // Where an experiment has two sides and a figure names one worker, it does both.
+        (None, true) => cell.strip_prefix(selector).is_some_and(|rest| rest.is_empty() || rest.starts_with('+')),
+        (None, false) => cell.split('@').next() == Some(selector),
+    };
+    let fits = |c: &&CellSummary| {
+        let one_of = |own: &String, v: &str| v.split('|').any(|v| own == v || *own == sized(v));
+        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| one_of(own, v)))
+    };
+    let mut found: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
+    if !selector.ends_with('*') {
+        found.truncate(1);
+    }
+    found
+}
+
+/// Our figure in the published unit: value, and its interval where there is one.
+fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
+    let phase = cell.phases.get(&figure.phase)?;
+    let counted = |v: f64| Some((v, None));
+    let scale = match figure.unit.as_str() {
+        "s" => 1e-9,
+        "ms" => 1e-6,
+        "us" | "µs" => 1e-3,
+        _ => 1.0,
+    };
+    let timed =
+        |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
+    match figure.column.as_str() {
+        "wall_ns" if figure.ops > 0 => timed(&phase.per_unit_ns, scale * figure.ops as f64),
+        "wall_ns" => timed(&phase.wall_ns, scale),
+        "cpu_ns" if figure.ops > 0 && phase.wall_ns.median > 0.0 => {
+            let per_unit = phase.per_unit_ns.median / phase.wall_ns.median;
+            timed(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
+        }
+        "cpu_ns" => timed(&phase.cpu_ns, scale),
+        "user_ns" => counted(phase.user_ns * scale * per_unit(figure, phase)),
+        "system_ns" => counted(phase.system_ns * scale * per_unit(figure, phase)),
+        "cpu_percent" => counted(100.0 * phase.cpu_ns.median / phase.wall_ns.median),
+        "minor_faults" => counted(phase.minor_faults),
+        "major_faults" => counted(phase.major_faults),
+        "voluntary_switches" => counted(phase.voluntary_switches),
+        "involuntary_switches" => counted(phase.involuntary_switches),
+        fact => match cell.proofs.get(fact)? {
+            Proof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
+            Proof::Number { max, .. } if figure.unit == "sectors" => counted(*max as f64 / 512.0),
+            Proof::Number { max, .. } => counted(*max as f64),
+            Proof::Words(_) => None,
+        },
+    }
+}
+
+/// The factor from the time of one of our samples to that of as many units as the figure covers.
+fn per_unit(figure: &Figure, phase: &PhaseSummary) -> f64 {
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    if figure.ops > 0 && units.is_finite() && units > 0.0 { figure.ops as f64 / units } else { 1.0 }
+}
+
+type Value = (f64, Option<(f64, f64)>);
+
+/// The ratio of two cells' times, launch by launch: Student's t on the logarithms of what both took in the same block, as
+/// ratios are judged everywhere. Where there are too few of these, and of what is counted, the ratio of the two figures.
+fn divided(figure: &Figure, (cell, other): (&CellSummary, &CellSummary)) -> Option<Value> {
+    let (mine, theirs) = (ours(figure, cell)?.0, ours(figure, other)?.0);
+    let of = |launch: &LaunchValues| match figure.column.as_str() {
+        "wall_ns" => launch.wall_ns.get(&figure.phase).copied(),
+        "cpu_ns" => launch.cpu_ns.get(&figure.phase).copied(),
+        _ => None,
+    };
+    let log = |launch: &LaunchValues| {
+        let base = other.per_launch.iter().find(|base| base.block == launch.block)?;
+        Some((of(launch)? / of(base)?).ln())
+    };
+    let logs: Vec<f64> = cell.per_launch.iter().filter_map(log).collect();
+    let judged = if logs.len() < LEAST_POINTS { None } else { t_interval(&logs, CONFIDENCE).ok() };
+    let Some(judged) = judged else { return Some((mine / theirs, None)) };
+    // What the figures are multiplied by, as for the units of a job, the ratio is too.
+    let median = |cell: &CellSummary| {
+        let phase = cell.phases.get(&figure.phase)?;
+        Some(if figure.column == "wall_ns" { phase.wall_ns.median } else { phase.cpu_ns.median })
+    };
+    let scale = mine / median(cell)? / (theirs / median(other)?);
+    let [ratio, low, high] = [judged.estimate, judged.low, judged.high].map(|log| log.exp() * scale);
+    Some((ratio, Some((low, high))))
+}

@@ -1,0 +1,80 @@
+//! Published figures beside ours: ratios are judged launch by launch.
+
+use std::path::Path;
+
+use pagewise_judge::published::{Here, repeated};
+use record::published::{Figure, Published};
+use record::summary::{LaunchValues, Summary};
+
+/// Four blocks in which the whole machine is 1, 2, 4 and 8 times as slow, and one cell always takes twice the other's time.
+fn with_a_machine_that_slows_down() -> Summary {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures/fault.json");
+    let mut summary: Summary = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    for (cell, least) in [("fault/populate@c-O3", 2e6), ("fault/touch@c-O3", 1e6)] {
+        let cell = summary.cells.iter_mut().find(|c| c.cell == cell && !c.hidden).unwrap();
+        let launch = |block: i32| LaunchValues {
+            launch: block as usize,
+            block,
+            rounds: 1,
+            wall_ns: [("ready".to_owned(), least * f64::from(1 << block))].into(),
+            cpu_ns: Default::default(),
+        };
+        cell.per_launch = (0..4).map(launch).collect();
+        let phase = cell.phases.get_mut("ready").unwrap();
+        (phase.wall_ns.median, phase.wall_ns.low, phase.wall_ns.high) = (least * 3.0, Some(least), Some(least * 9.0));
+    }
+    summary
+}
+
+fn article(column: &str, against: Option<&str>) -> Published {
+    let figure = Figure {
+        label: "populate : touch".to_owned(),
+        headline: true,
+        value: 1.0,
+        unit: "times".to_owned(),
+        ops: 0,
+        written_back: false,
+        cell: "fault/populate@c-O3".to_owned(),
+        against: against.map(str::to_owned),
+        parameters: Default::default(),
+        phase: "ready".to_owned(),
+        column: column.to_owned(),
+        job: "corrected".to_owned(),
+    };
+    let text = || String::new();
+    Published {
+        id: text(),
+        title: text(),
+        source: text(),
+        machine: text(),
+        once: false,
+        note: None,
+        figures: vec![figure],
+    }
+}
+
+fn here(summary: &Summary, column: &str, against: Option<&str>) -> Here {
+    repeated(&article(column, against), summary)[0].here.unwrap()
+}
+
+#[test]
+fn what_slows_both_cells_down_is_no_part_of_their_ratio() {
+    let mut summary = with_a_machine_that_slows_down();
+    let base = Some("fault/touch@c-O3");
+    let ratio = here(&summary, "wall_ns", base);
+    let (low, high) = ratio.interval.unwrap();
+    assert!([ratio.value, low, high].iter().all(|v| (v - 2.0).abs() < 1e-9), "{ratio:?}");
+    let cell = summary.cells.iter_mut().find(|c| c.cell == "fault/populate@c-O3" && !c.hidden).unwrap();
+    cell.per_launch.truncate(3);
+    let ratio = here(&summary, "wall_ns", base);
+    assert_eq!((ratio.value, ratio.interval), (2.0, None), "three launches have no interval");
+}
+
+#[test]
+fn a_count_has_no_interval() {
+    let summary = with_a_machine_that_slows_down();
+    let faults = here(&summary, "minor_faults", None);
+    assert!(faults.is_count && faults.interval.is_none());
+    let time = here(&summary, "wall_ns", None);
+    assert_eq!((time.is_count, time.interval), (false, Some((2e6, 18e6))));
+}

@@ -1,0 +1,60 @@
+//! The facts of how an experiment or a run of claims ended.
+
+/// The width of one headline ratio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Width {
+    /// The baseline's cell.
+    pub base: usize,
+    /// The cell compared with it.
+    pub cell: usize,
+    /// Half of the interval's width, as a share.
+    pub half_width: f64,
+    /// True if the cell is ranked: an ordinary method of the baseline's worker. Lower bounds, other jobs, other workers and the
+    /// hidden duplicate are not.
+    pub ranked: bool,
+}
+
+/// The reason why nothing more is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Every ranked ratio is as narrow as requested.
+    Precise,
+    /// The next launch would not end within the budget.
+    BudgetSpent,
+    /// Every comparison set has had its most launches, or has no cell left.
+    NothingOpen,
+}
+
+/// The ratio that limits an experiment's precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Widest {
+    /// The ratio.
+    pub width: Width,
+    /// The time until that pair alone has the requested width, in seconds; absent if it has.
+    pub needs_s: Option<f64>,
+}
+
+/// One end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// Of an experiment.
+    Experiment {
+        /// Its name.
+        experiment: String,
+        /// The reason.
+        reason: Reason,
+        /// Launches of its least launched comparison set.
+        launches: usize,
+        /// Its widest ranked ratio, if any could be measured.
+        widest: Option<Widest>,
+    },
+    /// Of a run of claims.
+    Claims {
+        /// Undecided comparisons that more launches should decide.
+        likely: usize,
+        /// Undecided comparisons whose estimate lies near an edge.
+        near_edge: usize,
+        /// All launches.
+        launches: usize,
+    },
+}

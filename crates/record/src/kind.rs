@@ -1,0 +1,42 @@
+//! Kinds of kept folders: `plan.json` says which, so that no verb guesses.
+
+use serde::{Deserialize, Serialize};
+
+/// The verb that made a folder, and thereby the shape of its plan and launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Methods measured by `run`. Folders made before there were kinds are of this one.
+    #[default]
+    Run,
+    /// A run made to answer claims.
+    Claims,
+    /// A run made for a question of `advise`.
+    Advise,
+    /// A run made by `check-node`.
+    CheckNode,
+    /// A run of the self-test.
+    Selftest,
+    /// Settings or commands tried on a user's program.
+    Try,
+    /// Memory costs of a user's program.
+    Profile,
+    /// Commands compared as a benchmark.
+    Bench,
+}
+
+impl Kind {
+    /// Its word in `plan.json`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Claims => "claims",
+            Kind::Advise => "advise",
+            Kind::CheckNode => "check-node",
+            Kind::Selftest => "selftest",
+            Kind::Try => "try",
+            Kind::Profile => "profile",
+            Kind::Bench => "bench",
+        }
+    }
+}

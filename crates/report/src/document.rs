@@ -1,0 +1,386 @@
+//! A report as data: sections of headings, sentences, tables, charts and commands. Products build it; the terminal, the
+//! page and Markdown render it, and nothing else writes lines or tags. Texts are plain: a renderer escapes them.
+
+use record::outcome::Status;
+use record::sizes::{format_ns, three_digits};
+use record::summary::{Distribution, Estimate, Verdict};
+use serde::Serialize;
+
+use crate::numbers;
+use crate::plot::Plot;
+
+/// A report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Document {
+    /// Its subject in a few words: `fault`, `comparison`.
+    pub subject: String,
+    /// Its circumstances, a few words each: machine, kernel, time.
+    pub head: Vec<String>,
+    /// Its parts, in order; each is an entry of the page's contents.
+    pub sections: Vec<Section>,
+}
+
+/// The readers of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub enum Place {
+    /// All of them.
+    #[default]
+    Everywhere,
+    /// The terminal and Markdown.
+    Screen,
+    /// The page, and the terminal with `--full`.
+    Full,
+    /// The page.
+    Page,
+}
+
+/// One part.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Section {
+    /// The word by which links find it.
+    pub id: String,
+    /// Its heading; a terminal begins without one where this is empty.
+    pub title: String,
+    /// Its entry in the contents, a word or two; the title where empty.
+    pub short: String,
+    /// Its readers.
+    pub place: Place,
+    /// Its content.
+    pub blocks: Vec<Block>,
+}
+
+/// One piece of a part.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", content = "it", rename_all = "lowercase")]
+pub enum Block {
+    /// A heading below the part's.
+    Heading(String),
+    /// A paragraph.
+    Text(String),
+    /// A sentence that answers the reader's question.
+    Answer(String),
+    /// Lines of source, shown as they are.
+    Code(String),
+    /// Commands, one a line.
+    Commands(Vec<String>),
+    /// A list.
+    List(List),
+    /// A table.
+    Table(Table),
+    /// A chart, which a terminal leaves out.
+    Chart(Chart),
+    /// Blocks for some readers only; with a title the page folds them.
+    Part(Part),
+}
+
+/// A list of short texts.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct List {
+    /// Its heading; may be empty.
+    pub title: String,
+    /// Its entries.
+    pub items: Vec<String>,
+    /// Lines that it may take on a terminal, with the command that prints all of it; unlimited where absent.
+    pub most: Option<(usize, String)>,
+}
+
+/// A chart with its explanation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Chart {
+    /// A sentence on its content.
+    pub caption: String,
+    /// The drawing.
+    pub plot: Plot,
+    /// Its marks, in order.
+    pub legend: Vec<Key>,
+}
+
+/// Blocks that only some readers get.
+#[derive(Clone, Debug, Serialize)]
+pub struct Part {
+    /// Title of a folded part; not folded where empty.
+    pub title: String,
+    /// Its readers.
+    pub place: Place,
+    /// Its content.
+    pub blocks: Vec<Block>,
+}
+
+/// A table: a name for each row, then columns.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Table {
+    /// Its content in a sentence, for the page.
+    pub caption: String,
+    /// The meaning of its colors.
+    pub legend: Vec<Key>,
+    /// The first heads the rows' names.
+    pub columns: Vec<Column>,
+    /// Rows that belong together, and are sorted by themselves.
+    pub bodies: Vec<Body>,
+}
+
+/// The meaning of a color.
+#[derive(Clone, Debug, Serialize)]
+pub struct Key {
+    /// The class that the style colors: `c0` to `c7`, `proven`, `possible`.
+    pub class: String,
+    /// Its meaning.
+    pub text: String,
+}
+
+/// The width that a column needs, and how it gives way where a screen is narrow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// A few words, cut where there is no room.
+    #[default]
+    Text,
+    /// Sentences, wrapped where there is no room.
+    Words,
+    /// Figures, never cut; rows can be sorted by them.
+    Number,
+    /// Drawings below an axis.
+    Drawn,
+}
+
+/// Outputs that show a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Shown {
+    /// Everywhere.
+    #[default]
+    Always,
+    /// On a terminal where there is room, smaller numbers first; elsewhere always.
+    Room(u8),
+    /// On the page.
+    Page,
+}
+
+/// A column.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Column {
+    /// Its heading.
+    pub title: String,
+    /// Its shape.
+    pub shape: Shape,
+    /// Its readers.
+    pub shown: Shown,
+    /// The axis that heads it.
+    pub axis: Option<Plot>,
+}
+
+/// Rows that belong together.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Body {
+    /// Their heading; may be empty.
+    pub heading: String,
+    /// Floors and best possibles, which a reader may put away.
+    pub aside: bool,
+    /// The rows.
+    pub rows: Vec<Entry>,
+}
+
+/// The direction of a finding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    /// None.
+    #[default]
+    Plain,
+    /// Shown to be faster.
+    Faster,
+    /// Shown to be slower.
+    Slower,
+    /// Not settled.
+    Open,
+    /// The baseline itself.
+    Baseline,
+}
+
+/// A row. Its last cell spans the columns that are left.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// The index of the summary's cell that it shows.
+    pub cell: Option<usize>,
+    /// Its finding.
+    pub tone: Tone,
+    /// One for each column but the first.
+    pub cells: Vec<Cell>,
+}
+
+/// A field of a table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Cell {
+    /// Its text.
+    pub text: String,
+    /// Its number with six digits: rows are sorted by it, and programs read it.
+    pub value: Option<String>,
+    /// Its drawing.
+    pub plot: Option<Plot>,
+}
+
+impl Document {
+    /// A report without sections.
+    pub fn new(subject: impl Into<String>, head: impl IntoIterator<Item = String>) -> Document {
+        Document { subject: subject.into(), head: head.into_iter().collect(), sections: Vec::new() }
+    }
+
+    /// Its first line; none where it has neither a subject nor circumstances.
+    pub(crate) fn heading(&self) -> Option<String> {
+        let parts = std::iter::once(&self.subject).chain(&self.head).filter(|part| !part.is_empty());
+        let parts: Vec<&str> = std::iter::once("pagewise").chain(parts.map(String::as_str)).collect();
+        (parts.len() > 1).then(|| parts.join(" · "))
+    }
+
+    /// Adds a section that has any content.
+    pub fn section(mut self, id: &str, title: impl Into<String>, place: Place, blocks: Vec<Block>) -> Document {
+        if !blocks.is_empty() {
+            self.sections.push(Section { id: id.to_owned(), title: title.into(), short: String::new(), place, blocks });
+        }
+        self
+    }
+}
+
+impl Block {
+    /// A paragraph.
+    pub fn text(text: impl Into<String>) -> Block {
+        Block::Text(text.into())
+    }
+
+    /// A list; nothing where it has no items.
+    pub fn list(title: impl Into<String>, items: impl IntoIterator<Item = String>) -> Option<Block> {
+        let items: Vec<String> = items.into_iter().collect();
+        (!items.is_empty()).then(|| Block::List(List { title: title.into(), items, most: None }))
+    }
+
+    /// Blocks for some readers; nothing where there are none.
+    pub fn part(title: impl Into<String>, place: Place, blocks: Vec<Block>) -> Option<Block> {
+        (!blocks.is_empty()).then(|| Block::Part(Part { title: title.into(), place, blocks }))
+    }
+}
+
+impl Table {
+    /// A table of one body.
+    pub fn of(caption: impl Into<String>, columns: Vec<Column>, rows: impl IntoIterator<Item = Entry>) -> Table {
+        let bodies = vec![Body { rows: rows.into_iter().collect(), ..Body::default() }];
+        Table { caption: caption.into(), legend: Vec::new(), columns, bodies }
+    }
+}
+
+impl Key {
+    /// The colors in their order.
+    pub fn all<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<Key> {
+        let key = |(at, text): (usize, &String)| Key { class: format!("c{at}"), text: text.clone() };
+        texts.into_iter().enumerate().map(key).collect()
+    }
+}
+
+impl Column {
+    fn of(title: impl Into<String>, shape: Shape) -> Column {
+        Column { title: title.into(), shape, ..Column::default() }
+    }
+
+    /// A column of a few words.
+    pub fn text(title: impl Into<String>) -> Column {
+        Column::of(title, Shape::Text)
+    }
+
+    /// A column of sentences.
+    pub fn words(title: impl Into<String>) -> Column {
+        Column::of(title, Shape::Words)
+    }
+
+    /// A column of figures.
+    pub fn number(title: impl Into<String>) -> Column {
+        Column::of(title, Shape::Number)
+    }
+
+    /// A column of drawings below an axis.
+    pub fn plot(axis: Plot) -> Column {
+        Column { axis: Some(axis), ..Column::of("", Shape::Drawn) }
+    }
+
+    /// The same for some readers.
+    pub fn shown(self, shown: Shown) -> Column {
+        Column { shown, ..self }
+    }
+}
+
+impl Entry {
+    /// A row of this name.
+    pub fn of(name: impl Into<String>, cells: Vec<Cell>) -> Entry {
+        Entry { name: name.into(), cells, ..Entry::default() }
+    }
+}
+
+impl Cell {
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), ..Cell::default() }
+    }
+
+    /// A number as a text writes it.
+    pub fn number(text: impl Into<String>, value: Option<f64>) -> Cell {
+        let value = value.filter(|v| v.is_finite()).map(|v| six_digits(v).to_string());
+        Cell { text: text.into(), value, plot: None }
+    }
+
+    /// A count.
+    pub fn count(count: usize) -> Cell {
+        Cell::number(count.to_string(), Some(count as f64))
+    }
+
+    /// A mean count, with decimals where it has any.
+    pub fn mean(value: f64) -> Cell {
+        Cell::number(three_digits(value).trim_end_matches(".00"), Some(value))
+    }
+
+    /// A time in nanoseconds.
+    pub fn ns(ns: f64) -> Cell {
+        Cell::number(format_ns(ns), Some(ns))
+    }
+
+    /// A median time with its interval, in nanoseconds.
+    pub fn time(time: &Distribution) -> Cell {
+        Cell::number(numbers::interval(time), Some(time.median))
+    }
+
+    /// A ratio with its interval; empty where there is none.
+    pub fn ratio(ratio: Option<&Estimate>) -> Cell {
+        ratio.map_or_else(Cell::default, |r| Cell::number(numbers::ratio_words(r), Some(r.ratio)))
+    }
+
+    /// A share, in percent; empty where there is none.
+    pub fn share(share: Option<f64>) -> Cell {
+        share.map_or_else(Cell::default, |s| Cell::number(crate::words::percent(s), Some(s)))
+    }
+
+    /// An outcome.
+    pub fn status(status: Status) -> Cell {
+        Cell::text(status.word())
+    }
+
+    /// A drawing.
+    pub fn plot(plot: Option<Plot>) -> Cell {
+        Cell { plot, ..Cell::default() }
+    }
+}
+
+impl Tone {
+    /// The direction of a verdict, where it holds among all of its run.
+    pub fn of(verdict: Verdict, holds_among_all: bool) -> Tone {
+        match verdict {
+            _ if !holds_among_all => Tone::Open,
+            Verdict::Faster { .. } => Tone::Faster,
+            Verdict::Slower { .. } => Tone::Slower,
+            Verdict::NotSettled => Tone::Open,
+            Verdict::Within { .. } => Tone::Plain,
+        }
+    }
+}
+
+/// A number with six digits: no figure has more, and a page carries thousands of them.
+pub(crate) fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}

@@ -1,0 +1,103 @@
+//! Notes on how a run ended: the reason, the widest ratio, and the time that it alone would need.
+
+use record::ending::{Ending, Reason, Widest};
+use record::state::State;
+use record::summary::Note;
+use stats::estimate::LEAST_POINTS;
+
+/// The notes of a run that ends, with the variables that its workers did not have.
+pub fn notes(state: &State, endings: &[Ending], cleared: &[String]) -> Vec<Note> {
+    let names = cleared.join(", ");
+    let text = format!("the workers were started without {names}; --keep-environment leaves them");
+    let environment = (!cleared.is_empty()).then(|| note("environment-cleared", "", text));
+    environment.into_iter().chain(endings.iter().map(|ending| ended(state, ending))).collect()
+}
+
+fn note(code: &str, experiment: &str, text: String) -> Note {
+    Note { code: code.to_owned(), experiment: experiment.to_owned(), text }
+}
+
+fn ended(state: &State, ending: &Ending) -> Note {
+    match ending {
+        Ending::Experiment { experiment, reason, launches, widest } => {
+            let (code, why) = match reason {
+                Reason::Precise => ("precision-reached", "every ranked ratio is as narrow as asked"),
+                Reason::BudgetSpent => ("budget-ended", "the budget ended"),
+                Reason::NothingOpen => ("launches-ended", "no more launches were allowed"),
+            };
+            let text = match widest {
+                None if *reason == Reason::Precise => "nothing that is ranked could be measured".to_owned(),
+                _ if *launches < LEAST_POINTS => format!(
+                    "{why} after {launches} launches; intervals need {LEAST_POINTS}, so some or all ratios are not settled"
+                ),
+                None => format!("{why} after {launches} launches"),
+                Some(widest) => format!("{why} after {launches} launches; {}", least_precise(state, widest)),
+            };
+            note(code, experiment, text)
+        }
+        Ending::Claims { likely, near_edge, launches } => {
+            note("questions-ended", "", undecided(*likely, *near_edge, *launches))
+        }
+    }
+}
+
+fn least_precise(state: &State, Widest { width, needs_s }: &Widest) -> String {
+    let [cell, base] = [width.cell, width.base].map(|cell| &state.cells[cell].cell.method);
+    let is = format!("the widest is {cell} : {base} at ±{:.1} %", width.half_width * 100.0);
+    let Some(needs_s) = needs_s else { return is };
+    let target = state.plan.precision * 100.0;
+    format!("{is} (target ±{target:.1} %), for which that pair alone would need {}", about(*needs_s))
+}
+
+/// A time in a unit that a person plans with.
+fn about(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("about {:.0} s", s.ceil()),
+        s if s < 7200.0 => format!("about {:.0} min", s / 60.0),
+        s if s < 86_400.0 => format!("about {:.0} h", s / 3600.0),
+        _ => "more than a day".to_owned(),
+    }
+}
+
+fn undecided(likely: usize, near_edge: usize, launches: usize) -> String {
+    let comparisons = |n: usize| if n == 1 { "1 comparison".to_owned() } else { format!("{n} comparisons") };
+    let time = format!("{} without a word should get one in more time", comparisons(likely));
+    let seem = if near_edge == 1 { "seems" } else { "seem" };
+    let edge =
+        format!("{} without a word {seem} to lie on an edge, where more time may not help", comparisons(near_edge));
+    match (likely, near_edge) {
+        (0, 0) => format!("every comparison has its word after {launches} launches, or had all that one may have"),
+        (_, 0) => format!("after {launches} launches {time}"),
+        (0, _) => format!("after {launches} launches {edge}"),
+        _ => format!("after {launches} launches {time}; {edge}"),
+    }
+}
+
+/// The forecast of a run of long jobs, before it begins: seconds at least and, with write-back, at most.
+pub fn foretold(least_s: f64, most_s: f64, trial_ops: u64) -> String {
+    let [least, most] = [least_s, most_s].map(|seconds| crate::words::duration(seconds.max(1.0)));
+    format!(
+        "by a trial of {trial_ops} operations this takes {least}, and up to {most} where write-back slows the file down"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units_that_fit() {
+        let all: Vec<String> = [0.2, 119.0, 600.0, 9000.0, 1e6].into_iter().map(about).collect();
+        assert_eq!(all, ["about 1 s", "about 119 s", "about 10 min", "about 2 h", "more than a day"]);
+    }
+
+    #[test]
+    fn an_end_distinguishes_comparisons_that_lack_time_from_those_near_an_edge() {
+        assert!(undecided(0, 0, 9).starts_with("every comparison has its word after 9 launches"));
+        assert_eq!(undecided(1, 0, 9), "after 9 launches 1 comparison without a word should get one in more time");
+        let edge = "2 comparisons without a word seem to lie on an edge, where more time may not help";
+        assert_eq!(undecided(0, 2, 9), format!("after 9 launches {edge}"));
+        let both = format!("after 9 launches 3 comparisons without a word should get one in more time; {edge}");
+        assert_eq!(undecided(3, 2, 9), both);
+    }
+}

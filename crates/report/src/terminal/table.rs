@@ -1,0 +1,204 @@
+//! The layout of every table: columns with room, names that give way, and several tables where one is too wide.
+
+use super::Screen;
+use super::bars;
+use super::layout::{GAP, broken, cut, pad, width, wrap};
+use crate::document::{Body, Cell, Column, Entry, Shape, Shown, Table};
+
+/// Widths of a drawing: as wide as there is room for between these.
+const PLOT: (usize, usize) = (13, 25);
+/// Names keep so much width when further columns are added.
+const NAME: usize = 24;
+/// Sentences keep so much width when further columns are added, and before names give way.
+const WORDS: usize = 40;
+/// Words and sentences keep so much width.
+const LEAST: usize = 14;
+
+/// The columns that are shown: each one's index and width.
+type Widths = Vec<(usize, usize)>;
+
+/// A table's lines. Bodies that are put aside belong to `full`.
+pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -> Vec<String> {
+    let bodies: Vec<&Body> = table.bodies.iter().filter(|b| (full || !b.aside) && !b.rows.is_empty()).collect();
+    let rows = || bodies.iter().flat_map(|body| &body.rows);
+    if rows().next().is_none() {
+        return Vec::new();
+    }
+    let natural: Vec<usize> = (0..table.columns.len()).map(|c| natural(table, c, rows(), screen)).collect();
+    let room = screen.width().saturating_sub(indent);
+    let mut lines = Vec::new();
+    for part in parts(&table.columns, &natural, room) {
+        let widths = fitted(part, &table.columns, &natural, room);
+        lines.extend(head(table, &widths, indent, screen));
+        for body in &bodies {
+            let heading = if body.heading.is_empty() { String::new() } else { format!("{}:", body.heading) };
+            lines.extend(wrap(&heading, indent, screen));
+            lines.extend(body.rows.iter().flat_map(|row| line(row, &table.columns, &widths, indent, screen)));
+        }
+    }
+    lines
+}
+
+/// The width that a column would like: none where no row has anything in it.
+fn natural<'a>(table: &Table, at: usize, rows: impl Iterator<Item = &'a Entry>, screen: &Screen) -> usize {
+    let column = &table.columns[at];
+    if column.shape == Shape::Drawn {
+        return if rows.filter_map(|r| field(r, at)?.plot.as_ref()).any(bars::is_drawn) { PLOT.0 } else { 0 };
+    }
+    // A cell that spans the rest of its row takes what is there.
+    let spans = |row: &Entry| at > 0 && at == row.cells.len() && at + 1 < table.columns.len();
+    let widths = rows.filter(|row| !spans(row)).map(|row| width(&screen.text(text(row, at))));
+    match widths.max().unwrap_or(0) {
+        0 if at > 0 => 0,
+        widest => widest.max(width(&screen.text(&column.title))),
+    }
+}
+
+fn field(row: &Entry, at: usize) -> Option<&Cell> {
+    at.checked_sub(1).and_then(|at| row.cells.get(at))
+}
+
+fn text(row: &Entry, at: usize) -> &str {
+    if at == 0 { &row.name } else { field(row, at).map_or("", |cell| cell.text.as_str()) }
+}
+
+/// The width below which a column is not made.
+fn least(column: &Column, natural: usize, is_name: bool) -> usize {
+    match column.shape {
+        Shape::Text if is_name => natural.min(NAME),
+        Shape::Text | Shape::Words => natural.min(LEAST),
+        Shape::Number | Shape::Drawn => natural,
+    }
+}
+
+/// The columns of each table: all that must be shown, over several tables where one has no room for them, then those for which
+/// one has.
+fn parts(columns: &[Column], natural: &[usize], room: usize) -> Vec<Vec<usize>> {
+    let size = |c: usize| GAP + least(&columns[c], natural[c], false);
+    let name = least(&columns[0], natural[0], true);
+    let mut parts = vec![(vec![0], name)];
+    for c in (1..columns.len()).filter(|&c| natural[c] > 0 && columns[c].shown == Shown::Always) {
+        let (part, used) = parts.last_mut().expect("there is one from the start");
+        // Names give way before a table is divided.
+        if *used + size(c) <= room + name.saturating_sub(LEAST) || part.len() == 1 {
+            part.push(c);
+            *used += size(c);
+        } else {
+            parts.push((vec![0, c], name + size(c)));
+        }
+    }
+    if let [(part, _)] = &mut parts[..] {
+        let mut wished: Vec<usize> = (1..columns.len()).filter(|&c| natural[c] > 0).collect();
+        wished.retain(|&c| matches!(columns[c].shown, Shown::Room(_)));
+        wished.sort_by_key(|&c| columns[c].shown);
+        let words = |c: usize| if columns[c].shape == Shape::Words { natural[c].min(WORDS) } else { natural[c] };
+        let mut used: usize = part[1..].iter().map(|&c| GAP + words(c)).sum::<usize>() + name;
+        for c in wished {
+            if used + GAP + natural[c] <= room {
+                used += GAP + natural[c];
+                part.push(c);
+            }
+        }
+        part.sort_unstable();
+    }
+    parts.into_iter().map(|(part, _)| part).collect()
+}
+
+/// Gives each column its width: what is too wide is taken from the widest text, what is left goes to drawings.
+fn fitted(part: Vec<usize>, columns: &[Column], natural: &[usize], room: usize) -> Widths {
+    let mut widths: Widths = part.into_iter().map(|c| (c, natural[c])).collect();
+    let whole = |widths: &Widths| widths.iter().map(|(_, w)| w + GAP).sum::<usize>() - GAP;
+    while whole(&widths) > room {
+        let gives = |&(c, w): &(usize, usize)| {
+            let is_text = matches!(columns[c].shape, Shape::Text | Shape::Words);
+            // Sentences wrap, so they give way first.
+            (is_text && w > LEAST).then_some((
+                columns[c].shape == Shape::Words && w > WORDS,
+                columns[c].shape == Shape::Text,
+                w,
+            ))
+        };
+        let widest = (0..widths.len()).max_by_key(|&at| gives(&widths[at])).filter(|&at| gives(&widths[at]).is_some());
+        // Nothing gives way any more: the name does, and the line is cut at last.
+        let at = widest.unwrap_or(0);
+        if widths[at].1 <= 1 {
+            break;
+        }
+        widths[at].1 -= 1;
+    }
+    let left = room.saturating_sub(whole(&widths));
+    if let Some((_, plot)) = widths.iter_mut().find(|(c, _)| columns[*c].shape == Shape::Drawn) {
+        *plot = (*plot + left).min(PLOT.1);
+    }
+    widths
+}
+
+fn head(table: &Table, widths: &Widths, indent: usize, screen: &Screen) -> Option<String> {
+    let fields = widths.iter().map(|&(c, field)| {
+        let column = &table.columns[c];
+        let title = match &column.axis {
+            Some(axis) => bars::axis(axis, field),
+            None => screen.text(&column.title),
+        };
+        pad(&cut(&title, field, screen), field, column.shape == Shape::Number)
+    });
+    let line = joined(fields.collect(), indent, screen);
+    (!line.trim().is_empty()).then_some(line)
+}
+
+fn joined(fields: Vec<String>, indent: usize, screen: &Screen) -> String {
+    let line = format!("{}{}", " ".repeat(indent), fields.join(&" ".repeat(GAP)));
+    cut(line.trim_end(), screen.width(), screen)
+}
+
+/// A row; several lines where its sentences are wrapped. Its last cell runs over the columns that are left.
+fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen: &Screen) -> Vec<String> {
+    let spans = row.cells.len() + 1 < columns.len();
+    let mut fields: Vec<Vec<String>> = Vec::new();
+    for (at, &(c, field)) in widths.iter().enumerate() {
+        if spans && c == row.cells.len() && c > 0 {
+            let used: usize = widths[..at].iter().map(|(_, w)| w + GAP).sum();
+            fields.push(vec![cut(&screen.text(text(row, c)), screen.width().saturating_sub(indent + used), screen)]);
+            break;
+        }
+        let plot = self::field(row, c).and_then(|cell| cell.plot.as_ref());
+        let texts = match columns[c].shape {
+            Shape::Drawn => vec![plot.map_or_else(String::new, |plot| bars::drawn(plot, field, screen))],
+            Shape::Words => broken(text(row, c), field, screen),
+            Shape::Text | Shape::Number => vec![cut(&screen.text(text(row, c)), field, screen)],
+        };
+        let right = columns[c].shape == Shape::Number;
+        fields.push(texts.iter().map(|text| pad(text, field, right)).collect());
+    }
+    let height = fields.iter().map(Vec::len).max().unwrap_or(1).max(1);
+    let part = |height: usize| {
+        let field =
+            |(at, texts): (usize, &Vec<String>)| texts.get(height).cloned().unwrap_or_else(|| " ".repeat(widths[at].1));
+        joined(fields.iter().enumerate().map(field).collect(), indent, screen)
+    };
+    (0..height).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_is_too_wide_is_divided_and_its_names_are_repeated() {
+        let column = |n: usize| Column::number(format!("{n}{}", "-".repeat(28)));
+        let columns = std::iter::once(Column::text("name")).chain((0..4).map(column)).collect();
+        let row = Entry::of("a".repeat(60), vec![Cell::text("1"), Cell::text("2"), Cell::text("3"), Cell::text("4")]);
+        let lines = lines(&Table::of("", columns, [row]), 2, &Screen::new(80, false), false);
+        assert!(lines.iter().all(|line| width(line) <= 80), "{lines:#?}");
+        assert_eq!(lines.iter().filter(|line| line.trim_start().starts_with("aaa")).count(), 2, "{lines:#?}");
+    }
+
+    #[test]
+    fn sentences_are_wrapped_within_their_column() {
+        let columns = vec![Column::text("cell"), Column::words("finding"), Column::number("n")];
+        let row = Entry::of("a", vec![Cell::text("word ".repeat(30)), Cell::count(7)]);
+        let lines = lines(&Table::of("", columns, [row]), 0, &Screen::new(80, false), false);
+        assert!(lines.len() == 4 && lines.iter().all(|line| width(line) <= 80), "{lines:#?}");
+        assert!(matches!(&crate::plot::Plot::Ratios(crate::plot::Axis::factors(2.0)), plot if !bars::is_drawn(plot)));
+    }
+}

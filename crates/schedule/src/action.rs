@@ -1,0 +1,110 @@
+//! The actions of a scheduler.
+
+use record::decision::{LeftOut, What};
+use record::ending::Ending;
+
+use crate::Task;
+
+/// The block of launches that are kept but only show the cost of a launch.
+pub const PILOT: i32 = -1;
+/// The block of launches that show the length of a batched sample.
+pub const CALIBRATION: i32 = -2;
+
+/// One launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Launch {
+    /// The launch group.
+    pub launch_group: usize,
+    /// The block; negative ones are not judged.
+    pub block: i32,
+    /// Measured rounds.
+    pub rounds: u32,
+    /// Discarded rounds before them.
+    pub warmup_rounds: u32,
+    /// Seconds after which its group is left out, if its cost is unknown and the budget may not hold it.
+    pub at_most_s: Option<f64>,
+}
+
+/// The next thing to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A launch that shows what later launches cost.
+    Pilot(Launch),
+    /// A launch that is judged.
+    Launch(Launch),
+    /// The length of each further launch of a group.
+    FixRounds {
+        /// The launch group.
+        launch_group: usize,
+        /// Measured rounds.
+        rounds: u32,
+        /// Discarded rounds.
+        warmup_rounds: u32,
+        /// The rule behind it.
+        why: Why,
+    },
+    /// Batch of cells: executions in one sample.
+    FixBatch {
+        /// The cells.
+        cells: Vec<usize>,
+        /// Repetitions.
+        batch: u32,
+    },
+    /// Groups that the budget does not hold.
+    LeaveOut(Vec<usize>),
+    /// Groups that were left out and are tried again.
+    Readmit(Vec<usize>),
+    /// Nothing more, with the end of every experiment.
+    End(Vec<Ending>),
+}
+
+/// The rule by which rounds are fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A launch is worth its start, and the planned launches fit.
+    WorthItsStart,
+    /// A run of claims prefers more launches.
+    MoreLaunches,
+    /// Launches take longer than the pilot, and those of an interval must fit.
+    TooSlow,
+}
+
+impl Action {
+    /// The decision to be kept before it is followed, with its reason; absent for launches and the end.
+    pub fn decision(&self) -> Option<(&'static str, What)> {
+        Some(match self.clone() {
+            Action::FixRounds { launch_group, rounds, warmup_rounds, why } => {
+                let why = match why {
+                    Why::WorthItsStart => {
+                        "a launch is worth its start, and about ten of every group fit into the budget"
+                    }
+                    Why::MoreLaunches => "a launch is worth its start; more launches say more than longer ones",
+                    Why::TooSlow => "launches take longer than the pilot promised, and six must fit",
+                };
+                (why, What::Rounds { launch_group, rounds, warmup_rounds })
+            }
+            Action::FixBatch { cells, batch } => {
+                let why = "samples are short against a timer tick and long against a read of the clock";
+                (why, What::Batch { cells, batch })
+            }
+            Action::LeaveOut(launch_groups) => {
+                let why = "the launches of an interval do not fit into the budget";
+                (why, What::LeftOut { launch_groups, reason: LeftOut::NoRoom })
+            }
+            Action::Readmit(launch_groups) => ("time is left over", What::Readmitted { launch_groups }),
+            Action::Pilot(_) | Action::Launch(_) | Action::End(_) => return None,
+        })
+    }
+}
+
+/// The result of one step of a task.
+pub(crate) enum Step {
+    /// An action; the task goes on.
+    Do(Action),
+    /// Other tasks first, in this order; then the task goes on.
+    After(Vec<Task>),
+    /// Another task instead.
+    Replace(Task),
+    /// The task is complete.
+    Done,
+}

@@ -1,0 +1,106 @@
+//! Comparison sets and their blocks: one launch of each launch group, in random order.
+
+use record::state::Stage;
+
+use crate::action::Launch;
+use crate::view::View;
+use crate::{Shared, taking_part};
+
+/// Launch groups whose cells are compared with each other.
+#[derive(Clone, Debug)]
+pub(crate) struct ComparisonSet {
+    pub launch_groups: Vec<usize>,
+    /// Complete blocks.
+    pub blocks: u32,
+    /// Seconds of the last block in this visit.
+    pub block_s: Option<f64>,
+}
+
+impl ComparisonSet {
+    /// The sets of an experiment's sized groups, and how often they have been launched.
+    pub fn all(view: &View, experiment: &str) -> Vec<ComparisonSet> {
+        let sized = view.groups_of(experiment).into_iter().filter(|&group| view.stage(group).is_sized());
+        let of = |launch_groups: Vec<usize>| {
+            let has = |group: &usize, block: u32| view.forecast.has_launch(*group, block);
+            let mut blocks = (0..).find(|&block| !launch_groups.iter().any(|g| has(g, block))).unwrap_or(0);
+            // A run that was interrupted within a block completes it first: its cells are compared with each other.
+            let last = blocks.saturating_sub(1);
+            if launch_groups.iter().any(|g| view.is_alive(*g) && !has(g, last)) {
+                blocks = last;
+            }
+            ComparisonSet { launch_groups, blocks, block_s: None }
+        };
+        view.compared(experiment, sized).into_iter().map(of).collect()
+    }
+
+    /// Tells whether it may be launched again.
+    pub fn is_open(&self, view: &View) -> bool {
+        self.blocks < view.state.plan.max_launches && self.launch_groups.iter().any(|&group| view.is_alive(group))
+    }
+
+    /// The forecast of its next block, in seconds: the last one, or the sum of its launches.
+    pub fn next_s(&self, view: &View) -> f64 {
+        let forecast_s = || self.launch_groups.iter().map(|&group| view.launch_s(group)).sum::<f64>();
+        self.block_s.unwrap_or_else(forecast_s).max(1e-6)
+    }
+
+    pub fn holds(&self, view: &View, cell: usize) -> bool {
+        self.launch_groups.iter().any(|&group| view.group(group).cells.contains(&cell))
+    }
+}
+
+/// A block under way.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub set: usize,
+    order: Vec<usize>,
+    begun_s: f64,
+    known_groups: usize,
+}
+
+/// The next thing in a block.
+pub(crate) enum Next {
+    Launch(Launch),
+    /// The next launch would not end in time.
+    Full,
+    Complete,
+}
+
+impl Block {
+    /// A block of all launch groups of a set, or of the ranked ones if there are some.
+    pub fn new(view: &View, sets: &[ComparisonSet], set: usize, whole: bool) -> Block {
+        let ComparisonSet { launch_groups, blocks, .. } = &sets[set];
+        let mut order = launch_groups.clone();
+        if !whole && order.iter().any(|&group| view.is_ranked(group)) {
+            order.retain(|&group| view.is_ranked(group));
+        }
+        view.shuffle(launch_groups, *blocks, &mut order);
+        Block { set, order, begun_s: view.spent_s, known_groups: view.state.launch_groups.len() }
+    }
+
+    pub fn next(&mut self, view: &View, shared: &Shared, set: &mut ComparisonSet, until_s: f64) -> Next {
+        // The cells of a launch that died are tried one by one within the same block.
+        let parts = self.known_groups..view.state.launch_groups.len();
+        self.known_groups = parts.end;
+        set.launch_groups.extend(parts.clone());
+        self.order.extend(parts);
+        let block = set.blocks;
+        while let Some(launch_group) = self.order.pop() {
+            let signed = i32::try_from(block).unwrap_or(i32::MAX);
+            if view.forecast.has_launch(launch_group, block)
+                || taking_part(view.state, &shared.finished, launch_group, signed).is_empty()
+                || !view.comes(launch_group, block)
+            {
+                continue;
+            }
+            if view.spent_s >= until_s || view.spent_s + view.launch_s(launch_group) > until_s {
+                return Next::Full;
+            }
+            let Stage::Sized { rounds, warmup_rounds, .. } = view.stage(launch_group) else { continue };
+            return Next::Launch(Launch { launch_group, block: signed, rounds, warmup_rounds, at_most_s: None });
+        }
+        set.blocks += 1;
+        set.block_s = Some(view.spent_s - self.begun_s).filter(|seconds| *seconds > 0.0);
+        Next::Complete
+    }
+}

@@ -1,0 +1,113 @@
+//! Every constant of the scheduler, with its unit and its reason.
+
+/// Rounds of one launch by what its start and warm-up take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundsRule {
+    /// Measured rounds take this multiple of start and warm-up.
+    pub worth: f64,
+    /// Rounds at the least if one is shorter than [`SHORT_ROUND_S`].
+    pub short: f64,
+    /// Seconds of measured rounds that are enough.
+    pub enough_s: f64,
+}
+
+/// Rounds of a run that ends on precision: a launch is worth its start, and the median of twenty feels no single tick.
+pub(crate) const PRECISION_ROUNDS: RoundsRule = RoundsRule { worth: 3.0, short: 20.0, enough_s: f64::INFINITY };
+/// Rounds of a run of claims: more launches say more about differences between processes than longer launches do.
+pub(crate) const CLAIMS_ROUNDS: RoundsRule = RoundsRule { worth: 1.0, short: 8.0, enough_s: 0.4 };
+/// Measured rounds of a launch at most: transcripts stay small.
+pub(crate) const MOST_ROUNDS: f64 = 400.0;
+/// Share of start and warm-up that additional rounds may take however short the time is: they cost little.
+pub(crate) const CHEAP: f64 = 0.25;
+/// Seconds of a round below which several are timed: a single one is mostly the first touch of everything.
+pub(crate) const SHORT_ROUND_S: f64 = 0.1;
+/// Rounds of a launch that times short rounds; the median of five ignores two slow ones.
+pub(crate) const TIMING_ROUNDS: u32 = 5;
+
+/// Launches for which the rounds are planned; the budget and the precision decide how many there are.
+pub(crate) const PLANNED_LAUNCHES: f64 = 10.0;
+/// Launches of one sample each that an experiment of fresh processes should have in the overview.
+pub(crate) const FRESH_LAUNCHES: f64 = 25.0;
+/// Share of the time that plans use; the rest is for launches that take longer.
+pub(crate) const PLANNED_SHARE: f64 = 0.92;
+/// Factor by which launches take longer than their pilot or a guess by size: warm caches, proofs, write-back.
+pub const LONGER: f64 = 1.25;
+/// Factor by which a launch may exceed its forecast before it counts as hung, and the least such limit in seconds.
+pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
+
+/// Bytes from which a job is long: the costs that a process has once vanish beside it, so there is no warm-up.
+pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
+/// Seconds of a cell's turn whatever its size: start, checks and cleaning up. A guess that only shares out time.
+pub(crate) const CELL_S: f64 = 0.3;
+/// Seconds for each byte of a job, with its checks. A guess that only shares out time.
+pub(crate) const BYTE_S: f64 = 4e-9;
+
+/// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
+pub(crate) const LEAST_TIME_S: f64 = 30.0;
+/// Seconds before which no pilot is ended.
+pub(crate) const LEAST_PILOT_S: f64 = 5.0;
+/// Share of the budget that one pilot of a run of claims may take.
+pub(crate) const PILOT_SHARE: f64 = 0.02;
+/// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
+/// visit is the longest, so that a run that is ended early has intervals.
+pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (300.0, &[0.4, 0.6, 0.8, 1.0])];
+
+/// Beyond the least launches, unranked cells take part in one launch of this many.
+pub(crate) const OTHERS_EVERY: usize = 3;
+/// Unranked ratios are precise at this multiple of the requested half-width.
+pub(crate) const OTHERS_WIDTH: f64 = 5.0;
+/// A lower bound takes part in one round of this many, counted over the launches of a group: nobody ranks it.
+pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
+/// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
+pub(crate) const PROOFS: (u32, u32) = (8, 4);
+
+/// Weight of the cost of a comparison that decides no claim, relative to one that does.
+pub(crate) const BESIDE: f64 = 4.0;
+/// Weight of the cost of a comparison whose estimate lies near an edge, relative to others.
+pub(crate) const UNLIKELY: f64 = 8.0;
+/// Share of the time left, and the least seconds, of the launches between two interim analyses: each of these judges the run.
+pub(crate) const BATCH_TIME: (f64, f64) = (0.04, 3.0);
+
+/// Nanoseconds of a batched sample, and its length in reads of the clock at the least: it is a tenth of the shortest timer tick
+/// of Linux (1000 Hz), so that most samples meet none, and the clock adds at most a hundredth.
+pub(crate) const SAMPLE: (f64, f64) = (1e5, 100.0);
+/// Launches until a batch is near, and launches after that whose median counts.
+pub(crate) const CALIBRATIONS: (usize, usize) = (2, 3);
+
+/// The search for the sizes at which an answer changes.
+pub(crate) const SEARCH: Search = Search {
+    coarse_factor: 8.0,
+    coarse_share: 0.3,
+    coarse_half_width: 0.15,
+    near: 1.5,
+    half_width: 0.015,
+    launches: 12,
+    repeats: 3,
+    least_s: 1.5,
+};
+
+/// The constants of a search over sizes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// Largest factor between neighboring sizes of the coarse grid.
+    pub coarse_factor: f64,
+    /// Share of the time for the coarse grid.
+    pub coarse_share: f64,
+    /// Half-width at which a coarse measurement ends: most answers are far from an edge.
+    pub coarse_half_width: f64,
+    /// Factor between two sizes that are near enough: each lies within 25 % of everything between them.
+    pub near: f64,
+    /// Half-width at which a measurement between two answers ends.
+    pub half_width: f64,
+    /// Launches for which it is planned: near a crossover differences between processes hide the sign.
+    pub launches: u32,
+    /// Measurements of one size that has no answer.
+    pub repeats: usize,
+    /// Seconds below which six launches are not worth their start.
+    pub least_s: f64,
+}
+
+/// Operations of the two launches of a long job's trial: their difference is free of the first touch of every page.
+pub const TRIAL_OPS: [u64; 2] = [10_000_000, 30_000_000];
+/// Factor by which a job on a file may exceed its trial: write-back slowed the published one by as much.
+pub(crate) const WRITE_BACK: f64 = 5.0;

@@ -1,0 +1,203 @@
+//! The next action of a run as a pure function of its state, a forecast and the time spent. Nothing is started here and no
+//! clock is read; the runner carries actions out and keeps them.
+//!
+//! A [`Scheduler`] has an agenda of tasks, the last of which is under way. Each call of [`Scheduler::next`] steps that task
+//! until there is an action. No task sees where a ratio lies: a [`Forecast`] tells widths and, in a run of claims, the
+//! undecided comparisons by the rule for interim analyses.
+#![forbid(unsafe_code)]
+
+mod action;
+mod batch;
+mod block;
+mod claims;
+mod constants;
+pub mod crossover;
+mod forecast;
+pub mod lessons;
+pub mod long;
+mod pilot;
+mod precision;
+mod rounds;
+pub mod turns;
+mod view;
+mod visit;
+mod visits;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use record::cell::Cell;
+use record::ending::Ending;
+use record::state::State;
+
+pub use action::{Action, CALIBRATION, Launch, PILOT};
+pub use constants::{LONGER, TRIAL_OPS};
+pub use forecast::{Forecast, Undecided};
+pub use view::guess_s;
+
+use action::Step;
+use claims::Claims;
+use view::View;
+use visits::Tour;
+
+/// The purpose of a run.
+#[derive(Clone, Debug)]
+pub enum Purpose {
+    /// Ratios as narrow as the plan requests.
+    Precision,
+    /// Verdicts on claims: the cells of each comparison, and whether the verdict on a claim rests on it.
+    Claims(Vec<(Vec<Cell>, bool)>),
+}
+
+/// Facts about workers and cells that a plan does not have.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Workers that compile their code while they run.
+    pub compiling: BTreeSet<String>,
+    /// Peak memory by cell of the plan, in bytes.
+    pub memory: Vec<f64>,
+}
+
+/// The state of the run at one moment, with the clock of the runner.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    /// The run.
+    pub state: &'a State,
+    /// The results so far.
+    pub forecast: &'a dyn Forecast,
+    /// Seconds that the run has taken.
+    pub spent_s: f64,
+    /// Launches that it has kept.
+    pub launches: usize,
+}
+
+/// The present position, for a progress line.
+#[derive(Clone, Debug, Default)]
+pub struct Position {
+    /// The number of the experiment, from 0, and how many there are.
+    pub place: (usize, usize),
+    /// Its launches and its widest ranked half-width.
+    pub reached: Option<(usize, f64)>,
+    /// Experiments whose first visit has ended.
+    pub visited: usize,
+}
+
+/// Decides the next action of one run.
+#[derive(Debug)]
+pub struct Scheduler {
+    facts: Facts,
+    agenda: Vec<Task>,
+    shared: Shared,
+}
+
+/// The part of a scheduler that its tasks read and write.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Cells that are precise or decided and leave the launches.
+    finished: BTreeSet<usize>,
+    /// Launch groups that have no turn in this pass of a run of claims.
+    waiting: BTreeSet<usize>,
+    /// The ends so far, one for each experiment.
+    endings: Vec<Ending>,
+    position: Position,
+}
+
+/// One item of the agenda.
+#[derive(Debug)]
+enum Task {
+    Tour(Tour),
+    Claims(Claims),
+    Visit(visit::Visit),
+    Pilots(pilot::Pilots),
+    Calibration(batch::Calibration),
+    Sizing(rounds::Sizing),
+    Decisions(Vec<Action>),
+}
+
+impl Scheduler {
+    /// The scheduler of a new or a resumed run.
+    pub fn new(purpose: Purpose, facts: Facts) -> Scheduler {
+        let task = match purpose {
+            Purpose::Precision => Task::Tour(Tour::default()),
+            Purpose::Claims(comparisons) => Task::Claims(Claims::new(comparisons)),
+        };
+        Scheduler { facts, agenda: vec![task], shared: Shared::default() }
+    }
+
+    /// The next action. The runner calls again after it has carried the action out.
+    ///
+    /// # Errors
+    /// The forecast cannot be made.
+    pub fn next(&mut self, moment: Moment) -> Result<Action> {
+        let view = View { moment, facts: &self.facts };
+        while let Some(mut task) = self.agenda.pop() {
+            let shared = &mut self.shared;
+            let step = match &mut task {
+                Task::Tour(tour) => tour.step(&view, shared),
+                Task::Claims(claims) => claims.step(&view, shared)?,
+                Task::Visit(visit) => visit.step(&view, shared),
+                Task::Pilots(pilots) => pilots.step(&view, shared),
+                Task::Calibration(calibration) => calibration.step(&view),
+                Task::Sizing(sizing) => Step::Replace(Task::Decisions(sizing.decisions(&view))),
+                Task::Decisions(rest) => rest.pop().map_or(Step::Done, Step::Do),
+            };
+            match step {
+                Step::Do(action) => {
+                    self.agenda.push(task);
+                    return Ok(action);
+                }
+                Step::After(first) => {
+                    self.agenda.push(task);
+                    self.agenda.extend(first.into_iter().rev());
+                }
+                Step::Replace(next) => self.agenda.push(next),
+                Step::Done => {}
+            }
+        }
+        Ok(Action::End(self.endings()))
+    }
+
+    /// The ends of experiments up to now: all of them after [`Action::End`], fewer if the user stops the run.
+    pub fn endings(&self) -> Vec<Ending> {
+        self.shared.endings.clone()
+    }
+
+    /// The present position.
+    pub fn position(&self) -> &Position {
+        &self.shared.position
+    }
+
+    /// The cells that take part in a launch.
+    pub fn cells(&self, state: &State, launch: &Launch) -> Vec<usize> {
+        taking_part(state, &self.shared.finished, launch.launch_group, launch.block)
+    }
+
+    /// The seconds after which a launch counts as hung.
+    pub fn limit_s(&self, state: &State, launch: &Launch) -> f64 {
+        let (factor, least_s) = constants::PATIENCE;
+        let cost = state.launch_groups[launch.launch_group].stage.cost();
+        let expected_s = cost.map_or(0.0, |cost| cost.launch_s(launch.rounds + launch.warmup_rounds));
+        (factor * expected_s).max(least_s).min(launch.at_most_s.unwrap_or(f64::INFINITY))
+    }
+}
+
+/// The cells of a group in a block. Finished ones leave after the least launches; the baseline, its duplicate and unranked
+/// cells run in every launch.
+fn taking_part(state: &State, finished: &BTreeSet<usize>, launch_group: usize, block: i32) -> Vec<usize> {
+    let mut cells = state.alive(launch_group);
+    if u32::try_from(block).is_ok_and(|block| block >= state.plan.min_launches) {
+        cells.retain(|cell| !finished.contains(cell));
+    }
+    cells
+}
+
+/// Names of experiments, in the plan's order.
+fn names(state: &State) -> Vec<String> {
+    state.plan.experiments.iter().map(|experiment| experiment.name.clone()).collect()
+}
+
+/// Parameters of a cell without its batch, which a decision may change.
+fn plain(cell: &Cell) -> BTreeMap<&str, &str> {
+    let plain = cell.parameters.iter().filter(|(key, _)| *key != record::plan::BATCH);
+    plain.map(|(key, value)| (key.as_str(), value.as_str())).collect()
+}

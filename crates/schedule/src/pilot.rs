@@ -1,0 +1,214 @@
+//! Pilots: short launches that show the cost of a group, what cannot run here, and which comparisons the budget holds. A
+//! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
+
+use record::state::Stage;
+use stats::estimate::LEAST_POINTS;
+
+use crate::action::{Action, Launch, PILOT, Step};
+use crate::constants::{
+    LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS,
+};
+use crate::view::View;
+use crate::{Shared, names};
+
+/// The time of an experiment while its pilots are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Its end, in seconds of the run.
+    pub until_s: f64,
+    /// Seconds that the admitted comparisons need.
+    held_s: f64,
+    /// True if a comparison may be left out now.
+    chooses: bool,
+    /// Seconds of one pilot at most, if given.
+    longest_s: Option<f64>,
+}
+
+impl Room {
+    /// The room of an experiment. A `retry` leaves out what does not fit even if it is the first.
+    pub fn of_experiment(view: &View, until_s: f64, retry: bool) -> Room {
+        let plan = &view.state.plan;
+        let worth_it = retry || until_s - view.spent_s >= LEAST_TIME_S;
+        let chooses = !plan.first_look && plan.rounds.is_none() && worth_it;
+        Room { until_s, held_s: if retry { f64::MIN_POSITIVE } else { 0.0 }, chooses, longest_s: None }
+    }
+
+    /// The room of a run of claims, which chooses once all pilots are known.
+    pub fn of_claims(view: &View) -> Room {
+        let until_s = view.state.budget_s;
+        Room { until_s, held_s: 0.0, chooses: false, longest_s: Some(until_s * PILOT_SHARE) }
+    }
+
+    /// Tells whether something was admitted; the first comparison is measured however long it takes, so that a run has
+    /// a result.
+    fn limits(&self) -> bool {
+        self.chooses && self.held_s > 0.0
+    }
+
+    fn left_s(&self, view: &View) -> f64 {
+        self.until_s - view.spent_s - self.held_s
+    }
+
+    fn longest_s(&self, view: &View) -> Option<f64> {
+        let most_s = (self.left_s(view) / (LEAST_POINTS + 1) as f64).max(LEAST_PILOT_S);
+        self.longest_s.or_else(|| self.limits().then_some(most_s))
+    }
+}
+
+/// The pilots of one experiment.
+#[derive(Debug)]
+pub(crate) struct Pilots {
+    experiment: String,
+    room: Room,
+    /// Comparisons to come, the next one last; absent before the first step.
+    rest: Option<Vec<Vec<usize>>>,
+    /// The comparison under way, and its group.
+    comparison: Vec<usize>,
+    at: usize,
+    attempt: Attempt,
+    /// True if the pilots of long jobs are their first launches: the time holds few of these, so they have one round each, and
+    /// a pilot of one round after the same warm-up is a launch like every other. Sizes and time alone decide this.
+    count: bool,
+    known_groups: usize,
+}
+
+/// The launches of one group's pilot.
+#[derive(Clone, Copy, Debug)]
+enum Attempt {
+    None,
+    /// One round was launched, of this many cells.
+    First(usize),
+    /// Several rounds were launched.
+    Second,
+}
+
+impl Pilots {
+    pub fn new(view: &View, experiment: &str, room: Room) -> Pilots {
+        Pilots {
+            experiment: experiment.to_owned(),
+            room,
+            rest: None,
+            comparison: Vec::new(),
+            at: 0,
+            attempt: Attempt::None,
+            count: false,
+            known_groups: view.state.launch_groups.len(),
+        }
+    }
+
+    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Step {
+        if self.rest.is_none() {
+            self.begin(view);
+            let names = names(view.state);
+            let place = names.iter().position(|name| *name == self.experiment);
+            shared.position.place = (place.unwrap_or(0), names.len());
+        }
+        loop {
+            // A group whose pilot dies is split; its parts have pilots of their own.
+            let parts = self.known_groups..view.state.launch_groups.len();
+            self.known_groups = parts.end;
+            self.comparison.extend(parts);
+            while let Some(&group) = self.comparison.get(self.at) {
+                if let Some(launch) = self.launch(view, shared, group) {
+                    return Step::Do(launch);
+                }
+                (self.at, self.attempt) = (self.at + 1, Attempt::None);
+            }
+            let left_out = self.admit(view);
+            self.comparison.clear();
+            if !left_out.is_empty() {
+                return Step::Do(Action::LeaveOut(left_out));
+            }
+            let Some(next) = self.rest.as_mut().and_then(Vec::pop) else { return Step::Done };
+            if self.room.limits() && self.room.left_s(view) < 0.0 {
+                let unsized_groups = open(view, &next);
+                if !unsized_groups.is_empty() {
+                    return Step::Do(Action::LeaveOut(unsized_groups));
+                }
+                continue;
+            }
+            (self.comparison, self.at) = (next, 0);
+            if self.count {
+                // Pilots that count are the first block, whose order is drawn as every block's is.
+                let set = self.comparison.clone();
+                view.shuffle(&set, 0, &mut self.comparison);
+            }
+        }
+    }
+
+    fn begin(&mut self, view: &View) {
+        let left_s = self.room.until_s - view.spent_s;
+        self.count = self.room.chooses && PLANNED_LAUNCHES * view.by_size_s(&self.experiment) > left_s;
+        let mut all = view.comparisons(&self.experiment);
+        // After earlier pilots the shortest comparison comes first; unknown ones keep their order, after them.
+        let one_s = |set: &[usize]| set.iter().map(|&group| view.one_round_s(group)).sum::<f64>();
+        all.sort_by(|a, b| one_s(a).total_cmp(&one_s(b)));
+        all.reverse();
+        self.rest = Some(all);
+    }
+
+    /// The next launch of a group's pilot; nothing once it is complete.
+    fn launch(&mut self, view: &View, shared: &Shared, group: usize) -> Option<Action> {
+        let (stage, alive) = (view.stage(group), view.alive(group).len());
+        let cells = || view.group(group).cells.iter();
+        let is_over = view.spent_s >= self.room.until_s || alive == 0 || shared.waiting.contains(&group);
+        let is_cut = self.room.chooses && self.comparison.iter().any(|&group| view.stage(group).is_left_out());
+        if is_over || is_cut || stage.is_left_out() || stage.is_sized() {
+            return None;
+        }
+        let batched = cells().any(|&cell| view.state.cells[cell].free_batch);
+        let counts = self.count && !batched && view.is_long(group);
+        let warmup_rounds = match (view.group(group).fresh, view.is_long(group)) {
+            (true, _) => 0,
+            _ if counts => view.warmup_rounds(group),
+            (false, true) => 0,
+            (false, false) => 1 + u32::from(view.compiles(group)),
+        };
+        let block = if counts { 0 } else { PILOT };
+        let at_most_s = self.room.longest_s(view);
+        let one = Launch { launch_group: group, block, rounds: 1, warmup_rounds, at_most_s };
+        match self.attempt {
+            Attempt::None if stage == Stage::Planned => self.attempt = Attempt::First(alive),
+            // A skip ends the launch of a pair, which then tells nothing of the others.
+            Attempt::First(before) if alive < before => self.attempt = Attempt::First(alive),
+            Attempt::First(_) if !counts && !view.group(group).fresh && is_short(view, group) => {
+                self.attempt = Attempt::Second;
+                return Some(Action::Pilot(Launch { rounds: TIMING_ROUNDS, ..one }));
+            }
+            _ => return None,
+        }
+        Some(if counts { Action::Launch(one) } else { Action::Pilot(one) })
+    }
+
+    /// Admits the comparison whose pilots were made if its least launches fit; otherwise the groups to leave out.
+    fn admit(&mut self, view: &View) -> Vec<usize> {
+        if !self.room.chooses || self.comparison.is_empty() {
+            return Vec::new();
+        }
+        let is_open = |group: &&usize| view.is_alive(**group) && matches!(view.stage(**group), Stage::Piloted(_));
+        let block_s: f64 = self.comparison.iter().filter(is_open).map(|&group| view.one_round_s(group)).sum();
+        let need_s = LEAST_POINTS as f64 * LONGER * block_s;
+        let is_in = self.comparison.iter().any(|&group| view.stage(group).is_sized());
+        let is_cut = self.comparison.iter().any(|&group| view.stage(group).is_left_out());
+        if !is_in && (is_cut || self.room.held_s > 0.0 && need_s > self.room.left_s(view)) {
+            return open(view, &self.comparison);
+        }
+        self.room.held_s += need_s;
+        Vec::new()
+    }
+}
+
+/// The groups that may still be left out.
+fn open(view: &View, groups: &[usize]) -> Vec<usize> {
+    let is_open = |group: &usize| matches!(view.stage(*group), Stage::Planned | Stage::Piloted(_));
+    groups.iter().copied().filter(is_open).collect()
+}
+
+/// Tells whether a round is so short that a single one tells little. The first round proves, which may take longer than what is
+/// measured.
+fn is_short(view: &View, group: usize) -> bool {
+    let samples_ns = view.group(group).cells.iter().filter_map(|&cell| view.forecast.sample_ns(cell));
+    let measured_s = samples_ns.sum::<f64>() / 1e9;
+    let round_s = view.stage(group).cost().map(|cost| cost.round_s);
+    round_s.is_some_and(|round_s| round_s < SHORT_ROUND_S || measured_s > 0.0 && measured_s < SHORT_ROUND_S)
+}

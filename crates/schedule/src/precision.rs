@@ -1,0 +1,144 @@
+//! The policy of an ordinary run: the widest ranked ratio is launched next, until all are as narrow as requested. It sees
+//! widths and never where a ratio lies.
+
+use record::ending::Reason;
+use stats::estimate::LEAST_POINTS;
+use stats::interval::LEAST_LAUNCHES;
+use stats::stopping::{Decision, Goal, Group, decide};
+
+use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
+
+/// One comparison set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// True if it may be launched again.
+    pub open: bool,
+    pub launches: usize,
+    /// The forecast of its next block, in seconds.
+    pub next_s: f64,
+    /// The widest ranked half-width.
+    pub ranked: Option<f64>,
+    /// The widest other half-width.
+    pub others: Option<f64>,
+}
+
+/// The next block, or the end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Choice {
+    /// A block of this set: all of it, or its ranked launch groups.
+    Block {
+        set: usize,
+        whole: bool,
+    },
+    End(Reason),
+}
+
+/// The rule of one visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// The launches without which there is no interval.
+    Least,
+    /// Until every ranked ratio is as narrow as requested.
+    Precise,
+}
+
+impl Policy {
+    pub fn choose(self, goal: &Goal, min_launches: usize, sets: &[Standing], spent_s: f64) -> Choice {
+        match self {
+            Policy::Least => least(sets),
+            Policy::Precise => precise(goal, min_launches, sets, spent_s),
+        }
+    }
+}
+
+/// Each set once, then those first that are complete soonest: what the time does not hold is one long comparison and not the
+/// last launch of all.
+fn least(sets: &[Standing]) -> Choice {
+    let lacking = (0..sets.len()).filter(|&set| sets[set].open && sets[set].launches < LEAST_POINTS);
+    let rest_s = |set: usize| match sets[set].launches {
+        0 => -1.0,
+        launches => (LEAST_POINTS - launches) as f64 * sets[set].next_s,
+    };
+    let next = lacking.min_by(|&a, &b| rest_s(a).total_cmp(&rest_s(b)));
+    next.map_or(Choice::End(Reason::NothingOpen), |set| Choice::Block { set, whole: true })
+}
+
+fn precise(goal: &Goal, min_launches: usize, sets: &[Standing], spent_s: f64) -> Choice {
+    let open: Vec<usize> = (0..sets.len()).filter(|&set| sets[set].open).collect();
+    let widest = |width: &dyn Fn(usize) -> f64| open.iter().copied().max_by(|&a, &b| width(a).total_cmp(&width(b)));
+    let Some(widest_ranked) = widest(&|set| sets[set].ranked.unwrap_or(0.0)) else {
+        return Choice::End(Reason::NothingOpen);
+    };
+    let block = |set: usize| {
+        let launches = sets[set].launches;
+        Choice::Block { set, whole: launches < LEAST_LAUNCHES || launches.is_multiple_of(OTHERS_EVERY) }
+    };
+    let group = |&set: &usize| Group {
+        launches: sets[set].launches,
+        half_width: sets[set].ranked,
+        launch_seconds: sets[set].next_s,
+    };
+    match decide(goal, &open.iter().map(group).collect::<Vec<_>>(), spent_s) {
+        Decision::Continue { group } => block(open[group]),
+        // The rest of the time is spent: intervals narrow even if the target is out of reach.
+        Decision::Unreachable { .. } => block(widest_ranked),
+        Decision::BudgetSpent { .. } => Choice::End(Reason::BudgetSpent),
+        Decision::Precise => {
+            if let Some(&set) = open.iter().find(|&&set| sets[set].launches < min_launches) {
+                return Choice::Block { set, whole: true };
+            }
+            let left_s = goal.budget_seconds - spent_s;
+            let set = widest(&|set| sets[set].others.unwrap_or(0.0)).unwrap_or(widest_ranked);
+            let wide = sets[set].others.is_some_and(|width| width > OTHERS_WIDTH * goal.precision);
+            if wide && sets[set].next_s < left_s {
+                Choice::Block { set, whole: true }
+            } else {
+                Choice::End(Reason::Precise)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOAL: Goal = Goal { precision: 0.01, budget_seconds: 60.0 };
+
+    fn next(sets: &[Standing], spent_s: f64) -> Choice {
+        Policy::Precise.choose(&GOAL, LEAST_LAUNCHES, sets, spent_s)
+    }
+
+    fn set(launches: usize, ranked: f64, others: f64) -> Standing {
+        Standing { open: true, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others) }
+    }
+
+    #[test]
+    fn ranked_ratios_come_first_and_others_take_part_in_one_launch_of_three() {
+        let block = |set, whole| Choice::Block { set, whole };
+        assert_eq!(next(&[set(7, 0.02, 0.3), set(7, 0.005, 0.9)], 10.0), block(0, false));
+        assert_eq!(next(&[set(9, 0.02, 0.3), set(9, 0.005, 0.9)], 10.0), block(0, true));
+        assert_eq!(next(&[set(3, 0.02, 0.3)], 10.0), block(0, true));
+        assert_eq!(next(&[set(7, 0.2, 0.2)], 30.0), block(0, false), "out of reach, still spent");
+        assert_eq!(next(&[set(7, 0.009, 0.3)], 10.0), block(0, true), "the rest gets the time left");
+    }
+
+    #[test]
+    fn every_end_has_its_reason() {
+        let end = Choice::End;
+        assert_eq!(next(&[set(7, 0.009, 0.04)], 10.0), end(Reason::Precise));
+        assert_eq!(next(&[set(7, 0.009, 0.3)], 59.5), end(Reason::Precise));
+        assert_eq!(next(&[Standing { open: false, ..set(40, 0.2, 0.2) }], 10.0), end(Reason::NothingOpen));
+        assert_eq!(next(&[set(7, 0.2, 0.2)], 59.5), end(Reason::BudgetSpent));
+    }
+
+    #[test]
+    fn every_set_has_its_least_launches_and_the_shortest_rest_comes_first() {
+        let set = |launches, open| Standing { open, next_s: launches as f64, ..set(launches, 0.0, 0.0) };
+        let next = |sets: &[Standing]| Policy::Least.choose(&GOAL, LEAST_LAUNCHES, sets, 1e9);
+        let block = |set| Choice::Block { set, whole: true };
+        assert_eq!(next(&[set(3, true), set(0, true), set(0, false)]), block(1));
+        assert_eq!(next(&[set(1, true), set(2, true), set(3, true)]), block(0));
+        assert_eq!(next(&[set(LEAST_POINTS, true), set(9, true)]), Choice::End(Reason::NothingOpen));
+    }
+}

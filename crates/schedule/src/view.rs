@@ -1,0 +1,184 @@
+//! One moment of a run with the questions that every task asks of it, among them the one cost model.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use record::method::Role;
+use record::plan::{compatible, group_of};
+use record::state::{Cost, GroupState, Stage};
+use stats::rng::Seeded;
+
+use crate::constants::{BYTE_S, CELL_S, LONG_JOB_BYTES};
+use crate::{Facts, Moment, turns};
+
+/// A moment with the facts of the scheduler.
+pub(crate) struct View<'a> {
+    pub moment: Moment<'a>,
+    pub facts: &'a Facts,
+}
+
+impl<'a> Deref for View<'a> {
+    type Target = Moment<'a>;
+
+    fn deref(&self) -> &Moment<'a> {
+        &self.moment
+    }
+}
+
+/// A guess at one launch before anything was launched, by its starts (seconds) and the bytes it works on.
+pub fn guess_s(starts_s: f64, bytes: f64) -> f64 {
+    starts_s + bytes * BYTE_S
+}
+
+impl View<'_> {
+    pub fn left_s(&self) -> f64 {
+        self.state.budget_s - self.spent_s
+    }
+
+    pub fn group(&self, launch_group: usize) -> &GroupState {
+        &self.state.launch_groups[launch_group]
+    }
+
+    pub fn stage(&self, launch_group: usize) -> Stage {
+        self.group(launch_group).stage
+    }
+
+    pub fn alive(&self, launch_group: usize) -> Vec<usize> {
+        self.state.alive(launch_group)
+    }
+
+    pub fn is_alive(&self, launch_group: usize) -> bool {
+        self.group(launch_group).cells.iter().any(|&cell| self.state.cells[cell].outcome.is_none())
+    }
+
+    pub fn groups_of(&self, experiment: &str) -> Vec<usize> {
+        (0..self.state.launch_groups.len()).filter(|&g| self.group(g).experiment == experiment).collect()
+    }
+
+    /// The forecast of the next launch of a group, in seconds; 0 if nothing is known.
+    pub fn launch_s(&self, launch_group: usize) -> f64 {
+        match self.stage(launch_group) {
+            Stage::Sized { cost: Some(cost), rounds, warmup_rounds } => cost.launch_s(rounds + warmup_rounds),
+            _ => 0.0,
+        }
+    }
+
+    /// The forecast of a launch of one round, in seconds; infinite before the pilot.
+    pub fn one_round_s(&self, launch_group: usize) -> f64 {
+        let rounds = self.warmup_rounds(launch_group) + 1;
+        self.stage(launch_group).cost().map_or(f64::INFINITY, |cost| cost.launch_s(rounds))
+    }
+
+    /// A guess at one cell's turn, in seconds, by its bytes or its peak memory.
+    pub fn guess_s(&self, cell: usize) -> f64 {
+        let memory = self.facts.memory.get(cell).copied().unwrap_or(0.0);
+        guess_s(CELL_S, (self.bytes(cell) as f64).max(memory))
+    }
+
+    /// A guess at one launch of everything of an experiment, in seconds.
+    pub fn by_size_s(&self, experiment: &str) -> f64 {
+        let mine = |&cell: &usize| {
+            self.state.cells[cell].cell.experiment == experiment && self.state.cells[cell].outcome.is_none()
+        };
+        (0..self.state.cells.len()).filter(mine).map(|cell| self.guess_s(cell)).sum()
+    }
+
+    fn bytes(&self, cell: usize) -> u64 {
+        let bytes = self.state.cells[cell].cell.parameters.get("bytes");
+        bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
+    }
+
+    pub fn is_long(&self, launch_group: usize) -> bool {
+        self.group(launch_group).cells.iter().any(|&cell| self.bytes(cell) >= LONG_JOB_BYTES)
+    }
+
+    /// Tells whether a worker of this group compiles its code while it runs.
+    pub fn compiles(&self, launch_group: usize) -> bool {
+        let first = self.group(launch_group).cells.first().map(|&cell| &self.state.cells[cell].cell);
+        first.into_iter().flat_map(|cell| cell.sides()).any(|worker| self.facts.compiling.contains(worker))
+    }
+
+    /// The discarded rounds of every launch of a group: its experiment's number, and at most one for long jobs. Cells that are
+    /// compared have one size, so one number of rounds.
+    pub fn warmup_rounds(&self, launch_group: usize) -> u32 {
+        let group = self.group(launch_group);
+        let Some(experiment) = self.state.plan.experiment(&group.experiment) else { return 0 };
+        if group.fresh {
+            return 0;
+        }
+        match (self.compiles(launch_group), self.is_long(launch_group)) {
+            // A compiled loop of a long job may take seconds a round.
+            (true, true) => experiment.warmup_rounds_compiled.min(1),
+            (true, false) => experiment.warmup_rounds_compiled,
+            (false, true) => 0,
+            (false, false) => experiment.warmup_rounds,
+        }
+    }
+
+    /// Tells whether each cell of a group has a judged launch.
+    pub fn is_launched(&self, launch_group: usize) -> bool {
+        self.alive(launch_group).iter().all(|&cell| self.forecast.launches(cell) > 0)
+    }
+
+    /// Launch groups in sets whose first cells are compared with each other.
+    pub fn compared(&self, experiment: &str, launch_groups: impl IntoIterator<Item = usize>) -> Vec<Vec<usize>> {
+        let mut sets: Vec<(BTreeMap<String, String>, Vec<usize>)> = Vec::new();
+        let Some(experiment) = self.state.plan.experiment(experiment) else { return Vec::new() };
+        for launch_group in launch_groups {
+            let Some(&first) = self.group(launch_group).cells.first() else { continue };
+            let parameters = group_of(experiment, &self.state.cells[first].cell);
+            match sets.iter_mut().find(|(own, _)| compatible(own, &parameters)) {
+                Some((_, set)) => set.push(launch_group),
+                None => sets.push((parameters, vec![launch_group])),
+            }
+        }
+        sets.into_iter().map(|(_, set)| set).collect()
+    }
+
+    /// All launch groups of an experiment in such sets, in the order of the plan's cells.
+    pub fn comparisons(&self, experiment: &str) -> Vec<Vec<usize>> {
+        let mut launch_groups = self.groups_of(experiment);
+        launch_groups.sort_by_key(|&group| self.group(group).cells.iter().min());
+        self.compared(experiment, launch_groups)
+    }
+
+    /// Tells whether a group takes part in a block: overhead does in the first one, a lower bound in one of four.
+    pub fn comes(&self, launch_group: usize, block: u32) -> bool {
+        let role = |&cell: &usize| self.state.cells[cell].method.role;
+        let is_measured =
+            |cell: &usize| self.state.cells[*cell].outcome.is_none() && !matches!(role(cell), Role::Null | Role::Limit);
+        let experiment = &self.group(launch_group).experiment;
+        let mut all = self.state.launch_groups.iter().filter(|group| group.experiment == *experiment);
+        !all.any(|group| group.cells.iter().any(is_measured))
+            || self.alive(launch_group).iter().any(|cell| turns::comes(role(cell), block))
+    }
+
+    /// Tells whether a group holds ranked cells or their baseline: ordinary methods of the baseline's worker.
+    pub fn is_ranked(&self, launch_group: usize) -> bool {
+        let group = self.group(launch_group);
+        let baseline = self.state.plan.baselines.get(&group.experiment);
+        let first = self.state.cells.iter().find(|planned| {
+            planned.cell.experiment == group.experiment
+                && Some(&planned.cell.method) == baseline
+                && planned.outcome.is_none()
+        });
+        group.cells.iter().map(|&cell| &self.state.cells[cell]).any(|planned| {
+            first.is_none_or(|first| first.cell.worker == planned.cell.worker)
+                && planned.method.group.is_empty()
+                && matches!(planned.method.role, Role::Method | Role::Published)
+        })
+    }
+
+    /// The order of launch groups in a block, drawn by the seed.
+    pub fn shuffle(&self, set: &[usize], block: u32, order: &mut [usize]) {
+        if let Some(&first) = set.first() {
+            let seed = self.state.plan.seed ^ (u64::from(block) << 32) ^ ((first as u64) << 16);
+            Seeded::new(seed).shuffle(order);
+        }
+    }
+
+    /// The cost of a group that a pilot has shown.
+    pub fn cost(&self, launch_group: usize) -> Cost {
+        self.stage(launch_group).cost().unwrap_or(Cost { round_s: 0.0, start_s: 0.0 })
+    }
+}

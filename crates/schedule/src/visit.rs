@@ -1,0 +1,179 @@
+//! One visit of an experiment: pilots of new groups, their rounds, then blocks by a policy.
+
+use std::collections::BTreeSet;
+
+use record::ending::{Ending, Reason, Widest, Width};
+use stats::interval::LEAST_LAUNCHES;
+use stats::stopping::Goal;
+
+use crate::action::{Action, Step};
+use crate::batch::Calibration;
+use crate::block::{Block, ComparisonSet, Next};
+use crate::pilot::{Pilots, Room};
+use crate::precision::{Choice, Policy, Standing};
+use crate::rounds::{Sizing, shortened};
+use crate::view::View;
+use crate::{Shared, Task};
+
+/// The end of a visit, in seconds of the run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Until {
+    /// The end of the experiment's time if it had all of it at once: launches are planned by it.
+    pub planned_s: f64,
+    /// The end of this visit.
+    pub visit_s: f64,
+}
+
+impl Until {
+    /// One visit for all the time left.
+    pub fn all(end_s: f64) -> Until {
+        Until { planned_s: end_s, visit_s: end_s }
+    }
+}
+
+/// A visit under way.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    experiment: String,
+    until: Until,
+    policy: Policy,
+    begun_s: f64,
+    retry: bool,
+    /// Absent while pilots are made.
+    sets: Option<Vec<ComparisonSet>>,
+    prepared: bool,
+    block: Option<Block>,
+    /// The widths before the block under way.
+    widths: Vec<Width>,
+}
+
+impl Visit {
+    pub fn new(view: &View, experiment: &str, until: Until, policy: Policy, retry: bool) -> Visit {
+        Visit {
+            experiment: experiment.to_owned(),
+            until,
+            policy,
+            begun_s: view.spent_s,
+            retry,
+            sets: None,
+            prepared: false,
+            block: None,
+            widths: Vec::new(),
+        }
+    }
+
+    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Step {
+        if !self.prepared {
+            self.prepared = true;
+            let (name, until_s) = (&self.experiment, self.until.planned_s);
+            let room = Room::of_experiment(view, until_s, self.retry);
+            return Step::After(vec![
+                Task::Pilots(Pilots::new(view, name, room)),
+                Task::Calibration(Calibration::new(name, until_s)),
+                Task::Sizing(Sizing::Precision { experiment: name.clone(), until_s }),
+            ]);
+        }
+        let sets = self.sets.get_or_insert_with(|| ComparisonSet::all(view, &self.experiment));
+        if let Some(block) = &mut self.block {
+            let set = &mut sets[block.set];
+            match block.next(view, shared, set, self.until.visit_s) {
+                Next::Launch(launch) => return Step::Do(Action::Launch(launch)),
+                Next::Full => {
+                    self.end(view, shared, Reason::BudgetSpent);
+                    return Step::Done;
+                }
+                Next::Complete => self.block = None,
+            }
+            let shorter = shortened(view, sets, self.until.planned_s);
+            if !shorter.is_empty() {
+                return Step::After(vec![Task::Decisions(shorter)]);
+            }
+        }
+        self.choose(view, shared)
+    }
+
+    fn choose(&mut self, view: &View, shared: &mut Shared) -> Step {
+        let sets = self.sets.as_deref().unwrap_or_default();
+        let plan = &view.state.plan;
+        self.widths = view.forecast.widths(view.state, &self.experiment);
+        shared.finished = precise(&self.widths, plan.precision);
+        let standing: Vec<Standing> = sets.iter().map(|set| standing(view, set, &self.widths)).collect();
+        let ranked = self.widths.iter().filter(|width| width.ranked);
+        let launches = sets.iter().map(|set| set.blocks as usize).min().unwrap_or(0);
+        shared.position.reached = Some((launches, ranked.map(|width| width.half_width).fold(0.0, f64::max)));
+        let budget_seconds = (self.until.visit_s - self.begun_s).max(0.0);
+        let goal = Goal { precision: plan.precision, budget_seconds };
+        match self.policy.choose(&goal, plan.min_launches as usize, &standing, view.spent_s - self.begun_s) {
+            Choice::Block { set, whole } => {
+                self.block = Some(Block::new(view, sets, set, whole));
+                Step::After(Vec::new())
+            }
+            Choice::End(reason) => {
+                if !sets.is_empty() {
+                    self.end(view, shared, reason);
+                }
+                Step::Done
+            }
+        }
+    }
+
+    /// Keeps the end of the experiment; later visits replace it.
+    fn end(&self, view: &View, shared: &mut Shared, reason: Reason) {
+        if self.policy == Policy::Least {
+            return;
+        }
+        let ranked = self.widths.iter().filter(|width| width.ranked);
+        let widest = ranked.max_by(|a, b| a.half_width.total_cmp(&b.half_width));
+        let mine =
+            |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if *experiment == self.experiment);
+        shared.endings.retain(|ending| !mine(ending));
+        shared.endings.push(Ending::Experiment {
+            experiment: self.experiment.clone(),
+            reason,
+            launches: self.sets.iter().flatten().map(|set| set.blocks as usize).min().unwrap_or(0),
+            widest: widest.map(|width| Widest { width: *width, needs_s: needs_s(view, width) }),
+        });
+    }
+}
+
+/// The ranked cells whose ratio is as narrow as requested; never a baseline.
+fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
+    let narrow = widths.iter().filter(|width| width.ranked && width.half_width <= precision);
+    let stays = |cell: usize| {
+        widths.iter().any(|width| width.base == cell || width.cell == cell && width.half_width > precision)
+    };
+    narrow.map(|width| width.cell).filter(|&cell| !stays(cell)).collect()
+}
+
+fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> Standing {
+    let widest = |ranked: bool| {
+        let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, width.cell));
+        mine.map(|width| width.half_width).reduce(f64::max)
+    };
+    Standing {
+        open: set.is_open(view),
+        launches: set.blocks as usize,
+        next_s: set.next_s(view),
+        ranked: widest(true),
+        others: widest(false),
+    }
+}
+
+/// The time until one pair alone has the requested width, in seconds: widths shrink with the square root of the launches, and
+/// a launch of two cells takes its part of one that holds more.
+fn needs_s(view: &View, pair: &Width) -> Option<f64> {
+    let target = view.state.plan.precision;
+    let group_of = |cell: usize| view.state.launch_groups.iter().position(|group| group.cells.contains(&cell));
+    let shared = group_of(pair.base) == group_of(pair.cell);
+    let part_s = |cell: usize| {
+        group_of(cell).map_or(0.0, |group| {
+            let start_s = view.cost(group).start_s;
+            let rounds_s = (view.launch_s(group) - start_s).max(0.0);
+            rounds_s / view.group(group).cells.len().max(1) as f64 + if shared { start_s / 2.0 } else { start_s }
+        })
+    };
+    let launches = view.forecast.launches(pair.cell).max(LEAST_LAUNCHES);
+    let factor = (pair.half_width / target).powi(2);
+    let wide = target > 0.0 && pair.half_width > target;
+    wide.then(|| launches as f64 * factor * (part_s(pair.base) + part_s(pair.cell)))
+}

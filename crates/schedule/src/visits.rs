@@ -1,0 +1,229 @@
+//! The tour of an ordinary run. Every comparison first has the launches of an interval, then every experiment is visited in
+//! its share of the time. Several experiments are visited more than once: a machine changes over minutes, and launches of one
+//! of them would show nothing of it (docs/decisions/0016-a-run-comes-back-to-its-experiments.md).
+
+use record::decision::LeftOut;
+use record::state::Stage;
+
+use crate::action::{Action, Step};
+use crate::constants::{FRESH_LAUNCHES, LONGER, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, VISITS};
+use crate::pilot::{Pilots, Room};
+use crate::precision::Policy;
+use crate::rounds::worth;
+use crate::view::View;
+use crate::visit::{Until, Visit};
+use crate::{Shared, Task, names};
+
+/// The tour under way.
+#[derive(Debug, Default)]
+pub(crate) struct Tour {
+    stop: Stop,
+    weights: Vec<f64>,
+    visits: Visits,
+    spent_s: Vec<f64>,
+    begun_s: f64,
+}
+
+/// The next stop of a tour. Numbers of experiments are those of the plan.
+#[derive(Debug, Default)]
+enum Stop {
+    /// Pilots of everything, in the overview.
+    #[default]
+    Pilots,
+    /// The shares of the experiments.
+    Share,
+    /// The least launches of an experiment.
+    Least(usize),
+    /// A comparison that was left out, in the time that others left over; the next one last.
+    Again(Vec<(usize, Vec<usize>)>),
+    /// The least launches of an experiment whose groups were readmitted.
+    Retry(usize, Vec<(usize, Vec<usize>)>),
+    /// A visit of an experiment.
+    Visit(usize, usize),
+    /// The groups of an experiment that are still left out.
+    TakeUp(usize),
+    /// One more visit of that experiment.
+    Last(usize),
+}
+
+impl Tour {
+    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Step {
+        let names = names(view.state);
+        loop {
+            let (next, step) = match std::mem::take(&mut self.stop) {
+                Stop::Pilots if view.state.plan.first_look => {
+                    let room = Room::of_experiment(view, view.state.budget_s, false);
+                    let pilots = names.iter().map(|name| Task::Pilots(Pilots::new(view, name, room)));
+                    (Stop::Share, Some(Step::After(pilots.collect())))
+                }
+                Stop::Pilots => (Stop::Share, None),
+                Stop::Share => {
+                    self.weights = weights(view, &names);
+                    self.spent_s = vec![0.0; names.len()];
+                    let least_first = !view.state.plan.first_look && names.len() > 1;
+                    (if least_first { Stop::Least(0) } else { self.first_visit(view) }, None)
+                }
+                Stop::Least(place) if place == names.len() => (Stop::Again(lacking(view, &names)), None),
+                Stop::Least(place) => {
+                    let share = self.weights[place] / self.weights[place..].iter().sum::<f64>();
+                    let until = Until::all(view.spent_s + view.left_s().max(0.0) * share);
+                    let visit = Visit::new(view, &names[place], until, Policy::Least, false);
+                    (Stop::Least(place + 1), Some(at(shared, place, &names, visit)))
+                }
+                Stop::Again(mut rest) => match rest.pop() {
+                    None => (self.first_visit(view), None),
+                    Some((place, groups)) => (Stop::Retry(place, rest), Some(Step::Do(Action::Readmit(groups)))),
+                },
+                Stop::Retry(place, rest) => {
+                    let until = Until::all(view.state.budget_s);
+                    let visit = Visit::new(view, &names[place], until, Policy::Least, true);
+                    (Stop::Again(rest), Some(at(shared, place, &names, visit)))
+                }
+                Stop::Visit(visit, place) => self.visit(view, shared, &names, (visit, place)),
+                Stop::TakeUp(place) if place == names.len() => return Step::Done,
+                Stop::TakeUp(place) => {
+                    let mine = view.groups_of(&names[place]).into_iter();
+                    let groups: Vec<usize> = mine.filter(|&group| view.stage(group).is_left_out()).collect();
+                    let fits = view.left_s() >= LONGER * self.visits.shares_s[place];
+                    let taken = fits && !groups.is_empty();
+                    (
+                        if taken { Stop::Last(place) } else { Stop::TakeUp(place + 1) },
+                        taken.then_some(Step::Do(Action::Readmit(groups))),
+                    )
+                }
+                Stop::Last(place) => {
+                    let until = Until::all(view.state.budget_s);
+                    let visit = Visit::new(view, &names[place], until, Policy::Precise, false);
+                    (Stop::TakeUp(place + 1), Some(at(shared, place, &names, visit)))
+                }
+            };
+            self.stop = next;
+            if let Some(step) = step {
+                return step;
+            }
+        }
+    }
+
+    fn first_visit(&mut self, view: &View) -> Stop {
+        self.visits = Visits::new(&self.weights, view.left_s());
+        self.begun_s = view.spent_s;
+        Stop::Visit(0, 0)
+    }
+
+    fn visit(
+        &mut self,
+        view: &View,
+        shared: &mut Shared,
+        names: &[String],
+        (visit, place): (usize, usize),
+    ) -> (Stop, Option<Step>) {
+        // The time since the last stop was the previous experiment's.
+        if let Some(previous) = (visit * names.len() + place).checked_sub(1) {
+            self.spent_s[previous % names.len()] += view.spent_s - self.begun_s;
+            shared.position.visited = (previous + 1).min(names.len());
+        }
+        self.begun_s = view.spent_s;
+        if visit == self.visits.ends.len() {
+            return (Stop::TakeUp(0), None);
+        }
+        let next = if place + 1 < names.len() { Stop::Visit(visit, place + 1) } else { Stop::Visit(visit + 1, 0) };
+        let (planned_s, visit_s) = self.visits.time(visit, place, self.spent_s[place], view.left_s().max(0.0));
+        let until = Until { planned_s: view.spent_s + planned_s, visit_s: view.spent_s + visit_s };
+        let task = Visit::new(view, &names[place], until, Policy::Precise, false);
+        (next, Some(at(shared, place, names, task)))
+    }
+}
+
+fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step {
+    shared.position.place = (place, names.len());
+    shared.position.reached = None;
+    Step::After(vec![Task::Visit(visit)])
+}
+
+/// The shares of the budget: what each experiment needs, or the sizes of its jobs if that does not fit; in the overview what
+/// the pilots showed.
+fn weights(view: &View, names: &[String]) -> Vec<f64> {
+    let plan = &view.state.plan;
+    if !plan.first_look {
+        let needed: Vec<f64> = plan.experiments.iter().map(|experiment| experiment.needed_s()).collect();
+        let fits = needed.iter().sum::<f64>() <= view.state.budget_s;
+        return if fits { needed } else { names.iter().map(|name| view.by_size_s(name)).collect() };
+    }
+    let needs: Vec<(f64, f64)> = names.iter().map(|name| needs_s(view, name)).collect();
+    let (least_s, worth_s) = needs.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    // Everything has its least; the rest goes to the rounds that make a launch worth its start.
+    let share = ((view.left_s() * PLANNED_SHARE - least_s) / (worth_s - least_s).max(1e-9)).max(0.0);
+    needs.into_iter().map(|(least_s, worth_s)| least_s + share * (worth_s - least_s) + 1e-3).collect()
+}
+
+/// The planned launches of an experiment in seconds: with one round each, and with as many as are worth their start.
+fn needs_s(view: &View, experiment: &str) -> (f64, f64) {
+    let alive = view.groups_of(experiment).into_iter().filter(|&group| view.is_alive(group));
+    let each = alive.map(|group| {
+        let (cost, warmup) = (view.cost(group), view.warmup_rounds(group));
+        let worth_s = if view.group(group).fresh {
+            FRESH_LAUNCHES * cost.launch_s(1)
+        } else {
+            PLANNED_LAUNCHES * cost.launch_s(warmup + worth(cost, warmup, PRECISION_ROUNDS) as u32)
+        };
+        (PLANNED_LAUNCHES * cost.launch_s(warmup + 1), worth_s)
+    });
+    each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+/// The comparisons that were left out, the shortest last, whichever experiment they are of. Guessed by size before a pilot;
+/// a pilot that took too long is longer than all others.
+fn lacking(view: &View, names: &[String]) -> Vec<(usize, Vec<usize>)> {
+    let group_s = |&group: &usize| match view.stage(group) {
+        Stage::LeftOut { reason: LeftOut::TooLong, .. } => f64::INFINITY,
+        stage if stage.cost().is_some() => view.one_round_s(group),
+        _ => view.alive(group).into_iter().map(|cell| view.guess_s(cell)).sum(),
+    };
+    let mut lacking: Vec<(f64, usize, Vec<usize>)> = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        let sets = view.comparisons(name).into_iter();
+        let left_out = sets.filter(|set| set.iter().any(|&group| view.stage(group).is_left_out()));
+        lacking.extend(left_out.map(|set| (set.iter().map(group_s).sum(), place, set)));
+    }
+    lacking.sort_by(|a, b| b.0.total_cmp(&a.0));
+    lacking.into_iter().map(|(_, place, set)| (place, set)).collect()
+}
+
+/// The visits of one run.
+#[derive(Clone, Debug, Default)]
+struct Visits {
+    weights: Vec<f64>,
+    /// The share of each experiment, in seconds.
+    shares_s: Vec<f64>,
+    /// The share of its time that an experiment has had after each visit.
+    ends: &'static [f64],
+}
+
+impl Visits {
+    /// The time left, shared out by these weights.
+    fn new(weights: &[f64], left_s: f64) -> Visits {
+        let left_s = left_s.max(0.0);
+        let shares_s = weights.iter().map(|weight| left_s * weight / weights.iter().sum::<f64>()).collect();
+        let several = VISITS.iter().rev().find(|(from_s, _)| left_s >= *from_s).map_or(VISITS[0].1, |(_, ends)| ends);
+        Visits { weights: weights.to_vec(), shares_s, ends: if weights.len() < 2 { &[1.0] } else { several } }
+    }
+
+    /// The seconds that an experiment has left in all and in this visit, after `spent_s` of its own, with `left_s` of the run
+    /// left. The last visits also share out what others left over.
+    fn time(&self, visit: usize, place: usize, spent_s: f64, left_s: f64) -> (f64, f64) {
+        if visit + 1 < self.ends.len() {
+            let planned_s = (self.shares_s[place] - spent_s).max(0.0);
+            let visit_s = (self.shares_s[place] * self.ends[visit] - spent_s).max(0.0);
+            return (planned_s.min(left_s), visit_s.min(left_s));
+        }
+        let share = match visit.checked_sub(1) {
+            None => self.weights[place] / self.weights[place..].iter().sum::<f64>(),
+            Some(before) => {
+                let owed = |other: usize| self.shares_s[other] * (1.0 - self.ends[before]);
+                let mine = owed(place).max(self.shares_s[place] - spent_s);
+                mine / (mine + (place + 1..self.weights.len()).map(owed).sum::<f64>()).max(1e-9)
+            }
+        };
+        (left_s * share, left_s * share)
+    }
+}

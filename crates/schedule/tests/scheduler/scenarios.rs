@@ -1,0 +1,248 @@
+//! Runs of known machines.
+
+use record::decision::What;
+use record::ending::{Ending, Reason};
+use record::method::Role;
+use record::outcome::Status;
+use record::plan::Plan;
+use record::state::State;
+
+use crate::machine::{Machine, Manner, UntilLaunched, add_experiment, add_method, add_slow, plan};
+
+const WILD: [(&str, Manner); 2] = [("touch", Manner::Takes(1e6, 0.4)), ("populate-write", Manner::Takes(5e5, 0.4))];
+
+fn phases() -> f64 {
+    plan(|_| ()).cells[0].method.phases.len() as f64
+}
+
+#[test]
+fn precise_ratios_have_the_least_launches() {
+    let done = Machine::new(&[]).run(plan(|_| ()));
+    assert_eq!((done.reason("fault"), done.launches("touch")), (Some(Reason::Precise), 6));
+    let again = State::after(plan(|_| ()), &done.decisions).unwrap();
+    assert_eq!(again.launch_groups, done.state.launch_groups, "the decisions alone tell the run again");
+}
+
+#[test]
+fn varying_ratios_are_launched_until_the_budget_ends_and_no_launch_is_begun_without_time() {
+    let done = Machine::new(&WILD).run(plan(|p| (p.budget_s, p.max_launches) = (2.0, 400)));
+    assert_eq!(done.reason("fault"), Some(Reason::BudgetSpent));
+    assert!(done.launches("touch") > 6);
+    let shortest = done.records.iter().map(|record| record.wall_s).fold(f64::MAX, f64::min);
+    assert!(done.last_s.0 + shortest <= 2.0, "the last launch was begun {} s into a budget of 2 s", done.last_s.0);
+}
+
+#[test]
+fn the_most_launches_end_a_run_that_is_not_precise() {
+    let done = Machine::new(&WILD).run(plan(|p| p.max_launches = 9));
+    assert_eq!((done.reason("fault"), done.launches("touch")), (Some(Reason::NothingOpen), 9));
+}
+
+#[test]
+fn a_precise_method_leaves_the_launches_and_its_baseline_stays() {
+    let third = plan(|p| {
+        add_method(p, "wild");
+        p.max_launches = 20;
+    });
+    let done = Machine::new(&[("wild", Manner::Takes(7e5, 0.4))]).run(third);
+    assert_eq!(["populate-write", "wild", "touch"].map(|method| done.launches(method)), [6, 20, 20]);
+    let twin = done.state.cells.iter().position(|c| c.twin).unwrap();
+    assert!(done.records.last().unwrap().cells.contains(&twin), "the A/A check goes on");
+}
+
+/// The best possible of a run with such lower bounds, whether a warning tells that it was beaten, and the largest share of it.
+fn with_lower_bounds(manners: &[(&str, Manner)]) -> (String, Vec<String>, f64) {
+    let bounded = plan(|p| {
+        for (name, _) in manners.iter().filter(|(name, _)| name.starts_with("limit")) {
+            add_method(p, name);
+            p.cells.last_mut().unwrap().method.role = Role::Limit;
+        }
+    });
+    let done = Machine::new(manners).run(bounded);
+    let summary = judge::summarise(&done.state, &done.evidence, judge::Circumstances::default()).unwrap();
+    let best = summary.groups.iter().find_map(|group| group.best_possible).unwrap();
+    let beaten = summary.warnings.iter().filter(|w| w.code == "best-possible-beaten").map(|w| w.seen.clone());
+    let headline = &summary.experiments[0].headline;
+    let shares = summary.cells.iter().filter_map(|cell| cell.phases.get(headline)?.of_best_possible);
+    (summary.cells[best].method.clone(), beaten.collect(), shares.map(|share| share.ratio).fold(0.0, f64::max))
+}
+
+#[test]
+fn a_lower_bound_that_is_beaten_gives_its_place_to_the_winner() {
+    let (best, beaten, largest) = with_lower_bounds(&[("limit", Manner::Takes(1e5, 0.0))]);
+    assert_eq!((best.as_str(), beaten.len()), ("limit", 0));
+    assert!((0.1..=1.0).contains(&largest), "{largest}");
+    let (best, beaten, largest) = with_lower_bounds(&[("limit", Manner::Takes(7e5, 0.0))]);
+    assert_eq!(best, "populate-write");
+    assert!(beaten.len() == 1 && beaten[0].contains("populate-write"), "{beaten:?}");
+    assert!((0.5..=1.0).contains(&largest), "nothing is below the lower bound: {largest}");
+}
+
+#[test]
+fn of_two_lower_bounds_the_lesser_counts_however_few_launches_they_have() {
+    // A launch has one round, and a lower bound takes part in one of four: there is no interval.
+    let slow = [("touch", 1e8), ("populate-write", 8e7), ("limit-first", 7e7), ("limit-second", 5e7)];
+    let (best, beaten, _) = with_lower_bounds(&slow.map(|(name, ns)| (name, Manner::Takes(ns, 0.0))));
+    assert_eq!((best.as_str(), beaten.len()), ("limit-second", 0));
+}
+
+#[test]
+fn an_undecided_comparison_goes_on_alone_until_it_is_decided() {
+    let more = || {
+        plan(|p| {
+            add_method(p, "wild");
+            p.max_launches = 100;
+        })
+    };
+    let cells = ["touch", "wild"].map(|m| more().cells.into_iter().map(|p| p.cell).find(|c| c.method == m).unwrap());
+    let wild = [("wild", Manner::Takes(7e5, 0.4))];
+    let undecided = UntilLaunched(cells.to_vec(), 17);
+    let done = Machine::new(&wild).asking(&undecided).run(more());
+    assert_eq!(["populate-write", "wild", "touch"].map(|method| done.launches(method)), [6, 17, 17]);
+    assert!(matches!(done.endings[..], [Ending::Claims { likely: 0, near_edge: 0, .. }]), "{:?}", done.endings);
+    // An interim analysis that the time does not hold is not begun.
+    let undecided = UntilLaunched(cells.to_vec(), 90);
+    let done = Machine::new(&wild).asking(&undecided).run(Plan { budget_s: 0.4, ..more() });
+    assert!(done.spent_s() <= 0.4 && done.launches("wild") < 90, "{} s", done.spent_s());
+}
+
+#[test]
+fn a_cell_that_kills_its_process_is_found_by_launching_each_alone() {
+    let done = Machine::new(&[("populate-write", Manner::Dies)]).run(plan(|_| ()));
+    let dead = done.state.cells.iter().find(|c| c.cell.method == "populate-write").unwrap();
+    let outcome = dead.outcome.as_ref().unwrap();
+    assert!(outcome.status == Status::Failed && outcome.reason.contains("SIGKILL"), "{outcome:?}");
+    assert!(done.state.cells.iter().filter(|c| c.cell.method == "touch").all(|c| c.outcome.is_none()));
+    assert_eq!(done.launches("touch"), 6);
+    assert_eq!(done.decisions.iter().filter(|d| matches!(d.what, What::Split { .. })).count(), 1);
+}
+
+#[test]
+fn a_skipped_cell_has_its_reason_and_the_rest_goes_on() {
+    let done = Machine::new(&[("populate-write", Manner::Skips)]).run(plan(|_| ()));
+    let skipped = done.state.cells.iter().find(|c| c.cell.method == "populate-write").unwrap();
+    let outcome = skipped.outcome.as_ref().map(|o| (o.status, o.reason.as_str()));
+    assert_eq!(outcome, Some((Status::Skipped, "there is no pool here")));
+    assert_eq!(done.launches("touch"), 6);
+}
+
+#[test]
+fn an_experiment_without_a_ranked_ratio_ends_so() {
+    let skips = [("touch", Manner::Skips), ("populate-write", Manner::Skips)];
+    let done = Machine::new(&skips).run(plan(|_| {}));
+    let end = |ending: &Ending| matches!(ending, Ending::Experiment { reason: Reason::Precise, widest: None, .. });
+    assert!(done.endings.iter().any(end), "{:?}", done.endings);
+}
+
+#[test]
+fn a_comparison_that_the_budget_does_not_hold_is_left_to_a_longer_run() {
+    let slow = |budget_s: f64| {
+        plan(move |p| {
+            add_slow(p, "fault", "slow");
+            p.budget_s = budget_s;
+        })
+    };
+    let machine = || Machine::new(&[("slow", Manner::Takes(3e9, 0.0))]);
+    let done = machine().run(slow(60.0));
+    assert_eq!((done.launches("slow"), done.launches("touch")), (0, 6));
+    assert!(done.state.cells.iter().all(|c| c.outcome.is_none()), "a pilot that was ended concludes nothing");
+    assert!(done.state.launch_groups.last().unwrap().stage.is_left_out());
+    assert!(done.spent_s() < 30.0, "{} s", done.spent_s());
+    assert!(machine().run(slow(6000.0)).launches("slow") >= 6);
+}
+
+#[test]
+fn the_pilot_of_a_long_job_is_a_launch_if_the_time_holds_few() {
+    let long = |budget_s: f64| {
+        plan(move |p| {
+            p.budget_s = budget_s;
+            add_slow(p, "fault", "slow");
+        })
+    };
+    let machine = || Machine::new(&[("slow", Manner::Takes(2e9 / phases(), 0.0))]);
+    let done = machine().run(long(40.0));
+    let slow: Vec<_> = done.records.iter().filter(|record| record.launch_group == 1).collect();
+    let blocks: Vec<i32> = slow.iter().map(|record| record.block).collect();
+    assert_eq!(blocks, (0..blocks.len() as i32).collect::<Vec<_>>(), "no pilot beside the launches");
+    assert!(blocks.len() >= 6 && done.launches("slow") == blocks.len(), "{blocks:?}");
+    assert!(slow.iter().all(|record| record.rounds == 1), "all are of one kind");
+    let done = machine().run(long(600.0));
+    assert_eq!(done.records.iter().find(|record| record.launch_group == 1).unwrap().block, -1);
+}
+
+#[test]
+fn left_out_comparisons_are_tried_again_and_the_shortest_comes_first_in_all_experiments() {
+    let three = plan(|p| {
+        p.experiments[0].budget_s = Some(10.0);
+        add_experiment(p, "second");
+        add_experiment(p, "first");
+        add_slow(p, "first", "slower");
+        add_slow(p, "second", "slow");
+        p.budget_s = 100.0;
+    });
+    // Neither fits into a third of the time, and both together do not fit into all of it.
+    let manners = [("slower", Manner::Takes(14e9 / phases(), 0.0)), ("slow", Manner::Takes(9e9 / phases(), 0.0))];
+    let done = Machine::new(&manners).run(three);
+    let launches = |method: &str| done.launches(method);
+    assert!(launches("slow") >= 4 && launches("slower") < 4, "{} and {}", launches("slow"), launches("slower"));
+    assert!(done.spent_s() <= 100.0, "{} s", done.spent_s());
+}
+
+#[test]
+fn time_left_over_goes_to_comparisons_of_other_experiments() {
+    let two = plan(|p| {
+        p.experiments[0].budget_s = Some(10.0);
+        add_experiment(p, "other");
+        add_slow(p, "other", "slow");
+        p.budget_s = 100.0;
+    });
+    // A launch takes 12 s: half of the time does not hold the launches of an interval, and nearly all of it does.
+    let done = Machine::new(&[("slow", Manner::Takes(12e9 / phases(), 0.0))]).run(two);
+    assert!(done.launches("slow") >= 4, "{}", done.launches("slow"));
+    assert!(done.spent_s() <= 100.0, "{} s", done.spent_s());
+    let ends =
+        done.endings.iter().filter(|e| matches!(e, Ending::Experiment { experiment, .. } if experiment == "other"));
+    assert_eq!(ends.count(), 1, "an experiment has one end");
+}
+
+#[test]
+fn experiments_take_turns_and_all_have_their_least_launches_first() {
+    let two = plan(|p| {
+        add_experiment(p, "other");
+        (p.budget_s, p.max_launches) = (6.0, 400);
+    });
+    let done = Machine::new(&WILD).run(two);
+    let judged: Vec<usize> = done.records.iter().filter(|r| r.block >= 0).map(|r| r.launch_group).collect();
+    let visits: Vec<usize> = judged.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
+    assert_eq!(visits.len(), 6, "the least of both, then two visits each: {visits:?}");
+    assert_eq!(visits[..2], [4, 4]);
+    assert!(visits[2..].iter().all(|launches| *launches > 1), "{visits:?}");
+    assert_eq!([done.reason("fault"), done.reason("other")], [Some(Reason::BudgetSpent); 2]);
+}
+
+#[test]
+fn a_batch_is_chosen_by_five_launches_and_its_samples_are_short_against_a_tick() {
+    let batched = plan(|p| {
+        for cell in &mut p.cells {
+            cell.free_batch = true;
+            cell.cell.parameters.insert("batch".to_owned(), "1".to_owned());
+        }
+    });
+    let short = [("touch", Manner::Takes(1e3, 0.0)), ("populate-write", Manner::Takes(5e2, 0.0))];
+    let done = Machine::new(&short).run(batched);
+    assert_eq!(done.records.iter().filter(|record| record.block == -2).count(), 5);
+    assert!(done.decisions.iter().any(|d| matches!(d.what, What::Batch { batch: 2..=100, .. })), "100 µs at the most");
+}
+
+#[test]
+fn a_resumed_run_goes_on_from_where_it_was_left() {
+    let first = plan(|p| p.max_launches = 3);
+    let done = Machine::new(&[]).run(first.clone());
+    let before = done.records.len();
+    let done = Machine::new(&[]).go_on(Plan { max_launches: 8, ..first }, Some(done));
+    let numbers: Vec<usize> = done.records.iter().map(|record| record.launch).collect();
+    assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
+    assert!(numbers.len() > before && done.launches("touch") >= 6);
+    let blocks: Vec<i32> = done.records.iter().map(|r| r.block).filter(|block| *block >= 0).collect();
+    assert_eq!(blocks, (0..blocks.len() as i32).collect::<Vec<_>>(), "no block is made twice");
+}

@@ -1,0 +1,102 @@
+//! The verb `report`: a kept run once more.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use record::folder::RunFolder;
+use report::view::Wanted;
+
+use super::export::{self, ExportArgs, known};
+use super::opened::{Opened, code_of_run};
+use super::run::{ShownArgs, articles, nothing_measured, print_run};
+use super::{page, print, print_json, runs_folder};
+use crate::run::replay::replay;
+
+/// The words after `report`.
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// An id, or a folder's path.
+    pub(super) run: String,
+    /// The tables of these experiments only.
+    // Its own id: the global option for further experiments has the field's name.
+    #[arg(id = "only", value_name = "EXPERIMENT")]
+    experiments: Vec<String>,
+    /// Print its summary as JSON instead.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// List what was seen that may disturb, and what to do about it.
+    #[arg(long)]
+    warnings: bool,
+    #[command(flatten)]
+    pub(super) shown: ShownArgs,
+    /// Write it in this format for other programs instead: benchfmt, hyperfine, bmf, github, openmetrics, csv, ndjson,
+    /// markdown, junit.
+    #[arg(long, value_name = "FORMAT", value_parser = export::formats(), hide_possible_values = true,
+          conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "html", "full", "ascii"])]
+    format: Option<String>,
+    /// The file that --format writes [default: standard output]. It appears when it is whole.
+    #[arg(long, value_name = "FILE", requires = "format")]
+    out: Option<PathBuf>,
+    /// Put the published figures of one write-up (P1 … P5), or of `all`, beside it.
+    #[arg(long, value_name = "ID")]
+    pub(super) published: Option<String>,
+    /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
+    #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published"])]
+    pub(super) explain_verdict: Option<String>,
+}
+
+impl ReportArgs {
+    /// The export that `--format` asks for.
+    pub(super) fn export(&self) -> Option<ExportArgs> {
+        Some(ExportArgs {
+            run: self.run.clone(),
+            experiments: self.experiments.clone(),
+            format: self.format.clone()?,
+            out: self.out.clone(),
+            force: self.shown.page.force,
+        })
+    }
+
+    /// Refuses what only a run of methods has, where a try or a profile was kept.
+    pub(super) fn has_its_kind(&self, opened: &Opened) -> Result<()> {
+        let Some(kind) = opened.program() else { return Ok(()) };
+        let given = [
+            (!self.experiments.is_empty(), "tables of an experiment"),
+            (self.shown.full, "--full"),
+            (self.shown.ascii, "--ascii"),
+            (self.warnings, "--warnings"),
+            (self.published.is_some(), "--published"),
+        ];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, name)) => bail!("{} is {kind}, which has no {name}", self.run),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(super) fn report_run(folder: &RunFolder, arguments: &ReportArgs) -> Result<u8> {
+    let (_, summary) = replay(folder)?;
+    known(&summary, &arguments.experiments)?;
+    let wanted = Wanted {
+        experiments: arguments.experiments.clone(),
+        full: arguments.shown.full,
+        warnings: arguments.warnings,
+        ..Wanted::default()
+    };
+    let articles = articles(arguments.published.as_deref())?;
+    arguments.shown.page.write(|| page::of_run(&summary, folder, &articles))?;
+    if arguments.json {
+        print_json(&summary)?
+    } else {
+        print_run(&summary, folder, wanted, &arguments.shown, &articles)?
+    };
+    Ok(code_of_run(&summary, nothing_measured(&summary)))
+}
+
+/// Prints how the headline verdicts of a kept run's cells came about.
+pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
+    let folder = RunFolder::open(name, &runs_folder())?;
+    let document = report::verdict::document(&judge::explained::explain(&folder, cell)?);
+    print(&super::screen::text(&document, false, false))
+}

@@ -1,0 +1,150 @@
+//! The requests of one launch, and how its processes are started.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use files::Folder;
+use record::folder::{Part, RunFolder};
+use record::request::{self, LaunchKeys};
+use record::state::State;
+use schedule::Launch;
+use schedule::turns::Turns;
+
+use crate::run::bound::Bounds;
+use crate::run::captures::Inputs;
+use crate::run::launch::Side;
+use crate::run::need::heap_needed;
+use crate::worker::{self, Worker};
+
+/// Limit of a transcript, in bytes.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// One launch to prepare.
+pub(super) struct Order<'a> {
+    pub number: usize,
+    pub launch: &'a Launch,
+    pub cells: &'a [usize],
+    pub turns: &'a Turns,
+}
+
+/// One process to start.
+pub(super) struct Prepared {
+    pub worker: String,
+    /// The name of its transcript.
+    pub name: String,
+    command: Vec<OsString>,
+    options: Vec<OsString>,
+    request: PathBuf,
+    transcript: PathBuf,
+    messages: PathBuf,
+}
+
+impl Prepared {
+    /// Its request, its transcript and, if there are some, its messages.
+    pub fn parts(&self) -> Vec<Part> {
+        let files = [&self.request, &self.transcript, &self.messages];
+        let part = |path: &&PathBuf| Part {
+            name: path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+            bytes: files::read_input(path, MOST_BYTES).unwrap_or_default(),
+        };
+        files.iter().map(part).filter(|part| !(part.name.starts_with("messages") && part.bytes.is_empty())).collect()
+    }
+
+    /// The first line of its messages.
+    pub fn first_message(&self) -> String {
+        let text = files::read_input(&self.messages, MOST_BYTES).unwrap_or_default();
+        String::from_utf8_lossy(&text).lines().next().unwrap_or_default().chars().take(300).collect()
+    }
+
+    pub fn side<'a>(&'a self, without: &'a [String]) -> Side<'a> {
+        Side {
+            command: &self.command,
+            options: self.options.clone(),
+            without,
+            request: &self.request,
+            transcript: &self.transcript,
+            messages: &self.messages,
+        }
+    }
+}
+
+/// Writes the requests of a launch.
+pub(super) fn all(
+    state: &State,
+    folder: &RunFolder,
+    workers: &[Worker],
+    (inputs, bounds): (&Inputs, &Bounds),
+    order: &Order,
+) -> Result<Vec<Prepared>> {
+    let Order { number, launch, cells, turns } = order;
+    let planned = &state.cells[cells[0]];
+    let method = &planned.method;
+    let scratch = folder.file(&scratch_name(state));
+    let requests = Folder::open(folder.path())?.make_folder(scratch_name(state))?;
+    let directory = scratch.to_string_lossy().into_owned();
+    let name = format!("pagewise-{}-{number}", state.plan.run);
+    let rendezvous = files::temporary_place().join(format!("{name}.socket")).to_string_lossy().into_owned();
+    let heap = heap_needed(cells.iter().map(|&cell| &state.cells[cell]), launch.rounds + launch.warmup_rounds)?;
+    let resolved: Vec<_> = cells.iter().map(|&cell| inputs.resolved(&state.plan, &state.cells[cell].cell)).collect();
+    let selected: Vec<_> = resolved.iter().collect();
+    let roles: &[Option<char>] = if method.two_sided { &[Some('a'), Some('b')] } else { &[None] };
+    let mut sides = planned.cell.sides();
+    let mut prepared = Vec::new();
+    for &role in roles {
+        let worker = sides.next().unwrap_or(&planned.cell.worker).to_owned();
+        let suffix = role.map_or_else(String::new, |role| format!(".{role}"));
+        let keys = LaunchKeys {
+            experiment: &state.launch_groups[launch.launch_group].experiment,
+            launch: *number,
+            seed: state.plan.seed,
+            role,
+            rendezvous: role.map(|_| rendezvous.as_str()),
+            directory: Some(&directory),
+            name: Some(&name),
+            proofs: &turns.proofs,
+            trace_marks: false,
+        };
+        let place = |what: &str| scratch.join(format!("{what}{suffix}"));
+        let text = request::request(&keys, &selected, &turns.warmup, &turns.rounds);
+        requests.write(format!("request{suffix}"), text.as_bytes())?;
+        let started = worker::find(workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
+        let mut options = Vec::new();
+        if let Some((library, _)) = &method.preload
+            && let Some(path) = worker::find_library(library)?
+        {
+            options.extend([OsString::from("--preload"), path.into()]);
+        }
+        if let Some(cgroup) = cells.iter().find_map(|&cell| bounds.cgroup(&state.plan, &state.cells[cell].cell)) {
+            options.extend([OsString::from("--cgroup"), cgroup.into()]);
+        }
+        prepared.push(Prepared {
+            worker,
+            command: started.command_with_heap(heap),
+            options,
+            request: place("request"),
+            name: format!("transcript{suffix}"),
+            transcript: place("transcript"),
+            messages: place("messages"),
+        });
+    }
+    Ok(prepared)
+}
+
+fn scratch_name(state: &State) -> String {
+    format!("scratch-pagewise-{}", state.plan.run)
+}
+
+/// Removes the files of a launch; whether their file system was full.
+pub(super) fn remove_scratch(folder: &RunFolder, state: &State) -> bool {
+    let is_full = rustix::fs::statvfs(folder.file(&scratch_name(state))).is_ok_and(|about| about.f_bavail < 4);
+    let _ = Folder::open(folder.path()).and_then(|folder| folder.remove(scratch_name(state)));
+    is_full
+}
+
+/// CPU time of the laboratory itself.
+pub(super) fn laboratory_cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}

@@ -1,0 +1,379 @@
+//! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use judge::evidence::Evidence;
+use record::cell::Cell;
+use record::decision::{Decision, LeftOut, What};
+use record::end::End;
+use record::ending::Width;
+use record::folder::{Part, RunFolder};
+use record::launches::{Frame, LaunchRecord, SideRecord};
+use record::outcome::{Outcome, Status};
+use record::plan::Plan;
+use record::state::State;
+use record::transcript::Read;
+use schedule::lessons::{lessons, with_twin};
+use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
+use stats::quantile::median;
+
+use crate::machine::memory;
+use crate::machine::noise::Snapshot;
+use crate::run::Alone;
+use crate::run::bound::Bounds;
+use crate::run::captures::Inputs;
+use crate::run::guard::{Guard, Undo, Undoing};
+use crate::run::launch::{self, Ended, Side};
+use crate::run::need::memory_needed;
+use crate::run::patience::{TimeLimit, duration};
+use crate::run::prepared::{self, Order, Prepared};
+use crate::run::progress::Progress;
+use crate::run::signals::Signals;
+use crate::run::system;
+use crate::worker::environment::foreign;
+use crate::worker::{self, Worker};
+
+/// Bytes left free when a launch's need is compared with what is available.
+const RESERVE_BYTES: u64 = 64 << 20;
+
+/// The comparisons of a run of claims.
+pub trait Questions {
+    /// All comparisons: their cells, and whether the verdict on a claim rests on each.
+    fn comparisons(&self) -> Vec<(Vec<Cell>, bool)>;
+
+    /// Those without a verdict that more launches may decide.
+    ///
+    /// # Errors
+    /// The run cannot be judged.
+    fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>>;
+}
+
+/// A run under way.
+pub struct Runner<'a> {
+    state: State,
+    folder: &'a RunFolder,
+    workers: &'a [Worker],
+    signals: &'a Signals,
+    progress: Progress,
+    site: Site<'a>,
+    clock: Clock,
+    observed: Observed<'a>,
+    scheduler: Scheduler,
+}
+
+/// The machine as it was prepared for the run; put back when this is dropped.
+struct Site<'a> {
+    _guard: Guard,
+    inputs: Inputs,
+    bounds: Bounds,
+    /// Variables that workers do not have.
+    cleared: Vec<String>,
+    alone: Option<&'a Alone>,
+}
+
+/// The clock of the run, and its launches so far.
+struct Clock {
+    begun: Instant,
+    /// Seconds of the launches before a run was resumed.
+    spent_before_s: f64,
+    next_launch: usize,
+}
+
+impl Clock {
+    fn spent_s(&self) -> f64 {
+        self.spent_before_s + self.begun.elapsed().as_secs_f64()
+    }
+}
+
+/// The results so far.
+struct Observed<'a> {
+    evidence: Evidence,
+    /// The median sample of each cell in the last launch that is not judged, in nanoseconds.
+    samples_ns: BTreeMap<usize, f64>,
+    questions: Option<&'a dyn Questions>,
+}
+
+impl Forecast for Observed<'_> {
+    fn has_launch(&self, launch_group: usize, block: u32) -> bool {
+        self.evidence.has(launch_group, block)
+    }
+
+    fn launches(&self, cell: usize) -> usize {
+        self.evidence.cells.get(&cell).map_or(0, |cell| cell.launches.len())
+    }
+
+    fn widths(&self, state: &State, experiment: &str) -> Vec<Width> {
+        judge::half_widths(state, &self.evidence, experiment)
+    }
+
+    fn sample_ns(&self, cell: usize) -> Option<f64> {
+        self.samples_ns.get(&cell).copied()
+    }
+
+    fn clock_read_ns(&self, worker: &str) -> Option<f64> {
+        self.evidence.about.get(worker)?.get("clock_read_ns")?.parse().ok()
+    }
+
+    fn undecided(&self, state: &State) -> Result<Vec<Undecided>> {
+        self.questions.map_or(Ok(Vec::new()), |questions| questions.undecided(state, &self.evidence))
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// Prepares a run in its folder; launches that the folder has are taken over.
+    ///
+    /// # Errors
+    /// The machine cannot be prepared, or the folder is damaged.
+    pub fn new(
+        plan: Plan,
+        folder: &'a RunFolder,
+        workers: &'a [Worker],
+        signals: &'a Signals,
+        progress: Progress,
+    ) -> Result<Runner<'a>> {
+        let mut state = State::after(plan, &folder.decisions()?)?;
+        let site = Site::prepare(&mut state, folder, signals)?;
+        let launches = folder.launches()?;
+        if let Some(first) = launches.damage.first() {
+            bail!("{} is damaged and cannot be resumed: {first}", folder.path().display());
+        }
+        let evidence = Evidence::read(&state, folder)?;
+        let scheduler = Scheduler::new(Purpose::Precision, facts(&state, workers));
+        // Work for the whole run, such as building a worker or a file to read, is no part of the budget.
+        let spent_before_s = launches.records.iter().map(|record| record.wall_s).sum();
+        let clock = Clock { begun: Instant::now(), spent_before_s, next_launch: folder.next_launch()? };
+        let observed = Observed { evidence, samples_ns: BTreeMap::new(), questions: None };
+        Ok(Runner { state, folder, workers, signals, progress, site, clock, observed, scheduler })
+    }
+
+    /// The same; every launch checks for contention with another run.
+    pub fn alone_by(mut self, alone: &'a Alone) -> Runner<'a> {
+        self.site.alone = Some(alone);
+        self
+    }
+
+    /// The same as a run of claims, if there are questions.
+    pub fn asking(mut self, questions: Option<&'a dyn Questions>) -> Runner<'a> {
+        if let Some(questions) = questions {
+            let purpose = Purpose::Claims(questions.comparisons());
+            self.scheduler = Scheduler::new(purpose, facts(&self.state, self.workers));
+            self.observed.questions = Some(questions);
+        }
+        self
+    }
+
+    /// Carries actions out until the end, or until a signal arrives; the run as it then is.
+    ///
+    /// # Errors
+    /// A launch cannot be started or kept.
+    pub fn run(mut self) -> Result<(State, Evidence)> {
+        let endings = loop {
+            if self.signals.arrived().is_some() {
+                break self.scheduler.endings();
+            }
+            let (spent_s, launches) = (self.clock.spent_s(), self.clock.next_launch);
+            let moment = Moment { state: &self.state, forecast: &self.observed, spent_s, launches };
+            match self.scheduler.next(moment)? {
+                Action::End(endings) => break endings,
+                Action::Pilot(launch) | Action::Launch(launch) => {
+                    self.show(&launch)?;
+                    self.launch(&launch)?;
+                }
+                action => {
+                    if let Some((why, what)) = action.decision() {
+                        self.decide(why, what)?;
+                    }
+                }
+            }
+        };
+        self.progress.finish();
+        let stopped_by = self.signals.arrived();
+        let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
+        let notes = report::ending::notes(&self.state, &endings, &self.site.cleared);
+        self.decide(why, What::Ended { stopped_by, launches: self.clock.next_launch, notes })?;
+        Ok((self.state, self.observed.evidence))
+    }
+
+    /// Keeps a decision on the disk, then follows it.
+    fn decide(&mut self, why: &str, what: What) -> Result<()> {
+        follow(self.folder, &mut self.state, vec![(why.to_owned(), what)])
+    }
+
+    /// Draws the progress line before a launch.
+    fn show(&mut self, launch: &Launch) -> Result<()> {
+        let name = &self.state.launch_groups[launch.launch_group].experiment;
+        let left_s = self.state.budget_s - self.clock.spent_s();
+        let position = self.scheduler.position();
+        if self.progress.has_news(position.visited) && position.visited < position.place.1 {
+            let summary = judge::summarise(&self.state, &self.observed.evidence, judge::Circumstances::default())?;
+            self.progress.learnt(report::view::briefly(&summary));
+        }
+        self.progress.begin(position.place.0 + 1, position.place.1);
+        if let Some((launches, widest)) = position.reached {
+            self.progress.reached(name, launches, widest, self.state.plan.precision, left_s);
+        }
+        let kind = match launch.block {
+            CALIBRATION => "sample length".to_owned(),
+            block if block < 0 => "pilot".to_owned(),
+            block => format!("launch {}", block + 1),
+        };
+        self.progress.step(&format!("{name}: {kind}"), left_s);
+        Ok(())
+    }
+
+    /// Refuses the cells that do not fit into memory, with both figures.
+    fn refuse(&mut self, launch: &Launch) -> Result<()> {
+        for cell in self.state.alive(launch.launch_group) {
+            let planned = &self.state.cells[cell];
+            let needed = memory_needed(planned, launch.rounds + launch.warmup_rounds)?;
+            let sides = planned.cell.sides().count() as u64;
+            if let Err(refusal) = memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES) {
+                let outcome = Outcome::of(Status::Refused, refusal.to_string());
+                let cells = with_twin(&self.state, cell);
+                self.decide("a launch showed it", What::Settled { cells, outcome })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Result<()> {
+        self.refuse(launch)?;
+        let cells = self.scheduler.cells(&self.state, launch);
+        let Some(&first) = cells.first() else { return Ok(()) };
+        let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
+        let sparing = self.state.cells[first].cell.sides().all(by_round);
+        let turns = turns::of_launch(&self.state, launch, &cells, sparing);
+        let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns };
+        self.clock.next_launch += 1;
+        let site = &self.site;
+        let prepared = prepared::all(&self.state, self.folder, self.workers, (&site.inputs, &site.bounds), &order)?;
+        let sides: Vec<Side> = prepared.iter().map(|one| one.side(&site.cleared)).collect();
+        let (before, cpu_before) = (Snapshot::take(Path::new("/")), prepared::laboratory_cpu());
+        let ended = launch::launch(&sides, self.time_limit(launch), self.signals);
+        let parts: Vec<Part> = prepared.iter().flat_map(Prepared::parts).collect();
+        let messages: Vec<String> = prepared.iter().map(Prepared::first_message).collect();
+        let is_full = prepared::remove_scratch(self.folder, &self.state);
+        let ended = ended?;
+        if is_full && !ended.ends.iter().all(End::is_clean) {
+            bail!("cannot write into {}: No space left on device", self.folder.path().display());
+        }
+        let noise = Snapshot::take(Path::new("/")).delta(&before);
+        let mut record = LaunchRecord {
+            launch: order.number,
+            launch_group: launch.launch_group,
+            block: launch.block,
+            rounds: launch.rounds,
+            turns: turns.uneven(cells.len()),
+            proofs: turns.proofs.clone(),
+            wall_s: ended.wall.as_secs_f64(),
+            laboratory_cpu_s: prepared::laboratory_cpu().saturating_sub(cpu_before).as_secs_f64(),
+            sides: sides_of(&prepared, &ended, messages),
+            decisions: self.state.decisions,
+            frame: Frame::default(),
+            oom_killed: noise.oom_kills() > 0,
+            noise: Some(noise),
+            cells,
+        };
+        self.folder.keep_launch(&mut record, &parts)?;
+        self.check_contention()?;
+        self.learn(launch, &record)
+    }
+
+    fn time_limit(&self, launch: &Launch) -> TimeLimit {
+        let able = duration(self.scheduler.limit_s(&self.state, launch));
+        let strict = |seconds| TimeLimit::Strict(duration(seconds));
+        self.state.time_limit_s.map_or(TimeLimit::Able(able), strict)
+    }
+
+    /// Notes, once, that another run was measuring.
+    fn check_contention(&mut self) -> Result<()> {
+        let is_new = !self.state.had_company && self.site.alone.is_some_and(Alone::has_company);
+        if is_new { self.decide("the machine's lock was not this run's alone", What::Company) } else { Ok(()) }
+    }
+
+    /// Follows what a launch showed, and adds it to the evidence.
+    fn learn(&mut self, launch: &Launch, record: &LaunchRecord) -> Result<()> {
+        let transcripts = self.folder.transcripts(record)?;
+        let too_long = record.sides.iter().any(|side| matches!(side.end, End::TimeLimit(_) | End::Deaf(_)));
+        let group = launch.launch_group;
+        if too_long && launch.at_most_s.is_some_and(|most_s| most_s <= self.scheduler.limit_s(&self.state, launch)) {
+            let what = What::LeftOut { launch_groups: vec![group], reason: LeftOut::TooLong };
+            self.decide("its pilot takes longer than the budget allows", what)?;
+        } else {
+            if launch.block < 0 || self.state.launch_groups[group].stage.cost().is_none() {
+                self.observed.samples_ns = samples_ns(record, &transcripts);
+            }
+            let broken = transcripts.iter().find_map(judge::brought::broken);
+            for (why, what) in lessons(&self.state, record, &transcripts, launch, broken.as_deref()) {
+                self.decide(why, what)?;
+            }
+        }
+        self.observed.evidence.add(&self.state, record, &transcripts);
+        Ok(())
+    }
+}
+
+impl Site<'_> {
+    fn prepare(state: &mut State, folder: &RunFolder, signals: &Signals) -> Result<Self> {
+        let mut guard = Guard::start()?;
+        // Sockets by their path lie in /tmp whatever TMPDIR says: a path of theirs is short.
+        let temporary = files::temporary_place();
+        for folder in [Path::new("/dev/shm"), Path::new("/dev/mqueue"), Path::new("/tmp"), &temporary] {
+            guard.undo(Undo::RemoveNamed { folder, lead: "", run: &state.plan.run })?;
+        }
+        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "scratch-", run: &state.plan.run })?;
+        system::prepare(state, &mut guard)?;
+        let (bounds, settled) = Bounds::make(state, &mut guard)?;
+        follow(folder, state, settled)?;
+        let (inputs, settled) = Inputs::make(state, &mut guard, folder, signals)?;
+        follow(folder, state, settled)?;
+        let cleared = if state.plan.keep_environment { Vec::new() } else { foreign().into_keys().collect() };
+        Ok(Site { _guard: guard, inputs, bounds, cleared, alone: None })
+    }
+}
+
+/// Keeps decisions, then follows them.
+fn follow(folder: &RunFolder, state: &mut State, decisions: Vec<(String, What)>) -> Result<()> {
+    for (why, what) in decisions {
+        let time = jiff::Timestamp::now().to_string();
+        folder.append_decision(&Decision { time, why, what: what.clone() })?;
+        state.apply(&what)?;
+    }
+    Ok(())
+}
+
+fn facts(state: &State, workers: &[Worker]) -> Facts {
+    let compiling = workers.iter().filter(|worker| worker.compiles()).map(|worker| worker.name.clone());
+    let memory = |planned| memory_needed(planned, 1).map_or(0.0, |bytes| bytes as f64);
+    Facts { compiling: compiling.collect::<BTreeSet<_>>(), memory: state.cells.iter().map(memory).collect() }
+}
+
+fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<SideRecord> {
+    let sides = prepared.iter().zip(&ended.ends).zip(messages);
+    let side = |((one, end), message): ((&Prepared, &End), String)| SideRecord {
+        worker: one.worker.clone(),
+        transcript: one.name.clone(),
+        end: end.clone(),
+        message: if end.is_clean() { String::new() } else { message },
+    };
+    sides.map(side).collect()
+}
+
+/// The median over rounds of each cell's measured phases together, in nanoseconds.
+fn samples_ns(record: &LaunchRecord, transcripts: &Read) -> BTreeMap<usize, f64> {
+    let mut by_slot: BTreeMap<(usize, u32), f64> = BTreeMap::new();
+    let samples = transcripts.iter().take(1).flatten().flat_map(|transcript| &transcript.samples);
+    for sample in samples.filter(|sample| sample.round >= 0) {
+        if let Some(&cell) = record.cells.get(sample.cell as usize) {
+            *by_slot.entry((cell, sample.slot)).or_insert(0.0) += sample.counts.wall_ns as f64;
+        }
+    }
+    let mut by_cell: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for ((cell, _), length) in by_slot {
+        by_cell.entry(cell).or_default().push(length);
+    }
+    by_cell.into_iter().filter_map(|(cell, mut all)| Some((cell, median(&mut all)?))).collect()
+}

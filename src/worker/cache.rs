@@ -1,0 +1,136 @@
+//! The folders from which programs are executed. Nobody but this user and root can change them, and the digest of every
+//! file in them is checked before one is executed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use files::{Folder, Kind, Temporary};
+
+use super::native::hash;
+
+/// File with the digests of all others of its folder.
+const DIGESTS: &str = "sha256sums";
+/// Folder of a finished build.
+const BUILT: &str = "built";
+/// Written by Python, which checks that they fit their sources.
+const COMPILED: &str = "__pycache__";
+/// Limit of one file of a build, in bytes.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Caches of this user: `$XDG_CACHE_HOME/pagewise` or `~/.cache/pagewise`.
+pub fn cache_folder() -> PathBuf {
+    let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    own.unwrap_or_else(|| super::home().join(".cache")).join("pagewise")
+}
+
+/// A folder of the cache that no other user can change.
+///
+/// # Errors
+/// The cache cannot be written, or another user could change it.
+pub fn private_cache(below: &str) -> Result<Folder> {
+    Ok(Folder::private(&cache_folder().join(below))?)
+}
+
+/// A finished build, verified.
+#[derive(Clone, Debug)]
+pub(super) struct Build {
+    /// Folder of its files.
+    pub path: PathBuf,
+    /// SHA-256 of the list of its files' digests.
+    pub hash: String,
+    /// Present where there is no private cache: the build ends with this process.
+    pub temporary: Option<Arc<Temporary>>,
+}
+
+/// The verified build of this key; `make` fills a new folder where there is none or it is damaged.
+pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Result<Build> {
+    let (place, temporary) = match private_cache(&place_of(key)) {
+        Ok(place) => (place, None),
+        Err(_) => {
+            let temporary = files::temporary("pagewise-worker-")?;
+            (Folder::open(temporary.path())?, Some(Arc::new(temporary)))
+        }
+    };
+    let found = |place: &Folder| Some((place.path().join(BUILT), verified(&place.folder(BUILT).ok()?)?));
+    if let Some((path, hash)) = found(&place) {
+        return Ok(Build { path, hash, temporary });
+    }
+    let new = format!("{BUILT}-{}", std::process::id());
+    let _ = place.remove(&new);
+    let result = place.make_folder(&new).map_err(anyhow::Error::from).and_then(|folder| {
+        make(&folder)?;
+        folder.write(DIGESTS, digests(&folder, "")?.as_bytes())?;
+        // Another process may have been faster.
+        if found(&place).is_none() {
+            files::if_there(place.remove(BUILT))?;
+            place.rename(&new, BUILT)?;
+        }
+        Ok(())
+    });
+    let _ = place.remove(&new);
+    result?;
+    let (path, hash) = found(&place).context("a worker that was just built is damaged")?;
+    Ok(Build { path, hash, temporary })
+}
+
+/// True if there is a build of this key.
+pub(super) fn is_built(key: &str) -> bool {
+    Folder::open(&cache_folder().join(place_of(key)).join(BUILT)).is_ok()
+}
+
+fn place_of(key: &str) -> String {
+    format!("workers/{}", &key[..16])
+}
+
+/// Writes a carried file below a folder.
+pub(super) fn put(folder: &Folder, path: &str, text: &str) -> Result<()> {
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let above = if above.is_empty() { None } else { Some(folder.make_folder(above)?) };
+    Ok(above.as_ref().unwrap_or(folder).write(name, text.as_bytes())?)
+}
+
+/// Digest of a build whose files are as they were written.
+fn verified(folder: &Folder) -> Option<String> {
+    let list = folder.read(DIGESTS, MOST_BYTES).ok()?;
+    (digests(folder, "").ok()?.as_bytes() == list).then(|| hash(&[&list]))
+}
+
+/// A line `DIGEST  PATH` for every file, as sha256sum(1) prints it.
+fn digests(folder: &Folder, above: &str) -> Result<String> {
+    let mut lines = String::new();
+    for entry in folder.entries()? {
+        let name = entry.name.to_str().context("a build has a file without a name in UTF-8")?;
+        let path = Path::new(above).join(name).display().to_string();
+        match entry.kind {
+            Kind::Folder if name == COMPILED => {}
+            Kind::Folder => lines += &digests(&folder.folder(name)?, &path)?,
+            _ if path == DIGESTS => {}
+            _ => lines += &format!("{}  {path}\n", hash(&[&folder.read(name, MOST_BYTES)?])),
+        }
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_added_or_missing_file_is_noticed() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        put(&folder, "a/b", "text").unwrap();
+        folder.write(DIGESTS, digests(&folder, "").unwrap().as_bytes()).unwrap();
+        assert!(verified(&folder).is_some());
+        put(&folder, "a/b", "test").unwrap();
+        assert!(verified(&folder).is_none());
+        put(&folder, "a/b", "text").unwrap();
+        put(&folder, "c", "").unwrap();
+        assert!(verified(&folder).is_none());
+        folder.remove("c").unwrap();
+        assert!(verified(&folder).is_some());
+        folder.remove("a").unwrap();
+        assert!(verified(&folder).is_none());
+    }
+}

@@ -1,0 +1,66 @@
+//! Code decides on enums and numbers: nothing that judges, reports or prints reads a sentence of the project back.
+
+use crate::source::{Source, below, none};
+
+/// Files with a reason why they read sentences.
+const ALLOWED: [(&str, &str); 1] =
+    [("crates/report/src/view/missing.rs", "a worker's reason names its remedy in words, as the protocol has it")];
+
+/// Methods that look into a text.
+const READS: [&str; 8] =
+    ["contains", "starts_with", "ends_with", "strip_prefix", "strip_suffix", "find", "split_once", "rsplit_once"];
+
+/// Fields that hold sentences.
+const SENTENCES: [&str; 7] = ["reason", "why", "hint", "statement", "sentence", "verdict", "cause"];
+
+/// Lines that look for words in a text, or look into a field of sentences.
+fn read_back((path, text): &Source) -> Vec<String> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let is_read_back = |line: &str| {
+        READS.iter().any(|method| {
+            line.match_indices(&format!(".{method}(")).any(|(at, call)| {
+                let literal = line[at + call.len()..].strip_prefix('"').and_then(|rest| rest.split('"').next());
+                let words = literal.is_some_and(|l| l.contains(' ') && l.contains(|c: char| c.is_alphabetic()));
+                let field = line[..at].rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+                words || SENTENCES.contains(&field)
+            })
+        })
+    };
+    let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//") && is_read_back(line));
+    lines.map(|(number, line)| format!("{path}:{}: {}", number + 1, line.trim())).collect()
+}
+
+#[test]
+fn no_code_reads_a_sentence_back() {
+    let sources = below(&["crates/judge/src", "crates/report/src", "src/cli"], &[".rs"]);
+    // `show` reads the sources of methods, which are data to it.
+    let sources =
+        sources.iter().filter(|(path, _)| !path.ends_with("tests.rs") && !path.ends_with("report/src/show.rs"));
+    let sources = sources.filter(|(path, _)| ALLOWED.iter().all(|(allowed, _)| allowed != path));
+    none("sentences that are read back", &sources.flat_map(read_back).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_sentence_that_is_read_back_is_found() {
+    let source = |line: &str| ("x.rs".to_owned(), line.to_owned());
+    for line in [
+        "if verdict.contains(\" faster (\") {",
+        "let late = cell.reason.starts_with(OUT_OF_TIME);",
+        "jobs.any(|j| j.why.starts_with(\"the budget did not reach it\"))",
+    ] {
+        assert_eq!(read_back(&source(line)).len(), 1, "{line}");
+    }
+    for line in
+        ["name.ends_with(\".b\")", "// reason.contains(x)", "digits.strip_suffix(\".0\")", "rows.find(|r| r.ok)"]
+    {
+        assert!(read_back(&source(line)).is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn every_exception_is_needed() {
+    for (path, reason) in ALLOWED {
+        let text = std::fs::read_to_string(crate::source::root().join(path)).unwrap();
+        assert!(!read_back(&(path.to_owned(), text)).is_empty(), "{path} reads none: {reason}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Hostile names of files, commands and settings go through every verb; none of them steers a terminal or ends a comment.
+
+use std::process::Command;
+
+use report::escape::is_steering;
+
+use super::advise::{advice_here, here};
+use crate::support::place::Place;
+use crate::support::skips::skip;
+
+/// A name that clears a screen, turns the direction of writing and breaks lines.
+const NAME: &str = "\u{1b}[2J\u{9b}31m\u{202e}gpj\u{2066}\n=cmd|x\t";
+
+/// Runs these words; nothing that is printed steers.
+fn harmless(place: &Place, words: &[&str]) -> String {
+    let said = place.run(words);
+    // CSV ends its lines by CR and LF.
+    for text in [&said.out.replace("\r\n", "\n"), &said.err] {
+        let steering = text.chars().find(|c| !matches!(c, '\n' | '\t') && is_steering(*c));
+        assert_eq!(steering, None, "{words:?} prints {text:?}");
+    }
+    assert!(said.code != 101 && !said.err.contains("panicked"), "{words:?}: {}", said.err);
+    said.out
+}
+
+#[test]
+fn a_hostile_command_steers_no_verb() {
+    let place = Place::new();
+    let store = place.file("data/pagewise/runs");
+    for (name, kind) in [("one", "try"), ("two", "try"), ("three", "profile"), ("four", "profile")] {
+        let out = store.join(name);
+        let out = out.to_str().unwrap();
+        let how: &[&str] =
+            if kind == "try" { &["--with", "env:A=\u{1b}[31m", "--pairs", "6"] } else { &["--blocks", "6"] };
+        let words = [&[kind, "--out", out], how, &["--", "/bin/echo", NAME]].concat();
+        harmless(&place, &words);
+        for words in [
+            &["report", name][..],
+            &["report", name, "--json"],
+            &["runs", "show", name],
+            &["runs"],
+            &["runs", "--json"],
+        ] {
+            let shown = harmless(&place, words);
+            assert!(words.len() != 2 || words[0] == "runs" || shown.contains("\\x1b[2J"), "{words:?}: {shown}");
+        }
+        for format in ["csv", "ndjson", "hyperfine"] {
+            let text = harmless(&place, &["export", name, "--format", format]);
+            assert!(!text.split(['\n', ',']).any(|field| field.starts_with('=')), "{text}");
+        }
+    }
+    harmless(&place, &["compare", "one", "two"]);
+    harmless(&place, &["compare", "three", "four"]);
+}
+
+#[test]
+fn a_hostile_name_steers_no_error() {
+    let place = Place::new();
+    let folder = place.file(&format!("home/{NAME}"));
+    std::fs::create_dir(&folder).unwrap();
+    let inside = folder.join("x");
+    std::fs::write(&inside, "not what is expected").unwrap();
+    let (folder, file) = (folder.to_str().unwrap(), inside.to_str().unwrap());
+    for words in [
+        vec!["list", NAME],
+        vec!["show", NAME],
+        vec!["run", NAME],
+        vec![NAME],
+        vec!["run", "--budget", NAME],
+        vec!["run", NAME, "--out", file],
+        vec!["run", "fault", "--set", NAME],
+        vec!["check", NAME],
+        vec!["report", folder],
+        vec!["export", folder, "--format", "csv"],
+        vec!["compare", folder, file],
+        vec!["runs", "show", file],
+        vec!["runs", "--tag", NAME],
+        vec!["runs", "--since", NAME],
+        vec!["fleet", folder],
+        vec!["fleet", "check", "--criteria", file],
+        vec!["claims", "--file", file],
+        vec!["advise", "--out", file],
+        vec!["advise", NAME],
+        vec!["try", "--with", file, "--", "/bin/true"],
+        vec!["try", "--with", "keep", "--", file],
+        vec!["profile", "--", file],
+        vec!["--worker", file, "list"],
+        vec!["--experiments", folder, "list"],
+        vec!["man", "--out", file],
+    ] {
+        harmless(&place, &words);
+    }
+}
+
+#[test]
+fn hostile_advice_cannot_leave_its_comments_and_literals() {
+    let place = Place::new();
+    let mut advice = advice_here(here());
+    let evil = "*/ int evil = evil; /* ??/ \"; }\n#error evil\n\u{1b}[2J\u{202e}\\";
+    (advice.created, advice.version, advice.machine.cpu) = (evil.to_owned(), evil.to_owned(), evil.to_owned());
+    let mut question = advice.questions.remove("read").unwrap();
+    question.does = evil.to_owned();
+    question.segments.iter_mut().for_each(|s| (s.way, s.over) = (evil.to_owned(), evil.to_owned()));
+    advice.questions.insert("9 */ match".to_owned(), question);
+    let path = place.file("advice.json");
+    std::fs::write(&path, advice.canonical().unwrap()).unwrap();
+    for (language, compiler, file, options) in [
+        ("c", "cc", "evil.c", &["-std=c99", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only"][..]),
+        ("rust", "rustc", "evil.rs", &["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--out-dir"]),
+    ] {
+        let text = harmless(&place, &["advise", "--out", path.to_str().unwrap(), "--export", language]);
+        assert!(text.is_ascii() || language == "rust", "{text}");
+        std::fs::write(place.file(file), text).unwrap();
+        let mut command = Command::new(compiler);
+        command.args(options);
+        if language == "rust" {
+            command.arg(place.path());
+        }
+        match command.arg(place.file(file)).output() {
+            Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+            Err(_) => skip(&format!("there is no {compiler} here to compile exported advice with")),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The `reset` methods, driven by hand and by the laboratory. No test asserts a time.
+
+use crate::support::sides::{Ended, Launch, Worker, conforms};
+use record::transcript::Ending;
+
+/// One launch of these methods: 4 MiB, every tenth page dirty.
+fn ended(methods: &[&str], image: &str, history: &str) -> Ended {
+    let worker = Worker::native("c-O3");
+    let known = [
+        ("bytes", "4194304"),
+        ("dirty", "10"),
+        ("scatter", "spread"),
+        ("image", image),
+        ("read", "same"),
+        ("history", history),
+        ("pages", "small"),
+        ("running", "1"),
+        ("regions", "32"),
+        ("keep", "262144"),
+    ];
+    let methods: Vec<_> = methods.iter().map(|name| worker.method("reset", name)).collect();
+    let parameters: Vec<Vec<_>> = methods
+        .iter()
+        .map(|method| known.iter().filter(|(key, _)| method.keys.iter().any(|(k, _)| k == key)).copied().collect())
+        .collect();
+    let cells: Vec<_> = methods.iter().zip(&parameters).map(|(method, p)| (*method, &p[..])).collect();
+    let ended = Launch::new().alone(&worker, &cells, 1);
+    assert!(ended.status.success() && ended.transcript.done, "{:?} {}", ended.status, ended.messages);
+    ended
+}
+
+#[test]
+fn every_native_method_conforms() {
+    conforms("reset", &["reset/memset@c-O0", "reset/dontneed@c-O3", "reset/fork-server@c-O3"]);
+}
+
+#[test]
+fn a_scan_without_write_protection_puts_back_for_ever_what_was_written_once() {
+    let scanned = |history| {
+        let ended = ended(&["scan-reset"], "zero", history);
+        match ended.transcript.endings.first() {
+            Some(Ending::Skip { reason, .. }) => {
+                crate::support::skips::skip(reason);
+                None
+            }
+            _ => Some(ended.facts(0)["scanned_bytes"].parse::<u64>().unwrap()),
+        }
+    };
+    if let (Some(usual), Some(aged)) = (scanned("same"), scanned("whole")) {
+        assert_eq!(aged, 4 << 20);
+        assert!(8 * usual < aged, "{usual}");
+    }
+}
+
+#[test]
+fn every_method_leaves_the_same_content() {
+    let methods =
+        ["memset", "copy-image", "compare", "dontneed", "remap", "map-over", "memfd-cow", "keep", "fork-server"];
+    for image in ["zero", "pattern"] {
+        let ended = ended(&methods, image, "same");
+        let digests: Vec<String> = (0..9).map(|slot| ended.facts(slot)["digest"].to_owned()).collect();
+        assert!(digests.iter().all(|digest| *digest == digests[0]), "{image}: {digests:?}");
+    }
+}

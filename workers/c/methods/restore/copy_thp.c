@@ -1,0 +1,28 @@
+#include "restore.h"
+
+static void run(struct slot *s)
+{
+    struct guest g = guest_begin(s, SNAPSHOT);
+    need_huge_pages(s);
+    if (g.bytes % s->huge_page_bytes != 0)
+        skip(s, "bytes is not a multiple of the size of the huge pages");
+    PHASE(s, "map") {
+        char *p = guest_map(&g, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+        if (!g.failed && madvise(p, g.bytes, MADV_HUGEPAGE) != 0)
+            guest_lost(&g, "madvise");
+        if (!g.failed && !read_all(g.snapshot, p, g.bytes, 0))
+            guest_lost(&g, "pread");
+    }
+    guest_check(s, &g);
+    guest_work(s, &g);
+    fact(s, "huge_bytes", resident_in(s, g.p, g.bytes).huge_bytes);
+    guest_rest(s, &g);
+    PHASE(s, "end") { guest_unmap(&g); }
+    guest_end(s, &g);
+}
+
+METHOD(restore_copy_thp, .experiment = "restore", .name = "copy-thp",
+       .summary = "pread() of all into anonymous memory in huge pages before the guest begins.",
+       .phases = RESTORE_PHASES, .keys = RESTORE_KEYS, .memory = "clones * bytes",
+       .laws = FILE_LAWS "; private_bytes == clones * bytes; first.minor_faults + work.minor_faults == 0; huge_bytes == clones * bytes",
+       .calls = "map:mmap,madvise,pread64 end:munmap", .run = run);
