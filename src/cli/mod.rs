@@ -413,13 +413,13 @@ fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
     let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
     let place = Scratch::new("self")?;
     let (experiments, workers) = (&laboratory.experiments, &laboratory.workers);
-    let found = crate::check::selftest::selftest(place.path(), experiments, workers, budget_s, seed)?;
+    let (found, signal) = crate::check::selftest::selftest(place.path(), experiments, workers, budget_s, seed)?;
     if arguments.json {
         print_json(&found)?
     } else {
         print(&screen::text(&report::selftest::document(&found), false, false))?
     };
-    Ok(found.exit_code())
+    Ok(signal.map_or_else(|| found.exit_code(), |signal| 128 + u8::try_from(signal).unwrap_or(1)))
 }
 
 fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {

@@ -31,12 +31,5 @@ fn is_ascii(locale: Option<&str>, is_terminal: bool) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_c_locale_is_ascii() {
-        assert!(is_ascii(Some("C"), false) && is_ascii(Some("POSIX"), true) && is_ascii(None, true));
-        assert!(!is_ascii(Some("C.UTF-8"), true) && !is_ascii(Some("de_DE.UTF-8"), true) && !is_ascii(None, false));
-    }
-}
+#[path = "../../tests/unit/cli/screen.rs"]
+mod tests;

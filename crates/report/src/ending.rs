@@ -82,22 +82,5 @@ pub fn foretold(least_s: f64, most_s: f64, trial_ops: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_units_that_fit() {
-        let all: Vec<String> = [0.2, 119.0, 600.0, 9000.0, 1e6].into_iter().map(about).collect();
-        assert_eq!(all, ["about 1 s", "about 119 s", "about 10 min", "about 2 h", "more than a day"]);
-    }
-
-    #[test]
-    fn an_end_distinguishes_comparisons_that_lack_time_from_those_near_an_edge() {
-        assert!(undecided(0, 0, 9).starts_with("every comparison has its word after 9 launches"));
-        assert_eq!(undecided(1, 0, 9), "after 9 launches 1 comparison without a word should get one in more time");
-        let edge = "2 comparisons without a word seem to lie on an edge, where more time may not help";
-        assert_eq!(undecided(0, 2, 9), format!("after 9 launches {edge}"));
-        let both = format!("after 9 launches 3 comparisons without a word should get one in more time; {edge}");
-        assert_eq!(undecided(3, 2, 9), both);
-    }
-}
+#[path = "../tests/unit/ending.rs"]
+mod tests;

@@ -75,14 +75,15 @@ fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
     if many >= 2 * few { vec![few, many] } else { vec![few.max(many)] }
 }
 
-/// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, what is there is judged.
+/// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, the trials that are done are judged; the second
+/// value is that signal.
 pub fn selftest(
     place: &Path,
     experiments: &[Experiment],
     workers: &[Worker],
     budget_s: f64,
     seed: u64,
-) -> Result<SelfTest> {
+) -> Result<(SelfTest, Option<i32>)> {
     let signals = Signals::watch()?;
     let laboratory = Laboratory::new(experiments, workers, &signals)?;
     let started = Instant::now();
@@ -114,7 +115,8 @@ pub fn selftest(
             }
         }
     }
-    Ok(SelfTest::from_trials(&done, &real, naive, seed, (budget_s, started.elapsed().as_secs_f64())))
+    let found = SelfTest::from_trials(&done, &real, naive, seed, (budget_s, started.elapsed().as_secs_f64()));
+    Ok((found, signals.arrived()))
 }
 
 /// Runs of real cells until the time is used up: at least one.
@@ -142,21 +144,5 @@ fn real_runs(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_minutes_make_more_than_a_hundred_comparisons() {
-        let (runs, run_s) = share_out(180.0);
-        assert!(runs * PAIRS >= 100);
-        assert!(run_s * runs as f64 <= 180.0 * RUNS_SHARE + 1e-9);
-        const { assert!(RUNS_SHARE + REAL_SHARE + NAIVE_SHARE <= 1.0) };
-        assert_eq!(share_out(3.0).0, 2);
-    }
-
-    #[test]
-    fn both_kinds_of_work_and_all_effects_are_tried() {
-        assert!(WORKS[..2].contains(&Work::Pages) && WORKS[..2].contains(&Work::Steps));
-        assert!(PAIRS.is_multiple_of(EXTRAS.len()));
-    }
-}
+#[path = "../../../tests/unit/check/selftest/mod.rs"]
+mod tests;

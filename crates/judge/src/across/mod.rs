@@ -291,4 +291,5 @@ fn gated(compared: &Compared) -> Gated {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/across/tests.rs"]
 mod tests;

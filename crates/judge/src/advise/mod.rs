@@ -17,4 +17,5 @@ pub use points::{has, points};
 pub use pool::pooled;
 
 #[cfg(test)]
+#[path = "../../tests/unit/advise/tests.rs"]
 mod tests;

@@ -262,4 +262,5 @@ fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) 
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/claims/tests.rs"]
 mod tests;

@@ -45,4 +45,5 @@ pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/fleet/tests.rs"]
 mod tests;

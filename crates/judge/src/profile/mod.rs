@@ -216,4 +216,5 @@ pub fn judge(plan: &ProfilePlan, runs: &[ProfileRun]) -> ProfileSummary {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/profile/tests.rs"]
 mod tests;

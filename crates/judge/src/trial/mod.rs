@@ -259,4 +259,5 @@ fn hold_among_all(plan: &TrialPlan, arms: &mut [ArmSummary], blocks: &Blocks) {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/trial/tests.rs"]
 mod tests;

@@ -38,11 +38,5 @@ fn field(field: &Field) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_decimal() {
-        assert_eq!(field(&Field::Number(2.5e-9)), "0.0000000025");
-    }
-}
+#[path = "../../tests/unit/export/csv.rs"]
+mod tests;

@@ -57,21 +57,5 @@ fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<Str
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_line_is_wider_than_the_screen() {
-        let screen = Screen::new(80, false);
-        let long = "word ".repeat(60) + &"x".repeat(200);
-        for line in wrap(&long, 4, &screen) {
-            assert!(width(&line) <= 80 && line.starts_with("    "), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_cut_says_so() {
-        assert_eq!(cut("process-vm-readv", 8, &Screen::new(80, false)), "process…");
-        assert_eq!(cut("process-vm-readv", 8, &Screen::new(80, true)), "process~");
-    }
-}
+#[path = "../../tests/unit/terminal/layout.rs"]
+mod tests;

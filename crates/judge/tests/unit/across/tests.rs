@@ -1,7 +1,7 @@
 use super::*;
 
 fn recorded() -> Summary {
-    serde_json::from_str(include_str!("../../../../tests/fixtures/exports/run.json")).expect("a recorded summary")
+    serde_json::from_str(include_str!("../../../../../tests/fixtures/exports/run.json")).expect("a recorded summary")
 }
 
 /// A run like the recorded one, in which every launch of every cell takes `factor` times as long.
