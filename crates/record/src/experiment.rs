@@ -116,6 +116,13 @@ pub struct Parameter {
     /// A method's own setting, which does not group comparisons.
     #[serde(default)]
     pub option: bool,
+    /// True if its values are conditions in which a program may be, rather than choices of its author. The first value of a
+    /// list is the usual condition; an answer that another one contradicts depends on it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub condition: bool,
+    /// Clause for each condition, as it follows "if": `read(2) cached the file`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub when: BTreeMap<String, String>,
     /// Dimension that the laboratory acts on, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concerns: Option<Concern>,
@@ -130,6 +137,10 @@ fn default_workers() -> Vec<String> {
 
 fn yes() -> bool {
     true
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn usual_warmup() -> u32 {
@@ -285,6 +296,10 @@ impl Experiment {
         })?;
         if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| p.default.is_empty()) {
             bail!("{path}: parameter {name} has no default");
+        }
+        let unsaid = |p: &Parameter| p.condition && p.default.iter().chain(&p.look).any(|v| !p.when.contains_key(v));
+        if let Some((name, _)) = experiment.parameters.iter().find(|(_, p)| unsaid(p) || p.condition && p.option) {
+            bail!("{path}: condition {name} needs a clause in `when` for each value, and groups comparisons");
         }
         Ok(experiment)
     }
