@@ -83,13 +83,13 @@ fn report(all: &[(String, Statement)]) {
         let outcomes =
             [Outcome::NotAsked, Outcome::Confirmed, Outcome::Open, Outcome::AmountContradicted, Outcome::Contradicted];
         let [not_asked, confirmed, open, amount, word] = outcomes.map(|outcome| of(kind, Some(outcome)));
-        let name = kind.map_or("all", Kind::words);
+        let name = kind.map_or("all", Kind::label);
         println!("{name:<20} {:>10} {not_asked:>11} {confirmed:>10} {open:>6} {amount:>11} {word:>9}", of(kind, None));
     }
     let off = |s: &&(String, Statement)| matches!(s.1.outcome, Outcome::AmountContradicted | Outcome::Contradicted);
     for (run, statement) in all.iter().filter(off) {
-        let Statement { kind, cell, claimed, found, .. } = statement;
-        let found = found.map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}"));
-        println!("{run}: {cell}: {}: said {:.4} to {:.4}, found {found}", kind.words(), claimed.0, claimed.1);
+        let Statement { kind, cell, claimed, interval, .. } = statement;
+        let interval = interval.map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}"));
+        println!("{run}: {cell}: {}: said {:.4} to {:.4}, interval {interval}", kind.label(), claimed.0, claimed.1);
     }
 }

@@ -187,14 +187,14 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
     let kept =
-        if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.asked)) };
+        if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.claims)) };
     let answered =
         |asked: &ResolvedClaim, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
     let seen: Vec<&Summary> = kept.iter().collect();
     let known =
         resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
     resolved.known_s = known.collect();
-    let cells = claims::affordable(&mut resolved.asked, &resolved.known_s, budget_s * LONGER, answered);
+    let cells = claims::affordable(&mut resolved.claims, &resolved.known_s, budget_s * LONGER, answered);
     let (made, stopped_by, folder) = if cells.is_empty() {
         (None, None, None)
     } else {
@@ -212,7 +212,7 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     };
     let summaries: Vec<&Summary> = made.iter().chain(&kept).collect();
     let run = made.as_ref().map(|s| s.run.clone());
-    let mut answers = judge::claims::report(&resolved.asked, &summaries, margin, run);
+    let mut answers = judge::claims::report(&resolved.claims, &summaries, margin, run);
     if answers.environment.is_empty() {
         answers.environment = machine::capture(std::path::Path::new("/")).headline();
     }
@@ -273,9 +273,9 @@ fn measured(
     let choice = Choice::Claimed(resolved, cells, wish);
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = new_folder(arguments.out.as_deref(), &plan.run);
-    let open = Open { asked: resolved.asked.clone(), margin: plan.margin };
+    let open = Open { asked: resolved.claims.clone(), margin: plan.margin };
     let session = run::Session::begin(plan, &path, arguments.page.force)?;
-    let claimed = Claimed { asked: resolved.asked.clone(), answers: None };
+    let claimed = Claimed { asked: resolved.claims.clone(), answers: None };
     session.folder.write_sealed(ASKED, &claimed).inspect_err(|_| session.folder.discard())?;
     let (summary, stopped_by) = run::made(laboratory, &session, Some(&open))?;
     Ok((summary, stopped_by, session.folder))

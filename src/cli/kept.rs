@@ -71,7 +71,7 @@ fn same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
 /// summary that does not follow from its launches is judged again; a damaged run is named and left out.
 pub(super) fn summaries(laboratory: &Laboratory, experiments: &[&str]) -> Vec<Summary> {
     let here = machine::capture(Path::new("/"));
-    let (facts, identity) = (here.headline(), here.identity.words());
+    let (facts, identity) = (here.headline(), here.identity.labels());
     let kept = runs_folder();
     let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut same_worker = |name: &str, hash: &str| {

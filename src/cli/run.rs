@@ -378,7 +378,7 @@ fn made_in(
     if !resumed {
         folder.write_sealed("environment.json", &environment)?;
         folder.write_sealed("plan.json", plan)?;
-        let kept_scores = super::kept::scores(&runs_folder(), &environment.identity.words());
+        let kept_scores = super::kept::scores(&runs_folder(), &environment.identity.labels());
         // A look that fails says nothing of the run; that it is not in the folder says that it failed.
         if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
             if let Some(words) = seen.starved()
@@ -396,7 +396,8 @@ fn made_in(
     let runner = Runner::new(plan.clone(), folder, &laboratory.workers, &signals, Progress::new())?;
     let runner = runner.alone_by(alone).asking(questions);
     let (state, evidence) = runner.run()?;
-    let around = Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::of(&environment) };
+    let around =
+        Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::from_environment(&environment) };
     let summary = judge::summarise(&state, &evidence, around)?;
     folder.write_result(SUMMARY, &summary)?;
     if let Err(error) = folder.reach_device() {

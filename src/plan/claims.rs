@@ -54,7 +54,7 @@ pub fn find<'a>(all: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// The claims.
-    pub asked: Vec<ResolvedClaim>,
+    pub claims: Vec<ResolvedClaim>,
     /// Their cells as a plan has them.
     pub planned: Vec<PlannedCell>,
     /// Time of one launch of a cell in a kept run, in seconds.
@@ -92,7 +92,7 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
             settle(&mut asked, job);
             jobs.push(asked);
         }
-        resolved.asked.push(ResolvedClaim { claim: (*claim).clone(), jobs });
+        resolved.claims.push(ResolvedClaim { claim: (*claim).clone(), jobs });
     }
     Ok(resolved)
 }
@@ -219,7 +219,7 @@ pub(super) fn cells(
     let planned: Vec<PlannedCell> = chosen.iter().filter_map(of).collect();
     let time_s =
         |name: &str| chosen.iter().filter(|c| c.experiment == name).map(|c| cost_s(c, &resolved.known_s)).sum::<f64>();
-    let jobs = || resolved.asked.iter().flat_map(|a| &a.jobs);
+    let jobs = || resolved.claims.iter().flat_map(|a| &a.jobs);
     let answers = |name: &str| {
         let here =
             |job: &&ResolvedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);

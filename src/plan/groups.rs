@@ -115,21 +115,21 @@ pub(super) fn settle_missing(cells: &mut [PlannedCell], all: &[Worker]) -> Resul
         for side in planned.cell.sides() {
             let worker = worker::find(all, side)?;
             if let Some(reason) = method.needs.as_deref().and_then(|needs| worker.lacks(needs)) {
-                planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+                planned.outcome = Some(Outcome::new(Status::Skipped, reason));
                 continue;
             }
             match worker.start() {
                 Ok(started) => {
                     hashes.insert(worker.name.clone(), started.hash.clone());
                 }
-                Err(reason) => planned.outcome = Some(Outcome::of(Status::Skipped, reason)),
+                Err(reason) => planned.outcome = Some(Outcome::new(Status::Skipped, reason)),
             }
         }
         if let Some((library, package)) = &method.preload
             && worker::find_library(library)?.is_none()
         {
             let reason = format!("{library} is not installed; the package {package} has it");
-            planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+            planned.outcome = Some(Outcome::new(Status::Skipped, reason));
         }
     }
     Ok(hashes)

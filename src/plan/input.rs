@@ -114,7 +114,7 @@ pub fn settle(cells: &mut [PlannedCell], experiments: &[Experiment], allow_syste
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
         let experiment = experiments.iter().find(|e| e.name == planned.cell.experiment);
         let reason = experiment.and_then(|e| refusal(e, &planned.cell, allow_system_changes));
-        planned.outcome = reason.map(|reason| Outcome::of(Status::Refused, reason));
+        planned.outcome = reason.map(|reason| Outcome::new(Status::Refused, reason));
     }
 }
 
@@ -162,7 +162,7 @@ pub fn settle_unbounded(cells: &mut [PlannedCell], experiments: &[Experiment], w
         let value = |concern| experiment.value(&planned.cell, concern);
         if only_bounded && value(Concern::File).is_some() && value(Concern::MemoryBound).is_none() {
             let reason = "it cannot be measured under a memory bound; the methods of the native worker can";
-            planned.outcome = Some(Outcome::of(Status::Skipped, reason));
+            planned.outcome = Some(Outcome::new(Status::Skipped, reason));
         }
     }
 }

@@ -44,7 +44,7 @@ impl Bounds {
             {
                 let (bound, needed) = (about_size(bound as f64), about_size(needed as f64));
                 let reason = format!("{key}={bound} is less than the {needed} that the worker needs for itself");
-                let outcome = Outcome::of(Status::Refused, reason);
+                let outcome = Outcome::new(Status::Refused, reason);
                 settled.push(("the bound was looked at".to_owned(), What::Settled { cells: vec![index], outcome }));
             } else {
                 wanted.entry(bound).or_default().push(index);
@@ -59,7 +59,7 @@ impl Bounds {
                 Err(reason) => {
                     let waits = |c: &usize| !bounds_itself(&state.plan, &state.cells[*c].cell);
                     let cells = cells.into_iter().filter(waits).collect();
-                    let outcome = Outcome::of(Status::Skipped, reason);
+                    let outcome = Outcome::new(Status::Skipped, reason);
                     settled.push(("a memory cgroup was tried".to_owned(), What::Settled { cells, outcome }));
                 }
             }

@@ -181,8 +181,8 @@ fn make_one(
     let why = why.lines().next().unwrap_or_default().trim_start_matches("make-capture: ").to_owned();
     Ok(match &ended.ends[0] {
         end if end.is_clean() => None,
-        End::Stopped => Some(Outcome::of(Status::Refused, "the run was stopped before its capture file was made")),
-        End::Exit(4) => Some(Outcome::of(Status::Refused, why)),
-        end => Some(Outcome::of(Status::Failed, format!("make-capture: {}: {why}", end.words(false)))),
+        End::Stopped => Some(Outcome::new(Status::Refused, "the run was stopped before its capture file was made")),
+        End::Exit(4) => Some(Outcome::new(Status::Refused, why)),
+        end => Some(Outcome::new(Status::Failed, format!("make-capture: {}: {why}", end.reason(false)))),
     })
 }

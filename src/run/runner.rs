@@ -231,7 +231,7 @@ impl<'a> Runner<'a> {
             let needed = memory_needed(planned, launch.rounds + launch.warmup_rounds)?;
             let sides = planned.cell.sides().count() as u64;
             if let Err(refusal) = memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES) {
-                let outcome = Outcome::of(Status::Refused, refusal.to_string());
+                let outcome = Outcome::new(Status::Refused, refusal.to_string());
                 let cells = with_twin(&self.state, cell);
                 self.decide("a launch showed it", What::Settled { cells, outcome })?;
             }

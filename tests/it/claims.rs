@@ -51,7 +51,7 @@ fn the_cells_of_every_claim_exist() {
                 continue;
             }
         };
-        for (asked, (name, job)) in resolved.asked[0].jobs.iter().zip(claim.jobs()) {
+        for (asked, (name, job)) in resolved.claims[0].jobs.iter().zip(claim.jobs()) {
             let mut complain = |what: String| wrong.push(format!("{} {name}: {what}", claim.id));
             if asked.left_out.starts_with("no worker here is") {
                 continue;

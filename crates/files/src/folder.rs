@@ -87,12 +87,12 @@ impl Folder {
     }
 
     /// An error if another user can replace this folder.
-    fn is_safe(&self, asked: &Path) -> Result<()> {
+    fn is_safe(&self, path: &Path) -> Result<()> {
         for above in self.path.ancestors() {
             let stat = statat(CWD, above, AtFlags::SYMLINK_NOFOLLOW);
             let stat = stat.map_err(|error| Error::new("read", above, error))?;
             if !Access::of_stat(&stat).is_safe_above() {
-                return Err(unsafe_at(asked, above));
+                return Err(unsafe_at(path, above));
             }
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Folder {
     /// # Errors
     /// fstat(2) fails.
     pub fn access(&self) -> Result<Access> {
-        Access::of(&self.descriptor).map_err(|error| Error::new("read", &self.path, error))
+        Access::of_descriptor(&self.descriptor).map_err(|error| Error::new("read", &self.path, error))
     }
 
     /// Opens a folder in this one.
@@ -366,9 +366,9 @@ impl AsFd for Folder {
     }
 }
 
-fn unsafe_at(asked: &Path, above: &Path) -> Error {
+fn unsafe_at(path: &Path, above: &Path) -> Error {
     let why = format!("another user can change {}", above.display());
-    Error::new("use", asked, io::Error::new(io::ErrorKind::PermissionDenied, why))
+    Error::new("use", path, io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
 fn entry(name: OsString, stat: &Stat) -> Entry {

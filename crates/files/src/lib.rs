@@ -89,7 +89,7 @@ impl Access {
     ///
     /// # Errors
     /// fstat(2) fails.
-    pub fn of(descriptor: impl AsFd) -> io::Result<Access> {
+    pub fn of_descriptor(descriptor: impl AsFd) -> io::Result<Access> {
         Ok(Access::of_stat(&rustix::fs::fstat(descriptor)?))
     }
 

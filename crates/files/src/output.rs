@@ -54,7 +54,7 @@ impl Output {
             fill(&mut out)?;
             out.flush().map_err(|error| E::from(cannot(error)))
         };
-        if fs::metadata(&self.real).is_ok_and(|found| !found.is_file()) {
+        if fs::metadata(&self.real).is_ok_and(|metadata| !metadata.is_file()) {
             // A pipe or a device takes the bytes as they come and cannot be renamed to.
             return filled(File::options().write(true).open(&self.real).map_err(cannot)?);
         }

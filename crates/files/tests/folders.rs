@@ -85,9 +85,9 @@ fn a_fresh_folder_is_new_or_empty_and_what_fails_leaves_nothing() {
 fn files_that_others_may_write_are_not_trusted() {
     let (place, folder) = place();
     folder.write_program("p", b"#!/bin/sh\n").unwrap();
-    assert!(Access::of(folder.file("p").unwrap()).unwrap().is_trusted());
+    assert!(Access::of_descriptor(folder.file("p").unwrap()).unwrap().is_trusted());
     fs::set_permissions(place.path().join("p"), fs::Permissions::from_mode(0o702)).unwrap();
-    assert!(!Access::of(folder.file("p").unwrap()).unwrap().is_trusted());
+    assert!(!Access::of_descriptor(folder.file("p").unwrap()).unwrap().is_trusted());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::evidence::Evidence;
 
 /// Cells of one experiment and group whose digests must agree but do not, each with a sentence.
 pub fn disagreements(state: &State, evidence: &Evidence) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
+    let mut disagreements = Vec::new();
     let with_digest = |cell: usize| {
         let digests = &evidence.cells.get(&cell)?.checks.digests;
         let method = &state.cells[cell].method;
@@ -33,8 +33,8 @@ pub fn disagreements(state: &State, evidence: &Evidence) -> Vec<(usize, String)>
             && let Some((_, theirs)) = with_digest(j)
             && theirs != mine
         {
-            found.push((i, format!("digest {mine} differs from {theirs} of {}", state.cells[j].cell.name())));
+            disagreements.push((i, format!("digest {mine} differs from {theirs} of {}", state.cells[j].cell.name())));
         }
     }
-    found
+    disagreements
 }

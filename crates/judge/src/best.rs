@@ -39,7 +39,7 @@ pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widene
 /// The level of two cells' ratio: the higher of those that their ratios to the baseline have, because one that was chosen for
 /// being short chose the launches of both.
 fn level_of(judged: &Judged, measure: usize, pair: [usize; 2]) -> f64 {
-    pair.iter().filter_map(|&cell| judged.wall(measure, cell)).map(|one| one.confidence).fold(LEVEL, f64::max)
+    pair.iter().filter_map(|&cell| judged.wall(measure, cell)).map(|estimate| estimate.confidence).fold(LEVEL, f64::max)
 }
 
 fn claim(
@@ -51,8 +51,8 @@ fn claim(
     (measure, widened): (usize, f64),
 ) -> Option<BestClaim> {
     let group = judged.group;
-    let of = |cell: usize| evidence.cells.get(&cell);
-    let contrast = |a: usize, b: usize| points(of(a)?, of(b)?, measure, Column::Wall);
+    let evidence_of = |cell: usize| evidence.cells.get(&cell);
+    let contrast = |a: usize, b: usize| points(evidence_of(a)?, evidence_of(b)?, measure, Column::Wall);
     let reference = group.baseline.filter(|b| cells.contains(b)).or_else(|| cells.first().copied())?;
     let launched = |c: usize| contrast(reference, c).is_some_and(|points| points.len() >= LEAST_POINTS);
     let ranked: Vec<usize> = cells.iter().copied().filter(|&c| c == reference || launched(c)).collect();
@@ -65,9 +65,9 @@ fn claim(
     let outside = || {
         let baseline = group.baseline.filter(|_| base.is_none())?;
         let level = simultaneous(level_of(judged, measure, [leader, baseline]), ranked.len());
-        Some(alone(of(baseline)?, of(leader)?, measure, Column::Wall, level)?.widened(widened))
+        Some(alone(evidence_of(baseline)?, evidence_of(leader)?, measure, Column::Wall, level)?.widened(widened))
     };
-    let over_baseline = ranking.claim.or_else(outside).map(|one| unmoved(&one));
+    let over_baseline = ranking.claim.or_else(outside).map(|ratio| unmoved(&ratio));
     let (mut within, mut unsettled) = (Vec::new(), Vec::new());
     for ((&cell, standing), ratio) in ranked.iter().zip(&ranking.standings).zip(&ranking.to_leader) {
         match standing {
@@ -76,10 +76,11 @@ fn claim(
             Standing::Leader | Standing::Beaten => {}
         }
     }
-    let log = |ratio: &&Option<Estimate>| ratio.map_or(f64::INFINITY, |one| one.log);
+    let log = |ratio: &&Option<Estimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
     within.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
     unsettled.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
-    let seconds = |cell, ratio: &Estimate| seconds_to_settle(ratio, state.plan.margin, of(leader)?, of(cell)?);
+    let seconds =
+        |cell, ratio: &Estimate| seconds_to_settle(ratio, state.plan.margin, evidence_of(leader)?, evidence_of(cell)?);
     Some(BestClaim {
         group: kind,
         leader,
@@ -98,8 +99,8 @@ fn claim(
 }
 
 /// As it is shown here: whether a ratio moved is told of the comparison with the baseline.
-fn unmoved(one: &Estimate) -> record::summary::Estimate {
-    shown(&Estimate { moved: None, ..*one })
+fn unmoved(estimate: &Estimate) -> record::summary::Estimate {
+    shown(&Estimate { moved: None, ..*estimate })
 }
 
 /// Seconds of launching this pair alone until its interval should lie on one side of the margin's edge, if the spread stays
@@ -126,9 +127,9 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
     let Some(claim) = best.iter().find(|c| c.group.is_empty()) else { return Recommendation::Nothing };
     let headline = group.experiment.headline();
     let faster = |cell: usize| {
-        let found = compared.iter().map(|c| &c.comparison).find(|c| c.cell == cell && c.phase == headline)?;
-        let shown = matches!(found.verdict, Verdict::Faster { .. }) && found.holds_among_all;
-        found.ratio.filter(|_| shown)
+        let comparison = compared.iter().map(|c| &c.comparison).find(|c| c.cell == cell && c.phase == headline)?;
+        let shown = matches!(comparison.verdict, Verdict::Faster { .. }) && comparison.holds_among_all;
+        comparison.ratio.filter(|_| shown)
     };
     let ratio = |cell: usize| faster(cell).map_or(f64::INFINITY, |e| e.ratio);
     // A word that holds among all methods holds for whichever is chosen, so that none of these can be luck alone.

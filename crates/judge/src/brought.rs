@@ -12,7 +12,7 @@ use record::transcript::{COLUMNS, Counts, Read, Transcript};
 
 use crate::checks::{Checks, DigestsSeen};
 use crate::laws::Laws;
-use crate::slots::{Slot, SlotValues, added, of, overall, slots};
+use crate::slots::{Slot, SlotValues, added, counts_of, overall, slots};
 
 /// Figures of one phase or total in one launch, round by round.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +151,7 @@ impl Brought {
             let has_content =
                 matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
             let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
-            let mut laws = Laws::of(&method.laws, parameters, about);
+            let mut laws = Laws::placed(&method.laws, parameters, about);
             for slot in &slots {
                 let proves = record.proves(slot.round);
                 laws.ask(&SlotValues { slot, parameters, about }, record.launch, proves);
@@ -195,11 +195,11 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
     for slot in slots {
         for ((name, total), into) in names.iter().zip(&mut measures) {
             let lacks =
-                |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && of(&slot.phases, p).is_none());
+                |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && counts_of(&slot.phases, p).is_none());
             let counts = match total {
                 Some(total) if lacks(total) => None,
                 Some(total) => {
-                    let mut parts = total.phases.iter().filter_map(|p| of(&slot.phases, p)).copied().peekable();
+                    let mut parts = total.phases.iter().filter_map(|p| counts_of(&slot.phases, p)).copied().peekable();
                     if total.overlap && parts.peek().is_some() {
                         let parts: Vec<Counts> = parts.collect();
                         into.take(&overall(parts.iter()));
@@ -207,7 +207,7 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
                     }
                     parts.reduce(|a, b| added(Counts { ops: a.ops.max(b.ops), bytes: a.bytes.max(b.bytes), ..a }, b))
                 }
-                None => of(&slot.phases, name).copied(),
+                None => counts_of(&slot.phases, name).copied(),
             };
             if let Some(counts) = counts {
                 into.take(&counts);

@@ -14,39 +14,46 @@ const MOVED_FAMILY: f64 = 0.05;
 
 /// Calibration of the standard errors by duplicates, this run's and those of kept runs. Everything judged is widened by it.
 pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration, Vec<Option<f64>>) {
-    let own: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
-    let pool: Vec<f64> = own.iter().flatten().chain(kept_scores).copied().collect();
-    let found = calibrate(&pool);
-    judged.iter_mut().flat_map(Judged::estimates_mut).for_each(|one| *one = one.widened(found.factor));
-    let said = !pool.is_empty();
+    let scores: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
+    let pool: Vec<f64> = scores.iter().flatten().chain(kept_scores).copied().collect();
+    let calibration = calibrate(&pool);
+    judged
+        .iter_mut()
+        .flat_map(Judged::estimates_mut)
+        .for_each(|estimate| *estimate = estimate.widened(calibration.factor));
+    let has_checks = !pool.is_empty();
     let calibration = Calibration {
-        checks: found.checks,
-        spread: said.then_some(found.scatter),
-        p: said.then_some(found.p),
-        widened: found.factor,
+        checks: calibration.checks,
+        spread: has_checks.then_some(calibration.scatter),
+        p: has_checks.then_some(calibration.p),
+        widened: calibration.factor,
     };
-    (calibration, own)
+    (calibration, scores)
 }
 
 /// Keeps "moved" only where it holds among all ratios of the run.
 pub(crate) fn confirm(judged: &mut [Judged]) {
-    let mut all: Vec<Estimate> = judged.iter_mut().flat_map(Judged::walls_mut).map(|one| *one).collect();
+    let mut all: Vec<Estimate> = judged.iter_mut().flat_map(Judged::walls_mut).map(|estimate| *estimate).collect();
     confirm_moves(&mut all, MOVED_FAMILY);
-    for (one, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
-        one.moved = confirmed.moved;
+    for (estimate, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
+        estimate.moved = confirmed.moved;
     }
 }
 
 /// The check of each group, with its score before anything was widened.
 pub(crate) fn checks(judged: &[Judged], scores: &[Option<f64>], margin: f64) -> Vec<Option<AaCheck>> {
-    let found: Vec<(usize, Estimate)> = judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
-    let broken = differing(&found.iter().map(|(_, one)| *one).collect::<Vec<_>>(), margin);
+    let twins: Vec<(usize, Estimate)> = judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
+    let broken = differing(&twins.iter().map(|(_, estimate)| *estimate).collect::<Vec<_>>(), margin);
     let mut checks: Vec<Option<AaCheck>> = vec![None; judged.len()];
-    for (number, (index, one)) in found.iter().enumerate() {
-        let p = if one.error > 0.0 { two_sided_p(one.log / one.error, one.freedom) } else { f64::from(one.log == 0.0) };
+    for (number, (index, estimate)) in twins.iter().enumerate() {
+        let p = if estimate.error > 0.0 {
+            two_sided_p(estimate.log / estimate.error, estimate.freedom)
+        } else {
+            f64::from(estimate.log == 0.0)
+        };
         checks[*index] = judged[*index].group.baseline.map(|cell| AaCheck {
             cell,
-            ratio: shown(one),
+            ratio: shown(estimate),
             z: scores[*index].unwrap_or(0.0),
             p,
             differs: broken.contains(&number),

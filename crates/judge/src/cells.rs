@@ -29,15 +29,15 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
     let planned = &state.cells[index];
     let doubt = doubt.cloned().or_else(|| doubt_of_twin(state, evidence, planned));
     let outcome = planned.outcome.clone().or_else(|| mine.checks.outcome());
-    let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::of(Status::Untrusted, &reason)));
+    let outcome = outcome.or_else(|| doubt.map(|reason| Outcome::new(Status::Untrusted, &reason)));
     let outcome = outcome.or_else(|| distrust(mine));
     outcome.unwrap_or_else(|| {
         if !mine.launches.is_empty() {
-            Outcome::of(Status::Ok, "")
+            Outcome::new(Status::Ok, "")
         } else if evidence.damaged_cells.contains(&index) {
-            Outcome::of(Status::Damaged, "the record of its launches is not as it was written")
+            Outcome::new(Status::Damaged, "the record of its launches is not as it was written")
         } else {
-            Outcome::of(Status::Refused, "the time budget ended before it was measured; raise --budget")
+            Outcome::new(Status::Refused, "the time budget ended before it was measured; raise --budget")
                 .with(Cause::Budget)
         }
     })
@@ -57,8 +57,9 @@ pub(crate) fn summary_of_cell(
     let outcome = outcome(state, evidence, index, mine, doubt);
     let measures: Vec<&str> =
         state.plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
-    let of = |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
-    let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { asked: s.asked, broken: s.broken }));
+    let named_phase =
+        |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
+    let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { samples: s.samples, broken: s.broken }));
     let proofs: BTreeMap<String, Proof> =
         mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect();
     Ok(CellSummary {
@@ -77,7 +78,7 @@ pub(crate) fn summary_of_cell(
         per_launch: mine.launches.iter().map(|l| launch_values(&measures, l)).collect(),
         footprint: footprint(&proofs, cache),
         steady: steady(state, &planned.cell.experiment, &mine.launches),
-        phases: measures.iter().enumerate().filter_map(of).collect(),
+        phases: measures.iter().enumerate().filter_map(named_phase).collect(),
         proofs,
         laws: laws.collect(),
         latency_ns: latency(&mine.launches),
@@ -86,8 +87,8 @@ pub(crate) fn summary_of_cell(
 
 fn launch_values(measures: &[&str], launch: &CellLaunch) -> LaunchValues {
     let medians = |which: fn(&crate::evidence::Figures) -> &Vec<f64>| {
-        let of = measures.iter().zip(&launch.measures);
-        of.filter_map(|(name, figures)| Some(((*name).to_owned(), median(&mut which(figures).clone())?))).collect()
+        let named = measures.iter().zip(&launch.measures);
+        named.filter_map(|(name, figures)| Some(((*name).to_owned(), median(&mut which(figures).clone())?))).collect()
     };
     LaunchValues {
         launch: launch.launch,
@@ -109,7 +110,7 @@ pub struct LastCache {
 
 impl LastCache {
     /// Size from a machine's facts.
-    pub fn of(environment: &Environment) -> LastCache {
+    pub fn read(environment: &Environment) -> LastCache {
         let cpu = &environment.cpu;
         LastCache {
             told_bytes: cpu.last_level_cache().and_then(|c| c.size_bytes),

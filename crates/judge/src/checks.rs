@@ -6,7 +6,7 @@ use record::expression::Holding;
 use record::method::Method;
 use record::outcome::{Outcome, Status};
 
-use crate::slots::{Timed, of};
+use crate::slots::{Timed, counts_of};
 
 /// The share of samples that may break a level (a law about a time) before the cell is untrusted.
 const LEVEL_TOLERANCE: f64 = 0.25;
@@ -24,7 +24,7 @@ pub enum FactSeen {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LawSeen {
     /// Samples it applied to.
-    pub asked: u64,
+    pub samples: u64,
     /// Samples that broke it.
     pub broken: u64,
     /// First violation.
@@ -56,9 +56,9 @@ pub(crate) struct DigestsSeen {
 impl DigestsSeen {
     /// Takes those of a slot.
     pub fn take<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
-        let mut found = facts.into_iter().filter(|(name, _)| name == "digest").peekable();
-        self.lacking |= found.peek().is_none();
-        for (_, digest) in found {
+        let mut digests = facts.into_iter().filter(|(name, _)| name == "digest").peekable();
+        self.lacking |= digests.peek().is_none();
+        for (_, digest) in digests {
             if !self.all.contains(digest) {
                 self.all.insert(digest.clone());
             }
@@ -84,7 +84,7 @@ impl FactSeen {
 
 impl LawSeen {
     pub(crate) fn take(&mut self, holding: Holding, launch: usize) {
-        self.asked += 1;
+        self.samples += 1;
         if let Holding::Broken(how) = holding {
             if self.broken == 0 {
                 self.first = format!("launch {launch}: {how}");
@@ -106,9 +106,9 @@ impl Checks {
     }
 
     /// Each cell of a launch must have had as many turns as were asked for.
-    pub fn rounds(&mut self, seen: usize, asked: u32, launch: usize) {
-        if seen != asked as usize {
-            self.wrong(format!("launch {launch} has samples of {seen} rounds where {asked} were asked for"));
+    pub fn rounds(&mut self, seen: usize, planned: u32, launch: usize) {
+        if seen != planned as usize {
+            self.wrong(format!("launch {launch} has samples of {seen} rounds where {planned} were asked for"));
         }
     }
 
@@ -121,15 +121,15 @@ impl Checks {
         may_lack: &[String],
         launch: usize,
     ) {
-        let own = |name: &str| {
+        let is_planned = |name: &str| {
             let base = name.strip_suffix(".b").unwrap_or(name);
             name == "overall" || method.phases.iter().any(|p| p == base)
         };
-        if let Some(unknown) = seen.iter().map(|timed| &timed.name).find(|name| !own(name)) {
+        if let Some(unknown) = seen.iter().map(|timed| &timed.name).find(|name| !is_planned(name)) {
             self.wrong(format!("launch {launch} timed the phase {unknown:?}, which the method does not declare"));
         }
         if let Some(missing) =
-            method.phases.iter().find(|p| *p != "overall" && of(seen, p).is_none() && !may_lack.contains(p))
+            method.phases.iter().find(|p| *p != "overall" && counts_of(seen, p).is_none() && !may_lack.contains(p))
         {
             self.wrong(format!("launch {launch} has a slot that lacks the phase {missing:?}"));
         }
@@ -149,7 +149,7 @@ impl Checks {
                     if seen.broken == 0 {
                         seen.first = law.first;
                     }
-                    (seen.asked, seen.broken) = (seen.asked + law.asked, seen.broken + law.broken);
+                    (seen.samples, seen.broken) = (seen.samples + law.samples, seen.broken + law.broken);
                 }
             }
         }
@@ -196,12 +196,12 @@ impl Checks {
     }
 
     /// The digests of a launch (one a side at most in each slot) must be there and right.
-    pub(crate) fn digests(&mut self, found: DigestsSeen, expected: Option<u64>, launch: usize) {
-        if found.lacking {
+    pub(crate) fn digests(&mut self, seen: DigestsSeen, expected: Option<u64>, launch: usize) {
+        if seen.lacking {
             self.wrong(format!("launch {launch}: no digest was recorded"));
         }
         let right = expected.map(|expected| format!("{expected:016x}"));
-        for digest in found.all {
+        for digest in seen.all {
             if let Some(right) = right.as_ref().filter(|right| **right != digest) {
                 self.wrong(format!("launch {launch}: digest {digest} where the content must give {right}"));
             }
@@ -224,15 +224,15 @@ impl Checks {
     pub fn outcome(&self) -> Option<Outcome> {
         // Exact laws speak before levels.
         let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);
-        let off = |seen: &&LawSeen| seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.asked as f64;
+        let off = |seen: &&LawSeen| seen.level && seen.broken as f64 > LEVEL_TOLERANCE * seen.samples as f64;
         let broken = exact.or_else(|| self.laws.values().find(off));
-        let broken = broken.map(|seen| format!("{} ({} of {} samples)", seen.first, seen.broken, seen.asked));
+        let broken = broken.map(|seen| format!("{} ({} of {} samples)", seen.first, seen.broken, seen.samples));
         // A wrong digest says that content is wrong; the law on the first wrong byte says where.
         let reason = match (&self.wrong, broken) {
             (Some(wrong), Some(broken)) => Some(format!("{wrong}; {broken}")),
             (wrong, broken) => broken.or_else(|| wrong.clone()),
         };
-        reason.map(|reason| Outcome::of(Status::Untrusted, reason))
+        reason.map(|reason| Outcome::new(Status::Untrusted, reason))
     }
 }
 

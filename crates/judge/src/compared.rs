@@ -7,7 +7,7 @@ use record::state::State;
 use record::summary::{AaCheck, Comparison, Verdict};
 use stats::estimate::Estimate;
 use stats::verdict::Region;
-use stats::words::words;
+use stats::verdicts::verdicts;
 
 use crate::estimate::{LEVEL, against, level, shown};
 use crate::evidence::{CellEvidence, Evidence};
@@ -100,7 +100,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
                 ratio: wall.as_ref().map(shown),
                 cpu_ratio: beside(1),
                 faults_ratio: beside(2),
-                verdict: wall.map_or(Verdict::NotSettled, |e| Verdict::of(e.low, e.high, state.plan.margin)),
+                verdict: wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin)),
                 holds_among_all: true,
             };
             let role = state.cells[cell].method.role;
@@ -118,7 +118,7 @@ pub(crate) fn adjust(all: &mut [Vec<Compared>], margin: f64) {
         let family = all.iter_mut().flatten().filter(|c| c.estimate.is_some() && (c.first || !first));
         let mut family: Vec<&mut Compared> = family.collect();
         let asked: Vec<(Estimate, f64)> = family.iter().filter_map(|c| Some((c.estimate?, margin))).collect();
-        for (compared, word) in family.iter_mut().zip(words(&asked, LEVEL)) {
+        for (compared, word) in family.iter_mut().zip(verdicts(&asked, LEVEL)) {
             compared.comparison.holds_among_all = holds(compared.comparison.verdict, word.verdict);
         }
     }

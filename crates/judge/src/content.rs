@@ -32,7 +32,7 @@ fn digest(bytes: u64, word: impl Fn(u64) -> u64) -> u64 {
 pub fn expected(content: Content, bytes: u64, seed: u64, page_bytes: u64, processes: u64) -> Option<u64> {
     let mark = (seed | 1) & 0xFF;
     let share = bytes / processes.max(1);
-    let one = match content {
+    let digest = match content {
         Content::PageMarks => {
             let pages = share.div_ceil(page_bytes);
             let marks = (0..pages).fold(0_u64, |sum, page| sum.wrapping_add(weighted(mark, page * page_bytes / 8)));
@@ -42,7 +42,7 @@ pub fn expected(content: Content, bytes: u64, seed: u64, page_bytes: u64, proces
         Content::Filled => digest(share, |_| mark * 0x0101_0101_0101_0101),
         Content::Agree | Content::None => return None,
     };
-    Some(one.wrapping_mul(processes.max(1)))
+    Some(digest.wrapping_mul(processes.max(1)))
 }
 
 #[cfg(test)]

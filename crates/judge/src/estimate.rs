@@ -29,14 +29,14 @@ pub(crate) fn level(state: &State, experiment: &str) -> f64 {
 }
 
 /// As it is shown.
-pub(crate) fn shown(one: &Estimate) -> Shown {
+pub(crate) fn shown(estimate: &Estimate) -> Shown {
     Shown {
-        ratio: one.ratio,
-        low: one.low,
-        high: one.high,
-        level: one.confidence,
-        launches: one.n,
-        moved: one.moved.map(|moved| (moved.low, moved.high)),
+        ratio: estimate.ratio,
+        low: estimate.low,
+        high: estimate.high,
+        level: estimate.confidence,
+        launches: estimate.n,
+        moved: estimate.moved.map(|moved| (moved.low, moved.high)),
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn against(
 /// A ratio at its level. A cell leaves the launches as soon as its ratio is as narrow as asked, so a ratio that is has the
 /// level of a run that its precision ended, however the run ended.
 fn chosen(at: impl Fn(f64) -> Option<Estimate>, precision: f64, level: f64) -> Option<Estimate> {
-    let stopped = at(confidence(true)).filter(|one| one.half_width() <= precision);
+    let stopped = at(confidence(true)).filter(|estimate| estimate.half_width() <= precision);
     stopped.or_else(|| at(level))
 }
 
@@ -116,6 +116,6 @@ impl Estimated {
 /// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
 pub(crate) fn of_logs(logs: &[f64], level: f64) -> Option<Estimated> {
     let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
-    let found = estimate(&points, &Prior::NONE, level).ok()?;
-    Some(Estimated { estimate: shown(&found), error: found.error, freedom: found.freedom })
+    let fitted = estimate(&points, &Prior::NONE, level).ok()?;
+    Some(Estimated { estimate: shown(&fitted), error: fitted.error, freedom: fitted.freedom })
 }

@@ -76,11 +76,11 @@ impl Evidence {
         evidence.count(state, launches.records.len(), &unlisted);
         let (records, reader) = (&launches.records, folder.reader());
         let unplanned = |record: &LaunchRecord| record.cells.iter().find(|c| **c >= state.cells.len()).copied();
-        let of = |number: usize| match &records[number] {
+        let launch_result = |number: usize| match &records[number] {
             unknown if unplanned(unknown).is_some() => Ok(Brought::default()),
             record => Ok(Brought::by(state, record, &reader.transcripts(record)?)),
         };
-        for (record, brought) in records.iter().zip(reading(records.len(), &of)) {
+        for (record, brought) in records.iter().zip(reading(records.len(), &launch_result)) {
             if record.decisions > state.decisions {
                 let seen = format!("decisions.jsonl has fewer lines than launch {} saw", record.launch);
                 return Err(Damaged { path: folder.path().to_owned(), seen }.into());
@@ -142,14 +142,14 @@ impl Evidence {
         if brought.in_block {
             self.seen.insert((record.launch_group, record.block));
         }
-        for one in brought.cells {
-            let expected = one.digests.as_ref().and_then(|_| self.expected(state, one.cell, brought.page_bytes));
-            let evidence = self.cells.entry(one.cell).or_default();
-            evidence.checks.join(one.checks);
-            if let Some(digests) = one.digests {
+        for cell in brought.cells {
+            let expected = cell.digests.as_ref().and_then(|_| self.expected(state, cell.cell, brought.page_bytes));
+            let evidence = self.cells.entry(cell.cell).or_default();
+            evidence.checks.join(cell.checks);
+            if let Some(digests) = cell.digests {
                 evidence.checks.digests(digests, expected, record.launch);
             }
-            evidence.launches.extend(one.launch);
+            evidence.launches.extend(cell.launch);
         }
     }
 

@@ -63,11 +63,11 @@ pub struct Explained {
 }
 
 /// Explains the headline verdicts of the cells of a kept run that these words name: `EXPERIMENT/METHOD[@WORKER]`.
-pub fn explain(folder: &RunFolder, words: &str) -> Result<Vec<Explained>> {
-    let wanted = Selector::parse(words)?;
+pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
+    let wanted = Selector::parse(selector)?;
     let (state, evidence, summary) = replay_with_evidence(folder, &one_by_one)?;
     let groups = groups(&state, None);
-    let mut found = Vec::new();
+    let mut explanations = Vec::new();
     for (group, judged) in groups.iter().zip(&summary.groups) {
         let Some(base) = group.baseline else { continue };
         let phase = group.experiment.headline();
@@ -78,7 +78,7 @@ pub fn explain(folder: &RunFolder, words: &str) -> Result<Vec<Explained>> {
             let points: Vec<_> = numbers.iter().map(|(_, point)| *point).collect();
             let level = comparison.ratio.map_or(CONFIDENCE, |ratio| ratio.level);
             let sides = [&summary.cells[cell], &summary.cells[base]];
-            found.push(Explained {
+            explanations.push(Explained {
                 cell: summary.cells[cell].cell.clone(),
                 base: summary.cells[base].cell.clone(),
                 parameters: record::cell::parameter_words(&group.parameters, Some(&state.cells[cell].method)),
@@ -103,10 +103,10 @@ pub fn explain(folder: &RunFolder, words: &str) -> Result<Vec<Explained>> {
             });
         }
     }
-    if found.is_empty() {
-        bail!("the run compares nothing called {words}; a baseline is compared with nothing but itself");
+    if explanations.is_empty() {
+        bail!("the run compares nothing called {selector}; a baseline is compared with nothing but itself");
     }
-    Ok(found)
+    Ok(explanations)
 }
 
 fn names(wanted: &Selector, state: &State, cell: usize) -> bool {
@@ -127,7 +127,7 @@ fn launches(
 }
 
 fn student(logs: &[f64], level: f64) -> Option<Shown> {
-    let found = t_interval(logs, level).ok()?;
-    let (ratio, low, high) = (found.estimate.exp(), found.low.exp(), found.high.exp());
+    let interval = t_interval(logs, level).ok()?;
+    let (ratio, low, high) = (interval.estimate.exp(), interval.low.exp(), interval.high.exp());
     Some(Shown { ratio, low, high, level, launches: logs.len(), moved: None })
 }

@@ -71,11 +71,11 @@ pub(super) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
     let trips = counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
     let at = |share: f64| {
         let mut left = (share * trips as f64).ceil() as u64;
-        let found = counts.iter().find(|(_, count)| {
+        let bucket = counts.iter().find(|(_, count)| {
             left = left.saturating_sub(**count);
             left == 0
         });
-        found.map(|(high, _)| *high as f64)
+        bucket.map(|(high, _)| *high as f64)
     };
     Some(LatencySummary { median: at(0.5)?, p99: at(0.99)?, p999: at(0.999)?, max: at(1.0)?, trips })
         .filter(|l| l.trips > 0)

@@ -93,8 +93,8 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&s
         flags.push(Flag::Reclaim);
     }
     let foreign = noise.foreign_bytes();
-    let own = noise.own_read_bytes.max(noise.own_written_bytes);
-    if own >= LEAST_BYTES && foreign >= LEAST_BYTES && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s {
+    let written = noise.own_read_bytes.max(noise.own_written_bytes);
+    if written >= LEAST_BYTES && foreign >= LEAST_BYTES && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s {
         flags.push(Flag::ForeignIo);
     }
     let huge = huge_pages.and_then(|fact| cell.checks.facts.get(fact));
@@ -146,24 +146,24 @@ pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
         let percent = share * 100.0;
         let reason = format!("{percent:.0} % of its rounds were switched out, so the median is a disturbed one");
         let cause = Cause::SwitchedOut { percent: percent.round() as u32 };
-        return Some(Outcome::of(Status::Untrusted, reason).with(cause));
+        return Some(Outcome::new(Status::Untrusted, reason).with(cause));
     }
-    let mut words: Vec<&str> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     let (mut disturbed, mut on_disk) = (0, 0);
     for launch in &cell.launches {
         let flags: Vec<Flag> = of_launch(cell, launch, None).into_iter().filter(|f| f.counts()).collect();
         disturbed += usize::from(!flags.is_empty());
         on_disk += usize::from(flags.contains(&Flag::ForeignIo));
-        words.extend(flags.iter().map(|f| f.word()));
+        names.extend(flags.iter().map(|f| f.word()));
     }
-    words.sort_unstable();
-    words.dedup();
+    names.sort_unstable();
+    names.dedup();
     let most = disturbed as f64 > MOST_DISTURBED * cell.launches.len() as f64;
     (most && cell.launches.len() >= LEAST_JUDGED).then(|| {
         let launches = cell.launches.len();
-        let words = words.join(", ");
+        let names = names.join(", ");
         let reason = format!(
-            "{disturbed} of its {launches} launches were disturbed ({words}), so the median is a disturbed one"
+            "{disturbed} of its {launches} launches were disturbed ({names}), so the median is a disturbed one"
         );
         let is_disk = 2 * on_disk > disturbed;
         let cause = if is_disk {
@@ -171,7 +171,7 @@ pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
         } else {
             Cause::Disturbed { launches: disturbed }
         };
-        Outcome::of(Status::Untrusted, reason).with(cause)
+        Outcome::new(Status::Untrusted, reason).with(cause)
     })
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Group<'a> {
 }
 
 pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>> {
-    let mut found: Vec<Group> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     for experiment in state.plan.experiments.iter().filter(|e| only.is_none_or(|name| e.name == name)) {
         let name = state.plan.baselines.get(&experiment.name);
         for (parameters, cells) in compared(state, experiment) {
@@ -28,10 +28,10 @@ pub(crate) fn groups<'a>(state: &'a State, only: Option<&str>) -> Vec<Group<'a>>
             let same = |c: &usize| baseline.is_some_and(|b| state.cells[b].cell == state.cells[*c].cell);
             let twin = cells.iter().copied().find(|c| state.cells[*c].twin && same(c));
             let cells = cells.into_iter().filter(|&c| !state.cells[c].twin).collect();
-            found.push(Group { experiment, parameters, cells, baseline, twin });
+            groups.push(Group { experiment, parameters, cells, baseline, twin });
         }
     }
-    found
+    groups
 }
 
 /// The cells of an experiment that are compared, in the order of the plan, with the parameters that they have in common. A cell
@@ -45,8 +45,8 @@ fn compared(state: &State, experiment: &Experiment) -> Vec<(Parameters, Vec<usiz
     for parameters in alike.keys() {
         by_keys.entry(parameters.keys().collect()).or_default().push(parameters);
     }
-    let mut found = Vec::new();
-    for (parameters, own) in &alike {
+    let mut families = Vec::new();
+    for (parameters, indices) in &alike {
         // Those with the same keys differ in a value: they are never compared.
         let keys: Vec<&String> = parameters.keys().collect();
         let others = || by_keys.iter().filter(|(other, _)| **other != keys).flat_map(|(_, all)| all);
@@ -54,9 +54,9 @@ fn compared(state: &State, experiment: &Experiment) -> Vec<(Parameters, Vec<usiz
         if near().any(|other| other.len() > parameters.len()) {
             continue;
         }
-        let mut cells: Vec<usize> = own.iter().chain(near().flat_map(|other| &alike[*other])).copied().collect();
+        let mut cells: Vec<usize> = indices.iter().chain(near().flat_map(|other| &alike[*other])).copied().collect();
         cells.sort_unstable();
-        found.push((parameters.clone(), cells));
+        families.push((parameters.clone(), cells));
     }
-    found
+    families
 }

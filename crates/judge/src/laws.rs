@@ -7,7 +7,7 @@ use record::expression::{Condition, Expression, Holding, Law};
 use record::transcript::COLUMNS;
 
 use crate::checks::LawSeen;
-use crate::slots::{SlotValues, of};
+use crate::slots::{SlotValues, counts_of};
 
 /// Value of a name or an expression in a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,12 +42,12 @@ pub(crate) struct Laws<'a>(Vec<Placed<'a>>);
 
 impl<'a> Laws<'a> {
     /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
-    pub fn of(
+    pub fn placed(
         laws: &'a [Law],
         parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> Laws<'a> {
-        let place = |name: &'a str| Place::of(name, parameters, about);
+        let place = |name: &'a str| Place::named(name, parameters, about);
         let pair = |a: &'a Expression, b: &'a Expression| {
             let mut names = Vec::new();
             a.names(&mut names);
@@ -69,25 +69,25 @@ impl<'a> Laws<'a> {
 
     /// Holds every law against one slot. In a round without proofs those that need one are not asked.
     pub fn ask(&mut self, values: &SlotValues, launch: usize, proves: bool) {
-        for one in &mut self.0 {
-            let holding = one.holding(values, proves);
-            let holding =
-                holding.unwrap_or_else(|| if proves { one.law.check(values) } else { one.law.check_recorded(values) });
+        for placed in &mut self.0 {
+            let holding = placed.holding(values, proves);
+            let holding = holding
+                .unwrap_or_else(|| if proves { placed.law.check(values) } else { placed.law.check_recorded(values) });
             if holding != Holding::NotAsked {
-                one.seen.take(holding, launch);
+                placed.seen.take(holding, launch);
             }
         }
     }
 
     /// Those that were asked, by their text.
     pub fn seen(self) -> impl Iterator<Item = (String, LawSeen)> {
-        let asked = self.0.into_iter().filter(|one| one.seen.asked > 0);
-        asked.map(|one| (one.law.text.clone(), LawSeen { level: one.law.is_level(), ..one.seen }))
+        let checked = self.0.into_iter().filter(|placed| placed.seen.samples > 0);
+        checked.map(|placed| (placed.law.text.clone(), LawSeen { level: placed.law.is_level(), ..placed.seen }))
     }
 }
 
 impl<'a> Place<'a> {
-    fn of(
+    fn named(
         name: &'a str,
         parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
@@ -104,7 +104,7 @@ impl<'a> Place<'a> {
     }
 
     fn worth(&self, values: &SlotValues) -> Worth {
-        let counts = self.column.and_then(|(phase, column)| Some((of(&values.slot.phases, phase)?, column)));
+        let counts = self.column.and_then(|(phase, column)| Some((counts_of(&values.slot.phases, phase)?, column)));
         match counts {
             Some((counts, column)) => i64::try_from(counts.to_array()[column]).map_or(Worth::Unsure, Worth::Number),
             None => self.fact(values).map_or(self.kept, worth),

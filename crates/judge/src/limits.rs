@@ -104,6 +104,13 @@ pub(crate) fn shares(
 }
 
 /// The ratio the other way round; whether it moved is told of the comparison with the baseline only.
-fn turned(one: Estimate) -> Estimate {
-    Estimate { ratio: 1.0 / one.ratio, low: 1.0 / one.high, high: 1.0 / one.low, log: -one.log, moved: None, ..one }
+fn turned(estimate: Estimate) -> Estimate {
+    Estimate {
+        ratio: 1.0 / estimate.ratio,
+        low: 1.0 / estimate.high,
+        high: 1.0 / estimate.low,
+        log: -estimate.log,
+        moved: None,
+        ..estimate
+    }
 }

@@ -61,14 +61,14 @@ pub struct Difference {
 pub fn differences(a: &Environment, b: &Environment) -> Vec<Difference> {
     let (a, b) = (facts(a), facts(b));
     let fields: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let one = |field: &String| {
+    let difference = |field: &String| {
         let side = |facts: &BTreeMap<String, String>| facts.get(field).cloned().unwrap_or_else(|| ABSENT.to_owned());
         let (a, b) = (side(&a), side(&b));
         (a != b).then(|| Difference { field: field.clone(), matters: matters(field, &a, &b), a, b })
     };
-    let mut found: Vec<Difference> = fields.into_iter().filter_map(one).collect();
-    found.sort_by_key(|difference| !difference.matters);
-    found
+    let mut differences: Vec<Difference> = fields.into_iter().filter_map(difference).collect();
+    differences.sort_by_key(|difference| !difference.matters);
+    differences
 }
 
 /// Names of all known facts of a machine, parts joined by dots.
@@ -106,9 +106,9 @@ fn flatten(value: &Value, name: &str, facts: &mut BTreeMap<String, String>) {
         Value::Null => {}
         Value::Object(fields) => fields.iter().for_each(|(part, value)| flatten(value, &below(part), facts)),
         Value::Array(values) if values.iter().all(Value::is_string) => {
-            let words: Vec<String> = values.iter().map(plain).collect();
-            if !words.is_empty() {
-                facts.insert(name.to_owned(), words.join(" "));
+            let texts: Vec<String> = values.iter().map(plain).collect();
+            if !texts.is_empty() {
+                facts.insert(name.to_owned(), texts.join(" "));
             }
         }
         Value::Array(values) => {

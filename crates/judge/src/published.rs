@@ -66,14 +66,14 @@ fn matching<'a>(figure: &Figure, selector: &str, summary: &'a Summary) -> Vec<&'
         (None, false) => cell.split('@').next() == Some(selector),
     };
     let fits = |c: &&CellSummary| {
-        let one_of = |own: &String, v: &str| v.split('|').any(|v| own == v || *own == sized(v));
-        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|own| one_of(own, v)))
+        let one_of = |value: &String, v: &str| v.split('|').any(|v| value == v || *value == sized(v));
+        figure.parameters.iter().all(|(k, v)| c.parameters.get(k).is_none_or(|value| one_of(value, v)))
     };
-    let mut found: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
+    let mut cells: Vec<_> = summary.cells.iter().filter(|c| named(&c.cell)).filter(fits).collect();
     if !selector.ends_with('*') {
-        found.truncate(1);
+        cells.truncate(1);
     }
-    found
+    cells
 }
 
 /// Our figure in the published unit: value, and its interval where there is one.
@@ -124,14 +124,14 @@ type Value = (f64, Option<(f64, f64)>);
 /// ratios are judged everywhere. Where there are too few of these, and of what is counted, the ratio of the two figures.
 fn divided(figure: &Figure, (cell, other): (&CellSummary, &CellSummary)) -> Option<Value> {
     let (mine, theirs) = (ours(figure, cell)?.0, ours(figure, other)?.0);
-    let of = |launch: &LaunchValues| match figure.column.as_str() {
+    let cost = |launch: &LaunchValues| match figure.column.as_str() {
         "wall_ns" => launch.wall_ns.get(&figure.phase).copied(),
         "cpu_ns" => launch.cpu_ns.get(&figure.phase).copied(),
         _ => None,
     };
     let log = |launch: &LaunchValues| {
         let base = other.per_launch.iter().find(|base| base.block == launch.block)?;
-        Some((of(launch)? / of(base)?).ln())
+        Some((cost(launch)? / cost(base)?).ln())
     };
     let logs: Vec<f64> = cell.per_launch.iter().filter_map(log).collect();
     let judged = if logs.len() < LEAST_POINTS { None } else { t_interval(&logs, CONFIDENCE).ok() };

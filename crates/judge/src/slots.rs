@@ -25,7 +25,7 @@ impl<'a> Timed<'a> {
 }
 
 /// A phase by its name. A slot has a handful of them.
-pub(crate) fn of<'s>(phases: &'s [Timed], name: &str) -> Option<&'s Counts> {
+pub(crate) fn counts_of<'s>(phases: &'s [Timed], name: &str) -> Option<&'s Counts> {
     phases.iter().find(|timed| timed.name == name).map(|timed| &timed.counts)
 }
 
@@ -79,7 +79,7 @@ impl<'a> Slot<'a> {
             self.twice.get_or_insert(name);
             return;
         }
-        let second = by.0 > 0 && of(&self.phases, name).is_some();
+        let second = by.0 > 0 && counts_of(&self.phases, name).is_some();
         let name = if second { Cow::Owned(format!("{name}.b")) } else { Cow::Borrowed(name) };
         self.phases.push(Timed { name, counts, by: Some(by) });
     }
@@ -119,7 +119,7 @@ pub(crate) struct SlotValues<'a> {
 impl Values for SlotValues<'_> {
     fn number(&self, name: &str) -> Option<i128> {
         if let Some((phase, column)) = name.rsplit_once('.')
-            && let Some(counts) = of(&self.slot.phases, phase)
+            && let Some(counts) = counts_of(&self.slot.phases, phase)
             && let Some(value) = counts.column(column)
         {
             return Some(i128::from(value));

@@ -32,7 +32,7 @@ impl Kind {
     pub const ALL: [Kind; 4] = [Kind::Faster, Kind::Slower, Kind::Within, Kind::BestSet];
 
     /// As a row is named.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Kind::Faster => "at least … faster",
             Kind::Slower => "at least … slower",
@@ -67,7 +67,7 @@ pub struct Statement {
     /// The ratios that the sentence says are possible.
     pub claimed: (f64, f64),
     /// The longer run's interval; of a set that of the pair that says most against it.
-    pub found: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
     /// Outcome.
     pub outcome: Outcome,
 }
@@ -77,17 +77,17 @@ pub fn held_against(look: &Summary, long: &Summary) -> Vec<Statement> {
     let mut all = Vec::new();
     for group in &look.groups {
         let Some(headline) = look.experiment(&group.experiment).map(|e| e.headline.as_str()) else { continue };
-        let own =
+        let is_method =
             |c: &&Comparison| c.phase == headline && matches!(look.cells[c.cell].role, Role::Method | Role::Published);
-        let compared = group.comparisons.iter().filter(own);
+        let compared = group.comparisons.iter().filter(is_method);
         all.extend(compared.filter_map(|comparison| of_comparison(look, long, group, comparison)));
         all.extend(group.best.iter().filter_map(|best| of_set(look, long, group, best, headline)));
     }
     all
 }
 
-fn outcome(found: Option<(f64, f64)>, claimed: (f64, f64), word: (f64, f64)) -> Outcome {
-    let Some((low, high)) = found else { return Outcome::NotAsked };
+fn outcome(interval: Option<(f64, f64)>, claimed: (f64, f64), word: (f64, f64)) -> Outcome {
+    let Some((low, high)) = interval else { return Outcome::NotAsked };
     let outside = |(from, to): (f64, f64)| high < from || low > to;
     match () {
         () if outside(word) => Outcome::Contradicted,
@@ -111,9 +111,9 @@ fn of_comparison(look: &Summary, long: &Summary, group: &GroupSummary, compariso
         Verdict::NotSettled => return None,
     };
     let cell = &look.cells[comparison.cell];
-    let found = compared_there(long, [cell, &look.cells[group.baseline?]], &comparison.phase);
-    let found = found.map(|ratio| (ratio.low, ratio.high));
-    Some(Statement { kind, cell: name(cell), claimed, found, outcome: outcome(found, claimed, word) })
+    let interval = compared_there(long, [cell, &look.cells[group.baseline?]], &comparison.phase);
+    let interval = interval.map(|ratio| (ratio.low, ratio.high));
+    Some(Statement { kind, cell: name(cell), claimed, interval, outcome: outcome(interval, claimed, word) })
 }
 
 /// The longer run's own interval of a cell against the same baseline.
@@ -127,8 +127,8 @@ fn compared_there(long: &Summary, [cell, base]: [&CellSummary; 2], phase: &str) 
 fn ratio_of(run: &Summary, [base, cell]: [&CellSummary; 2], phase: &str) -> Option<(f64, f64)> {
     let logs = logs(base, cell, phase)?;
     let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
-    let found = estimate(&points, &Prior::NONE, CONFIDENCE).ok()?.widened(run.calibration.widened);
-    Some((found.low, found.high))
+    let interval = estimate(&points, &Prior::NONE, CONFIDENCE).ok()?.widened(run.calibration.widened);
+    Some((interval.low, interval.high))
 }
 
 /// The methods of a kind that were ranked: those with launches enough.
@@ -148,10 +148,10 @@ fn of_set(look: &Summary, long: &Summary, group: &GroupSummary, best: &BestClaim
     }
     let there = |c: usize| long.cells.iter().find(|l| !l.hidden && key(l) == key(&look.cells[c]));
     let same = within(look.settings.margin);
-    let mut found: Vec<((f64, f64), Outcome)> = Vec::new();
+    let mut pairs: Vec<((f64, f64), Outcome)> = Vec::new();
     for &cell in &best.within {
         let ratio = there(best.leader).zip(there(cell)).and_then(|(a, b)| ratio_of(long, [a, b], phase));
-        found.extend(ratio.map(|ratio| (ratio, outcome(Some(ratio), same, same))));
+        pairs.extend(ratio.map(|ratio| (ratio, outcome(Some(ratio), same, same))));
     }
     let kind: Vec<usize> = ranked(look, group, &best.group).collect();
     for &cell in &left_out {
@@ -160,19 +160,19 @@ fn of_set(look: &Summary, long: &Summary, group: &GroupSummary, best: &BestClaim
         let others = kind.iter().filter(|&&other| other != cell).filter_map(|&other| against(other));
         let worst = others.max_by(|a, b| a.1.total_cmp(&b.1));
         let beaten = (same.1, f64::INFINITY);
-        found.extend(worst.map(|ratio| (ratio, outcome(Some(ratio), beaten, beaten))));
+        pairs.extend(worst.map(|ratio| (ratio, outcome(Some(ratio), beaten, beaten))));
     }
     let rank = |outcome: Outcome| match outcome {
         Outcome::Contradicted | Outcome::AmountContradicted => 2,
         Outcome::Open => 1,
         Outcome::Confirmed | Outcome::NotAsked => 0,
     };
-    let worst = found.into_iter().max_by_key(|(_, outcome)| rank(*outcome));
+    let worst = pairs.into_iter().max_by_key(|(_, outcome)| rank(*outcome));
     Some(Statement {
         kind: Kind::BestSet,
         cell: name(&look.cells[best.leader]),
         claimed: same,
-        found: worst.map(|(ratio, _)| ratio),
+        interval: worst.map(|(ratio, _)| ratio),
         outcome: worst.map_or(Outcome::NotAsked, |(_, outcome)| outcome),
     })
 }

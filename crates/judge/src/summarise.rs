@@ -39,11 +39,11 @@ pub struct Circumstances {
 
 impl Circumstances {
     /// Circumstances from a machine's facts.
-    pub fn of(environment: &Environment) -> Circumstances {
+    pub fn from_environment(environment: &Environment) -> Circumstances {
         Circumstances {
-            host: environment.identity.words(),
+            host: environment.identity.labels(),
             environment: environment.headline(),
-            cache: LastCache::of(environment),
+            cache: LastCache::read(environment),
             kept_scores: Vec::new(),
         }
     }
@@ -90,7 +90,7 @@ pub(crate) fn replay_with_evidence(folder: &RunFolder, reading: &Reading) -> Res
     let state = folder.state()?;
     let evidence = Evidence::read_by(&state, folder, reading)?;
     let environment: Environment = folder.read_sealed("environment.json")?;
-    let around = Circumstances { kept_scores: kept_scores(folder)?, ..Circumstances::of(&environment) };
+    let around = Circumstances { kept_scores: kept_scores(folder)?, ..Circumstances::from_environment(&environment) };
     let summary = summarise(&state, &evidence, around)?;
     Ok((state, evidence, summary))
 }
@@ -110,12 +110,12 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     let mut compared: Vec<Vec<Compared>> =
         judged.iter().zip(&checks).map(|(g, aa)| compare(state, evidence, g, aa.as_ref())).collect();
     adjust(&mut compared, state.plan.margin);
-    let mut found = Vec::with_capacity(all.len());
+    let mut groups = Vec::with_capacity(all.len());
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
         let group = judged.group;
         let best = claims(state, evidence, judged, calibration.widened)?;
         let recommendation = recommend(state, group, &best, &compared);
-        found.push(GroupSummary {
+        groups.push(GroupSummary {
             experiment: group.experiment.name.clone(),
             parameters: group.parameters.clone(),
             cells: ranked(&cells, group),
@@ -128,8 +128,8 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             recommendation,
         });
     }
-    floors(&mut cells, &found);
-    shares(state, evidence, &mut cells, &found, &all, calibration.widened);
+    floors(&mut cells, &groups);
+    shares(state, evidence, &mut cells, &groups, &all, calibration.widened);
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA,
         run: state.plan.run.clone(),
@@ -147,9 +147,9 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         elapsed_s: 0.0,
         experiments: state.plan.experiments.iter().map(|e| experiment_summary(state, evidence, e)).collect(),
         trusted: evidence.damage.is_empty()
-            && found.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
+            && groups.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
             && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
-        groups: found,
+        groups: groups,
         cells,
         calibration,
         warnings: Vec::new(),

@@ -83,18 +83,18 @@ fn of_cell(state: &State, cell: usize, code: &str, seen: String, hint: &str) -> 
 /// Damaged parts of the record; their launches are left out.
 fn damaged(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let hint = "these launches are left out; restore the folder from a copy, or measure again";
-    let mut found: Vec<Warning> =
+    let mut warnings: Vec<Warning> =
         evidence.damage.iter().map(|seen| warning(DAMAGED, "the record", seen.clone(), hint)).collect();
-    found.extend(evidence.lost.map(|launch| {
+    warnings.extend(evidence.lost.map(|launch| {
         let seen = format!("launch {launch} was being written down when the run was killed, and is left out");
         warning("last-launch-lost", "the record", seen, "pagewise run --resume makes it again")
     }));
-    found
+    warnings
 }
 
 fn aa_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let differing = summary.groups.iter().filter_map(|g| g.aa.filter(|aa| aa.differs));
-    let words = |aa: AaCheck| {
+    let warning_of = |aa: AaCheck| {
         let seen = format!(
             "the baseline differs from its own duplicate ({:.3} to {:.3}), beyond chance among all A/A checks of the run",
             aa.ratio.low, aa.ratio.high
@@ -104,11 +104,11 @@ fn aa_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
             "believe no ratio of this run; see pagewise doctor for what disturbs this machine, and raise --budget";
         Warning { cells: vec![aa.cell], ..warning("aa-differs", &at, seen, hint) }
     };
-    differing.map(words).collect()
+    differing.map(warning_of).collect()
 }
 
 fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for group in &summary.groups {
         for &cell in
             group.cells.iter().filter(|c| summary.cells[**c].role == Role::Limit && Some(**c) != group.best_possible)
@@ -118,74 +118,74 @@ fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
             let Some(by) = winner.map(|by| by.cell.clone()) else { continue };
             let seen = format!("it was meant as the least that this machine can take, but {by} took less");
             let at = summary.cells[cell].cell.clone();
-            found.push(Warning {
+            warnings.push(Warning {
                 cells: vec![cell],
                 ..warning("best-possible-beaten", &at, seen, "shares are of the faster one")
             });
         }
     }
-    found
+    warnings
 }
 
 fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in
         summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == Role::Method)
     {
         let headline = state.plan.experiment(&cell.experiment).map_or("", |e| e.headline());
         if !cell.hidden && cell.phases.get(headline).is_some_and(|p| p.below_floor) {
             let seen = format!("{headline} is below twice the floor (the null method), so it is not resolved");
-            found.push(of_cell(state, index, "below-floor", seen, "take larger sizes"));
+            warnings.push(of_cell(state, index, "below-floor", seen, "take larger sizes"));
         }
     }
-    found
+    warnings
 }
 
 fn interrupted(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in &evidence.cells {
         // A long round meets other processes on any machine; a short one only on a crowded one.
         let share = interrupted_share(cell).unwrap_or(0.0);
         if share > INTERRUPTED_SHARE && !state.cells[*index].twin {
             let seen =
                 format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
-            found.push(of_cell(state, *index, "interrupted", seen, "stop them; pagewise doctor --noise names them"));
+            warnings.push(of_cell(state, *index, "interrupted", seen, "stop them; pagewise doctor --noise names them"));
         }
     }
-    found
+    warnings
 }
 
 /// Cells whose absolute times are others' too.
 fn stolen(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         if let Some(share) = flags::stolen(cell) {
             let seen = format!(
                 "the hypervisor gave {:.0} % of the CPU time of its launches to others: its absolute times are theirs too, its ratios hold while the A/A check does",
                 share * 100.0
             );
-            found.push(of_cell(state, *index, Flag::Steal.word(), seen, Flag::Steal.hint()));
+            warnings.push(of_cell(state, *index, Flag::Steal.word(), seen, Flag::Steal.hint()));
         }
     }
-    found
+    warnings
 }
 
 /// Cells that a CPU quota kept waiting.
 fn throttled(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let cells = evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin);
-    let told = cells.filter_map(|(index, cell)| {
+    let warnings = cells.filter_map(|(index, cell)| {
         let seen = format!(
             "a CPU quota of its control group kept it waiting for {:.0} % of its launches: its times are the quota's too",
             flags::throttled(cell)? * 100.0
         );
         Some(of_cell(state, *index, THROTTLED, seen, "measure in a group without a quota (cpu.max)"))
     });
-    told.collect()
+    warnings.collect()
 }
 
 /// Launches that a counter flags, by what it shows. Steal is told of a cell as a whole.
 fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         let experiment = state.plan.experiment(&state.cells[*index].cell.experiment);
         let huge_pages = experiment.and_then(|e| e.huge_pages.as_deref());
@@ -193,18 +193,18 @@ fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         let flags = cell.launches.iter().flat_map(of_launch).filter(|f| *f != Flag::Steal);
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
         flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
-        let told = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
-        for (flag, count) in counts.into_iter().filter(|(_, count)| told(*count)) {
+        let is_frequent = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
+        for (flag, count) in counts.into_iter().filter(|(_, count)| is_frequent(*count)) {
             let seen = format!("in {count} of {} launches {}", cell.launches.len(), flag.seen());
-            found.push(of_cell(state, *index, flag.word(), seen, flag.hint()));
+            warnings.push(of_cell(state, *index, flag.word(), seen, flag.hint()));
         }
     }
-    found
+    warnings
 }
 
 /// Launches in which the laboratory itself took CPU time that belonged to the worker.
 fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
         let disturbs = |l: &&CellLaunch| l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s;
@@ -212,14 +212,20 @@ fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
         if count as f64 > TOLD_SHARE * cell.launches.len() as f64 {
             let (all, share) = (cell.launches.len(), LABORATORY_SHARE * 100.0);
             let seen = format!("in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU");
-            found.push(of_cell(state, *index, "laboratory", seen, "close what makes it work, such as a slow terminal"));
+            warnings.push(of_cell(
+                state,
+                *index,
+                "laboratory",
+                seen,
+                "close what makes it work, such as a slow terminal",
+            ));
         }
     }
-    found
+    warnings
 }
 
 fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
         let waited = |l: &&CellLaunch| {
             let waited_us = l.noise.as_ref().and_then(|n| n.pressure_us.get("memory_some")).copied().unwrap_or(0);
@@ -231,14 +237,14 @@ fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warni
                 "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure)",
                 cell.launches.len()
             );
-            found.push(of_cell(state, *index, "memory-pressure", seen, "free some, or take smaller sizes"));
+            warnings.push(of_cell(state, *index, "memory-pressure", seen, "free some, or take smaller sizes"));
         }
     }
-    found
+    warnings
 }
 
 fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden) {
         let Some(steady) = &cell.steady else { continue };
         let how = match steady.label {
@@ -249,16 +255,16 @@ fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
         let shift = steady.shift.map_or_else(String::new, |s| format!(" (last third / first third: {s:.2})"));
         let seen =
             format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
-        found.push(of_cell(state, index, "unsteady", seen, ""));
+        warnings.push(of_cell(state, index, "unsteady", seen, ""));
     }
-    found
+    warnings
 }
 
 /// Result of the probe before the run.
 fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let Some(seen) = &evidence.preflight else { return Vec::new() };
-    let mut found = Vec::new();
-    let mut doubt = |code: &str, seen: String, hint: &str| found.push(warning(code, "this machine", seen, hint));
+    let mut warnings = Vec::new();
+    let mut doubt = |code: &str, seen: String, hint: &str| warnings.push(warning(code, "this machine", seen, hint));
     if seen.lost_share() > TAKEN_SHARE {
         doubt(
             "cpu-taken",
@@ -296,22 +302,22 @@ fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
             "",
         );
     }
-    found
+    warnings
 }
 
 fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, cell) in &evidence.cells {
         for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
-            let told = seen.broken as f64 > TOLD_SHARE * seen.asked as f64;
-            if told && !state.cells[*index].twin {
-                let words =
-                    format!("{} of {} samples were off the expected level ({})", seen.broken, seen.asked, seen.first);
-                found.push(of_cell(state, *index, "level", words, ""));
+            let is_frequent = seen.broken as f64 > TOLD_SHARE * seen.samples as f64;
+            if is_frequent && !state.cells[*index].twin {
+                let seen_text =
+                    format!("{} of {} samples were off the expected level ({})", seen.broken, seen.samples, seen.first);
+                warnings.push(of_cell(state, *index, "level", seen_text, ""));
             }
         }
     }
-    found
+    warnings
 }
 
 /// A first pass that is so many times slower than the next ones found a cache cold that the next ones found warm.
@@ -321,7 +327,7 @@ const FIRST_PASS_FACTOR: f64 = 2.0;
 /// device's) may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; here the
 /// difference is told.
 fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     for (index, first) in &evidence.first_pass_ns {
         let planned = &state.cells[*index];
         let cold = state.plan.value(&planned.cell, Concern::PageCache).is_some_and(|c| [COLD, DROPPED].contains(&c));
@@ -339,10 +345,10 @@ fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
                 format_ns(*first),
                 format_ns(usual)
             );
-            found.push(of_cell(state, *index, "first-pass", seen, ""));
+            warnings.push(of_cell(state, *index, "first-pass", seen, ""));
         }
     }
-    found
+    warnings
 }
 
 fn absent_counters(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {

@@ -114,5 +114,5 @@ fn what_a_longer_run_did_not_measure_is_not_asked() {
     long.groups.clear();
     long.cells.clear();
     let all = held_against(&look(), &long);
-    assert!(all.len() > 5 && all.iter().all(|s| s.outcome == Outcome::NotAsked && s.found.is_none()));
+    assert!(all.len() > 5 && all.iter().all(|s| s.outcome == Outcome::NotAsked && s.interval.is_none()));
 }

@@ -44,11 +44,11 @@ impl Cell {
 
 /// Parameters as people read them: `bytes=64MiB release=dontneed`.
 pub fn parameter_words(parameters: &BTreeMap<String, String>, method: Option<&Method>) -> String {
-    let words = parameters.iter().map(|(key, value)| {
+    let labels = parameters.iter().map(|(key, value)| {
         let is_size = method.and_then(|m| m.key(key)).map_or(key.ends_with("bytes"), |kind| *kind == Kind::Size);
         format!("{key}={}", display_value(value, is_size))
     });
-    words.collect::<Vec<_>>().join(" ")
+    labels.collect::<Vec<_>>().join(" ")
 }
 
 /// A size with its unit, anything else as it is.

@@ -27,7 +27,7 @@ impl End {
     }
 
     /// In words, for a reason.
-    pub fn words(&self, oom_killed: bool) -> String {
+    pub fn reason(&self, oom_killed: bool) -> String {
         match self {
             End::Exit(status) => format!("the worker ended with exit status {status}"),
             End::Signal(9) if oom_killed => "the worker was killed by the kernel's OOM killer".to_owned(),

@@ -98,7 +98,7 @@ pub enum Holding {
 impl Expression {
     /// Parses a whole text as one expression.
     pub fn parse(text: &str) -> Result<Expression> {
-        let mut tokens = Tokens::of(text)?;
+        let mut tokens = Tokens::read(text)?;
         let expression = tokens.sum()?;
         if let Some(rest) = tokens.peek() {
             bail!("unexpected {rest:?} in {text:?}");
@@ -242,7 +242,7 @@ fn parse_condition(text: &str) -> Result<Condition> {
 }
 
 fn parse_relation(text: &str) -> Result<(Expression, Relation, Expression)> {
-    let mut tokens = Tokens::of(text)?;
+    let mut tokens = Tokens::read(text)?;
     let left = tokens.sum()?;
     let Some(relation) = tokens.next().and_then(Relation::parse) else {
         bail!("no relation (==, <=, >=, <, >) in {text:?}");
@@ -260,7 +260,7 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    fn of(text: &'a str) -> Result<Tokens<'a>> {
+    fn read(text: &'a str) -> Result<Tokens<'a>> {
         let mut tokens = Vec::new();
         let mut rest = text.trim_start();
         while let Some(first) = rest.chars().next() {

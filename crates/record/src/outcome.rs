@@ -74,7 +74,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Any outcome but `ok`.
-    pub fn of(status: Status, reason: impl Into<String>) -> Outcome {
+    pub fn new(status: Status, reason: impl Into<String>) -> Outcome {
         Outcome { status, reason: reason.into(), cause: None }
     }
 

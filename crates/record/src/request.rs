@@ -56,12 +56,12 @@ pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds
         line("method", &cell.method);
         cell.parameters.iter().for_each(|(key, value)| line(key, value));
     }
-    let words = |order: &Vec<usize>| order.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let joined = |order: &Vec<usize>| order.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
     for (left, order) in (1..=warmup.len()).rev().zip(warmup) {
-        line("warmup", &format_args!("{left} {}", words(order)));
+        line("warmup", &format_args!("{left} {}", joined(order)));
     }
     for (number, order) in rounds.iter().enumerate() {
-        line("round", &format_args!("{number} {}", words(order)));
+        line("round", &format_args!("{number} {}", joined(order)));
     }
     text
 }

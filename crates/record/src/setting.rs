@@ -126,7 +126,7 @@ impl Setting {
     }
 
     /// `args:WORDS`: words behind the program's name.
-    pub fn words(text: &str) -> Result<Setting> {
+    pub fn arguments(text: &str) -> Result<Setting> {
         let arguments = split_words(text)?;
         if arguments.is_empty() {
             bail!("args: needs words, such as args:--mmap");

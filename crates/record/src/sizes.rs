@@ -71,27 +71,27 @@ pub fn here(text: &str, here: &Here) -> Result<String> {
     if !["huge", "core", "cache"].iter().any(|word| text.contains(word)) {
         return Ok(text.to_owned());
     }
-    let of = |number: &str, bytes: u64| -> Result<f64> {
+    let product = |number: &str, bytes: u64| -> Result<f64> {
         let bytes = number.parse::<f64>()? * bytes as f64;
         anyhow::ensure!(bytes >= 1.0, "{number:?} of it is no size");
         Ok(bytes)
     };
-    let one = |part: &str| -> Result<u64> {
+    let bytes_of = |part: &str| -> Result<u64> {
         let part = part.trim();
         if let Some(count) = part.strip_suffix("huge") {
-            let bytes = of(count, here.huge_page_bytes)?;
+            let bytes = product(count, here.huge_page_bytes)?;
             anyhow::ensure!(bytes.fract() == 0.0, "{part:?} is not a whole number of bytes");
             return Ok(bytes as u64);
         }
         if let Some(count) = part.strip_suffix("core") {
-            return Ok(1 << (of(count, here.core_cache_bytes)? as u64).ilog2());
+            return Ok(1 << (product(count, here.core_cache_bytes)? as u64).ilog2());
         }
         match part.strip_suffix("cache") {
-            Some(count) => Ok((of(count, here.last_cache_bytes)? as u64).next_power_of_two().min(MOST_BY_CACHE)),
+            Some(count) => Ok((product(count, here.last_cache_bytes)? as u64).next_power_of_two().min(MOST_BY_CACHE)),
             None => parse_size(part),
         }
     };
-    let sizes = text.split('|').map(one).collect::<Result<Vec<u64>>>()?;
+    let sizes = text.split('|').map(bytes_of).collect::<Result<Vec<u64>>>()?;
     Ok(format_size(sizes.into_iter().max().unwrap_or(0)))
 }
 

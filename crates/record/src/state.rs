@@ -232,7 +232,7 @@ impl State {
             self.cell(cell)?;
         }
         let group = self.group(launch_group)?;
-        let one = GroupState {
+        let single = GroupState {
             cells: Vec::new(),
             split_from: Some(launch_group),
             // After a pilot that died each part has a pilot of its own.
@@ -240,7 +240,7 @@ impl State {
             ..group.clone()
         };
         (group.cells, group.stage) = (Vec::new(), Stage::Split);
-        self.launch_groups.extend(cells.iter().map(|&cell| GroupState { cells: vec![cell], ..one.clone() }));
+        self.launch_groups.extend(cells.iter().map(|&cell| GroupState { cells: vec![cell], ..single.clone() }));
         Ok(())
     }
 

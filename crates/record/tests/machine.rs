@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use pagewise_record::machine::format::{count, size};
 use pagewise_record::machine::paging::{Kdamond, Reclaim};
 use pagewise_record::machine::system::{Hypervisor, Rights};
 use pagewise_record::machine::tools::Java;
-use pagewise_record::machine::words::{count, size};
 
 #[test]
 fn a_machine_of_bare_metal_in_a_cloud_is_not_virtual() {

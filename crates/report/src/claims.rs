@@ -34,11 +34,11 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     for verdict in VERDICTS {
         let of_verdict: Vec<&Answer> = all.iter().filter(|a| a.word == verdict).collect();
         let (id, title) =
-            (format!("verdict-{}", verdict.words()), format!("{} ({})", verdict.words(), of_verdict.len()));
+            (format!("verdict-{}", verdict.label()), format!("{} ({})", verdict.label(), of_verdict.len()));
         let blocks: Vec<Block> = of_verdict.into_iter().flat_map(|answer| about(answer, whole)).collect();
         let place = if whole { Place::Everywhere } else { Place::Page };
         if !blocks.is_empty() {
-            document.sections.push(Section { id, title, short: verdict.words().to_owned(), place, blocks });
+            document.sections.push(Section { id, title, short: verdict.label().to_owned(), place, blocks });
         }
     }
     let facts = answers.environment.iter().map(|(name, value)| Entry::of(name, vec![Cell::text(value)]));
@@ -99,13 +99,13 @@ fn table(answers: &Answers) -> Block {
             let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
             cells.push(Cell::plot(ratio(answer).map(plot)));
         }
-        let published = Cell::text(other.map_or("", |job| job.word.words()));
+        let published = Cell::text(other.map_or("", |job| job.word.label()));
         cells.extend([Cell::number(figure, value), published, Cell::text(&answer.statement)]);
         Entry::of(&answer.id, cells)
     };
     let bodies = VERDICTS.into_iter().map(|verdict| {
         let rows: Vec<Entry> = answers.answers.iter().filter(|a| a.word == verdict).map(row).collect();
-        Body { heading: format!("{} ({})", verdict.words(), rows.len()), aside: false, rows }
+        Body { heading: format!("{} ({})", verdict.label(), rows.len()), aside: false, rows }
     });
     let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();
     let bodies = bodies.filter(|body| !body.rows.is_empty()).collect();
@@ -132,7 +132,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
     let mut points = Vec::new();
     for job in &answer.jobs {
         let against = job.other.as_ref().map_or_else(String::new, |other| format!(" / {other}"));
-        rows.push((&job.job, job.word.words().to_owned()));
+        rows.push((&job.job, job.word.label().to_owned()));
         rows.push(("", format!("{}: {}{against}", job.figure, job.way)));
         rows.push(("", here(answer.kind, job)));
         rows.extend([&job.cause, &job.why].into_iter().filter(|w| !w.is_empty()).map(|w| ("", format!("{w}."))));

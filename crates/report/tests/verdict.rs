@@ -11,7 +11,7 @@ fn text(all: &[Explained]) -> String {
 
 fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
     let ratio = Estimate { ratio: (low * high).sqrt(), low, high, level: 0.95, launches: 6, moved: None };
-    let verdict = Verdict::of(low, high, 0.02);
+    let verdict = Verdict::from_interval(low, high, 0.02);
     Explained {
         cell: "fault/thp@c-O3".to_owned(),
         base: "fault/touch@c-O3".to_owned(),

@@ -8,7 +8,7 @@ fn comparison(low: f64, at: f64, high: f64, margin: f64, holds: bool) -> Compari
     // The estimate lies anywhere within its interval.
     let ratio = (low.ln() + at * (high / low).ln()).exp();
     let ratio = Estimate { ratio, low, high, level: 0.95, launches: 10, moved: None };
-    let verdict = Verdict::of(low, high, margin);
+    let verdict = Verdict::from_interval(low, high, margin);
     let same = Some(ratio);
     Comparison {
         cell: 0,

@@ -20,7 +20,7 @@ impl ComparisonSet {
     /// The sets of an experiment's sized groups, and how often they have been launched.
     pub fn all(view: &View, experiment: &str) -> Vec<ComparisonSet> {
         let sized = view.groups_of(experiment).into_iter().filter(|&group| view.stage(group).is_sized());
-        let of = |launch_groups: Vec<usize>| {
+        let set = |launch_groups: Vec<usize>| {
             let has = |group: &usize, block: u32| view.forecast.has_launch(*group, block);
             let mut blocks = (0..).find(|&block| !launch_groups.iter().any(|g| has(g, block))).unwrap_or(0);
             // A run that was interrupted within a block completes it first: its cells are compared with each other.
@@ -30,7 +30,7 @@ impl ComparisonSet {
             }
             ComparisonSet { launch_groups, blocks, block_s: None }
         };
-        view.compared(experiment, sized).into_iter().map(of).collect()
+        view.compared(experiment, sized).into_iter().map(set).collect()
     }
 
     /// Tells whether it may be launched again.

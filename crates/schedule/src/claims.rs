@@ -253,14 +253,14 @@ struct Open {
 /// in the time left. A batch ends after about `batch_s` seconds.
 fn batch(sets: &[Progress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<(usize, usize)> {
     let mut targets: Vec<(usize, usize)> = Vec::new();
-    let mut rest: Vec<&Open> = open.iter().filter(|one| one.sets.iter().all(|&set| sets[set].open)).collect();
+    let mut rest: Vec<&Open> = open.iter().filter(|question| question.sets.iter().all(|&set| sets[set].open)).collect();
     let mut planned_s = 0.0;
     while planned_s < batch_s {
         let lacking_s = |set: usize, until: usize| {
             let have = targets.iter().find(|(other, _)| *other == set).map_or(sets[set].launches, |(_, at)| *at);
             until.saturating_sub(have) as f64 * sets[set].next_s
         };
-        let cost_s = |one: &Open| one.sets.iter().map(|&set| lacking_s(set, one.launches)).sum::<f64>();
+        let cost_s = |question: &Open| question.sets.iter().map(|&set| lacking_s(set, question.launches)).sum::<f64>();
         let weighted = |&index: &usize| cost_s(rest[index]) * rest[index].weight;
         let affordable = (0..rest.len()).filter(|&index| cost_s(rest[index]) <= (left_s - planned_s) * DOUBT);
         let Some(cheapest) = affordable.min_by(|a, b| weighted(a).total_cmp(&weighted(b))) else { break };

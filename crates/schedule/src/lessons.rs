@@ -94,9 +94,9 @@ fn blamed(record: &LaunchRecord, broken: Option<&str>) -> Outcome {
     let other = || record.sides.iter().find(|side| !side.end.is_clean() && side.end != End::OtherSide);
     let side = record.sides.iter().find(|side| killed(side)).or_else(other);
     match side.map(|side| (how(side, record), side.message.as_str())) {
-        Some((how, "")) => Outcome::of(Status::Failed, how),
-        Some((how, message)) => Outcome::of(Status::Failed, format!("{how}: {message}")),
-        None => Outcome::of(Status::Untrusted, broken.unwrap_or("the launch ended early")),
+        Some((how, "")) => Outcome::new(Status::Failed, how),
+        Some((how, message)) => Outcome::new(Status::Failed, format!("{how}: {message}")),
+        None => Outcome::new(Status::Untrusted, broken.unwrap_or("the launch ended early")),
     }
 }
 
@@ -107,25 +107,25 @@ fn killed(side: &SideRecord) -> bool {
 
 /// End of a process; of a pair also which of the two it was.
 fn how(side: &SideRecord, record: &LaunchRecord) -> String {
-    let words = side.end.words(record.oom_killed);
+    let reason = side.end.reason(record.oom_killed);
     let role = record.sides.iter().zip(["a", "b"]).find(|(other, _)| other.transcript == side.transcript);
     match role {
-        Some((_, role)) if record.sides.len() > 1 => format!("side {role}, {}: {words}", side.worker),
-        _ => words,
+        Some((_, role)) if record.sides.len() > 1 => format!("side {role}, {}: {reason}", side.worker),
+        _ => reason,
     }
 }
 
 /// The outcome of a cell by its worker's own account.
 fn outcome(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
     match ending {
-        Ending::Skip { reason, .. } => Outcome::of(Status::Skipped, reason),
-        Ending::Fail { reason, .. } => Outcome::of(Status::Failed, reason),
+        Ending::Skip { reason, .. } => Outcome::new(Status::Skipped, reason),
+        Ending::Fail { reason, .. } => Outcome::new(Status::Failed, reason),
         Ending::Crash { phase, signal, .. } => {
             let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
-            let how = if signal == "SIGTERM" { side.end.words(oom_killed) } else { format!("{signal} in the worker") };
+            let how = if signal == "SIGTERM" { side.end.reason(oom_killed) } else { format!("{signal} in the worker") };
             // The kernel has no other way to report this to a process that stores into a mapping.
             let why = if signal == "SIGBUS" { BEHIND_THE_MAPPING } else { "" };
-            Outcome::of(Status::Failed, format!("{how}, {place}{why}"))
+            Outcome::new(Status::Failed, format!("{how}, {place}{why}"))
         }
     }
 }

@@ -166,18 +166,18 @@ impl Pilots {
         };
         let block = if counts { 0 } else { PILOT };
         let at_most_s = self.room.longest_s(view);
-        let one = Launch { launch_group: group, block, rounds: 1, warmup_rounds, at_most_s };
+        let launch = Launch { launch_group: group, block, rounds: 1, warmup_rounds, at_most_s };
         match self.attempt {
             Attempt::None if stage == Stage::Planned => self.attempt = Attempt::First(alive),
             // A skip ends the launch of a pair, which then tells nothing of the others.
             Attempt::First(before) if alive < before => self.attempt = Attempt::First(alive),
             Attempt::First(_) if !counts && !view.group(group).fresh && is_short(view, group) => {
                 self.attempt = Attempt::Second;
-                return Some(Action::Pilot(Launch { rounds: TIMING_ROUNDS, ..one }));
+                return Some(Action::Pilot(Launch { rounds: TIMING_ROUNDS, ..launch }));
             }
             _ => return None,
         }
-        Some(if counts { Action::Launch(one) } else { Action::Pilot(one) })
+        Some(if counts { Action::Launch(launch) } else { Action::Pilot(launch) })
     }
 
     /// Admits the comparison whose pilots were made if its least launches fit; otherwise the groups to leave out.

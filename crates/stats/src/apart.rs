@@ -56,18 +56,18 @@ pub struct Apart {
 pub fn apart(values: &[f64], errors: &[f64], margin: f64) -> Result<Vec<Apart>, Undefined> {
     check(values, LEAST)?;
     check(errors, LEAST)?;
-    let own = median(&mut errors.to_vec()).ok_or(Undefined::NotFinite)?;
+    let typical_error = median(&mut errors.to_vec()).ok_or(Undefined::NotFinite)?;
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let sorted: Vec<f64> = order.iter().map(|&i| values[i]).collect();
-    let mut found = vec![Apart { by: 0.0, spread: 0.0, p: 1.0 }; values.len()];
+    let mut distances = vec![Apart { by: 0.0, spread: 0.0, p: 1.0 }; values.len()];
     for (place, &index) in order.iter().enumerate() {
-        found[index] = one(&sorted, place, errors[index], own, margin);
+        distances[index] = distance(&sorted, place, errors[index], typical_error, margin);
     }
-    Ok(found)
+    Ok(distances)
 }
 
-fn one(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin: f64) -> Apart {
+fn distance(sorted: &[f64], place: usize, error: f64, typical_error: f64, margin: f64) -> Apart {
     let others = sorted.len() - 1;
     let at = |p: f64| quantile_without(sorted, place, p);
     let mut spread = ((at(0.75) - at(0.25)) / QUARTILES).max(typical_error).max(LEAST_SPREAD);

@@ -25,17 +25,17 @@ pub struct Change {
 /// Time and memory grow with the square of the length, so a long series should be condensed first. Values must be finite.
 pub fn change_points(values: &[f64], change: &Change, seed: u64) -> Vec<usize> {
     let mut rng = Seeded::new(seed);
-    let mut found = Vec::new();
+    let mut points = Vec::new();
     let mut open = vec![(0, values.len())];
     while let Some((start, end)) = open.pop() {
         if let Some(length) = divide(&values[start..end], change, &mut rng) {
             let middle = start + length;
-            found.push(middle);
+            points.push(middle);
             open.extend([(middle, end), (start, middle)]);
         }
     }
-    found.sort_unstable();
-    found
+    points.sort_unstable();
+    points
 }
 
 /// The length of the first part where dividing the segment once is justified.

@@ -180,7 +180,7 @@ pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<Estimate, 
 pub fn prior(group: &[Vec<Point>]) -> Prior {
     let enough = group.iter().filter(|points| points.len() >= LEAST_POINTS);
     let spread = |points: &Vec<Point>| Some((mean_of(points).ok()?.1, (points.len() - 1) as f64));
-    let pooled = Prior::of(&enough.clone().filter_map(spread).collect::<Vec<_>>());
+    let pooled = Prior::fit(&enough.clone().filter_map(spread).collect::<Vec<_>>());
     let memories: Vec<f64> = enough.map(|points| memory(&logs_of(points))).collect();
     Prior { memory: memories.iter().sum::<f64>() / memories.len().max(1) as f64, ..pooled }
 }
@@ -236,10 +236,10 @@ fn in_order(plain: Estimate, points: &[Point], by_rank: f64, p: f64) -> Result<E
 
 /// Keeps the word "moved" only where it holds for all ratios of a run at once: Holm's adjustment over all of them.
 pub fn confirm_moves(estimates: &mut [Estimate], most_wrong: f64) {
-    let p: Vec<f64> = estimates.iter().map(|one| one.moved.map_or(1.0, |moved| moved.p)).collect();
+    let p: Vec<f64> = estimates.iter().map(|estimate| estimate.moved.map_or(1.0, |moved| moved.p)).collect();
     let adjusted = super::multiplicity::holm(&p);
-    for (one, p) in estimates.iter_mut().zip(adjusted) {
-        one.moved = one.moved.filter(|_| p <= most_wrong);
+    for (estimate, p) in estimates.iter_mut().zip(adjusted) {
+        estimate.moved = estimate.moved.filter(|_| p <= most_wrong);
     }
 }
 

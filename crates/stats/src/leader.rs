@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, LEAST_POINTS, Point, estimates};
 use super::interval::{Undefined, check, check_probability};
 use super::verdict::Region;
-use super::words::{Word, words};
+use super::verdicts::{Word, verdicts};
 use serde::{Deserialize, Serialize};
 
 /// Position of a method relative to the leader.
@@ -88,20 +88,20 @@ pub fn rank_contrasts(
     let pairs: Vec<(usize, usize)> = (0..methods).flat_map(|a| (a + 1..methods).map(move |b| (a, b))).collect();
     let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
     let estimated = estimates(&contrasts, confidence).into_iter().zip(pairs);
-    let at = |one: Estimate, (a, b): (usize, usize)| one.widened(widening).at(level(a, b)).ok();
+    let at = |estimate: Estimate, (a, b): (usize, usize)| estimate.widened(widening).at(level(a, b)).ok();
     let (pairs, compared): (Vec<_>, Vec<_>) =
-        estimated.filter_map(|(one, pair)| Some((pair, at(one.ok()?, pair)?))).unzip();
-    let said = words(&compared.iter().map(|one| (*one, margin)).collect::<Vec<_>>(), confidence);
+        estimated.filter_map(|(estimate, pair)| Some((pair, at(estimate.ok()?, pair)?))).unzip();
+    let verdicts = verdicts(&compared.iter().map(|estimate| (*estimate, margin)).collect::<Vec<_>>(), confidence);
     let to = |method: usize, other: usize| {
         let pair = pairs.iter().position(|&pair| pair == (method.min(other), method.max(other)))?;
         Some(if method > other { compared[pair] } else { turned(compared[pair]) })
     };
-    let leader = leader(methods, baseline, &pairs, &said, to);
+    let leader = leader(methods, baseline, &pairs, &verdicts, to);
     let claim = baseline.filter(|&base| base != leader && base < methods).and_then(|base| to(leader, base));
-    let claim = claim.map(|one| one.at(simultaneous(one.confidence, methods - 1))).transpose()?;
+    let claim = claim.map(|estimate| estimate.at(simultaneous(estimate.confidence, methods - 1))).transpose()?;
     Ok(Ranking {
         leader,
-        standings: (0..methods).map(|method| standing(method, leader, &pairs, &said)).collect(),
+        standings: (0..methods).map(|method| standing(method, leader, &pairs, &verdicts)).collect(),
         to_leader: (0..methods).map(|method| to(method, leader)).collect(),
         claim,
     })
@@ -117,41 +117,51 @@ fn leader(
     methods: usize,
     baseline: Option<usize>,
     pairs: &[(usize, usize)],
-    said: &[Word],
+    verdicts: &[Word],
     to: impl Fn(usize, usize) -> Option<Estimate>,
 ) -> usize {
     let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
     let log = |method: usize| {
-        if method == reference { 0.0 } else { to(method, reference).map_or(f64::INFINITY, |one| one.log) }
+        if method == reference { 0.0 } else { to(method, reference).map_or(f64::INFINITY, |ratio| ratio.log) }
     };
-    let beaten = |method: usize| costs_more(method, pairs, said);
+    let beaten = |method: usize| costs_more(method, pairs, verdicts);
     (0..methods).min_by(|&a, &b| beaten(a).cmp(&beaten(b)).then(log(a).total_cmp(&log(b)))).unwrap_or(0)
 }
 
 /// Tells whether a method is shown to cost more than some other.
-fn costs_more(method: usize, pairs: &[(usize, usize)], said: &[Word]) -> bool {
-    pairs.iter().zip(said).any(|(&(a, b), word)| match word.verdict {
+fn costs_more(method: usize, pairs: &[(usize, usize)], verdicts: &[Word]) -> bool {
+    pairs.iter().zip(verdicts).any(|(&(a, b), word)| match word.verdict {
         Region::Slower => b == method,
         Region::Faster => a == method,
         _ => false,
     })
 }
 
-fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], said: &[Word]) -> Standing {
-    let with_leader =
-        pairs.iter().zip(said).find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
+fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[Word]) -> Standing {
+    let with_leader = pairs
+        .iter()
+        .zip(verdicts)
+        .find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
     match with_leader {
         _ if method == leader => Standing::Leader,
-        _ if costs_more(method, pairs, said) => Standing::Beaten,
+        _ if costs_more(method, pairs, verdicts) => Standing::Beaten,
         Some((_, word)) if word.verdict == Region::Equivalent => Standing::Within,
         _ => Standing::NotSettled,
     }
 }
 
 /// The ratio the other way round.
-fn turned(one: Estimate) -> Estimate {
-    let moved = one.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
-    Estimate { ratio: 1.0 / one.ratio, low: 1.0 / one.high, high: 1.0 / one.low, log: -one.log, moved, ..one }
+fn turned(estimate: Estimate) -> Estimate {
+    let moved =
+        estimate.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
+    Estimate {
+        ratio: 1.0 / estimate.ratio,
+        low: 1.0 / estimate.high,
+        high: 1.0 / estimate.low,
+        log: -estimate.log,
+        moved,
+        ..estimate
+    }
 }
 
 #[cfg(test)]

@@ -31,4 +31,4 @@ pub mod steady;
 pub mod stopping;
 pub mod t;
 pub mod verdict;
-pub mod words;
+pub mod verdicts;

@@ -34,7 +34,7 @@ impl Prior {
 
     /// The prior of a group, from each variance and its degrees of freedom. `NONE` where there are fewer than
     /// [`LEAST_POOLED`] or one is zero, as counts have that are exact.
-    pub fn of(variances: &[(f64, f64)]) -> Prior {
+    pub fn fit(variances: &[(f64, f64)]) -> Prior {
         let usable = variances.iter().all(|(variance, freedom)| *variance > 0.0 && *freedom > 0.0);
         if variances.len() < LEAST_POOLED || !usable {
             return Prior::NONE;

@@ -74,13 +74,13 @@ pub fn steadiness(rounds: &[f64], tolerance: f64, seed: u64) -> Result<Steadines
     let first_round = |block: usize| block * logs.len() / blocks;
     let levels: Vec<f64> = (0..blocks).map(|b| middle(&logs[first_round(b)..first_round(b + 1)])).collect();
     let change = Change { least_length: 5, least_shift, level: 0.01, permutations: 199 };
-    let found = change_points(&levels, &change, seed);
-    let label = match found.is_empty() {
+    let shifts = change_points(&levels, &change, seed);
+    let label = match shifts.is_empty() {
         true if shift.abs() < least_shift => Label::Steady,
-        false if has_two_levels(&levels, &found) => Label::TwoLevel,
+        false if has_two_levels(&levels, &shifts) => Label::TwoLevel,
         _ => Label::Drifting,
     };
-    Ok(Steadiness { label, shift: Some(shift.exp()), change_points: found.into_iter().map(first_round).collect() })
+    Ok(Steadiness { label, shift: Some(shift.exp()), change_points: shifts.into_iter().map(first_round).collect() })
 }
 
 /// Tells whether the segments between change points lie at two levels and are flat: neither the segments of one level

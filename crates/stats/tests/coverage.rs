@@ -6,7 +6,7 @@ use pagewise_stats::estimate::{Estimate, Point, estimates};
 use pagewise_stats::leader::{Standing, rank};
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::verdict::Region;
-use pagewise_stats::words::words;
+use pagewise_stats::verdicts::verdicts;
 use std::f64::consts::TAU;
 
 const LAUNCHES: [usize; 7] = [4, 6, 8, 12, 16, 24, 40];
@@ -198,16 +198,16 @@ fn all_words_of_a_run_hold_together() {
     let trials = 400;
     for _ in 0..trials {
         let all = judged(&machine, 8, &truths, &mut rng);
-        let words = words(&all.iter().map(|one| (*one, 0.02)).collect::<Vec<_>>(), 0.95);
+        let verdicts = verdicts(&all.iter().map(|one| (*one, 0.02)).collect::<Vec<_>>(), 0.95);
         let is_wrong = |verdict: Region, truth: f64| match verdict {
             Region::Faster => truth >= 1.0 / 1.02,
             Region::Slower => truth <= 1.02,
             Region::Equivalent => !(1.0 / 1.02 < truth && truth < 1.02),
             Region::Undecided => false,
         };
-        wrong_runs += usize::from(words.iter().zip(truths).any(|(word, truth)| is_wrong(word.verdict, truth)));
-        wrong_alone += usize::from(words.iter().zip(truths).any(|(word, truth)| is_wrong(word.alone, truth)));
-        said += words.iter().filter(|word| word.verdict != Region::Undecided).count();
+        wrong_runs += usize::from(verdicts.iter().zip(truths).any(|(word, truth)| is_wrong(word.verdict, truth)));
+        wrong_alone += usize::from(verdicts.iter().zip(truths).any(|(word, truth)| is_wrong(word.alone, truth)));
+        said += verdicts.iter().filter(|word| word.verdict != Region::Undecided).count();
     }
     println!("runs with a wrong word: {wrong_runs} of {trials}; unadjusted {wrong_alone}; {said} words");
     assert!(wrong_runs <= 32, "{wrong_runs} of {trials}");

@@ -16,7 +16,7 @@ use pagewise_stats::rng::Seeded;
 use pagewise_stats::stopping::{Decision, Goal, Group, STOPPED_CONFIDENCE, decide};
 use pagewise_stats::t::t_interval;
 use pagewise_stats::verdict::{MARGIN, Region};
-use pagewise_stats::words::words;
+use pagewise_stats::verdicts::verdicts;
 use simulated::{Machine, long_memory, normal, paired, recorded};
 
 /// Rounds in a launch, after warm-up.
@@ -49,7 +49,7 @@ fn ratio(launches: &[Paired<'_>]) -> Estimate {
 }
 
 fn verdict(ratio: &Estimate) -> Region {
-    words(&[(*ratio, MARGIN)], CONFIDENCE)[0].verdict
+    verdicts(&[(*ratio, MARGIN)], CONFIDENCE)[0].verdict
 }
 
 fn judge(machine: &Machine<'_>, launches: usize, seed: u64) -> Estimate {

@@ -84,7 +84,7 @@ fn sequence(
         return Ok(Vec::new());
     }
     if !ended.ends.iter().all(End::is_clean) {
-        bail!("the naive comparison's worker: {}", ended.ends[0].words(false));
+        bail!("the naive comparison's worker: {}", ended.ends[0].reason(false));
     }
     let read = Transcript::read(BufReader::new(files::open_input(&transcript)?))?;
     let measured = read.samples.iter().filter(|s| s.round >= 0).map(|s| s.counts.wall_ns as f64);

@@ -40,7 +40,7 @@ fn one(word: &str, carried: &[Setting]) -> Result<Setting> {
         return Setting::variable(text);
     }
     if let Some(text) = word.strip_prefix("args:") {
-        return Setting::words(text);
+        return Setting::arguments(text);
     }
     if word.contains('/') || Path::new(word).extension().is_some_and(|e| e == "toml") {
         let text = text_of(word.as_ref())?;

@@ -17,7 +17,7 @@ use stats::across::{Side, ratio, side};
 use stats::interval::CONFIDENCE;
 use stats::location::midmean;
 use stats::multiplicity::holm;
-use stats::words::words;
+use stats::verdicts::verdicts;
 
 use crate::estimate::shown;
 use crate::{claims, machines};
@@ -164,11 +164,11 @@ fn say(cells: &mut [ComparedCell], estimates: &[Option<stats::estimate::Estimate
     let with: Vec<usize> = (0..cells.len()).filter(|&i| estimates[i].is_some()).collect();
     let found: Vec<stats::estimate::Estimate> = estimates.iter().flatten().copied().collect();
     let pairs: Vec<_> = found.iter().map(|e| (*e, asked.margin)).collect();
-    for (&index, word) in with.iter().zip(words(&pairs, CONFIDENCE)) {
+    for (&index, word) in with.iter().zip(verdicts(&pairs, CONFIDENCE)) {
         let cell = &mut cells[index];
         cell.holds_among_all = word.verdict == word.alone;
         if let Some(e) = &cell.estimate {
-            cell.verdict = Verdict::of(e.low, e.high, asked.margin);
+            cell.verdict = Verdict::from_interval(e.low, e.high, asked.margin);
         }
     }
     let Some(gate) = asked.gate else { return };

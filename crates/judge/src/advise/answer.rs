@@ -9,10 +9,10 @@ use record::sizes::format_size;
 use record::summary::{CellSummary, Estimate, GroupSummary, Proof, Recommendation, Summary, Verdict};
 use stats::t::t_quantile;
 
-use super::asked::{AdviceRequest, by_size};
 use super::choice::{choices, flips, segments};
 use super::points::{points, ratio};
 use super::pool::standard;
+use super::request::{AdviceRequest, by_size};
 use super::uses::repeated;
 use crate::estimate::LEVEL;
 
@@ -23,10 +23,10 @@ struct Here<'a> {
     ways: Vec<(&'a str, &'a CellSummary)>,
 }
 
-fn here<'a>(asked: &'a AdviceRequest, settings: &BTreeMap<String, String>, summary: &'a Summary) -> Option<Here<'a>> {
-    let cell = |wanted| by_size(summary, wanted, settings).get(&asked.bytes).copied();
-    let obvious = cell(&asked.obvious)?;
-    let ways = asked.ways.iter().filter_map(|(name, wanted)| Some((name.as_str(), cell(wanted)?))).collect();
+fn here<'a>(request: &'a AdviceRequest, settings: &BTreeMap<String, String>, summary: &'a Summary) -> Option<Here<'a>> {
+    let cell = |wanted| by_size(summary, wanted, settings).get(&request.bytes).copied();
+    let obvious = cell(&request.obvious)?;
+    let ways = request.ways.iter().filter_map(|(name, wanted)| Some((name.as_str(), cell(wanted)?))).collect();
     Some(Here { summary, obvious, ways })
 }
 
@@ -57,29 +57,29 @@ impl<'a> Here<'a> {
 /// Advice for one case, with the summary behind it. A way is advised only where the run's own judging does: its gain
 /// lies beyond the margin, and the word holds among all words of the run.
 fn case<'a>(
-    asked: &'a AdviceRequest,
+    request: &'a AdviceRequest,
     settings: &BTreeMap<String, String>,
     summaries: &[&'a Summary],
     margin: f64,
 ) -> (Case, Option<Here<'a>>) {
-    let of_size = |s: &&'a Summary| here(asked, settings, s);
+    let of_size = |s: &&'a Summary| here(request, settings, s);
     // Of equals the last is taken, and the newest runs come first.
     let most = summaries.iter().rev().filter_map(of_size).max_by_key(|h| (h.measured(), h.obvious.launches));
-    let mut case = Case { settings: settings.clone(), obvious: asked.topic.obvious.clone(), ..blank() };
+    let mut case = Case { settings: settings.clone(), obvious: request.topic.obvious.clone(), ..blank() };
     let Some(here) = most else { return (case, None) };
     let lacks = |c: &CellSummary| c.status != Status::Ok;
     let missing = here.ways.iter().filter(|(_, c)| lacks(c));
     case.missing = missing.map(|(name, c)| ((*name).to_owned(), c.reason.clone())).collect();
     if lacks(here.obvious) {
-        case.missing.push((asked.topic.obvious.clone(), here.obvious.reason.clone()));
+        case.missing.push((request.topic.obvious.clone(), here.obvious.reason.clone()));
     }
-    let headline = here.summary.experiment(&asked.topic.experiment).is_some_and(|e| e.headline == asked.measure);
+    let headline = here.summary.experiment(&request.topic.experiment).is_some_and(|e| e.headline == request.measure);
     match here.group().filter(|_| headline) {
-        Some(group) => of_group(&mut case, asked, &here, group),
-        None => of_measure(&mut case, asked, &here, margin),
+        Some(group) => of_group(&mut case, request, &here, group),
+        None => of_measure(&mut case, request, &here, margin),
     }
     if let Some(way) = case.way.as_deref().and_then(|name| here.way(name)) {
-        case.cpu = ratio(here.summary, (way, here.obvious), &asked.measure, Of::Cpu);
+        case.cpu = ratio(here.summary, (way, here.obvious), &request.measure, Of::Cpu);
     }
     (case, Some(here))
 }
@@ -98,19 +98,19 @@ fn blank() -> Case {
 }
 
 /// Applies the run's own verdict on the group.
-fn of_group(case: &mut Case, asked: &AdviceRequest, here: &Here, group: &GroupSummary) {
+fn of_group(case: &mut Case, request: &AdviceRequest, here: &Here, group: &GroupSummary) {
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             case.way = here.name_of(cell).map(str::to_owned);
             case.gain = Some(ratio);
         }
         // Where no other way was measured, nothing is known of them.
-        Recommendation::Keep { .. } if here.measured() > 0 => case.way = Some(asked.topic.obvious.clone()),
+        Recommendation::Keep { .. } if here.measured() > 0 => case.way = Some(request.topic.obvious.clone()),
         Recommendation::Keep { .. } | Recommendation::Nothing => {}
     }
     let name = |cell: usize| {
         if Some(cell) == group.baseline {
-            Some(asked.topic.obvious.clone())
+            Some(request.topic.obvious.clone())
         } else {
             here.name_of(cell).map(str::to_owned)
         }
@@ -124,20 +124,20 @@ fn of_group(case: &mut Case, asked: &AdviceRequest, here: &Here, group: &GroupSu
 }
 
 /// The same where another phase than the headline is asked about, such as using memory that is there.
-fn of_measure(case: &mut Case, asked: &AdviceRequest, here: &Here, margin: f64) {
-    let of = |(name, way): &(&str, &CellSummary)| {
-        let cost = ratio(here.summary, (way, here.obvious), &asked.measure, Of::Wall)?;
-        Some(((*name).to_owned(), cost, Verdict::of(cost.low, cost.high, margin)))
+fn of_measure(case: &mut Case, request: &AdviceRequest, here: &Here, margin: f64) {
+    let outcome = |(name, way): &(&str, &CellSummary)| {
+        let cost = ratio(here.summary, (way, here.obvious), &request.measure, Of::Wall)?;
+        Some(((*name).to_owned(), cost, Verdict::from_interval(cost.low, cost.high, margin)))
     };
-    let all: Vec<(String, Estimate, Verdict)> = here.ways.iter().filter_map(of).collect();
+    let all: Vec<(String, Estimate, Verdict)> = here.ways.iter().filter_map(outcome).collect();
     // As many may be faster by chance as were asked: the limits are those of all together (Bonferroni).
     let tail = (1.0 - LEVEL) / 2.0 / all.len().max(1) as f64;
-    let faster = |one: &&(String, Estimate, Verdict)| {
-        let (log, error, freedom) = standard(&one.1);
+    let faster = |outcome: &&(String, Estimate, Verdict)| {
+        let (log, error, freedom) = standard(&outcome.1);
         log + error * t_quantile(1.0 - tail, freedom) < -(1.0 + margin).ln()
     };
     let best = all.iter().filter(faster).min_by(|a, b| a.1.high.total_cmp(&b.1.high));
-    case.way = best.map(|(name, ..)| name.clone()).or((!all.is_empty()).then(|| asked.topic.obvious.clone()));
+    case.way = best.map(|(name, ..)| name.clone()).or((!all.is_empty()).then(|| request.topic.obvious.clone()));
     case.gain = best.map(|(_, cost, _)| *cost);
     let others = || all.iter().filter(|(name, ..)| Some(name) != case.way.as_ref());
     let unsettled = others().filter(|(.., v)| *v == Verdict::NotSettled).map(|(name, ..)| (name.clone(), None));
@@ -146,13 +146,13 @@ fn of_measure(case: &mut Case, asked: &AdviceRequest, here: &Here, margin: f64) 
 }
 
 /// Costs of the advised method elsewhere: facts that differ, the sentence of its topic, and the first use.
-fn costs(asked: &AdviceRequest, case: &Case, here: Option<&Here>) -> Vec<String> {
-    let Some((here, way)) = here.zip(case.way.as_deref()).filter(|(_, way)| *way != asked.topic.obvious) else {
+fn costs(request: &AdviceRequest, case: &Case, here: Option<&Here>) -> Vec<String> {
+    let Some((here, way)) = here.zip(case.way.as_deref()).filter(|(_, way)| *way != request.topic.obvious) else {
         return Vec::new();
     };
-    let mut told = Vec::new();
-    let Some(cell) = here.way(way) else { return told };
-    for (fact, words) in &asked.topic.facts {
+    let mut costs = Vec::new();
+    let Some(cell) = here.way(way) else { return costs };
+    for (fact, words) in &request.topic.facts {
         let most = |c: &CellSummary| match c.proofs.get(fact)? {
             Proof::Number { max, .. } => Some(*max),
             Proof::Words(_) => None,
@@ -160,19 +160,19 @@ fn costs(asked: &AdviceRequest, case: &Case, here: Option<&Here>) -> Vec<String>
         if let (Some(mine), Some(theirs)) = (most(cell), most(here.obvious))
             && mine.max(theirs) as f64 > 1.05 * mine.min(theirs) as f64
         {
-            told.push(format!("{words}: {} instead of {}", format_size(mine), format_size(theirs)));
+            costs.push(format!("{words}: {} instead of {}", format_size(mine), format_size(theirs)));
         }
     }
-    let own = way.split('@').next().unwrap_or(way);
-    told.extend(asked.topic.way(own).map(|w| w.costs.clone()).filter(|c| !c.is_empty()));
-    told
+    let method = way.split('@').next().unwrap_or(way);
+    costs.extend(request.topic.way(method).map(|w| w.costs.clone()).filter(|c| !c.is_empty()));
+    costs
 }
 
 /// Pools all runs of the size, where one of them alone does not settle it.
-fn together(case: &mut Case, asked: &AdviceRequest, points: &[Point], margin: f64) {
-    let all = choices(points, &asked.topic.obvious, margin);
-    let Some(way) = all.into_iter().find(|(bytes, _)| *bytes == asked.bytes).and_then(|(_, way)| way) else { return };
-    case.gain = points.iter().find(|p| p.bytes == asked.bytes && p.way == way).map(|p| p.cost);
+fn together(case: &mut Case, request: &AdviceRequest, points: &[Point], margin: f64) {
+    let all = choices(points, &request.topic.obvious, margin);
+    let Some(way) = all.into_iter().find(|(bytes, _)| *bytes == request.bytes).and_then(|(_, way)| way) else { return };
+    case.gain = points.iter().find(|p| p.bytes == request.bytes && p.way == way).map(|p| p.cost);
     case.missing.retain(|(name, _)| *name != way);
     case.way = Some(way);
 }
@@ -187,21 +187,21 @@ fn keep_to_gains(case: &mut Case) {
 
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
 pub fn answer(
-    asked: &AdviceRequest,
+    request: &AdviceRequest,
     cases: &[BTreeMap<String, String>],
     summaries: &[&Summary],
     made: &[String],
     margin: f64,
     snippets: impl Fn(&str) -> Vec<Snippet>,
 ) -> Answer {
-    let (mut first, here) = case(asked, &asked.settings, summaries, margin);
-    let mut also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(asked, s, summaries, margin)).collect();
-    let (points, mut runs) = points(asked, summaries);
+    let (mut first, here) = case(request, &request.settings, summaries, margin);
+    let mut also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(request, s, summaries, margin)).collect();
+    let (points, mut runs) = points(request, summaries);
     // A way that is measured at one size only has no place among those whose sizes are searched.
-    let searched: Vec<Point> = points.iter().filter(|p| !asked.topic.is_only_asked(&p.way)).cloned().collect();
-    let segments = segments(&searched, &asked.topic.obvious, margin);
+    let searched: Vec<Point> = points.iter().filter(|p| !request.topic.is_only_asked(&p.way)).cloned().collect();
+    let segments = segments(&searched, &request.topic.obvious, margin);
     if first.gain.is_none() {
-        together(&mut first, asked, &points, margin);
+        together(&mut first, request, &points, margin);
     }
     [&mut first].into_iter().chain(also.iter_mut().map(|(case, _)| case)).for_each(keep_to_gains);
     runs.extend([&here].into_iter().chain(also.iter().map(|(_, h)| h)).flatten().map(|h| h.summary.run.clone()));
@@ -210,14 +210,14 @@ pub fn answer(
     let measured = points.first().zip(points.last()).map(|(a, b)| (a.bytes, b.bytes));
     Answer {
         schema: ANSWER_SCHEMA,
-        question: asked.topic.id.clone(),
-        does: asked.topic.does.clone(),
-        bytes: asked.bytes,
-        costs: costs(asked, &first, here.as_ref()),
-        flips: flips(&searched, &segments, &asked.topic.obvious),
+        question: request.topic.id.clone(),
+        does: request.topic.does.clone(),
+        bytes: request.bytes,
+        costs: costs(request, &first, here.as_ref()),
+        flips: flips(&searched, &segments, &request.topic.obvious),
         segments,
-        measured: measured.filter(|(a, b)| a < b && asked.topic.by_size),
-        uses: here.as_ref().map_or_else(Vec::new, |h| repeated(asked, h.summary)),
+        measured: measured.filter(|(a, b)| a < b && request.topic.by_size),
+        uses: here.as_ref().map_or_else(Vec::new, |h| repeated(request, h.summary)),
         also: also.into_iter().map(|(case, _)| case).collect(),
         snippets: first.way.as_deref().map(&snippets).unwrap_or_default(),
         points,
@@ -229,16 +229,16 @@ pub fn answer(
 }
 
 /// Entry of the advice file for a question.
-pub fn question(asked: &AdviceRequest, summaries: &[&Summary], margin: f64) -> Question {
-    let (points, mut runs) = points(asked, summaries);
+pub fn question(request: &AdviceRequest, summaries: &[&Summary], margin: f64) -> Question {
+    let (points, mut runs) = points(request, summaries);
     // In one order, whoever measured first: the file is canonical.
     runs.sort();
     Question {
-        does: asked.topic.does.clone(),
-        experiment: asked.topic.experiment.clone(),
-        settings: asked.settings.clone(),
-        obvious: asked.topic.obvious.clone(),
-        segments: segments(&points, &asked.topic.obvious, margin),
+        does: request.topic.does.clone(),
+        experiment: request.topic.experiment.clone(),
+        settings: request.settings.clone(),
+        obvious: request.topic.obvious.clone(),
+        segments: segments(&points, &request.topic.obvious, margin),
         points,
         runs,
     }

@@ -53,10 +53,10 @@ fn between(way: &Point, other: &Point) -> (f64, f64) {
 /// better than it.
 fn usual<'a>(all: &BTreeMap<u64, Vec<Known<'a>>>, edge: f64) -> Option<&'a str> {
     let mut scores: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
-    for one in all.values().flatten() {
-        let score = scores.entry(one.way).or_default();
-        if one.high < -edge {
-            *score = (score.0 + 1, score.1 - one.high);
+    for known in all.values().flatten() {
+        let score = scores.entry(known.way).or_default();
+        if known.high < -edge {
+            *score = (score.0 + 1, score.1 - known.high);
         }
     }
     scores.into_iter().max_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal)).map(|(way, _)| way)
@@ -84,31 +84,31 @@ pub fn choices(points: &[Point], obvious: &str, margin: f64) -> Vec<(u64, Option
     let edge = (1.0 + margin).ln();
     let all = known(points);
     let mut before = usual(&all, edge);
-    let mut found = Vec::new();
+    let mut choices = Vec::new();
     for (bytes, here) in &all {
         let way = choice(here, before, obvious, edge);
         before = way.filter(|way| *way != obvious).or(before);
-        found.push((*bytes, way.map(str::to_owned)));
+        choices.push((*bytes, way.map(str::to_owned)));
     }
-    found
+    choices
 }
 
 /// From which size to which one way is shown to cost less. Between two segments nothing is shown, and so is it below the first
 /// and beyond the last.
 pub fn segments(points: &[Point], obvious: &str, margin: f64) -> Vec<Segment> {
-    let mut found: Vec<(String, Vec<u64>)> = Vec::new();
+    let mut spans: Vec<(String, Vec<u64>)> = Vec::new();
     let mut before: Option<String> = None;
     for (bytes, way) in choices(points, obvious, margin) {
-        match (&way, found.last_mut()) {
+        match (&way, spans.last_mut()) {
             (Some(way), Some((last, sizes))) if before.as_ref() == Some(way) && last == way => sizes.push(bytes),
-            (Some(way), _) => found.push((way.clone(), vec![bytes])),
+            (Some(way), _) => spans.push((way.clone(), vec![bytes])),
             (None, _) => {}
         }
         before = way;
     }
     let edge = (1.0 + margin).ln();
     let usual = usual(&known(points), edge).unwrap_or_default().to_owned();
-    found.into_iter().filter_map(|(way, sizes)| segment(points, obvious, &usual, way, &sizes)).collect()
+    spans.into_iter().filter_map(|(way, sizes)| segment(points, obvious, &usual, way, &sizes)).collect()
 }
 
 fn segment(points: &[Point], obvious: &str, usual: &str, way: String, sizes: &[u64]) -> Option<Segment> {
@@ -148,9 +148,9 @@ pub fn flips(points: &[Point], segments: &[Segment], obvious: &str) -> Vec<Flip>
 fn sign_changes(points: &[Point], below: &Segment, beyond: &Segment, obvious: &str) -> (u64, u64) {
     let (mut first, mut second) = (vec![below.to], vec![beyond.from]);
     let within = |p: &&Point| below.to < p.bytes && p.bytes < beyond.from;
-    let of = |bytes: u64, way: &str| points.iter().find(|p| p.bytes == bytes && p.way == way);
+    let point_at = |bytes: u64, way: &str| points.iter().find(|p| p.bytes == bytes && p.way == way);
     for bytes in points.iter().filter(within).map(|p| p.bytes) {
-        let (low, high) = match (of(bytes, &below.way), of(bytes, &beyond.way)) {
+        let (low, high) = match (point_at(bytes, &below.way), point_at(bytes, &beyond.way)) {
             (Some(one), Some(other)) => between(one, other),
             (Some(one), None) if beyond.way == obvious => limits(one),
             (None, Some(other)) if below.way == obvious => {

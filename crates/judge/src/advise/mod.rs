@@ -2,19 +2,19 @@
 //! Pure: the same summaries give the same advice.
 
 mod answer;
-mod asked;
 mod choice;
 mod merge;
 mod points;
 mod pool;
+mod request;
 mod uses;
 
 pub use answer::{answer, question};
-pub use asked::AdviceRequest;
 pub use choice::{choices, flips, segments};
 pub use merge::merge;
 pub use points::{has, points};
 pub use pool::pooled;
+pub use request::AdviceRequest;
 
 #[cfg(test)]
 #[path = "../../tests/unit/advise/tests.rs"]

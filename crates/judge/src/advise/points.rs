@@ -8,8 +8,8 @@ use record::outcome::Status;
 use record::summary::{CellSummary, Estimate, Summary, Verdict};
 use stats::interval::LEAST_LAUNCHES;
 
-use super::asked::{AdviceRequest, by_size};
 use super::pool::pooled;
+use super::request::{AdviceRequest, by_size};
 use crate::claims::figure::{Side, timed};
 
 /// One way's cost relative to another's in a summary.
@@ -17,39 +17,39 @@ pub(super) fn ratio(
     summary: &Summary,
     (way, other): (&CellSummary, &CellSummary),
     measure: &str,
-    of: Of,
+    cost: Of,
 ) -> Option<Estimate> {
     let measured = |c: &CellSummary| c.status == Status::Ok && c.launches >= LEAST_LAUNCHES;
     if !measured(way) || !measured(other) {
         return None;
     }
     let side = |cell| Side { cell, phase: measure };
-    let found = timed(of, summary, side(way), side(other))?;
+    let figure = timed(cost, summary, side(way), side(other))?;
     let sound = |e: &Estimate| [e.low, e.ratio, e.high].iter().all(|v| v.is_finite() && *v > 0.0);
-    Some(found.estimate).filter(|e| found.paired && sound(e))
+    Some(figure.estimate).filter(|e| figure.paired && sound(e))
 }
 
 /// Points of one summary, by size and method.
-fn of_one(asked: &AdviceRequest, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<Point> {
-    let obvious = by_size(summary, &asked.obvious, settings);
-    let mut found = Vec::new();
-    for (name, cell) in &asked.ways {
+fn of_one(request: &AdviceRequest, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<Point> {
+    let obvious = by_size(summary, &request.obvious, settings);
+    let mut points = Vec::new();
+    for (name, cell) in &request.ways {
         for (bytes, way) in by_size(summary, cell, settings) {
             let Some(base) = obvious.get(&bytes) else { continue };
-            if let Some(cost) = ratio(summary, (way, base), &asked.measure, Of::Wall) {
-                found.push(Point { bytes, way: name.clone(), cost });
+            if let Some(cost) = ratio(summary, (way, base), &request.measure, Of::Wall) {
+                points.push(Point { bytes, way: name.clone(), cost });
             }
         }
     }
-    found
+    points
 }
 
 /// Points of all summaries, ascending by size, with the runs that said anything. Several runs of one size are pooled.
-pub fn points(asked: &AdviceRequest, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>) {
+pub fn points(request: &AdviceRequest, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>) {
     let mut all = Vec::new();
     let mut runs = Vec::new();
     for summary in summaries {
-        let mine = of_one(asked, &asked.settings, summary);
+        let mine = of_one(request, &request.settings, summary);
         if !mine.is_empty() && !runs.contains(&summary.run) {
             runs.push(summary.run.clone());
         }
@@ -61,19 +61,19 @@ pub fn points(asked: &AdviceRequest, summaries: &[&Summary]) -> (Vec<Point>, Vec
 /// Tells whether a summary already answers the question at this size: every way that can be measured is shown to be
 /// better, worse or the same as the obvious one.
 pub fn has(
-    asked: &AdviceRequest,
+    request: &AdviceRequest,
     settings: &BTreeMap<String, String>,
     bytes: u64,
     summary: &Summary,
     margin: f64,
 ) -> bool {
     let cell = |wanted| by_size(summary, wanted, settings).get(&bytes).copied();
-    let Some(base) = cell(&asked.obvious) else { return false };
-    asked.ways.iter().all(|(_, wanted)| {
+    let Some(base) = cell(&request.obvious) else { return false };
+    request.ways.iter().all(|(_, wanted)| {
         cell(wanted).is_some_and(|way| {
-            let settled = |e: Estimate| Verdict::of(e.low, e.high, margin) != Verdict::NotSettled;
-            let found = || ratio(summary, (way, base), &asked.measure, Of::Wall);
-            way.status == Status::Skipped || found().is_some_and(settled)
+            let settled = |e: Estimate| Verdict::from_interval(e.low, e.high, margin) != Verdict::NotSettled;
+            let cost = || ratio(summary, (way, base), &request.measure, Of::Wall);
+            way.status == Status::Skipped || cost().is_some_and(settled)
         })
     })
 }

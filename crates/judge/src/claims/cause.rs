@@ -19,7 +19,7 @@ const TIMES: f64 = 1.5;
 /// One sentence on the cause.
 pub(super) fn sentence(job: &Job, way: Side, other: Side, word: Word) -> String {
     let (Some(a), Some(b)) = (way.summary(), other.summary()) else { return NOT_FOUND.to_owned() };
-    if job.fact.is_some() || job.of == Of::Spread || job.of == Of::Faults {
+    if job.fact.is_some() || job.cost == Of::Spread || job.cost == Of::Faults {
         return counted_itself(job, a, b);
     }
     if word == Word::NoDifferenceHere
@@ -28,14 +28,14 @@ pub(super) fn sentence(job: &Job, way: Side, other: Side, word: Word) -> String 
         return alike(way, other, a, b);
     }
     // From here on `dear` is the side that costs more.
-    let cost = |p: &PhaseSummary| if job.of == Of::Cpu { p.cpu_ns.median } else { p.wall_ns.median };
+    let cost = |p: &PhaseSummary| if job.cost == Of::Cpu { p.cpu_ns.median } else { p.wall_ns.median };
     let (dear, cheap) = if cost(a) >= cost(b) { (way, other) } else { (other, way) };
     let (Some(d), Some(c)) = (dear.summary(), cheap.summary()) else { return NOT_FOUND.to_owned() };
-    explain(job.of, (dear, d), (cheap, c))
+    explain(job.cost, (dear, d), (cheap, c))
 }
 
-fn explain(of: Of, (dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSummary)) -> String {
-    let difference = match of {
+fn explain(cost: Of, (dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSummary)) -> String {
+    let difference = match cost {
         Of::Cpu => d.cpu_ns.median - c.cpu_ns.median,
         _ => d.wall_ns.median - c.wall_ns.median,
     };
@@ -45,7 +45,7 @@ fn explain(of: Of, (dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSu
     let kernel = (d.system_ns - c.system_ns) / difference;
     let program = (d.user_ns - c.user_ns) / difference;
     let waits = |p: &PhaseSummary| (p.wall_ns.median - p.cpu_ns.median).max(0.0);
-    let waiting = if of == Of::Wall { (waits(d) - waits(c)) / difference } else { 0.0 };
+    let waiting = if cost == Of::Wall { (waits(d) - waits(c)) / difference } else { 0.0 };
     let names = (label(dear, cheap), label(cheap, dear));
     if kernel >= SHARE {
         let what = in_kernel((dear, d), (cheap, c), &names);
@@ -178,7 +178,7 @@ fn alike(way: Side, other: Side, a: &PhaseSummary, b: &PhaseSummary) -> String {
 
 /// A claim about a count is its own explanation.
 fn counted_itself(job: &Job, a: &PhaseSummary, b: &PhaseSummary) -> String {
-    match (&job.fact, job.of) {
+    match (&job.fact, job.cost) {
         (Some(fact), _) => format!("{fact} is counted in every sample; the limits are the extremes that were seen"),
         (None, Of::Faults) => {
             format!(

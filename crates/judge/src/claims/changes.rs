@@ -10,14 +10,14 @@ pub fn changes(first: &Answers, second: &Answers) -> Vec<Change> {
         answers.answers.iter().flat_map(|a| a.jobs.iter().map(|j| (a.id.clone(), j.job.clone()))).collect()
     };
     let all: BTreeSet<_> = keys(first).union(&keys(second)).cloned().collect();
-    let mut found = Vec::new();
+    let mut changes = Vec::new();
     for (id, job) in all {
         let (a, b) = (find(first, &id, &job), find(second, &id, &job));
         if a.map(|(_, j)| j.word) == b.map(|(_, j)| j.word) {
             continue;
         }
         let statement = a.or(b).map_or_else(String::new, |(statement, _)| statement.to_owned());
-        found.push(Change {
+        changes.push(Change {
             id,
             statement,
             job,
@@ -27,7 +27,7 @@ pub fn changes(first: &Answers, second: &Answers) -> Vec<Change> {
             unit: a.or(b).map_or_else(String::new, |(_, j)| j.unit.clone()),
         });
     }
-    found
+    changes
 }
 
 fn find<'a>(answers: &'a Answers, id: &str, job: &str) -> Option<(&'a str, &'a JobAnswer)> {

@@ -66,10 +66,10 @@ pub(super) fn word(
     }
 }
 
-pub(super) fn found(
+pub(super) fn judge(
     claim: &Claim,
     job: &Job,
-    own: &ResolvedJob,
+    resolved: &ResolvedJob,
     summaries: &[&Summary],
     margin: f64,
     mut answer: JobAnswer,
@@ -77,10 +77,10 @@ pub(super) fn found(
     let mut figures: Vec<Option<Figure>> = Vec::new();
     let mut lacking = None;
     // All sizes are of one run: the first that has any of them.
-    let run = summaries.iter().find(|s| (0..own.points.len()).any(|i| sides(own, i, s).is_some()));
-    for index in 0..own.points.len() {
-        let cells = run.and_then(|s| Some((*s, sides(own, index, s)?)));
-        let figure = cells.and_then(|(s, (way, other))| figure::of(claim, job, s, way, other));
+    let run = summaries.iter().find(|s| (0..resolved.points.len()).any(|i| sides(resolved, i, s).is_some()));
+    for index in 0..resolved.points.len() {
+        let cells = run.and_then(|s| Some((*s, sides(resolved, index, s)?)));
+        let figure = cells.and_then(|(s, (way, other))| figure::of_claim(claim, job, s, way, other));
         if let (None, Some((_, (way, other)))) = (&figure, cells) {
             lacking = lacking.or(Some(unmeasured(way, other)));
             answer.late |= super::is_late(way, other);
@@ -88,7 +88,7 @@ pub(super) fn found(
         figures.push(figure);
     }
     answer.run = run.map_or_else(String::new, |s| s.run.clone());
-    answer.points = own.points.iter().zip(&figures).map(|(value, f)| point(*value, f.as_ref())).collect();
+    answer.points = resolved.points.iter().zip(&figures).map(|(value, f)| point(*value, f.as_ref())).collect();
     answer.paired = figures.iter().flatten().all(|f| f.paired);
     let edges = match answer.holds {
         (Some(low), Some(high)) => (low, high),

@@ -65,14 +65,14 @@ impl Side<'_> {
 pub(super) fn cell<'a>(summary: &'a Summary, wanted: &Cell) -> Option<&'a CellSummary> {
     let name = wanted.name();
     let same = |c: &&CellSummary| {
-        let own = c.parameters.iter().filter(|(key, _)| *key != BATCH);
-        !c.hidden && c.cell == name && own.eq(wanted.parameters.iter().filter(|(key, _)| *key != BATCH))
+        let parameters = c.parameters.iter().filter(|(key, _)| *key != BATCH);
+        !c.hidden && c.cell == name && parameters.eq(wanted.parameters.iter().filter(|(key, _)| *key != BATCH))
     };
     summary.cells.iter().find(same)
 }
 
 /// The figure of a claim from its cells, where they bring one.
-pub(super) fn of(
+pub(super) fn of_claim(
     claim: &Claim,
     job: &Job,
     summary: &Summary,
@@ -105,7 +105,7 @@ fn ratio(job: &Job, summary: &Summary, way: Side, other: Side) -> Option<Figure>
         let estimate = Estimate { ratio, low: a.0 / b.1, high: a.1 / b.0, level: 1.0, launches, moved: None };
         return Some(Figure { estimate, error: None, freedom: 1.0, paired: true, unit: String::new() });
     }
-    match job.of {
+    match job.cost {
         Of::Faults => {
             let (a, b) = (counted(way)?, counted(other)?);
             let per_sample = (a.0 / a.1, b.0 / b.1);
@@ -116,18 +116,18 @@ fn ratio(job: &Job, summary: &Summary, way: Side, other: Side) -> Option<Figure>
             let (a, b) = (distances(way)?, distances(other)?);
             Some(from_welch(welch(&b, &a).ok()?, (&a, &b)))
         }
-        Of::Wall | Of::Cpu => timed(job.of, summary, way, other),
+        Of::Wall | Of::Cpu => timed(job.cost, summary, way, other),
     }
 }
 
 /// Launches of both, paired where they are of the same blocks: a comparison group launches its cells together.
-pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+pub(crate) fn timed(cost: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
     let together = summary.groups.iter().any(|g| {
         let has = |cell: &CellSummary| g.cells.iter().any(|&c| std::ptr::eq(&summary.cells[c], cell));
         has(way.cell) && has(other.cell)
     });
-    let logs_by_block = by_block(of, way, other);
-    if let Some(figure) = compared(of, summary, way, other, &logs_by_block) {
+    let logs_by_block = by_block(cost, way, other);
+    if let Some(figure) = compared(cost, summary, way, other, &logs_by_block) {
         return Some(figure);
     }
     // Launches of two groups take turns too, block by block; what the machine did meanwhile falls on both.
@@ -135,7 +135,7 @@ pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option
         let paired = together || std::ptr::eq(way.cell, other.cell);
         return Some(widened(of_logs(&logs_by_block, LEVEL)?, summary, paired));
     }
-    let (a, b) = (logs(of, way), logs(of, other));
+    let (a, b) = (logs(cost, way), logs(cost, other));
     if a.len().min(b.len()) < LEAST_POINTS {
         return None;
     }
@@ -144,21 +144,21 @@ pub(crate) fn timed(of: Of, summary: &Summary, way: Side, other: Side) -> Option
 }
 
 /// Verdict of the run itself, where one side is the baseline of a group: its ratios are paired round by round.
-fn compared(of: Of, summary: &Summary, way: Side, other: Side, logs_by_block: &[f64]) -> Option<Figure> {
+fn compared(cost: Of, summary: &Summary, way: Side, other: Side, logs_by_block: &[f64]) -> Option<Figure> {
     if way.phase != other.phase {
         return None;
     }
     let index = |cell: &CellSummary| summary.cells.iter().position(|c| std::ptr::eq(c, cell));
     let (way, other, phase) = (index(way.cell)?, index(other.cell)?, way.phase);
     let ratio = |group: &GroupSummary, cell: usize| {
-        let found = group.comparison(cell, phase)?;
-        if of == Of::Cpu { found.cpu_ratio } else { found.ratio }
+        let comparison = group.comparison(cell, phase)?;
+        if cost == Of::Cpu { comparison.cpu_ratio } else { comparison.ratio }
     };
     let straight = || summary.groups.iter().filter(|g| g.baseline == Some(other)).find_map(|g| ratio(g, way));
     let turned = || summary.groups.iter().filter(|g| g.baseline == Some(way)).find_map(|g| ratio(g, other));
     let estimate = straight().or_else(|| turned().map(inverse))?;
     // A summary does not say them: those of its launches as they are, fewer where neighbours resemble each other.
-    let freedom = of_logs(logs_by_block, LEVEL).map_or(estimate.launches as f64 - 1.0, |own| own.freedom);
+    let freedom = of_logs(logs_by_block, LEVEL).map_or(estimate.launches as f64 - 1.0, |estimated| estimated.freedom);
     let quantile = t_quantile(f64::midpoint(1.0, estimate.level), freedom);
     let error = (estimate.high / estimate.low).ln() / 2.0 / quantile;
     Some(Figure { estimate, error: Some(error), freedom, paired: true, unit: String::new() })
@@ -170,22 +170,22 @@ fn inverse(e: Estimate) -> Estimate {
     Estimate { ratio: 1.0 / e.ratio, low: 1.0 / e.high, high: 1.0 / e.low, moved, ..e }
 }
 
-fn value(of: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
-    let values = if of == Of::Cpu { &launch.cpu_ns } else { &launch.wall_ns };
+fn value(cost: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
+    let values = if cost == Of::Cpu { &launch.cpu_ns } else { &launch.wall_ns };
     values.get(phase).copied().filter(|v| *v > 0.0)
 }
 
 /// The logarithms of the ratios of both sides' launches of the same block, in their order.
-fn by_block(of: Of, way: Side, other: Side) -> Vec<f64> {
+fn by_block(cost: Of, way: Side, other: Side) -> Vec<f64> {
     let pair = |a: &LaunchValues| {
         let b = other.cell.per_launch.iter().find(|b| b.block == a.block)?;
-        Some((value(of, a, way.phase)? / value(of, b, other.phase)?).ln())
+        Some((value(cost, a, way.phase)? / value(cost, b, other.phase)?).ln())
     };
     way.cell.per_launch.iter().filter_map(pair).filter(|log| log.is_finite()).collect()
 }
 
-fn logs(of: Of, side: Side) -> Vec<f64> {
-    side.cell.per_launch.iter().filter_map(|l| value(of, l, side.phase)).map(f64::ln).collect()
+fn logs(cost: Of, side: Side) -> Vec<f64> {
+    side.cell.per_launch.iter().filter_map(|l| value(cost, l, side.phase)).map(f64::ln).collect()
 }
 
 fn widened(estimated: Estimated, summary: &Summary, paired: bool) -> Figure {
@@ -215,8 +215,8 @@ fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> Figure {
 fn distances(side: Side) -> Option<Vec<f64>> {
     let all = logs(Of::Wall, side);
     let middle = median(&mut all.clone())?;
-    let found: Vec<f64> = all.iter().map(|log| (log - middle).abs()).filter(|d| *d > 0.0).map(f64::ln).collect();
-    (found.len() + 1 >= LEAST_POINTS).then_some(found)
+    let logs: Vec<f64> = all.iter().map(|log| (log - middle).abs()).filter(|d| *d > 0.0).map(f64::ln).collect();
+    (logs.len() + 1 >= LEAST_POINTS).then_some(logs)
 }
 
 /// Events of all samples together, with half an event more so that none has a logarithm too, and the samples.
@@ -252,7 +252,7 @@ fn absolute(job: &Job, per: Per, way: Side, summary: &Summary) -> Option<Figure>
         Per::Page => bytes? / page_bytes(summary),
         Per::Gib => bytes? / f64::from(1 << 30),
     };
-    let unit = |what: &str| format!("{what} {}", per.words());
+    let unit = |what: &str| format!("{what} {}", per.label());
     if let Some(fact) = &job.fact {
         let (low, high) = extremes(way.cell, fact)?;
         let launches = way.cell.launches;
@@ -260,17 +260,17 @@ fn absolute(job: &Job, per: Per, way: Side, summary: &Summary) -> Option<Figure>
         let estimate = Estimate { ratio, low, high, level: 1.0, launches, moved: None };
         return Some(Figure { estimate, error: None, freedom: 1.0, paired: true, unit: unit(fact) });
     }
-    if job.of == Of::Faults {
+    if job.cost == Of::Faults {
         let (events, samples) = counted(way)?;
         let figure = counts((events / samples / divisor, 1.0 / events.sqrt()), way.cell.launches);
         return Some(Figure { unit: unit("faults"), ..figure });
     }
-    let logs: Vec<f64> = logs(job.of, way).iter().map(|log| log - divisor.ln()).collect();
+    let logs: Vec<f64> = logs(job.cost, way).iter().map(|log| log - divisor.ln()).collect();
     Some(Figure { unit: unit("ns"), ..widened(of_logs(&logs, LEVEL)?, summary, true) })
 }
 
 /// The size of a base page of the machine, 4096 where the summary does not tell.
 fn page_bytes(summary: &Summary) -> f64 {
-    let told = summary.environment.get("page").and_then(|text| record::sizes::parse_size(&text.replace(' ', "")).ok());
-    told.unwrap_or(4096) as f64
+    let bytes = summary.environment.get("page").and_then(|text| record::sizes::parse_size(&text.replace(' ', "")).ok());
+    bytes.unwrap_or(4096) as f64
 }

@@ -49,10 +49,10 @@ impl Found {
 
 /// The answers to all claims, from the first summary that has the cells of a comparison; the most surprising first.
 /// `margin` is the share below which two costs are called the same.
-pub fn answers(asked: &[ResolvedClaim], summaries: &[&Summary], margin: f64) -> Vec<Answer> {
-    let mut found: Vec<Vec<Found>> = asked.iter().map(|asked| jobs(asked, summaries, margin)).collect();
-    adjust(&mut found);
-    let mut all: Vec<Answer> = asked.iter().zip(found).map(|(asked, found)| answer(&asked.claim, found)).collect();
+pub fn answers(claims: &[ResolvedClaim], summaries: &[&Summary], margin: f64) -> Vec<Answer> {
+    let mut judged: Vec<Vec<Found>> = claims.iter().map(|claim| jobs(claim, summaries, margin)).collect();
+    adjust(&mut judged);
+    let mut all: Vec<Answer> = claims.iter().zip(judged).map(|(claim, judged)| answer(&claim.claim, judged)).collect();
     all.sort_by(|a, b| {
         let key = |a: &Answer| (a.word, -surprise(a));
         key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal).then(a.id.cmp(&b.id))
@@ -61,16 +61,15 @@ pub fn answers(asked: &[ResolvedClaim], summaries: &[&Summary], margin: f64) -> 
 }
 
 /// Tells whether one run answers a comparison, so that it need not be measured again.
-pub fn answers_already(asked: &ResolvedClaim, job: usize, summary: &Summary, margin: f64) -> bool {
-    let Some(asked_job) = asked.jobs.get(job) else { return false };
-    let own = |(name, _): &(&str, &Job)| *name == asked_job.job;
-    let Some((_, own)) = asked.claim.jobs().find(own) else { return false };
-    found(&asked.claim, own, asked_job, &[summary], margin).answer.word.is_decided()
+pub fn answers_already(resolved: &ResolvedClaim, job: usize, summary: &Summary, margin: f64) -> bool {
+    let Some(asked_job) = resolved.jobs.get(job) else { return false };
+    let Some((_, stated)) = resolved.claim.jobs().find(|(name, _)| *name == asked_job.job) else { return false };
+    judge(&resolved.claim, stated, asked_job, &[summary], margin).answer.word.is_decided()
 }
 
 /// Everything that `claims --json` prints.
-pub fn report(asked: &[ResolvedClaim], summaries: &[&Summary], margin: f64, run: Option<String>) -> Answers {
-    let answers = answers(asked, summaries, margin);
+pub fn report(claims: &[ResolvedClaim], summaries: &[&Summary], margin: f64, run: Option<String>) -> Answers {
+    let answers = answers(claims, summaries, margin);
     let runs = answers.iter().flat_map(|a| &a.jobs).map(|job| job.run.clone());
     let mut reused: Vec<String> = runs.filter(|r| !r.is_empty() && run.as_ref() != Some(r)).collect();
     reused.sort();
@@ -79,12 +78,12 @@ pub fn report(asked: &[ResolvedClaim], summaries: &[&Summary], margin: f64, run:
     Answers { schema: record::claim::ANSWERS_SCHEMA, run, environment, margin, reused, answers }
 }
 
-fn jobs(asked: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<Found> {
-    let job = |own: &ResolvedJob| {
-        let (_, job) = asked.claim.jobs().find(|(name, _)| *name == own.job)?;
-        Some(found(&asked.claim, job, own, summaries, margin))
+fn jobs(resolved: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<Found> {
+    let job = |wanted: &ResolvedJob| {
+        let (_, job) = resolved.claim.jobs().find(|(name, _)| *name == wanted.job)?;
+        Some(judge(&resolved.claim, job, wanted, summaries, margin))
     };
-    asked.jobs.iter().filter_map(job).collect()
+    resolved.jobs.iter().filter_map(job).collect()
 }
 
 /// Takes back the words that do not hold among all questions of the selection (Holm 1979). Those that have no word yet count
@@ -92,19 +91,19 @@ fn jobs(asked: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<Found
 fn adjust(all: &mut [Vec<Found>]) {
     let values: Vec<f64> = all.iter().flatten().filter_map(|f| f.p).collect();
     let mut adjusted = holm(&values).into_iter();
-    for found in all.iter_mut().flatten().filter(|f| f.p.is_some()) {
-        if adjusted.next().is_none_or(|p| p > FAMILY) && found.answer.word.is_decided() {
-            let alone = found.answer.word.words();
-            found.answer.word = Word::Undecided;
-            found.answer.cause.clear();
-            found.answer.why =
+    for entry in all.iter_mut().flatten().filter(|f| f.p.is_some()) {
+        if adjusted.next().is_none_or(|p| p > FAMILY) && entry.answer.word.is_decided() {
+            let alone = entry.answer.word.label();
+            entry.answer.word = Word::Undecided;
+            entry.answer.cause.clear();
+            entry.answer.why =
                 format!("by itself it would be called \"{alone}\", but not among {} questions", values.len());
         }
     }
 }
 
-fn answer(claim: &Claim, found: Vec<Found>) -> Answer {
-    let jobs: Vec<JobAnswer> = found.into_iter().map(|f| f.answer).collect();
+fn answer(claim: &Claim, judged: Vec<Found>) -> Answer {
+    let jobs: Vec<JobAnswer> = judged.into_iter().map(|f| f.answer).collect();
     let measurable = jobs.iter().find(|job| job.word != Word::NotMeasurableHere).or(jobs.first());
     Answer {
         id: claim.id.clone(),
@@ -131,22 +130,24 @@ fn surprise(answer: &Answer) -> f64 {
     answer.jobs.first().and_then(distance).filter(|d| d.is_finite()).unwrap_or(0.0)
 }
 
-fn found(claim: &Claim, job: &Job, own: &ResolvedJob, summaries: &[&Summary], margin: f64) -> Found {
-    let mut answer = blank(claim, job, own);
-    if own.way.is_empty() || !own.left_out.is_empty() && summaries.iter().all(|s| sides(own, 0, s).is_none()) {
-        answer.word = if own.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
-        answer.why.clone_from(&own.left_out);
-        answer.late = own.for_lack_of_time;
+fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64) -> Found {
+    let mut answer = blank(claim, job, resolved);
+    if resolved.way.is_empty()
+        || !resolved.left_out.is_empty() && summaries.iter().all(|s| sides(resolved, 0, s).is_none())
+    {
+        answer.word = if resolved.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
+        answer.why.clone_from(&resolved.left_out);
+        answer.late = resolved.for_lack_of_time;
         return Found::nothing(answer);
     }
     match claim.kind {
-        Kind::Crossover => crossover::found(claim, job, own, summaries, margin, answer),
-        _ => single(claim, job, own, summaries, margin, answer),
+        Kind::Crossover => crossover::judge(claim, job, resolved, summaries, margin, answer),
+        _ => single(claim, job, resolved, summaries, margin, answer),
     }
 }
 
-fn blank(claim: &Claim, job: &Job, own: &ResolvedJob) -> JobAnswer {
-    let cost = job.fact.clone().unwrap_or_else(|| job.of.words().to_owned());
+fn blank(claim: &Claim, job: &Job, resolved: &ResolvedJob) -> JobAnswer {
+    let cost = job.fact.clone().unwrap_or_else(|| job.cost.label().to_owned());
     let total = job.total.as_deref().map_or_else(|| cost.clone(), |total| format!("{cost} of {total}"));
     let beside = job.other_total.as_ref().map_or_else(String::new, |other| format!(" against that of {other}"));
     let cells = |cells: &[record::cell::Cell]| match (claim.kind, cells) {
@@ -155,10 +156,10 @@ fn blank(claim: &Claim, job: &Job, own: &ResolvedJob) -> JobAnswer {
         (_, []) => None,
     };
     JobAnswer {
-        job: own.job.clone(),
+        job: resolved.job.clone(),
         word: Word::Undecided,
-        way: cells(&own.way).unwrap_or_else(|| format!("{}/{}", job.experiment, job.way)),
-        other: cells(&own.other).or_else(|| job.other.as_ref().map(|o| format!("{}/{o}", job.experiment))),
+        way: cells(&resolved.way).unwrap_or_else(|| format!("{}/{}", job.experiment, job.way)),
+        other: cells(&resolved.other).or_else(|| job.other.as_ref().map(|o| format!("{}/{o}", job.experiment))),
         figure: total + &beside,
         holds: claim.holds.as_ref().map_or((None, None), |h| h.edges()),
         ratio: None,
@@ -175,12 +176,12 @@ fn blank(claim: &Claim, job: &Job, own: &ResolvedJob) -> JobAnswer {
 
 /// A comparison's cells in a summary, where it has them.
 fn sides<'a>(
-    own: &ResolvedJob,
+    resolved: &ResolvedJob,
     index: usize,
     summary: &'a Summary,
 ) -> Option<(&'a CellSummary, Option<&'a CellSummary>)> {
-    let way = figure::cell(summary, own.way.get(index)?)?;
-    match own.other.get(index) {
+    let way = figure::cell(summary, resolved.way.get(index)?)?;
+    match resolved.other.get(index) {
         Some(other) => Some((way, Some(figure::cell(summary, other)?))),
         None => Some((way, None)),
     }
@@ -190,15 +191,15 @@ fn sides<'a>(
 fn single(
     claim: &Claim,
     job: &Job,
-    own: &ResolvedJob,
+    resolved: &ResolvedJob,
     summaries: &[&Summary],
     margin: f64,
     answer: JobAnswer,
 ) -> Found {
     let mut answer = answer;
-    let having = summaries.iter().filter_map(|s| Some((*s, sides(own, 0, s)?)));
+    let having = summaries.iter().filter_map(|s| Some((*s, sides(resolved, 0, s)?)));
     let all: Vec<_> = having.collect();
-    let ready = |s: &Summary, w: &CellSummary, o: Option<&CellSummary>| figure::of(claim, job, s, w, o);
+    let ready = |s: &Summary, w: &CellSummary, o: Option<&CellSummary>| figure::of_claim(claim, job, s, w, o);
     let first = all.iter().find_map(|(s, (w, o))| Some((*s, *w, *o, ready(s, w, *o)?)));
     let Some((summary, way, other, figure)) = first else {
         let (word, why) = all.first().map_or_else(
@@ -208,7 +209,7 @@ fn single(
         let late = all.iter().take(1).any(|(_, (way, other))| is_late(way, *other));
         return Found::nothing(JobAnswer { word, why, late, ..answer });
     };
-    let regions = Regions::of(claim, margin);
+    let regions = Regions::of_claim(claim, margin);
     answer.word = regions.word(figure.estimate.low, figure.estimate.high);
     answer.paired = figure.paired;
     answer.run.clone_from(&summary.run);
@@ -217,7 +218,7 @@ fn single(
     if answer.word.is_decided() {
         if let Some(other) = other {
             let (experiment, totals) = (job.experiment.as_str(), (job.total.as_deref(), job.other_total.as_deref()));
-            let phase = |own: Option<&str>| Some(own?.to_owned());
+            let phase = |resolved: Option<&str>| Some(resolved?.to_owned());
             let headline = summary.experiment(experiment).map_or("", |e| e.headline.as_str()).to_owned();
             let first = phase(totals.0).unwrap_or(headline);
             let second = phase(totals.1).unwrap_or_else(|| first.clone());

@@ -9,12 +9,12 @@ use super::figure::Figure;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Regions {
     edges: Vec<f64>,
-    words: Vec<Word>,
+    verdicts: Vec<Word>,
 }
 
 impl Regions {
     /// The regions of a claim. Below one the praised way costs less.
-    pub fn of(claim: &Claim, margin: f64) -> Regions {
+    pub fn of_claim(claim: &Claim, margin: f64) -> Regions {
         let (low, high) = claim.holds.as_ref().map_or((None, None), |h| h.edges());
         if claim.kind == Kind::Absolute {
             return Regions::around(low, high, Word::Weaker, Word::Stronger);
@@ -24,7 +24,7 @@ impl Regions {
             (Some(low), _) if low >= 1.0 => {
                 let mirrored = Regions::cheaper(high.map(|h| 1.0 / h), 1.0 / low, margin);
                 let edges = mirrored.edges.iter().rev().map(|edge| 1.0 / edge).collect();
-                Regions { edges, words: mirrored.words.into_iter().rev().collect() }
+                Regions { edges, verdicts: mirrored.verdicts.into_iter().rev().collect() }
             }
             // That two ways cost the same is either so or not so.
             _ => Regions::around(low, high, Word::Reversed, Word::Reversed),
@@ -32,15 +32,15 @@ impl Regions {
     }
 
     fn around(low: Option<f64>, high: Option<f64>, below: Word, above: Word) -> Regions {
-        let mut regions = Regions { edges: Vec::new(), words: Vec::new() };
+        let mut regions = Regions { edges: Vec::new(), verdicts: Vec::new() };
         if let Some(low) = low {
             regions.push(below, low);
         }
         if let Some(high) = high {
             regions.push(Word::Holds, high);
-            regions.words.push(above);
+            regions.verdicts.push(above);
         } else {
-            regions.words.push(Word::Holds);
+            regions.verdicts.push(Word::Holds);
         }
         regions
     }
@@ -48,7 +48,7 @@ impl Regions {
     /// A claim that the praised way is cheaper: its cost lies between `low`, where one is given, and `high`, at most one.
     fn cheaper(low: Option<f64>, high: f64, margin: f64) -> Regions {
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
-        let mut regions = Regions { edges: Vec::new(), words: Vec::new() };
+        let mut regions = Regions { edges: Vec::new(), verdicts: Vec::new() };
         if let Some(low) = low {
             regions.push(Word::Stronger, low);
         }
@@ -57,12 +57,12 @@ impl Regions {
             regions.push(Word::Weaker, below);
         }
         regions.push(Word::NoDifferenceHere, above);
-        regions.words.push(Word::Reversed);
+        regions.verdicts.push(Word::Reversed);
         regions
     }
 
     fn push(&mut self, word: Word, up_to: f64) {
-        self.words.push(word);
+        self.verdicts.push(word);
         self.edges.push(up_to);
     }
 
@@ -74,14 +74,14 @@ impl Regions {
     pub fn word(&self, low: f64, high: f64) -> Word {
         let sound = low.is_finite() && high.is_finite() && low <= high;
         match (self.index(low), self.index(high)) {
-            (first, last) if sound && first == last => self.words[first],
+            (first, last) if sound && first == last => self.verdicts[first],
             _ => Word::Undecided,
         }
     }
 
     /// The one-sided probability of a word where the truth lies at the nearer edge of its region.
     pub fn p(&self, word: Word, figure: &Figure) -> Option<f64> {
-        if self.words.get(self.index(figure.estimate.ratio)) != Some(&word) {
+        if self.verdicts.get(self.index(figure.estimate.ratio)) != Some(&word) {
             return figure.error.map(|_| 1.0);
         }
         figure.tail(self.distance(figure.estimate.ratio))
@@ -98,9 +98,11 @@ impl Regions {
     /// Verdicts that an undecided interval leaves open.
     pub fn undecided(&self, estimate: &Estimate) -> String {
         let (first, last) = (self.index(estimate.low), self.index(estimate.high));
-        let words: Vec<&str> = self.words[first..=last.max(first)].iter().map(|w| w.words()).collect();
-        match (words.first(), words.last()) {
-            (Some(first), Some(last)) if words.len() == 2 => format!("the interval allows \"{first}\" and \"{last}\""),
+        let possible: Vec<&str> = self.verdicts[first..=last.max(first)].iter().map(|w| w.label()).collect();
+        match (possible.first(), possible.last()) {
+            (Some(first), Some(last)) if possible.len() == 2 => {
+                format!("the interval allows \"{first}\" and \"{last}\"")
+            }
             (Some(first), Some(last)) => format!("the interval allows all from \"{first}\" to \"{last}\""),
             _ => String::new(),
         }

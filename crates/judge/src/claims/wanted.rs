@@ -33,18 +33,18 @@ pub struct Wanted {
 
 /// Comparisons without a verdict in a summary. What seems to lie so near an edge that no launches would do is told
 /// apart: a few disturbed launches make it seem so. What more launches do not change is not among them.
-pub fn wanted(asked: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<Wanted> {
-    let mut found: Vec<Vec<Found>> = asked.iter().map(|asked| jobs(asked, &[summary], margin)).collect();
-    adjust(&mut found);
-    let questions = found.iter().flatten().filter(|f| f.p.is_some()).count().max(1);
+pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<Wanted> {
+    let mut judged: Vec<Vec<Found>> = claims.iter().map(|claim| jobs(claim, &[summary], margin)).collect();
+    adjust(&mut judged);
+    let questions = judged.iter().flatten().filter(|f| f.p.is_some()).count().max(1);
     let mut all = Vec::new();
-    for (asked, found) in asked.iter().zip(&found) {
-        for (number, (job, found)) in asked.jobs.iter().zip(found).enumerate() {
+    for (claim, judged) in claims.iter().zip(&judged) {
+        for (number, (job, found)) in claim.jobs.iter().zip(judged).enumerate() {
             if found.answer.word.is_decided() {
                 continue;
             }
             let open =
-                found.tests.iter().filter_map(|test| of(asked, job, test, number == 0, FAMILY / questions as f64));
+                found.tests.iter().filter_map(|test| lacking(claim, job, test, number == 0, FAMILY / questions as f64));
             all.extend(open);
         }
     }
@@ -63,7 +63,7 @@ fn doubt(launches: usize) -> f64 {
 }
 
 /// Launches that one figure lacks until it holds at this level.
-fn of(asked: &ResolvedClaim, job: &ResolvedJob, test: &Test, decides: bool, level: f64) -> Option<Wanted> {
+fn lacking(resolved: &ResolvedClaim, job: &ResolvedJob, test: &Test, decides: bool, level: f64) -> Option<Wanted> {
     let have = test.figure.estimate.launches;
     // Of a ratio that moves, more launches say no more than that.
     if test.figure.estimate.moved.is_some() && have >= SEEN_TO_MOVE {
@@ -75,7 +75,7 @@ fn of(asked: &ResolvedClaim, job: &ResolvedJob, test: &Test, decides: bool, leve
     let hoped = Figure { error, freedom, ..test.figure.clone() };
     let enough = |launches: &usize| hoped.tail_after(test.distance, *launches).is_some_and(|p| p <= level);
     let holds_now = test.figure.tail(test.distance)? <= level;
-    if asked.claim.kind == Kind::Crossover && holds_now {
+    if resolved.claim.kind == Kind::Crossover && holds_now {
         return None;
     }
     let looks = std::iter::successors(Some(next_look(have)), |at| Some(next_look(*at)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::fleet::KindFacts;
 use record::machine::environment::Environment;
-use record::machine::words::size;
+use record::machine::format::size;
 
 use super::gathered::{Gathered, Node};
 

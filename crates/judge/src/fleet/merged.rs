@@ -10,7 +10,7 @@ use stats::apart::LEAST;
 use stats::interval::CONFIDENCE;
 use stats::quantile::{median, quantile};
 use stats::t::mean_and_deviation;
-use stats::words::words;
+use stats::verdicts::verdicts;
 
 use super::gathered::{Gathered, Node};
 use super::kinds::Kind;
@@ -103,12 +103,12 @@ fn methods(gathered: &Gathered, nodes: &[Node], sorted: &Sorted, apart: &[&str],
             parameters: asked.parameters.clone(),
             baseline: gathered.questions[baseline].cell.clone(),
             ratio: stored(&estimate),
-            verdict: Verdict::of(estimate.low, estimate.high, margin),
+            verdict: Verdict::from_interval(estimate.low, estimate.high, margin),
             holds_among_all: false,
         });
         estimates.push((estimate, margin));
     }
-    for (method, word) in found.iter_mut().zip(words(&estimates, CONFIDENCE)) {
+    for (method, word) in found.iter_mut().zip(verdicts(&estimates, CONFIDENCE)) {
         method.holds_among_all = word.verdict == word.alone;
     }
     found
@@ -171,13 +171,13 @@ fn pairs(
             b: cost(of_b),
             ratio: estimate.ratio,
             estimate: Some(stored(&estimate)),
-            verdict: Verdict::of(estimate.low, estimate.high, margin),
+            verdict: Verdict::from_interval(estimate.low, estimate.high, margin),
             holds_among_all: false,
             gate: None,
         });
         estimates.push((estimate, margin));
     }
-    for (cell, word) in cells.iter_mut().zip(words(&estimates, CONFIDENCE)) {
+    for (cell, word) in cells.iter_mut().zip(verdicts(&estimates, CONFIDENCE)) {
         cell.holds_among_all = word.verdict == word.alone;
     }
     cells

@@ -171,13 +171,13 @@ fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
 
 /// The mean over all pairs of comparisons of one run.
 fn mean_correlation(runs: &[&Done]) -> f64 {
-    let mut found = Vec::new();
+    let mut correlations = Vec::new();
     for run in runs {
         for (i, (_, a)) in run.twins.iter().enumerate() {
-            found.extend(run.twins[i + 1..].iter().filter_map(|(_, b)| correlation(a, b)));
+            correlations.extend(run.twins[i + 1..].iter().filter_map(|(_, b)| correlation(a, b)));
         }
     }
-    if found.is_empty() { 0.0 } else { found.iter().sum::<f64>() / found.len() as f64 }
+    if correlations.is_empty() { 0.0 } else { correlations.iter().sum::<f64>() / correlations.len() as f64 }
 }
 
 fn identical(work: Work, all: &[Done]) -> Option<Identical> {
@@ -197,7 +197,9 @@ fn identical(work: Work, all: &[Done]) -> Option<Identical> {
         false_alarms: ratios.iter().filter(|r| excludes(r, 1.0)).count(),
         beyond_margin: ratios
             .iter()
-            .filter(|r| matches!(Verdict::of(r.low, r.high, MARGIN), Verdict::Faster { .. } | Verdict::Slower { .. }))
+            .filter(|r| {
+                matches!(Verdict::from_interval(r.low, r.high, MARGIN), Verdict::Faster { .. } | Verdict::Slower { .. })
+            })
             .count(),
         correlation: mean_correlation(&runs),
         half_width,
@@ -224,9 +226,9 @@ fn holds(ratio: &Estimate, low: f64, high: f64, resolution: f64) -> bool {
 
 fn known_effect(work: Work, extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
     let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
-    let of = |what: fn(&Done) -> f64| middle(runs.iter().map(|d| what(d)));
-    let (sample_ns, floor_ns) = (of(|d| d.sample_ns), of(|d| d.floor_ns));
-    let resolution = of(|d| d.clock_read_ns.max(1.0)) / sample_ns.max(1.0);
+    let mean = |what: fn(&Done) -> f64| middle(runs.iter().map(|d| what(d)));
+    let (sample_ns, floor_ns) = (mean(|d| d.sample_ns), mean(|d| d.floor_ns));
+    let resolution = mean(|d| d.clock_read_ns.max(1.0)) / sample_ns.max(1.0);
     let mine = runs.iter().flat_map(|d| &d.effects).filter(|e| e.extra_permille == extra_permille);
     let mine: Vec<&Effect> = mine.collect();
     let ratios: Vec<&Estimate> = mine.iter().filter_map(|e| e.ratio.as_ref()).collect();
@@ -261,11 +263,11 @@ fn known_effect(work: Work, extra_permille: u64, all: &[Done]) -> Option<KnownEf
 /// The chance of so many false alarms or more. Where the pairs of a run vary together they count as fewer comparisons.
 fn false_alarm_chance(identical: &[Identical]) -> f64 {
     let (mut alarms, mut trials) = (0.0, 0.0);
-    for one in identical.iter().filter(|i| i.comparisons > 0) {
-        let together = one.comparisons as f64 / one.runs as f64;
-        let design_effect = 1.0 + (together - 1.0).max(0.0) * one.correlation.max(0.0);
-        alarms += one.false_alarms as f64 / design_effect;
-        trials += one.comparisons as f64 / design_effect;
+    for identical in identical.iter().filter(|i| i.comparisons > 0) {
+        let together = identical.comparisons as f64 / identical.runs as f64;
+        let design_effect = 1.0 + (together - 1.0).max(0.0) * identical.correlation.max(0.0);
+        alarms += identical.false_alarms as f64 / design_effect;
+        trials += identical.comparisons as f64 / design_effect;
     }
     at_least(alarms.round() as usize, trials.round() as usize, NOMINAL)
 }
@@ -280,10 +282,10 @@ impl SelfTest {
         (budget_s, elapsed_s): (f64, f64),
     ) -> SelfTest {
         let (real, moves) = real::count(runs);
-        let sum = |of: fn(&Real) -> usize| Real::sum(&real, of);
+        let sum = |count: fn(&Real) -> usize| Real::sum(&real, count);
         let real_chance = at_least(sum(|r| r.false_alarms), sum(|r| r.pairs), NOMINAL);
-        let said = sum(|r| r.more) + sum(|r| r.pairs);
-        let sentence_chance = at_least(sum(|r| r.wrong_sentences) + sum(|r| r.missed), said, NOMINAL);
+        let judged = sum(|r| r.more) + sum(|r| r.pairs);
+        let sentence_chance = at_least(sum(|r| r.wrong_sentences) + sum(|r| r.missed), judged, NOMINAL);
         let identical: Vec<Identical> = [Work::Steps, Work::Pages].iter().filter_map(|w| identical(*w, done)).collect();
         let effects: Vec<KnownEffect> = [Work::Steps, Work::Pages]
             .iter()
@@ -329,19 +331,19 @@ impl SelfTest {
 
     /// Identical pairs judged, and those told apart.
     pub fn false_alarms(&self) -> (usize, usize) {
-        let sum = |of: fn(&Identical) -> usize| self.identical.iter().map(of).sum();
+        let sum = |count: fn(&Identical) -> usize| self.identical.iter().map(count).sum();
         (sum(|i| i.comparisons), sum(|i| i.false_alarms))
     }
 
     /// Known effects judged, and those whose interval holds the truth.
     pub fn covered(&self) -> (usize, usize) {
-        let sum = |of: fn(&KnownEffect) -> usize| self.effects.iter().map(of).sum();
+        let sum = |count: fn(&KnownEffect) -> usize| self.effects.iter().map(count).sum();
         (sum(|e| e.trials), sum(|e| e.covered))
     }
 
     /// The usual way's comparisons, and the differences it announced.
     pub fn announced(&self) -> (usize, usize) {
-        let sum = |of: fn(&Usual) -> usize| self.naive.iter().map(of).sum();
+        let sum = |count: fn(&Usual) -> usize| self.naive.iter().map(count).sum();
         (sum(|u| u.comparisons), sum(|u| u.announced))
     }
 

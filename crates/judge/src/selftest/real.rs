@@ -87,19 +87,19 @@ pub struct Moves {
 
 /// Counts over all runs.
 pub fn count(runs: &[RealRun]) -> (Vec<Real>, Moves) {
-    let mut found: BTreeMap<(String, String), Vec<(&RealRun, &GroupSummary)>> = BTreeMap::new();
+    let mut by_worker: BTreeMap<(String, String), Vec<(&RealRun, &GroupSummary)>> = BTreeMap::new();
     for run in runs {
         for group in &run.summary.groups {
-            found.entry((run.worker.clone(), group.experiment.clone())).or_default().push((run, group));
+            by_worker.entry((run.worker.clone(), group.experiment.clone())).or_default().push((run, group));
         }
     }
-    let real = found.into_iter().map(|((worker, experiment), groups)| one(experiment, worker, &groups)).collect();
+    let real = by_worker.into_iter().map(|((worker, experiment), groups)| tally(experiment, worker, &groups)).collect();
     let mut moves = Moves::default();
     runs.iter().for_each(|run| follow(run, &mut moves));
     (real, moves)
 }
 
-fn one(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)]) -> Real {
+fn tally(experiment: String, worker: String, groups: &[(&RealRun, &GroupSummary)]) -> Real {
     let mut real = Real { experiment, worker, ..Real::default() };
     let (mut widths, mut estimates) = (Vec::new(), Vec::new());
     for (run, group) in groups {
@@ -143,8 +143,8 @@ fn wrong(verdict: Verdict, most: f64) -> bool {
 }
 
 fn headline<'a>(run: &'a RealRun, group: &GroupSummary) -> Option<&'a str> {
-    let found = run.summary.experiments.iter().find(|e| e.definition.name == group.experiment);
-    found.map(|e| e.headline.as_str())
+    let experiment = run.summary.experiments.iter().find(|e| e.definition.name == group.experiment);
+    experiment.map(|e| e.headline.as_str())
 }
 
 fn does_more(run: &RealRun, cell: &CellSummary) -> bool {
@@ -175,17 +175,18 @@ fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
 
 /// ln of the ratio of each launch or block in which both have a value.
 pub(crate) fn logs(base: &CellSummary, other: &CellSummary, phase: &str) -> Option<Vec<f64>> {
-    let own = base.per_launch.iter().all(|l| other.per_launch.iter().any(|o| o.launch == l.launch));
-    let mut found = Vec::new();
+    let same_launch = base.per_launch.iter().all(|l| other.per_launch.iter().any(|o| o.launch == l.launch));
+    let mut logs = Vec::new();
     for mine in &base.per_launch {
-        let same =
-            |l: &&record::summary::LaunchValues| if own { l.launch == mine.launch } else { l.block == mine.block };
+        let same = |l: &&record::summary::LaunchValues| {
+            if same_launch { l.launch == mine.launch } else { l.block == mine.block }
+        };
         let theirs = other.per_launch.iter().find(same).and_then(|l| l.wall_ns.get(phase));
         if let Some((a, b)) = mine.wall_ns.get(phase).zip(theirs).filter(|(a, b)| **a > 0.0 && **b > 0.0) {
-            found.push((b / a).ln());
+            logs.push((b / a).ln());
         }
     }
-    (!found.is_empty()).then_some(found)
+    (!logs.is_empty()).then_some(logs)
 }
 
 fn identical_logs(run: &RealRun, group: &GroupSummary) -> Option<Vec<f64>> {
@@ -206,8 +207,9 @@ fn follow(run: &RealRun, moves: &mut Moves) {
         let (Some(base), Some(phase)) = (group.baseline, headline(run, group)) else { continue };
         let cells = &run.summary.cells;
         let pick = |method: &str, more: bool| {
-            let found = group.cells.iter().find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
-            logs(&cells[base], &cells[*found?], phase)
+            let method =
+                group.cells.iter().find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
+            logs(&cells[base], &cells[*method?], phase)
         };
         let (Some(first), Some(second)) = (pick(OTHER_WAY.1, false), pick(&cells[base].method, true)) else { continue };
         let n = first.len().min(second.len());
@@ -226,8 +228,8 @@ fn follow(run: &RealRun, moves: &mut Moves) {
 
 impl Real {
     /// All of some experiments together.
-    pub fn sum(all: &[Real], of: fn(&Real) -> usize) -> usize {
-        all.iter().map(of).sum()
+    pub fn sum(all: &[Real], count: fn(&Real) -> usize) -> usize {
+        all.iter().map(count).sum()
     }
 }
 

@@ -209,7 +209,7 @@ fn arm_summary(plan: &TrialPlan, runs: &[TriedRun], blocks: &Blocks, index: usiz
     let against = |measure| {
         let pairs = blocks.pairs(index, measure);
         let ratio = ratio(&pairs, level(plan)).map(|r| r.estimate);
-        let verdict = ratio.map_or(Verdict::NotSettled, |r| Verdict::of(r.low, r.high, plan.margin));
+        let verdict = ratio.map_or(Verdict::NotSettled, |r| Verdict::from_interval(r.low, r.high, plan.margin));
         (measure, Against { ratio, change: change(&pairs, level(plan)), verdict, holds_among_all: true })
     };
     let major: u64 = own.iter().map(|r| r.cost.major_faults).sum();

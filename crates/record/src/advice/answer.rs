@@ -96,7 +96,8 @@ pub struct Repeated {
     /// The way that costs less with few.
     pub than: String,
     /// Counted things: `passes`.
-    pub words: String,
+    #[serde(rename = "words")]
+    pub noun: String,
     /// The number at which both cost the same, with its limits; a count, not a ratio.
     pub count: Estimate,
 }

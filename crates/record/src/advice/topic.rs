@@ -58,7 +58,8 @@ pub struct Uses {
     /// The phase that each further use costs.
     pub again: String,
     /// Name of a further use, after a number: `passes`.
-    pub words: String,
+    #[serde(rename = "words")]
+    pub noun: String,
 }
 
 /// One way.

@@ -33,7 +33,7 @@ pub enum Word {
 
 impl Word {
     /// As it is printed.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Word::Reversed => "reversed",
             Word::NoDifferenceHere => "no difference here",

@@ -2,15 +2,15 @@
 //! `claims/*.toml`; docs/claims-format.md explains every key.
 
 mod answer;
-mod asked;
 mod parse;
+mod resolved;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 pub use answer::{ANSWERS_SCHEMA, Answer, Answers, Band, Change, JobAnswer, Point, Word};
-pub use asked::{ResolvedClaim, ResolvedJob};
+pub use resolved::{ResolvedClaim, ResolvedJob};
 
 /// One claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,7 +142,7 @@ pub enum Per {
 
 impl Per {
     /// As it stands behind a figure: `a page`.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Per::Unit => "each",
             Per::Sample => "in all",
@@ -170,7 +170,7 @@ pub enum Of {
 
 impl Of {
     /// In words.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Of::Wall => "wall time",
             Of::Cpu => "CPU time",
@@ -180,8 +180,8 @@ impl Of {
     }
 }
 
-fn is_wall(of: &Of) -> bool {
-    *of == Of::Wall
+fn is_wall(cost: &Of) -> bool {
+    *cost == Of::Wall
 }
 
 /// One comparison: the cost of `way` divided by the cost of `other`.
@@ -202,8 +202,8 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_total: Option<String>,
     /// Cost.
-    #[serde(default, skip_serializing_if = "is_wall")]
-    pub of: Of,
+    #[serde(default, rename = "of", skip_serializing_if = "is_wall")]
+    pub cost: Of,
     /// Instead: a recorded fact, such as `memory_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
@@ -227,7 +227,7 @@ impl Claim {
 
     /// Tells whether a word of the user's stands for it: an id, or with `about` one of its words.
     pub fn is_about(&self, word: &str) -> bool {
-        let same = |own: &String| own.eq_ignore_ascii_case(word);
+        let same = |id: &String| id.eq_ignore_ascii_case(word);
         self.about.iter().any(same) || self.jobs().any(|(_, job)| same(&job.experiment))
     }
 }

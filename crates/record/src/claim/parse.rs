@@ -133,8 +133,8 @@ fn jobs(claim: &Claim, file: &File) -> Result<()> {
         let table = if name == super::CORRECTED { "corrected" } else { "published" };
         let absolute = claim.kind == Kind::Absolute;
         if absolute == job.other.is_some() {
-            let words = if absolute { "an absolute claim has no" } else { "what is it compared with? there is no" };
-            bail!("{}: {words} other", file.place(table, "other"));
+            let problem = if absolute { "an absolute claim has no" } else { "what is it compared with? there is no" };
+            bail!("{}: {problem} other", file.place(table, "other"));
         }
         let varied = claim.holds.as_ref().filter(|_| claim.kind == Kind::Crossover).map(|h| h.parameter());
         let sets = [("set", &job.set), ("way_set", &job.way_set), ("other_set", &job.other_set)];

@@ -118,18 +118,18 @@ pub(super) fn behind(folder: &Folder, end: u64) -> Vec<usize> {
 
 /// The names and bytes of what stands in a frame's text.
 pub(super) fn parts(text: &[u8]) -> Result<Vec<(&str, &[u8])>> {
-    let mut found = Vec::new();
+    let mut parts = Vec::new();
     let mut rest = after_line(text).map(|(_, rest)| rest).context("its frame is empty")?;
     while let Some((head, body)) = after_line(rest) {
         let head = std::str::from_utf8(head)?;
-        let words = head.strip_prefix("part ").and_then(|words| words.split_once(' '));
-        let (name, length) = words.context("its frame has a part without a head")?;
+        let head = head.strip_prefix("part ").and_then(|head| head.split_once(' '));
+        let (name, length) = head.context("its frame has a part without a head")?;
         let length: usize = length.parse()?;
         let bytes = body.get(..length).context("its frame has a part that is cut short")?;
-        found.push((name, bytes));
+        parts.push((name, bytes));
         rest = body.get(length + 1..).unwrap_or_default();
     }
-    Ok(found)
+    Ok(parts)
 }
 
 fn after_line(text: &[u8]) -> Option<(&[u8], &[u8])> {

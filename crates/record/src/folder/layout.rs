@@ -15,13 +15,14 @@ pub fn one_a_line(value: &impl Serialize) -> Result<String> {
     for (name, value) in &fields {
         let name = serde_json::to_string(name)?;
         lines.push(match value {
-            Value::Array(all) if all.iter().any(|one| one.is_object()) => {
-                let all: Vec<String> = all.iter().map(|one| format!("    {one}")).collect();
+            Value::Array(all) if all.iter().any(|element| element.is_object()) => {
+                let all: Vec<String> = all.iter().map(|element| format!("    {element}")).collect();
                 format!("  {name}: [\n{}\n  ]", all.join(",\n"))
             }
             Value::Object(all) if !all.is_empty() => {
-                let one = |(name, one): (&String, &Value)| Ok(format!("    {}: {one}", serde_json::to_string(name)?));
-                let all: Vec<String> = all.iter().map(one).collect::<Result<_>>()?;
+                let entry =
+                    |(name, entry): (&String, &Value)| Ok(format!("    {}: {entry}", serde_json::to_string(name)?));
+                let all: Vec<String> = all.iter().map(entry).collect::<Result<_>>()?;
                 format!("  {name}: {{\n{}\n  }}", all.join(",\n"))
             }
             other => format!("  {name}: {other}"),

@@ -73,11 +73,11 @@ impl LaunchReader<'_> {
     pub fn transcripts(&self, record: &LaunchRecord) -> Result<Transcripts> {
         let text = frames::read(self.0, &record.frame)?;
         let parts = frames::parts(&text)?;
-        let of = |name: &str| {
+        let transcript = |name: &str| {
             let (_, bytes) = parts.iter().find(|(n, _)| *n == name).ok_or_else(|| format!("there is no {name}"))?;
             Transcript::read(*bytes).map_err(|error| format!("{error:#}"))
         };
-        Ok(record.sides.iter().map(|side| of(&side.transcript)).collect())
+        Ok(record.sides.iter().map(|side| transcript(&side.transcript)).collect())
     }
 }
 
@@ -269,8 +269,8 @@ impl RunFolder {
     /// Content that a journal's first line is sealed with: everything that was written before it.
     fn start(&self, journal: &str) -> String {
         // A file that a run does not have seals like an empty one.
-        let of = |name: &&str| read::bytes_if_there(&self.folder, name).unwrap_or_default();
-        let files: Vec<Vec<u8>> = SEALED.iter().map(of).collect();
+        let contents = |name: &&str| read::bytes_if_there(&self.folder, name).unwrap_or_default();
+        let files: Vec<Vec<u8>> = SEALED.iter().map(contents).collect();
         let parts: Vec<&[u8]> = files.iter().map(Vec::as_slice).chain([journal.as_bytes()]).collect();
         sha256_hex(&parts)
     }

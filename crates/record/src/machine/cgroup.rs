@@ -81,7 +81,7 @@ impl Place {
 }
 
 fn memory_group(m: &dyn Files, place: &Place) -> Option<MemoryGroup> {
-    let own = place.folder.to_string_lossy().into_owned();
+    let folder = place.folder.to_string_lossy().into_owned();
     let accounts = if place.version == 1 { "memory.usage_in_bytes" } else { "memory.current" };
     // The root group of version 2 has no such file; it accounts for memory if it may hand the controller on.
     let controllers = m.text(&format!("{}/cgroup.controllers", place.mount.display())).unwrap_or_default();
@@ -95,19 +95,19 @@ fn memory_group(m: &dyn Files, place: &Place) -> Option<MemoryGroup> {
         // Version 1 writes "no limit" as the largest number of whole pages, version 2 as the word `max`.
         levels.filter(|bytes| *bytes < 1 << 62).min()
     };
-    let writable = m.is_writable(&own);
+    let writable = m.is_writable(&folder);
     Some(MemoryGroup {
         version: u64::from(place.version),
         limit_bytes: least(if place.version == 1 { "memory.limit_in_bytes" } else { "memory.max" }),
         high_bytes: least("memory.high"),
         swap_limit_bytes: least("memory.swap.max"),
         writable: writable && !place.read_only,
-        folder: own,
+        folder: folder,
     })
 }
 
 fn quotas(m: &dyn Files, place: &Place) -> Vec<Quota> {
-    let one = |level: &Path| {
+    let quota = |level: &Path| {
         let file = |name: &str| format!("{}/{name}", level.display());
         if place.version == 1 {
             // Without a limit the quota is -1, which is no number of this kind.
@@ -118,31 +118,31 @@ fn quotas(m: &dyn Files, place: &Place) -> Vec<Quota> {
         let (quota, period) = text.split_once(' ')?;
         Some(Quota { quota_us: quota.parse().ok()?, period_us: period.parse().ok()? })
     };
-    place.levels().filter_map(one).filter(|quota| quota.period_us > 0).collect()
+    place.levels().filter_map(quota).filter(|quota| quota.period_us > 0).collect()
 }
 
 /// For how long quotas have kept the processes of the groups above this process waiting, in microseconds: cpu.stat of every
 /// level, in microseconds in version 2 and in nanoseconds in version 1. A group without a quota has none.
 pub fn throttled_us(m: &dyn Files) -> u64 {
-    let one = |version: u8, level: &Path| -> Option<u64> {
+    let time = |version: u8, level: &Path| -> Option<u64> {
         let text = m.text(&format!("{}/cpu.stat", level.display()))?;
         let (name, per_us) = if version == 1 { ("throttled_time", 1000) } else { ("throttled_usec", 1) };
-        let told = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-        told.map(|time| time / per_us)
+        let time = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        time.map(|time| time / per_us)
     };
     let places = places(m, "cpu");
-    places.iter().flat_map(|place| place.levels().filter_map(|level| one(place.version, level))).sum()
+    places.iter().flat_map(|place| place.levels().filter_map(|level| time(place.version, level))).sum()
 }
 
 /// Places of this process in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the
 /// mount. On a hybrid machine both versions are mounted, and only one of them has the controller.
 pub fn places(m: &dyn Files, controller: &str) -> Vec<Place> {
     let mounts = m.text("/proc/self/mountinfo").unwrap_or_default();
-    let own = m.text("/proc/self/cgroup").unwrap_or_default();
-    mounts.lines().filter_map(|line| place(line, &own, controller)).collect()
+    let memberships = m.text("/proc/self/cgroup").unwrap_or_default();
+    mounts.lines().filter_map(|line| place(line, &memberships, controller)).collect()
 }
 
-fn place(mount_line: &str, own: &str, controller: &str) -> Option<Place> {
+fn place(mount_line: &str, memberships: &str, controller: &str) -> Option<Place> {
     let (left, right) = mount_line.split_once(" - ")?;
     let (inside, mount) = (left.split_whitespace().nth(3)?, left.split_whitespace().nth(4)?);
     let (kind, options) = (right.split_whitespace().next()?, right.split_whitespace().last()?);
@@ -152,7 +152,7 @@ fn place(mount_line: &str, own: &str, controller: &str) -> Option<Place> {
         "cgroup" if named(options) => 1,
         _ => return None,
     };
-    let path = own.lines().find_map(|line| {
+    let path = memberships.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
         let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
         let wanted = if version == 2 { number == "0" && controllers.is_empty() } else { named(controllers) };

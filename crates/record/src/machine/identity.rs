@@ -30,7 +30,7 @@ facts! { m:
 
 impl Identity {
     /// Known facts by name.
-    pub fn words(&self) -> BTreeMap<String, String> {
+    pub fn labels(&self) -> BTreeMap<String, String> {
         let all = [
             ("machine", &self.machine),
             ("boot", &self.boot),

@@ -61,7 +61,7 @@ impl NoiseDelta {
     /// are made, and their journal's writes are nobody's, so only what exceeds both is foreign.
     pub fn foreign_bytes(&self) -> u64 {
         let read = self.device_read_bytes.saturating_sub(self.own_read_bytes);
-        let own = self.own_written_bytes.saturating_mul(1 + JOURNALED);
-        read + self.device_written_bytes.saturating_sub(own)
+        let written = self.own_written_bytes.saturating_mul(1 + JOURNALED);
+        read + self.device_written_bytes.saturating_sub(written)
     }
 }

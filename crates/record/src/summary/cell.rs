@@ -155,7 +155,8 @@ pub enum Proof {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LawSummary {
     /// Samples it applied to.
-    pub asked: u64,
+    #[serde(rename = "asked")]
+    pub samples: u64,
     /// Samples that broke it.
     pub broken: u64,
 }

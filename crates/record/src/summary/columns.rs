@@ -65,14 +65,14 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Lau
     if lengths.chain(wall_ns.values().chain(cpu_ns.values()).map(Vec::len)).any(|length| length != launch.len()) {
         return Err(D::Error::custom("columns of launches differ in length"));
     }
-    let one = |number: usize| LaunchValues {
+    let values = |number: usize| LaunchValues {
         launch: launch[number],
         block: block[number],
         rounds: rounds[number],
         wall_ns: row(&wall_ns, number),
         cpu_ns: row(&cpu_ns, number),
     };
-    Ok((0..launch.len()).map(one).collect())
+    Ok((0..launch.len()).map(values).collect())
 }
 
 #[cfg(test)]

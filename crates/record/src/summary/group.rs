@@ -83,7 +83,7 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict of an interval; the margin runs from `1 / (1 + margin)` to `1 + margin`, so that exchanging the two
     /// exchanges faster and slower.
-    pub fn of(low: f64, high: f64, margin: f64) -> Verdict {
+    pub fn from_interval(low: f64, high: f64, margin: f64) -> Verdict {
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
         if high < below {
             Verdict::Faster { at_least: 1.0 - high }

@@ -73,8 +73,8 @@ fn the_committed_schema_is_that_of_the_types() {
 }
 
 /// First difference of two values.
-pub(crate) fn difference(at: &str, one: &Value, other: &Value) -> Option<String> {
-    match (one, other) {
+pub(crate) fn difference(at: &str, value: &Value, other: &Value) -> Option<String> {
+    match (value, other) {
         (Value::Object(a), Value::Object(b)) => {
             let keys = a.keys().chain(b.keys());
             keys.filter(|k| a.get(*k) != b.get(*k)).find_map(|k| {
@@ -82,7 +82,7 @@ pub(crate) fn difference(at: &str, one: &Value, other: &Value) -> Option<String>
                 difference(&format!("{at}/{k}"), a, b)
             })
         }
-        _ => (one != other).then(|| at.to_owned()),
+        _ => (value != other).then(|| at.to_owned()),
     }
 }
 

@@ -25,5 +25,5 @@ fn what_cannot_be_proved_or_changes_nothing_is_refused() {
 fn short_forms_are_settings() {
     assert_eq!(Setting::variable("A=b=c").unwrap().env["A"], "b=c");
     assert!(Setting::variable("A").is_err() && Setting::variable("=b").is_err());
-    assert_eq!(Setting::words("--mmap -j 2").unwrap().arguments, ["--mmap", "-j", "2"]);
+    assert_eq!(Setting::arguments("--mmap -j 2").unwrap().arguments, ["--mmap", "-j", "2"]);
 }

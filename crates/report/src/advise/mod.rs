@@ -114,9 +114,9 @@ fn segment(one: &Segment) -> String {
 }
 
 fn repeated(uses: &Repeated) -> String {
-    let Repeated { way, than, words, count: Estimate { low, high, .. } } = uses;
+    let Repeated { way, than, noun, count: Estimate { low, high, .. } } = uses;
     let (low, high) = (low.floor().max(1.0), high.ceil());
-    format!("from {low:.0}–{high:.0} {words} on, {way} takes less in all than {than}.")
+    format!("from {low:.0}–{high:.0} {noun} on, {way} takes less in all than {than}.")
 }
 
 fn rests_on(answer: &Answer) -> Vec<Block> {

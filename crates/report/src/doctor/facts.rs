@@ -2,7 +2,7 @@
 
 use record::machine::cpu::Cache;
 use record::machine::environment::Environment;
-use record::machine::words::{count, size, unknown};
+use record::machine::format::{count, size, unknown};
 
 use super::meaning::read_time;
 

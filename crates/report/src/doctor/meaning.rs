@@ -1,7 +1,7 @@
 //! Meaning of a machine's facts for measurements on it, in sentences.
 
 use record::machine::environment::Environment;
-use record::machine::words::{count, size};
+use record::machine::format::{count, size};
 use record::sizes::format_ns;
 
 /// Looks at one group of facts.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use record::machine::environment::Environment;
-use record::machine::words::count;
+use record::machine::format::count;
 
 use meaning::meanings;
 use obstacles::Obstacle;

@@ -309,7 +309,7 @@ fn verdicts(changes: &[Change]) -> Vec<Block> {
         for (at, (word, figure)) in
             [(change.first, change.ratios.0), (change.second, change.ratios.1)].into_iter().enumerate()
         {
-            cells.push(Cell::text(word.map_or("not asked", Word::words)));
+            cells.push(Cell::text(word.map_or("not asked", Word::label)));
             let unit = if change.unit.is_empty() { String::new() } else { format!(" {}", change.unit) };
             let figure = figure.map_or_else(String::new, |e| format!("{}{unit}", numbers::with_limits(&e)));
             if let Some(axis) = &axis {

@@ -19,7 +19,7 @@ const FEW: usize = 6;
 #[derive(Default)]
 struct LawRow {
     /// Samples that it applied to.
-    asked: u64,
+    samples: u64,
     cells: usize,
     /// Samples that broke it, and their cells.
     broken: u64,
@@ -41,8 +41,12 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
         columns.push(Column::words("broken in"));
         let rows = laws.iter().map(|(text, law)| {
             let count = |n: u64| Cell::number(n.to_string(), Some(n as f64));
-            let cells =
-                vec![Cell::count(law.cells), count(law.asked), count(law.broken), Cell::text(law.broken_in.join(", "))];
+            let cells = vec![
+                Cell::count(law.cells),
+                count(law.samples),
+                count(law.broken),
+                Cell::text(law.broken_in.join(", ")),
+            ];
             Entry { tone: if law.broken > 0 { Tone::Slower } else { Tone::Plain }, ..Entry::of(*text, cells) }
         });
         let table = Table::of("Laws: what must hold in each sample for its cell to be believed", columns, rows);
@@ -64,15 +68,15 @@ fn laws<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> BTreeMap
     for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.experiment == experiment && !c.hidden) {
         for (law, found) in &cell.laws {
             let row = rows.entry(law).or_default();
-            row.asked = row.asked.saturating_add(found.asked);
-            row.cells += usize::from(found.asked > 0);
+            row.samples = row.samples.saturating_add(found.samples);
+            row.cells += usize::from(found.samples > 0);
             row.broken = row.broken.saturating_add(found.broken);
             if found.broken > 0 {
                 row.broken_in.push(labels.with_experiment(summary, index));
             }
         }
     }
-    rows.retain(|_, row| row.asked > 0);
+    rows.retain(|_, row| row.samples > 0);
     rows
 }
 

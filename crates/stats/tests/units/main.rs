@@ -18,4 +18,4 @@ mod rng;
 mod steady;
 mod stopping;
 mod t;
-mod words;
+mod verdicts;

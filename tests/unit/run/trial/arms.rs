@@ -19,7 +19,7 @@ fn without_a_setting_every_word_is_a_command() {
 
 #[test]
 fn arguments_stand_behind_the_program() {
-    let setting = Setting::words("-r -n").unwrap();
+    let setting = Setting::arguments("-r -n").unwrap();
     let arms = arms(&["sort".to_owned(), "file".to_owned()], &[setting]).unwrap();
     assert_eq!(arms[1].command, ["sort", "-r", "-n", "file"]);
     assert_eq!((arms.len(), arms[2].role), (3, Role::Again));

@@ -351,7 +351,7 @@ fn no_word_is_said_across_an_edge() {
         let kind = if within(0.0, 1.0) < 0.2 { "absolute" } else { "ratio" };
         let per = if kind == "absolute" { "\nper = \"unit\"" } else { "" };
         let margin = within(0.01, 0.2);
-        let regions = Regions::of(&claim(kind, &(holds.clone() + per)), margin);
+        let regions = Regions::of_claim(&claim(kind, &(holds.clone() + per)), margin);
         let (low, width) = (within(-3.0, 3.0).exp(), within(0.0, 0.8).exp());
         let said = regions.word(low, low * width);
         if said != Word::Undecided {

@@ -12,7 +12,7 @@ fn launches(n: usize, distance: f64, moved: Option<(f64, f64)>) -> Option<(usize
     let (freedom, unit) = (n as f64 - 1.0, String::new());
     let figure = Figure { estimate, error: Some(0.01), freedom, paired: true, unit };
     let test = Test { point: 0, figure, distance };
-    of(&asked, &ResolvedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| (wanted.launches, wanted.likely))
+    lacking(&asked, &ResolvedJob::default(), &test, true, FAMILY / 100.0).map(|wanted| (wanted.launches, wanted.likely))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use record::machine::environment::Environment;
 
 use super::Obstacle;
-use record::machine::words::size;
+use record::machine::format::size;
 
 /// The largest region that experiments ask for by themselves.
 const LARGEST_BYTES: u64 = 1 << 30;

@@ -3,7 +3,7 @@
 use record::machine::environment::Environment;
 
 use super::Obstacle;
-use record::machine::words::count;
+use record::machine::format::count;
 
 pub(super) fn counters(e: &Environment) -> Option<Obstacle> {
     if !e.rights.hardware_counters.is_empty() {

@@ -3,7 +3,7 @@
 use record::machine::environment::Environment;
 
 use super::Obstacle;
-use record::machine::words::size;
+use record::machine::format::size;
 
 const CAP_SYS_PTRACE: u32 = 19;
 const CAP_SYS_ADMIN: u32 = 21;

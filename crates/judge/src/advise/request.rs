@@ -28,13 +28,13 @@ pub struct AdviceRequest {
 pub(super) const BYTES: &str = "bytes";
 
 /// Tells whether a cell of a summary is this one at whatever size, and in the case that these settings say.
-fn is(found: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) -> bool {
-    let of = |key: &String| settings.get(key).or_else(|| wanted.parameters.get(key));
+fn is(cell: &CellSummary, wanted: &Cell, settings: &BTreeMap<String, String>) -> bool {
+    let setting = |key: &String| settings.get(key).or_else(|| wanted.parameters.get(key));
     let plain = |key: &&String| *key != BATCH && *key != BYTES;
-    !found.hidden
-        && found.cell == wanted.name()
-        && found.parameters.len() == wanted.parameters.len()
-        && found.parameters.keys().filter(plain).all(|key| of(key) == found.parameters.get(key))
+    !cell.hidden
+        && cell.cell == wanted.name()
+        && cell.parameters.len() == wanted.parameters.len()
+        && cell.parameters.keys().filter(plain).all(|key| setting(key) == cell.parameters.get(key))
 }
 
 /// The cells of a summary that are this one, by size.

@@ -24,11 +24,11 @@ pub struct Word {
 /// adjustment of these then bounds the chance of *any* wrong word in the run by `1 - confidence`. An interval at a higher
 /// confidence was chosen for being short ([`super::stopping`]): its tests count as so much less sure, so that it decides where
 /// that interval does and is right as often as the others.
-pub fn words(comparisons: &[(Estimate, f64)], confidence: f64) -> Vec<Word> {
-    let tests: Vec<(Region, f64)> = comparisons.iter().map(|(one, margin)| likeliest(one, *margin)).collect();
-    let chosen = |one: &Estimate| ((1.0 - confidence) / (1.0 - one.confidence)).max(1.0);
+pub fn verdicts(comparisons: &[(Estimate, f64)], confidence: f64) -> Vec<Word> {
+    let tests: Vec<(Region, f64)> = comparisons.iter().map(|(estimate, margin)| likeliest(estimate, *margin)).collect();
+    let chosen = |estimate: &Estimate| ((1.0 - confidence) / (1.0 - estimate.confidence)).max(1.0);
     let p: Vec<f64> =
-        tests.iter().zip(comparisons).map(|((_, p), (one, _))| (2.0 * p * chosen(one)).min(1.0)).collect();
+        tests.iter().zip(comparisons).map(|((_, p), (estimate, _))| (2.0 * p * chosen(estimate)).min(1.0)).collect();
     let decided = |verdict: Region, p: f64| if p <= 1.0 - confidence { verdict } else { Region::Undecided };
     let word = |((verdict, _), (p, adjusted)): (&(Region, f64), (&f64, f64))| Word {
         verdict: decided(*verdict, adjusted),
@@ -39,10 +39,13 @@ pub fn words(comparisons: &[(Estimate, f64)], confidence: f64) -> Vec<Word> {
 }
 
 /// The word with the smallest probability of being wrong, and that probability at the edge of its claim.
-pub(crate) fn likeliest(one: &Estimate, margin: f64) -> (Region, f64) {
+pub(crate) fn likeliest(estimate: &Estimate, margin: f64) -> (Region, f64) {
     let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
-    let within = one.p_above(below).max(one.p_below(above));
-    let tests =
-        [(Region::Faster, one.p_below(below)), (Region::Slower, one.p_above(above)), (Region::Equivalent, within)];
+    let within = estimate.p_above(below).max(estimate.p_below(above));
+    let tests = [
+        (Region::Faster, estimate.p_below(below)),
+        (Region::Slower, estimate.p_above(above)),
+        (Region::Equivalent, within),
+    ];
     tests.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((Region::Undecided, 1.0))
 }

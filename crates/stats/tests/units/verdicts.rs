@@ -2,7 +2,7 @@ use pagewise_stats::estimate::Estimate;
 use pagewise_stats::estimate::{Point, estimate};
 use pagewise_stats::moderated::Prior;
 use pagewise_stats::verdict::Region;
-use pagewise_stats::words::words;
+use pagewise_stats::verdicts::verdicts;
 use proptest::prelude::*;
 
 fn from(logs: &[f64]) -> Estimate {
@@ -13,27 +13,27 @@ fn from(logs: &[f64]) -> Estimate {
 #[test]
 fn company_makes_words_rarer() {
     let one = from(&[-0.05, -0.09, -0.06, -0.1, -0.07, -0.095]);
-    let alone = words(&[(one, 0.02)], 0.95);
+    let alone = verdicts(&[(one, 0.02)], 0.95);
     assert_eq!((alone[0].verdict, alone[0].alone), (Region::Faster, Region::Faster));
-    let many = words(&[(one, 0.02); 200], 0.95);
+    let many = verdicts(&[(one, 0.02); 200], 0.95);
     assert_eq!((many[0].verdict, many[0].alone), (Region::Undecided, Region::Faster));
 }
 
 #[test]
 fn a_chosen_interval_needs_more() {
     let one = from(&[-0.05, -0.09, -0.06, -0.1, -0.07, -0.095]);
-    let [usual, chosen] = [0.95, 0.968].map(|level| words(&[(one.at(level).expect("a level"), 0.02)], 0.95)[0]);
+    let [usual, chosen] = [0.95, 0.968].map(|level| verdicts(&[(one.at(level).expect("a level"), 0.02)], 0.95)[0]);
     assert!((chosen.p / usual.p - 0.05 / 0.032).abs() < 1e-9, "{chosen:?} {usual:?}");
     // At an edge that its interval just holds nothing is said, though the interval at 95 % would not hold it.
     let margin = (-one.limits(0.96).expect("limits").1.ln()).exp_m1();
-    let said = [0.95, 0.968].map(|level| words(&[(one.at(level).expect("a level"), margin)], 0.95)[0].alone);
+    let said = [0.95, 0.968].map(|level| verdicts(&[(one.at(level).expect("a level"), margin)], 0.95)[0].alone);
     assert_eq!(said, [Region::Faster, Region::Undecided]);
 }
 
 #[test]
 fn exact_counts_are_decided() {
     for (log, expected) in [(-0.5, Region::Faster), (0.5, Region::Slower), (0.0, Region::Equivalent)] {
-        assert_eq!(words(&[(from(&[log; 4]), 0.02)], 0.95)[0].verdict, expected);
+        assert_eq!(verdicts(&[(from(&[log; 4]), 0.02)], 0.95)[0].verdict, expected);
     }
 }
 
@@ -41,7 +41,7 @@ proptest! {
     #[test]
     fn a_word_alone_is_where_the_interval_lies(logs in prop::collection::vec(-0.1..0.1, 4..7), margin in 0.001..0.1_f64) {
         let one = from(&logs);
-        let alone = words(&[(one, margin)], 0.95)[0].alone;
+        let alone = verdicts(&[(one, margin)], 0.95)[0].alone;
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
         let place = if one.high < below { Region::Faster }
             else if one.low > above { Region::Slower }
