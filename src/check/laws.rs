@@ -20,7 +20,7 @@ use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 #[derive(Clone, Debug, Default)]
 struct Shown {
     /// Cells in which it was asked.
-    asked: usize,
+    cells: usize,
     /// Those in which no lie broke it: how many, and the parameters of the first.
     unbroken: usize,
     example: String,
@@ -68,7 +68,7 @@ fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
 
 /// Tries every law of every cell that a suite measured.
 pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> Result<Found> {
-    let mut found = Found::default();
+    let mut findings = Found::default();
     let mut trial = Trial { state: state.clone(), evidence: Evidence::default() };
     let mut slots: BTreeMap<String, (LaunchRecord, Transcripts)> = BTreeMap::new();
     for record in folder.launches()?.records.iter().filter(|r| r.block >= 0) {
@@ -79,17 +79,17 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
             else {
                 continue;
             };
-            let one = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
+            let single = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
             let recorded = only(&transcripts, slot);
-            trial.cell(&mut found, &one, &recorded, &planned.method, false)?;
-            let all = LaunchRecord { rounds: record.turns(number), turns: Vec::new(), ..one.clone() };
-            trial.digest(&mut found, &all, &of_cell(&transcripts, number), evidence)?;
-            slots.entry(planned.cell.name()).or_insert((one, recorded));
+            trial.cell(&mut findings, &single, &recorded, &planned.method, false)?;
+            let all = LaunchRecord { rounds: record.turns(number), turns: Vec::new(), ..single.clone() };
+            trial.digest(&mut findings, &all, &of_cell(&transcripts, number), evidence)?;
+            slots.entry(planned.cell.name()).or_insert((single, recorded));
         }
     }
     for (name, (record, recorded)) in &slots {
         let method = &state.cells[record.cells[0]].method;
-        let met = |law: &&Law| found.laws.contains_key(&(name.clone(), law.text.clone()));
+        let met = |law: &&Law| findings.laws.contains_key(&(name.clone(), law.text.clone()));
         let unmet: Vec<Law> = method.laws.iter().filter(|l| !met(l)).cloned().collect();
         for law in unmet {
             let body = law.text.split_once(':').map_or(law.text.as_str(), |(_, body)| body).trim();
@@ -98,10 +98,10 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
             trial.cell(&mut tried, record, recorded, &without, true)?;
             let shown = tried.laws.into_values().next();
             let shown = shown.unwrap_or(Shown { untried: true, ..Shown::default() });
-            found.laws.insert((name.clone(), law.text.clone()), Shown { assumed: true, ..shown });
+            findings.laws.insert((name.clone(), law.text.clone()), Shown { assumed: true, ..shown });
         }
     }
-    Ok(found)
+    Ok(findings)
 }
 
 /// The first measured slot of a cell.
@@ -123,7 +123,7 @@ fn of_cell(transcripts: &Transcripts, number: usize) -> Transcripts {
 
 /// Records of these slots, as those of a request with one cell.
 fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
-    let one = |t: &Transcript| {
+    let kept = |t: &Transcript| {
         let mut samples: Vec<_> = t.samples.iter().filter(|s| slots.contains(&s.slot)).cloned().collect();
         samples.iter_mut().for_each(|s| s.cell = 0);
         Transcript {
@@ -134,7 +134,7 @@ fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
             ..t.clone()
         }
     };
-    transcripts.iter().map(|t| t.as_ref().map(one).map_err(Clone::clone)).collect()
+    transcripts.iter().map(|t| t.as_ref().map(kept).map_err(Clone::clone)).collect()
 }
 
 /// Place of the number of that name, as the judging does; none where it is given, not recorded.
@@ -145,8 +145,9 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<Place> {
     {
         let (phase, least) = phase.strip_suffix(".b").map_or((phase, 0), |phase| (phase, 1));
         for (side, t) in sides().filter(|(side, _)| *side >= least) {
-            let of = |s: &record::transcript::Sample| phase == "overall" || t.phases[usize::from(s.phase)] == phase;
-            if let Some(at) = t.samples.iter().position(of) {
+            let is_phase =
+                |s: &record::transcript::Sample| phase == "overall" || t.phases[usize::from(s.phase)] == phase;
+            if let Some(at) = t.samples.iter().position(is_phase) {
                 return Some(Place::Count(side, at, column));
             }
         }
@@ -204,7 +205,7 @@ impl Trial {
     /// made to hold by a lie as well.
     fn cell(
         &mut self,
-        found: &mut Found,
+        findings: &mut Found,
         record: &LaunchRecord,
         recorded: &Transcripts,
         method: &Method,
@@ -225,9 +226,9 @@ impl Trial {
                 continue;
             };
             for lie in lies(value, bytes) {
-                let asked = self.ask(record, &with_value(recorded, place, lie));
-                held.extend(asked.iter().filter(|(_, broken)| !**broken).map(|(text, _)| text.clone()));
-                for law in laws.iter().filter(|l| asked.get(&l.text) == Some(&true)) {
+                let laws_broken = self.ask(record, &with_value(recorded, place, lie));
+                held.extend(laws_broken.iter().filter(|(_, broken)| !**broken).map(|(text, _)| text.clone()));
+                for law in laws.iter().filter(|l| laws_broken.get(&l.text) == Some(&true)) {
                     broke.entry(law.text.as_str()).or_default().insert(name);
                 }
             }
@@ -242,8 +243,8 @@ impl Trial {
         }
         let name = self.state.cells[cell].cell.name();
         for law in method.laws.iter().filter(|l| honest.contains_key(&l.text)) {
-            let shown = found.laws.entry((name.clone(), law.text.clone())).or_default();
-            shown.asked += 1;
+            let shown = findings.laws.entry((name.clone(), law.text.clone())).or_default();
+            shown.cells += 1;
             let by = broke.get(law.text.as_str());
             if by.is_none() {
                 shown.unbroken += 1;
@@ -269,9 +270,9 @@ impl Trial {
         term: &str,
         bytes: u64,
     ) -> bool {
-        let found = |name: &str| place_of(recorded, name).and_then(|p| Some((p, value_at(recorded, p)?)));
-        let Some((place, value)) = found(term) else { return false };
-        for (beside, known) in law.operands().into_iter().filter(|o| *o != term).filter_map(found) {
+        let located = |name: &str| place_of(recorded, name).and_then(|p| Some((p, value_at(recorded, p)?)));
+        let Some((place, value)) = located(term) else { return false };
+        for (beside, known) in law.operands().into_iter().filter(|o| *o != term).filter_map(located) {
             let mut stands = BTreeSet::new();
             for lie in lies(known, bytes) {
                 let mut breaks = |to: u64| self.breaks(record, &with_value(recorded, beside, to), law);
@@ -296,7 +297,7 @@ impl Trial {
     /// Lies about the digest of one slot, or of one cell where the cells of a group must agree.
     fn digest(
         &mut self,
-        found: &mut Found,
+        findings: &mut Found,
         record: &LaunchRecord,
         recorded: &Transcripts,
         evidence: &Evidence,
@@ -309,10 +310,10 @@ impl Trial {
             return Ok(());
         }
         let agree = content == Content::Agree;
-        if agree && !found.agreed.insert(planned.cell.name()) {
+        if agree && !findings.agreed.insert(planned.cell.name()) {
             return Ok(()); // Every cell is held against all others: one of each method is enough.
         }
-        found.digests += 1;
+        findings.digests += 1;
         // What differs from other cells is noticed; so is what differs from the cell's own other slots and launches.
         let among_cells = agree && {
             let mut other = evidence.clone();
@@ -329,8 +330,8 @@ impl Trial {
             checks.and_then(|c| c.outcome()).is_some_and(|o| o.reason.contains("digest"))
         };
         if !noticed {
-            let words = parameter_words(&self.state.cells[cell].cell.parameters, None);
-            found.unbroken_digests.push(format!("{} ({words})", self.state.cells[cell].cell.name()));
+            let parameters = parameter_words(&self.state.cells[cell].cell.parameters, None);
+            findings.unbroken_digests.push(format!("{} ({parameters})", self.state.cells[cell].cell.name()));
         }
         Ok(())
     }
@@ -365,7 +366,7 @@ impl Found {
                 say!(
                     "UNBROKEN {name}: {law}: {why} in {} of {} cells ({})",
                     shown.unbroken,
-                    shown.asked,
+                    shown.cells,
                     shown.example
                 );
             } else {

@@ -67,13 +67,13 @@ pub fn check(
     workers: &[Worker],
     what: &[String],
     external: &[PathBuf],
-    asked: CheckOptions,
+    options: CheckOptions,
 ) -> Result<u8> {
     let suite = || {
         let place = Scratch::new("suite")?;
-        check_in(place.path(), experiments, workers, what, !external.is_empty(), asked.laws)
+        check_in(place.path(), experiments, workers, what, !external.is_empty(), options.laws)
     };
-    if asked.system_changes { modes::in_each(suite) } else { suite() }
+    if options.system_changes { modes::in_each(suite) } else { suite() }
 }
 
 fn check_in(
@@ -94,7 +94,7 @@ fn check_in(
         page_bytes: rustix::param::page_size() as u64,
     };
     let signals = Signals::watch()?;
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let mut findings: BTreeMap<String, Found> = BTreeMap::new();
     let mut notes = Vec::new();
     for worker in workers.iter().filter(|w| !external || w.is_external()) {
         if let Err(reason) = worker.start() {
@@ -102,7 +102,7 @@ fn check_in(
             continue;
         }
         for (name, wrong) in refusals::check(worker)? {
-            found.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
+            findings.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
     let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, &signals)?;
@@ -116,22 +116,22 @@ fn check_in(
     if let Some(code) = signalled(&signals) {
         return Ok(code);
     }
-    found.extend(launched);
+    findings.extend(launched);
     for (index, reason) in disagreements(&state, &evidence) {
-        found.entry(state.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
+        findings.entry(state.cells[index].cell.name()).or_default().wrong.get_or_insert(reason);
     }
     match trace::check(&place.join("trace"), &state, workers, &signals)? {
         trace::Traced::Missing(reason) => notes.push(format!("system calls: skipped: {reason}")),
         trace::Traced::Wrong(list) => {
             for (cell, reason) in list {
-                found.entry(cell).or_default().wrong.get_or_insert(reason);
+                findings.entry(cell).or_default().wrong.get_or_insert(reason);
             }
         }
     }
     if let Some(code) = signalled(&signals) {
         return Ok(code);
     }
-    let code = report(&found, &notes)?;
+    let code = report(&findings, &notes)?;
     let unbroken = if laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
     Ok(if unbroken > 0 { 3 } else { code })
 }
@@ -158,7 +158,7 @@ fn all_selectors(
                         && s.method.as_ref().is_none_or(|m| *m == method.name)
                         && s.worker.as_ref().is_none_or(|w| w.split('+').next() == Some(&worker.name))
                 };
-                let of = |words: &str| Selector {
+                let selector = |words: &str| Selector {
                     experiment: experiment.name.clone(),
                     method: Some(method.name.clone()),
                     worker: Some(words.to_owned()),
@@ -168,9 +168,11 @@ fn all_selectors(
                 }
                 if method.two_sided {
                     let other = named.iter().filter(|s| fits(s)).find_map(|s| s.worker.clone());
-                    all.push(of(&other.filter(|w| w.contains('+')).unwrap_or_else(|| format!("{0}+{0}", worker.name))));
+                    all.push(selector(
+                        &other.filter(|w| w.contains('+')).unwrap_or_else(|| format!("{0}+{0}", worker.name)),
+                    ));
                 } else {
-                    all.push(of(&worker.name));
+                    all.push(selector(&worker.name));
                 }
             }
         }
@@ -231,10 +233,10 @@ fn confirm(first: &mut BTreeMap<String, Found>, second: &BTreeMap<String, Found>
     }
 }
 
-fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {
-    let entry = found.entry(planned.cell.name()).or_default();
+fn take(findings: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {
+    let entry = findings.entry(planned.cell.name()).or_default();
     entry.cells += 1;
-    let words = parameter_words(&planned.cell.parameters, None);
+    let parameters = parameter_words(&planned.cell.parameters, None);
     match &planned.outcome {
         Some(outcome) if outcome.status == Status::Skipped => {
             entry.skipped_cells += 1;
@@ -242,40 +244,40 @@ fn take(found: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, 
             return;
         }
         Some(outcome) => {
-            entry.wrong.get_or_insert_with(|| format!("{}: {} ({words})", outcome.status.word(), outcome.reason));
+            entry.wrong.get_or_insert_with(|| format!("{}: {} ({parameters})", outcome.status.word(), outcome.reason));
             return;
         }
         None => {}
     }
     let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some())
     else {
-        entry.wrong.get_or_insert_with(|| format!("no samples came ({words})"));
+        entry.wrong.get_or_insert_with(|| format!("no samples came ({parameters})"));
         return;
     };
     if let Some(outcome) = mine.checks.exact_outcome() {
-        entry.wrong.get_or_insert_with(|| format!("{} ({words})", outcome.reason));
+        entry.wrong.get_or_insert_with(|| format!("{} ({parameters})", outcome.reason));
     }
 }
 
-fn report(found: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
+fn report(findings: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
-    for (name, found) in found {
-        match (&found.wrong, &found.skipped) {
+    for (name, finding) in findings {
+        match (&finding.wrong, &finding.skipped) {
             (Some(reason), _) => {
                 failed += 1;
                 say!("REJECTED {name}: {reason}");
             }
-            (None, Some(reason)) if found.skipped_cells == found.cells => {
+            (None, Some(reason)) if finding.skipped_cells == finding.cells => {
                 skipped += 1;
                 say!("skipped  {name}: {reason}");
             }
             (None, reason) => {
                 passed += 1;
-                let measured = found.cells - found.skipped_cells;
+                let measured = finding.cells - finding.skipped_cells;
                 let rest =
-                    reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", found.skipped_cells));
+                    reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", finding.skipped_cells));
                 let once =
-                    found.once.as_ref().map_or_else(String::new, |r| format!(", rejected in one run of two: {r}"));
+                    finding.once.as_ref().map_or_else(String::new, |r| format!(", rejected in one run of two: {r}"));
                 say!("ok       {name} ({measured} cells{rest}{once})");
             }
         }

@@ -69,16 +69,16 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
             let _ = input.write_all(bad.request.as_bytes());
         }
         let output = child.wait_with_output()?;
-        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.code() != Some(2) {
             wrong.push((
                 bad.name.to_owned(),
-                format!("exit status {:?} instead of 2: {}", output.status.code(), words.trim()),
+                format!("exit status {:?} instead of 2: {}", output.status.code(), message.trim()),
             ));
-        } else if words.lines().count() != 1 || !bad.must_say.iter().all(|part| words.contains(part.as_str())) {
+        } else if message.lines().count() != 1 || !bad.must_say.iter().all(|part| message.contains(part.as_str())) {
             wrong.push((
                 bad.name.to_owned(),
-                format!("the answer does not name {}: {}", bad.must_say.join(" and "), words.trim()),
+                format!("the answer does not name {}: {}", bad.must_say.join(" and "), message.trim()),
             ));
         }
     }

@@ -83,7 +83,7 @@ fn trace_cell(
             trace_marks: true,
             launch: 0,
         };
-        let asked = place.join(format!("{i}.request"));
+        let request = place.join(format!("{i}.request"));
         // What a method does first in a fresh process it may not do again.
         let warmup: &[Vec<usize>] = if method.isolation == Isolation::Fresh { &[] } else { &[vec![0]] };
         let text = request::request(&keys, &[cell], warmup, &[vec![0]]);
@@ -93,7 +93,13 @@ fn trace_cell(
         command.push(trace.clone().into());
         let worker = worker::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
         command.extend(worker.start().map_err(|r| anyhow::anyhow!("{r}"))?.command.clone());
-        files.push((asked, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
+        files.push((
+            request,
+            trace,
+            command,
+            place.join(format!("{i}.transcript")),
+            place.join(format!("{i}.messages")),
+        ));
     }
     let options = preload_options(method)?;
     let sides: Vec<Side> = files
@@ -109,11 +115,11 @@ fn trace_cell(
         .collect();
     let ended = launch(&sides, TimeLimit::Able(TIME_LIMIT), signals)?;
     if !ended.ends.iter().all(End::is_clean) {
-        let words = files::read_input_text(&files[0].4, MOST_BYTES).unwrap_or_default();
+        let messages = files::read_input_text(&files[0].4, MOST_BYTES).unwrap_or_default();
         return Ok(Err(format!(
             "strace could not trace {}: {}",
             cell.name(),
-            words.lines().next().unwrap_or("it ended early")
+            messages.lines().next().unwrap_or("it ended early")
         )));
     }
     calls_in(files.iter().map(|(_, trace, ..)| trace.as_path())).map(Ok)

@@ -28,38 +28,38 @@ use crate::run::Questions;
 /// The claims of a run with their cells.
 #[derive(Serialize, Deserialize)]
 struct Claimed {
-    asked: Vec<ResolvedClaim>,
+    claims: Vec<ResolvedClaim>,
     /// The answers, in a folder made before there were kinds.
     #[serde(default, skip_serializing)]
     answers: Option<Answers>,
 }
 
 impl Claimed {
-    fn of(folder: &RunFolder) -> Result<Claimed> {
+    fn read(folder: &RunFolder) -> Result<Claimed> {
         folder.read_sealed(if folder.has(OLD_CLAIMS) { OLD_CLAIMS } else { ASKED })
     }
 }
 
 /// Open questions of a run of claims.
 struct Open {
-    asked: Vec<ResolvedClaim>,
+    claims: Vec<ResolvedClaim>,
     margin: f64,
 }
 
 impl Questions for Open {
     fn comparisons(&self) -> Vec<(Vec<Cell>, bool)> {
-        let jobs = self.asked.iter().flat_map(|asked| asked.jobs.iter().enumerate());
+        let jobs = self.claims.iter().flat_map(|claims| claims.jobs.iter().enumerate());
         jobs.map(|(number, job)| (job.cells().cloned().collect(), number == 0)).collect()
     }
 
     fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>> {
         let summary = judge::summarise(state, evidence, Circumstances::default())?;
-        let wanted = judge::claims::wanted(&self.asked, &summary, self.margin).into_iter();
-        let undecided = wanted.map(|one| Undecided {
-            cells: one.cells,
-            launches: one.launches,
-            decides: one.decides,
-            likely: one.likely,
+        let wanted = judge::claims::wanted(&self.claims, &summary, self.margin).into_iter();
+        let undecided = wanted.map(|wanted| Undecided {
+            cells: wanted.cells,
+            launches: wanted.launches,
+            decides: wanted.decides,
+            likely: wanted.likely,
         });
         Ok(undecided.collect())
     }
@@ -76,7 +76,7 @@ impl run::Answering for Completed<'_> {
         if folder.kind()? != Kind::Claims {
             return Ok(None);
         }
-        Ok(Some(Box::new(Open { asked: Claimed::of(folder)?.asked, margin })))
+        Ok(Some(Box::new(Open { claims: Claimed::read(folder)?.claims, margin })))
     }
 
     fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>> {
@@ -142,9 +142,9 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
         arguments.page.check()?;
         return compare(first, second, arguments);
     }
-    let own: Vec<Claim> = arguments.file.iter().map(|path| claims::own(path)).collect::<Result<_>>()?;
+    let user_claims: Vec<Claim> = arguments.file.iter().map(|path| claims::user_claim(path)).collect::<Result<_>>()?;
     let listing = arguments.what.first().is_some_and(|word| word == "list");
-    let chosen = selected(arguments, &own, if listing { &arguments.what[1..] } else { &arguments.what })?;
+    let chosen = selected(arguments, &user_claims, if listing { &arguments.what[1..] } else { &arguments.what })?;
     if listing && arguments.json {
         print_json(&chosen)
     } else if listing {
@@ -157,27 +157,27 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
 }
 
 /// The claims that the words of the user stand for.
-fn selected<'a>(arguments: &ClaimsArgs, own: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
+fn selected<'a>(arguments: &ClaimsArgs, user_claims: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
     let all = claims::all()?;
     if !ids.is_empty() {
-        let mut found = claims::find(all, ids)?;
-        found.extend(own);
-        return Ok(found);
+        let mut claims = claims::find(all, ids)?;
+        claims.extend(user_claims);
+        return Ok(claims);
     }
     let about = |claim: &&Claim| arguments.about.is_empty() || arguments.about.iter().any(|word| claim.is_about(word));
     let table = |claim: &&Claim| {
         let wanted = arguments.table.as_deref();
-        wanted.is_none_or(|id| claim.table.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(id)))
+        wanted.is_none_or(|id| claim.table.as_deref().is_some_and(|user_claims| user_claims.eq_ignore_ascii_case(id)))
     };
     let narrowed = !arguments.about.is_empty() || arguments.table.is_some();
-    let carried = all.iter().filter(|_| own.is_empty() || narrowed).filter(about).filter(table);
-    let found: Vec<&Claim> = carried.chain(own).collect();
-    if found.is_empty() {
-        let words: std::collections::BTreeSet<&str> = all.iter().flat_map(|c| &c.about).map(String::as_str).collect();
-        let words: Vec<&str> = words.into_iter().collect();
-        bail!("no claim is about that; there are claims about {}", words.join(", "));
+    let carried = all.iter().filter(|_| user_claims.is_empty() || narrowed).filter(about).filter(table);
+    let claims: Vec<&Claim> = carried.chain(user_claims).collect();
+    if claims.is_empty() {
+        let topics: std::collections::BTreeSet<&str> = all.iter().flat_map(|c| &c.about).map(String::as_str).collect();
+        let topics: Vec<&str> = topics.into_iter().collect();
+        bail!("no claim is about that; there are claims about {}", topics.join(", "));
     }
-    Ok(found)
+    Ok(claims)
 }
 
 fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) -> Result<u8> {
@@ -189,7 +189,7 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let kept =
         if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.claims)) };
     let answered =
-        |asked: &ResolvedClaim, job: usize| kept.iter().any(|s| judge::claims::answers_already(asked, job, s, margin));
+        |claim: &ResolvedClaim, job: usize| kept.iter().any(|s| judge::claims::answers_already(claim, job, s, margin));
     let seen: Vec<&Summary> = kept.iter().collect();
     let known =
         resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
@@ -225,8 +225,8 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
 }
 
 /// The experiments of all claims.
-fn experiments(asked: &[ResolvedClaim]) -> Vec<&str> {
-    let cells = asked.iter().flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
+fn experiments(claims: &[ResolvedClaim]) -> Vec<&str> {
+    let cells = claims.iter().flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
     let names: std::collections::BTreeSet<&str> = cells.map(|cell| cell.experiment.as_str()).collect();
     names.into_iter().collect()
 }
@@ -249,12 +249,12 @@ fn resumed(
     if folder.kind()? != Kind::Claims {
         return Ok(None);
     }
-    let Claimed { asked, .. } = Claimed::of(folder)?;
-    let mut kept = super::kept::summaries(laboratory, &experiments(&asked));
-    kept.retain(|own| own.run != summary.run);
+    let Claimed { claims, .. } = Claimed::read(folder)?;
+    let mut kept = super::kept::summaries(laboratory, &experiments(&claims));
+    kept.retain(|kept_run| kept_run.run != summary.run);
     let summaries: Vec<&Summary> = std::iter::once(summary).chain(&kept).collect();
     let margin = summary.settings.margin;
-    let answers = judge::claims::report(&asked, &summaries, margin, Some(summary.run.clone()));
+    let answers = judge::claims::report(&claims, &summaries, margin, Some(summary.run.clone()));
     keep(folder, &answers)?;
     arguments.shown.page.write(|| page::of_claims(&answers))?;
     show(&answers, arguments.json, false, Some(folder))?;
@@ -273,9 +273,9 @@ fn measured(
     let choice = Choice::Claimed(resolved, cells, wish);
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = new_folder(arguments.out.as_deref(), &plan.run);
-    let open = Open { asked: resolved.claims.clone(), margin: plan.margin };
+    let open = Open { claims: resolved.claims.clone(), margin: plan.margin };
     let session = run::Session::begin(plan, &path, arguments.page.force)?;
-    let claimed = Claimed { asked: resolved.claims.clone(), answers: None };
+    let claimed = Claimed { claims: resolved.claims.clone(), answers: None };
     session.folder.write_sealed(ASKED, &claimed).inspect_err(|_| session.folder.discard())?;
     let (summary, stopped_by) = run::made(laboratory, &session, Some(&open))?;
     Ok((summary, stopped_by, session.folder))
@@ -318,7 +318,7 @@ pub(super) fn answers_of(folder: &RunFolder, kind: Kind) -> Result<Option<Answer
         return Err(Damaged { path: folder.path().to_owned(), seen }.into());
     }
     if folder.has(OLD_CLAIMS) {
-        Ok(Claimed::of(folder)?.answers)
+        Ok(Claimed::read(folder)?.answers)
     } else {
         ended.then(|| folder.read_result(ANSWERS)).transpose()
     }

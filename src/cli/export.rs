@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use record::sizes;
 use record::summary::Summary;
 use report::escape::pretty_json;
-use report::export::own::Rows;
+use report::export::rows::Rows;
 use report::export::{FORMATS, Format};
 use report::view::Taken;
 
@@ -65,7 +65,7 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
         Opened::Run(folder, _) => {
             let (_, summary) = replay(&folder)?;
             known(&summary, &arguments.experiments)?;
-            let taken = Taken::of(&summary, &arguments.experiments);
+            let taken = Taken::new(&summary, &arguments.experiments);
             tell_left_out(format, &taken);
             tell_interrupted(&arguments.run, summary.is_interrupted());
             put(arguments, |out| (format.write)(&taken, out))?;

@@ -81,8 +81,8 @@ pub(super) fn summaries(laboratory: &Laboratory, experiments: &[&str]) -> Vec<Su
         now.as_deref() == Some(hash)
     };
     let wanted = |entry: &Entry| {
-        let asked = entry.experiments.iter().any(|name| experiments.contains(&name.as_str()));
-        asked && entry.ended && entry.version == env!("CARGO_PKG_VERSION")
+        let is_about = entry.experiments.iter().any(|name| experiments.contains(&name.as_str()));
+        is_about && entry.ended && entry.version == env!("CARGO_PKG_VERSION")
     };
     let read = |entry: Entry| -> Option<Summary> {
         let folder = RunFolder::open(&entry.run, &kept).and_then(RunFolder::mine).ok()?;

@@ -335,14 +335,14 @@ fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -
     if budget.is_some() || seed.is_some() || *json {
         bail!("--budget, --seed and --json belong to check --selftest");
     }
-    let asked = crate::check::CheckOptions { laws: arguments.laws, system_changes: arguments.allow_system_changes };
-    crate::check::check(&laboratory.experiments, &laboratory.workers, &arguments.what, external, asked)
+    let options = crate::check::CheckOptions { laws: arguments.laws, system_changes: arguments.allow_system_changes };
+    crate::check::check(&laboratory.experiments, &laboratory.workers, &arguments.what, external, options)
 }
 
 /// Folder of kept runs: `$XDG_DATA_HOME/pagewise/runs`, or below `~/.local/share`.
 fn runs_folder() -> PathBuf {
-    let own = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    own.unwrap_or_else(|| worker::home().join(".local/share")).join("pagewise/runs")
+    let data_home = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    data_home.unwrap_or_else(|| worker::home().join(".local/share")).join("pagewise/runs")
 }
 
 /// Folder of a new run: the one that the user named, or this name among the kept runs.
@@ -368,10 +368,11 @@ fn show(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     if let Some(worker) = &selector.worker {
         worker::find(&laboratory.workers, worker)?;
     }
-    let of = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
+    let is_chosen = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
     // The worker that is measured first is shown where none is named.
     let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
-    let having = laboratory.workers.iter().filter(of).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
+    let having =
+        laboratory.workers.iter().filter(is_chosen).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
@@ -437,10 +438,10 @@ fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
         bail!("a request is for one worker, not for {worker} and {other}");
     }
     let plain: Vec<&cell::Cell> = cells.iter().map(|p| &p.cell).filter(|c| c.worker == *worker).collect();
-    let (told, how_to_make) = captures::by_hand(&experiments[0], &plain)?;
+    let (cells, how_to_make) = captures::by_hand(&experiments[0], &plain)?;
     let order: Vec<usize> = (0..plain.len()).collect();
     let keys = LaunchKeys { experiment: &experiments[0].name, seed: 1, ..LaunchKeys::default() };
-    let told: Vec<&cell::Cell> = told.iter().collect();
-    let text = request::request(&keys, &told, std::slice::from_ref(&order), std::slice::from_ref(&order));
+    let cells: Vec<&cell::Cell> = cells.iter().collect();
+    let text = request::request(&keys, &cells, std::slice::from_ref(&order), std::slice::from_ref(&order));
     print(&(how_to_make + &text))
 }

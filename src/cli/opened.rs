@@ -68,7 +68,7 @@ fn opened(folder: RunFolder) -> Result<Opened> {
 }
 
 /// Names the damage of a record on standard error; `code` unless it is damaged.
-fn told<'a>(run: &str, mut damage: impl Iterator<Item = &'a str>, code: u8) -> u8 {
+fn report_damage<'a>(run: &str, mut damage: impl Iterator<Item = &'a str>, code: u8) -> u8 {
     let Some(first) = damage.next() else { return code };
     let more = damage.count();
     let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
@@ -78,13 +78,13 @@ fn told<'a>(run: &str, mut damage: impl Iterator<Item = &'a str>, code: u8) -> u
 
 /// Exit code of a verb that used a run: 3 if it is damaged, which is named.
 pub(super) fn code_of_run(summary: &Summary, code: u8) -> u8 {
-    told(&summary.run, summary.damage(), code)
+    report_damage(&summary.run, summary.damage(), code)
 }
 
 /// Exit code of a verb that used a try or profile: 3 if it is damaged, which is named.
 pub(super) fn code_of<P, L>(kept: &Kept<P, L>, code: u8) -> u8 {
     let name = kept.folder.path().file_name().unwrap_or_default().to_string_lossy();
-    told(&name, kept.damage.iter().map(String::as_str), code)
+    report_damage(&name, kept.damage.iter().map(String::as_str), code)
 }
 
 /// Names an early end on standard error, for formats that have no word for it.

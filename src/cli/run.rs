@@ -147,7 +147,7 @@ struct Goal {
 }
 
 impl Goal {
-    fn of(arguments: &RunArgs) -> Result<Goal> {
+    fn parse(arguments: &RunArgs) -> Result<Goal> {
         let seconds = |text: &Option<String>, name| text.as_deref().map(sizes::parse_seconds).transpose().context(name);
         if arguments.launches == Some(0) {
             bail!("--launches 0 leaves nothing to measure");
@@ -179,7 +179,7 @@ impl RunArgs {
 /// Makes the plan of a new run.
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
-    let goal = Goal::of(arguments)?;
+    let goal = Goal::parse(arguments)?;
     let published = arguments.write_up().as_deref().map(published::named).transpose()?;
     let look = select.what.is_empty() && published.is_none() && !arguments.all;
     let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
@@ -224,11 +224,11 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
 fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
     let Some(text) = &arguments.wait_for_quiet else { return Ok(()) };
     let most = Duration::from_secs_f64(sizes::parse_seconds(text).context("--wait-for-quiet")?);
-    let mut said = f64::INFINITY;
+    let mut reported = f64::INFINITY;
     let quiet = preflight::wait_for_quiet(Path::new("/"), most, |seen, left_s| {
         let got = seen.got_share();
-        if (got - said).abs() > 0.1 {
-            said = got;
+        if (got - reported).abs() > 0.1 {
+            reported = got;
             remark!("waiting for a quieter machine: it gives {:.0} % of its CPUs; {left_s:.0} s left", got * 100.0);
         }
     })?;
@@ -275,7 +275,7 @@ impl Session {
         let granted = Granted { system_changes: arguments.allow_system_changes, files: &named };
         confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
         same_workers(&state.plan, &laboratory.workers)?;
-        let goal = Goal::of(arguments)?;
+        let goal = Goal::parse(arguments)?;
         let budget_s = goal.budget_s.unwrap_or(state.budget_s);
         let what = What::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
         let time = jiff::Timestamp::now().to_string();

@@ -16,9 +16,9 @@ pub(super) fn text(document: &Document, ascii: bool, full: bool) -> String {
 
 /// Screen of standard output; of standard error where that is a pipe into a pager.
 pub(super) fn screen(ascii: bool) -> Screen {
-    let asked = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    let of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
-    let width = asked.or_else(|| of(Term::stdout())).or_else(|| of(Term::stderr())).unwrap_or(UNKNOWN);
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let width_of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
+    let width = columns.or_else(|| width_of(Term::stdout())).or_else(|| width_of(Term::stderr())).unwrap_or(UNKNOWN);
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     Screen::new(width, ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal()))

@@ -30,8 +30,8 @@ impl Start {
     /// A name that no other run has, whatever its seed: many nodes may start in the same second and share one home.
     pub(super) fn run_id(&self) -> String {
         let identity = machine::identity(Path::new("/"));
-        let own = format!("{identity:?} {} {}", std::process::id(), self.0.as_nanosecond());
-        let digits = record::folder::sha256_hex(&[own.as_bytes()]);
+        let identity_text = format!("{identity:?} {} {}", std::process::id(), self.0.as_nanosecond());
+        let digits = record::folder::sha256_hex(&[identity_text.as_bytes()]);
         format!("{}-{}", self.second(), &digits[..8])
     }
 

@@ -41,10 +41,10 @@ impl Processes {
 
     /// Processes that ran between two probes, the busiest first; the kernel's memory threads apart. This process and
     /// its children are left out, and so is what used less than a hundredth of a CPU.
-    pub fn since(&self, earlier: &Processes, seconds: f64, own: u32) -> (Vec<Busy>, Vec<Busy>) {
+    pub fn since(&self, earlier: &Processes, seconds: f64, parent: u32) -> (Vec<Busy>, Vec<Busy>) {
         let mut others = Vec::new();
         let mut threads = Vec::new();
-        for (&pid, process) in self.by_pid.iter().filter(|(pid, p)| **pid != own && p.parent != own) {
+        for (&pid, process) in self.by_pid.iter().filter(|(pid, p)| **pid != parent && p.parent != parent) {
             let before = earlier.by_pid.get(&pid).map_or(0, |p| p.ticks);
             let cpus = process.ticks.saturating_sub(before) as f64 / TICKS_PER_SECOND / seconds.max(0.01);
             if cpus < 0.01 {

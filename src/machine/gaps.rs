@@ -27,13 +27,13 @@ pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
     };
     let children: Vec<_> = cpus.iter().map(start).collect::<Result<_>>()?;
     let outputs: Vec<_> = children.into_iter().map(|child| child.wait_with_output()).collect();
-    let mut found = Vec::new();
+    let mut gaps = Vec::new();
     for output in outputs {
         let output = output.context("the gap probe cannot be read")?;
         if !output.status.success() {
             bail!("the gap probe: {}", String::from_utf8_lossy(&output.stderr).trim());
         }
-        found.push(Gaps::parse(&String::from_utf8_lossy(&output.stdout))?);
+        gaps.push(Gaps::parse(&String::from_utf8_lossy(&output.stdout))?);
     }
-    Ok(found)
+    Ok(gaps)
 }

@@ -21,15 +21,15 @@ const MOST_TOP: u64 = 1 << 30;
 
 /// The largest step: twice what the machine tells of its last cache, and no more than a quarter of the memory that is
 /// available.
-fn top(told: Option<u64>, available: u64) -> u64 {
-    let wanted = told.unwrap_or(0).saturating_mul(2).min(MOST_TOP).next_power_of_two().max(LEAST_TOP);
+fn top(reported: Option<u64>, available: u64) -> u64 {
+    let wanted = reported.unwrap_or(0).saturating_mul(2).min(MOST_TOP).next_power_of_two().max(LEAST_TOP);
     wanted.min(available / 4)
 }
 
 /// Walks the ladder, in a second or few.
-fn measure(told: Option<u64>) -> Result<Ladder> {
+fn measure(reported: Option<u64>) -> Result<Ladder> {
     let helper = worker::helper()?;
-    let bytes = top(told, memory::available_bytes(Path::new("/")).bytes);
+    let bytes = top(reported, memory::available_bytes(Path::new("/")).bytes);
     let mut command = Command::new(&helper);
     command.args(["exec", "--parent"]).arg(std::process::id().to_string());
     command.arg("--cpus").arg(gaps::allowed_cpus().last().copied().unwrap_or(0).to_string()).arg("--").arg(&helper);
@@ -44,8 +44,8 @@ fn measure(told: Option<u64>) -> Result<Ladder> {
 /// File of this boot's latency sweep in the cache; none on a machine that cannot be told from others.
 fn name(identity: &Identity) -> Option<String> {
     let boot = identity.boot.as_ref()?;
-    let words = format!("{} {boot}", identity.machine.as_deref().unwrap_or_default());
-    Some(format!("ladder-{}.json", &record::folder::sha256_hex(&[words.as_bytes()])[..16]))
+    let key = format!("{} {boot}", identity.machine.as_deref().unwrap_or_default());
+    Some(format!("ladder-{}.json", &record::folder::sha256_hex(&[key.as_bytes()])[..16]))
 }
 
 /// Latency sweep of this boot.

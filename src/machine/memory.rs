@@ -62,8 +62,8 @@ pub fn available_bytes(root: &Path) -> Available {
     consider(machine.bytes("/proc/meminfo", "MemAvailable"), "MemAvailable".to_owned());
     for (folder, version) in cgroups(root) {
         for level in folder.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
-            let words = level.strip_prefix(root).unwrap_or(level).display().to_string();
-            consider(left_in(level, version), format!("the memory cgroup /{words}"));
+            let group = level.strip_prefix(root).unwrap_or(level).display().to_string();
+            consider(left_in(level, version), format!("the memory cgroup /{group}"));
         }
     }
     consider(rustix::process::getrlimit(rustix::process::Resource::As).current, "RLIMIT_AS".to_owned());

@@ -98,11 +98,11 @@ impl Snapshot {
         };
         let all = self.all_cpu.saturating_sub(earlier.all_cpu);
         let sectors = |which: fn(&(u64, u64)) -> u64| {
-            let of = |(name, now): (&String, &(u64, u64))| {
+            let sectors_since = |(name, now): (&String, &(u64, u64))| {
                 which(now).saturating_sub(earlier.sectors.get(name).map_or(0, which))
             };
             // A sector of proc_diskstats is 512 bytes on every device.
-            self.sectors.iter().map(of).sum::<u64>() * 512
+            self.sectors.iter().map(sectors_since).sum::<u64>() * 512
         };
         NoiseDelta {
             steal_share: if all == 0 { 0.0 } else { self.steal.saturating_sub(earlier.steal) as f64 / all as f64 },

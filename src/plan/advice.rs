@@ -44,7 +44,7 @@ pub struct Terms {
 }
 
 /// The question with its cells. `wish` says what `N` and a page are here.
-pub fn asked(
+pub fn request(
     topic: Topic,
     terms: &Terms,
     all: &[Experiment],
@@ -85,8 +85,8 @@ pub fn asked(
         for worker in mine {
             let ordinary = |m: &&record::method::Method| m.role == record::method::Role::Method && m.group.is_empty();
             for method in worker.methods().iter().filter(|m| m.experiment == topic.experiment).filter(ordinary) {
-                let found = cell(&method.name, &worker.name)?;
-                ways.extend(found.map(|cell| (format!("{}@{}", method.name, worker.name), cell)));
+                let cell = cell(&method.name, &worker.name)?;
+                ways.extend(cell.map(|cell| (format!("{}@{}", method.name, worker.name), cell)));
             }
         }
     }
@@ -111,15 +111,15 @@ fn one_cell(
     settings: &BTreeMap<String, String>,
     (all, workers, wish): (&[Experiment], &[Worker], &Wish),
 ) -> Result<Option<Cell>> {
-    let of = workers.iter().find(|w| w.name == worker).and_then(|w| w.method(&topic.experiment, method));
-    let Some(of) = of else { return Ok(None) };
-    let words = format!("{}/{method}@{worker}", topic.experiment);
-    let paired = if of.two_sided { format!("{words}+{worker}") } else { words };
-    let has = |key: &String| of.keys.iter().any(|(k, _)| k == key);
-    let own = settings.iter().filter(|(k, _)| has(k)).map(|(k, v)| (k.clone(), vec![v.clone()]));
+    let known = workers.iter().find(|w| w.name == worker).and_then(|w| w.method(&topic.experiment, method));
+    let Some(known) = known else { return Ok(None) };
+    let name = format!("{}/{method}@{worker}", topic.experiment);
+    let paired = if known.two_sided { format!("{name}+{worker}") } else { name };
+    let has = |key: &String| known.keys.iter().any(|(k, _)| k == key);
+    let relevant = settings.iter().filter(|(k, _)| has(k)).map(|(k, v)| (k.clone(), vec![v.clone()]));
     let wish = Wish {
         selectors: vec![Selector::parse(&paired)?],
-        settings: own.collect(),
+        settings: relevant.collect(),
         baseline: None,
         sizes: ParameterList::Default,
         ..wish.clone()
@@ -129,8 +129,8 @@ fn one_cell(
 }
 
 /// The wish that measures a question at these sizes, in these cases.
-pub fn wish(asked: &AdviceRequest, sizes: &[u64], settings: &BTreeMap<String, String>, here: &Wish) -> Result<Wish> {
-    let cells = || asked.ways.iter().map(|(_, cell)| cell).chain([&asked.obvious]);
+pub fn wish(request: &AdviceRequest, sizes: &[u64], settings: &BTreeMap<String, String>, here: &Wish) -> Result<Wish> {
+    let cells = || request.ways.iter().map(|(_, cell)| cell).chain([&request.obvious]);
     let selectors = cells().map(|c| Selector::parse(&c.name())).collect::<Result<_>>()?;
     let known = |key: &String| cells().any(|c| c.parameters.contains_key(key));
     let mut all: Vec<(String, Vec<String>)> =
@@ -139,23 +139,23 @@ pub fn wish(asked: &AdviceRequest, sizes: &[u64], settings: &BTreeMap<String, St
     Ok(Wish {
         selectors,
         settings: all,
-        baseline: Some(asked.topic.obvious.clone()),
+        baseline: Some(request.topic.obvious.clone()),
         sizes: ParameterList::Default,
         ..here.clone()
     })
 }
 
 /// The other cases of a topic, each with one thing that differs.
-pub fn cases(asked: &AdviceRequest) -> Vec<BTreeMap<String, String>> {
+pub fn cases(request: &AdviceRequest) -> Vec<BTreeMap<String, String>> {
     let known = |key: &str| {
-        asked.obvious.parameters.contains_key(key) || asked.ways.iter().any(|(_, c)| c.parameters.contains_key(key))
+        request.obvious.parameters.contains_key(key) || request.ways.iter().any(|(_, c)| c.parameters.contains_key(key))
     };
     let other = |(key, value): (&String, &String)| {
-        let differs = asked.settings.get(key) != Some(value) && known(key);
-        let mut settings = asked.settings.clone();
+        let differs = request.settings.get(key) != Some(value) && known(key);
+        let mut settings = request.settings.clone();
         settings.insert(key.clone(), value.clone());
         differs.then_some(settings)
     };
-    let all = asked.topic.also.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
+    let all = request.topic.also.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
     all.filter_map(other).collect()
 }

@@ -11,29 +11,29 @@ use crate::machine;
 use crate::worker::carried;
 
 /// The experiments of the user's own folder.
-fn own(folder: Option<&Path>) -> Result<Vec<Experiment>> {
-    let mut found: Vec<Experiment> = Vec::new();
-    let Some(folder) = folder else { return Ok(found) };
+fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
+    let mut experiments: Vec<Experiment> = Vec::new();
+    let Some(folder) = folder else { return Ok(experiments) };
     let folder = Folder::open(folder)?;
     for name in folder.names()? {
         if Path::new(&name).extension().is_some_and(|e| e == "toml") {
             let path = folder.path().join(&name);
             let text = super::text_of(&path)?;
-            let one = Experiment::parse(&path.display().to_string(), &text)?;
-            found.retain(|e| e.name != one.name);
-            found.push(one);
+            let experiment = Experiment::parse(&path.display().to_string(), &text)?;
+            experiments.retain(|e| e.name != experiment.name);
+            experiments.push(experiment);
         }
     }
-    Ok(found)
+    Ok(experiments)
 }
 
 /// The titles of all experiments. What the binary carries is not read any further.
 pub fn titles(folder: Option<&Path>) -> Result<Vec<Title>> {
-    let own: Vec<Title> = own(folder)?.iter().map(Experiment::titled).collect();
+    let user: Vec<Title> = user_folder(folder)?.iter().map(Experiment::titled).collect();
     let carried = carried::EXPERIMENTS.iter().map(|(path, text)| Title::parse(path, text));
     let mut all: Vec<Title> = carried.collect::<Result<_>>()?;
-    all.retain(|title| own.iter().all(|o| o.name != title.name));
-    all.extend(own);
+    all.retain(|title| user.iter().all(|o| o.name != title.name));
+    all.extend(user);
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)
 }
@@ -44,9 +44,9 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     for (path, text) in carried::EXPERIMENTS {
         all.push(Experiment::parse(path, text)?);
     }
-    for own in own(folder)? {
-        all.retain(|e: &Experiment| e.name != own.name);
-        all.push(own);
+    for experiment in user_folder(folder)? {
+        all.retain(|e: &Experiment| e.name != experiment.name);
+        all.push(experiment);
     }
     let here = machine::sizes_here(Path::new("/"));
     for experiment in &mut all {

@@ -34,20 +34,20 @@ pub fn all() -> Result<&'static [Claim]> {
 }
 
 /// A claim of the user's own.
-pub fn own(path: &Path) -> Result<Claim> {
+pub fn user_claim(path: &Path) -> Result<Claim> {
     let text = super::text_of(path)?;
     Claim::parse(&path.display().to_string(), &text)
 }
 
 /// The claims of some ids, in either case.
 pub fn find<'a>(all: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
-    let one = |id: &String| {
+    let claim = |id: &String| {
         all.iter().find(|c| c.id.eq_ignore_ascii_case(id)).with_context(|| {
             let hint = did_you_mean(id, all.iter().map(|c| c.id.as_str()));
             format!("there is no claim {id:?}{hint} (pagewise claims list shows them)")
         })
     };
-    ids.iter().map(one).collect()
+    ids.iter().map(claim).collect()
 }
 
 /// Claims with their cells, each cell once.
@@ -67,30 +67,34 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
     for claim in claims {
         let mut jobs = Vec::new();
         for (name, job) in claim.jobs() {
-            let mut asked = ResolvedJob { job: name.to_owned(), points: points(claim), ..ResolvedJob::default() };
+            let mut resolved_job =
+                ResolvedJob { job: name.to_owned(), points: points(claim), ..ResolvedJob::default() };
             let mut cells = |way: &str, further: &[(String, String)], point: Option<u64>| -> Result<Option<Cell>> {
                 let mut settings = settings(job, further);
                 let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
                 settings.extend(point.map(|value| (parameter.to_owned(), vec![value.to_string()])));
-                let words = format!("{}/{way}", job.experiment);
-                let Some(planned) = one_cell(&words, settings, experiments, workers, wish)? else { return Ok(None) };
+                let name = format!("{}/{way}", job.experiment);
+                let Some(planned) = one_cell(&name, settings, experiments, workers, wish)? else { return Ok(None) };
                 let cell = planned.cell.clone();
                 if !resolved.planned.iter().any(|p| p.cell == cell) {
                     resolved.planned.push(planned);
                 }
                 Ok(Some(cell))
             };
-            let at: Vec<Option<u64>> =
-                if asked.points.is_empty() { vec![None] } else { asked.points.iter().map(|p| Some(*p)).collect() };
+            let at: Vec<Option<u64>> = if resolved_job.points.is_empty() {
+                vec![None]
+            } else {
+                resolved_job.points.iter().map(|p| Some(*p)).collect()
+            };
             let context = || format!("claim {}, {name}", claim.id);
             for point in at {
-                asked.way.extend(cells(&job.way, &pairs(&job.way_set), point).with_context(context)?);
+                resolved_job.way.extend(cells(&job.way, &pairs(&job.way_set), point).with_context(context)?);
                 if let Some(other) = &job.other {
-                    asked.other.extend(cells(other, &pairs(&job.other_set), point).with_context(context)?);
+                    resolved_job.other.extend(cells(other, &pairs(&job.other_set), point).with_context(context)?);
                 }
             }
-            settle(&mut asked, job);
-            jobs.push(asked);
+            settle(&mut resolved_job, job);
+            jobs.push(resolved_job);
         }
         resolved.claims.push(ResolvedClaim { claim: (*claim).clone(), jobs });
     }
@@ -108,21 +112,21 @@ fn pairs(set: &std::collections::BTreeMap<String, String>) -> Vec<(String, Strin
 
 /// Parameters of one side of a job, the side's own last.
 fn settings(job: &Job, further: &[(String, String)]) -> Vec<(String, Vec<String>)> {
-    let own = |key: &String| further.iter().any(|(k, _)| k == key);
-    let both = job.set.iter().filter(|(key, _)| !own(key)).map(|(k, v)| (k.clone(), vec![v.clone()]));
+    let is_further = |key: &String| further.iter().any(|(k, _)| k == key);
+    let both = job.set.iter().filter(|(key, _)| !is_further(key)).map(|(k, v)| (k.clone(), vec![v.clone()]));
     both.chain(further.iter().map(|(k, v)| (k.clone(), vec![v.clone()]))).collect()
 }
 
 /// The one cell that these words stand for: the first value where several are usual. `None` where its family of workers is
 /// not here.
 fn one_cell(
-    words: &str,
+    name: &str,
     settings: Vec<(String, Vec<String>)>,
     experiments: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
 ) -> Result<Option<PlannedCell>> {
-    let selector = Selector::parse(words)?;
+    let selector = Selector::parse(name)?;
     let family = |pattern: &str| pattern.strip_suffix('*').map(str::to_owned);
     let absent = |start: String| !workers.iter().any(|w| w.name.starts_with(&start));
     let sides = selector.worker.iter().flat_map(|w| w.split('+'));
@@ -134,22 +138,22 @@ fn one_cell(
     let (found, _) = select::cells(experiments, workers, &wish)?;
     match found.into_iter().next() {
         Some(planned) => Ok(Some(planned)),
-        None => bail!("{words} has no cell with these parameters"),
+        None => bail!("{name} has no cell with these parameters"),
     }
 }
 
 /// Notes what cannot be compared here.
-fn settle(asked: &mut ResolvedJob, job: &Job) {
-    let needed = asked.points.len().max(1);
-    if asked.way.len() < needed || job.other.is_some() && asked.other.len() < needed {
-        let lacking = if asked.way.len() < needed { &job.way } else { job.other.as_ref().unwrap_or(&job.way) };
-        asked.left_out = format!("no worker here is {}", lacking.rsplit('@').next().unwrap_or(lacking));
-        asked.way.clear();
-        asked.other.clear();
-    } else if asked.way == asked.other && job.other_total.is_none() {
-        asked.left_out = "both sides are the same on this machine, such as one thread and N where N is 1".to_owned();
-        asked.way.clear();
-        asked.other.clear();
+fn settle(resolved: &mut ResolvedJob, job: &Job) {
+    let needed = resolved.points.len().max(1);
+    if resolved.way.len() < needed || job.other.is_some() && resolved.other.len() < needed {
+        let lacking = if resolved.way.len() < needed { &job.way } else { job.other.as_ref().unwrap_or(&job.way) };
+        resolved.left_out = format!("no worker here is {}", lacking.rsplit('@').next().unwrap_or(lacking));
+        resolved.way.clear();
+        resolved.other.clear();
+    } else if resolved.way == resolved.other && job.other_total.is_none() {
+        resolved.left_out = "both sides are the same on this machine, such as one thread and N where N is 1".to_owned();
+        resolved.way.clear();
+        resolved.other.clear();
     }
 }
 
@@ -170,13 +174,13 @@ fn cost_s(cell: &Cell, known_s: &BTreeMap<Cell, f64>) -> f64 {
 /// Leaves out what the budget is not enough for: what costs least for a further answer is taken first. `is_answered` tells
 /// which comparisons need not be measured. The cells to measure are returned, those first that answer most in their time.
 pub fn affordable(
-    asked: &mut [ResolvedClaim],
+    claims: &mut [ResolvedClaim],
     known_s: &BTreeMap<Cell, f64>,
     budget_s: f64,
     is_answered: impl Fn(&ResolvedClaim, usize) -> bool,
 ) -> Vec<Cell> {
     let mut open: Vec<(usize, usize)> = Vec::new();
-    for (i, one) in asked.iter().enumerate() {
+    for (i, one) in claims.iter().enumerate() {
         let wanted = |j: &usize| one.jobs[*j].left_out.is_empty() && !is_answered(one, *j);
         open.extend((0..one.jobs.len()).filter(wanted).map(|j| (i, j)));
     }
@@ -184,7 +188,7 @@ pub fn affordable(
     let mut spent_s = 0.0;
     while !open.is_empty() {
         let more_s = |&(i, j): &(usize, usize)| -> f64 {
-            let new: BTreeSet<&Cell> = asked[i].jobs[j].cells().filter(|c| !chosen.contains(*c)).collect();
+            let new: BTreeSet<&Cell> = claims[i].jobs[j].cells().filter(|c| !chosen.contains(*c)).collect();
             new.into_iter().map(|cell| cost_s(cell, known_s)).sum()
         };
         let costs: Vec<f64> = open.iter().map(more_s).collect();
@@ -193,13 +197,13 @@ pub fn affordable(
         let Some(next) = cheapest else { break };
         let ((i, j), more_s) = (open.remove(next), costs[next]);
         if spent_s + more_s > budget_s {
-            let job = &mut asked[i].jobs[j];
+            let job = &mut claims[i].jobs[j];
             job.left_out = format!("the budget did not reach it; it needs about {more_s:.0} s");
             job.for_lack_of_time = true;
             continue;
         }
         spent_s += more_s;
-        for cell in asked[i].jobs[j].cells() {
+        for cell in claims[i].jobs[j].cells() {
             if !chosen.contains(cell) {
                 chosen.push(cell.clone());
             }
@@ -215,8 +219,8 @@ pub(super) fn cells(
     chosen: &[Cell],
     experiments: &[Experiment],
 ) -> (Vec<PlannedCell>, Vec<Experiment>) {
-    let of = |cell: &Cell| resolved.planned.iter().find(|p| p.cell == *cell).cloned();
-    let planned: Vec<PlannedCell> = chosen.iter().filter_map(of).collect();
+    let planned_cell = |cell: &Cell| resolved.planned.iter().find(|p| p.cell == *cell).cloned();
+    let planned: Vec<PlannedCell> = chosen.iter().filter_map(planned_cell).collect();
     let time_s =
         |name: &str| chosen.iter().filter(|c| c.experiment == name).map(|c| cost_s(c, &resolved.known_s)).sum::<f64>();
     let jobs = || resolved.claims.iter().flat_map(|a| &a.jobs);

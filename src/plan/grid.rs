@@ -25,14 +25,14 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
             ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => &parameter.look,
             _ => &parameter.default,
         };
-        let words = match set {
+        let chosen = match set {
             Some([all]) if all == "all" => &parameter.values[..],
             Some(values) => values,
             None => usual,
         };
         let mut values = BTreeSet::new();
         let mut ordered = Vec::new();
-        for word in words {
+        for word in chosen {
             let chosen_here = set.is_none() && matches!(kind, Kind::Choice(known) if !known.contains(word));
             if chosen_here {
                 continue; // The experiment's default is not one of this method's choices; its others are.

@@ -20,7 +20,7 @@ pub(super) fn launch_groups(
     twins: Twins,
 ) -> Result<Vec<LaunchGroup>> {
     add_twins(cells, experiments, baselines, twins)?;
-    let mut found: Vec<(String, LaunchGroup)> = Vec::new();
+    let mut planned: Vec<(String, LaunchGroup)> = Vec::new();
     // Cells with fewer parameters (limits, floors) come last, so that they find the group of the cells they belong to.
     let mut order: Vec<usize> = (0..cells.len()).filter(|&i| cells[i].outcome.is_none()).collect();
     let grouping = |i: usize| {
@@ -35,18 +35,19 @@ pub(super) fn launch_groups(
         let key = format!("{} {} {:?}", cells[i].cell.experiment, cells[i].cell.worker, method.isolation);
         let preloaded = method.preload.is_some();
         let home = (method.isolation == Isolation::Shared && !preloaded)
-            .then(|| (0..found.len()).find(|&u| found[u].0 == key && compatible(&group, &groups[u])))
+            .then(|| (0..planned.len()).find(|&u| planned[u].0 == key && compatible(&group, &groups[u])))
             .flatten();
         match home {
-            Some(u) => found[u].1.cells.push(i),
+            Some(u) => planned[u].1.cells.push(i),
             None => {
                 let fresh = method.isolation == Isolation::Fresh;
-                found.push((key, LaunchGroup { experiment: cells[i].cell.experiment.clone(), cells: vec![i], fresh }));
+                planned
+                    .push((key, LaunchGroup { experiment: cells[i].cell.experiment.clone(), cells: vec![i], fresh }));
                 groups.push(group);
             }
         }
     }
-    Ok(found.into_iter().map(|(_, group)| group).collect())
+    Ok(planned.into_iter().map(|(_, group)| group).collect())
 }
 
 /// Baselines with a hidden duplicate.
@@ -91,10 +92,10 @@ pub(super) fn baselines(
     let mut chosen = BTreeMap::new();
     for experiment in experiments {
         let has = |name: &str| cells.iter().any(|p| p.cell.experiment == experiment.name && p.cell.method == name);
-        let own = wish.baseline.as_deref().filter(|b| has(b));
+        let wished = wish.baseline.as_deref().filter(|b| has(b));
         let first = || cells.iter().find(|p| p.cell.experiment == experiment.name).map(|p| p.cell.method.clone());
         let usual = has(&experiment.baseline).then(|| experiment.baseline.clone());
-        if let Some(name) = own.map(str::to_owned).or(usual).or_else(first) {
+        if let Some(name) = wished.map(str::to_owned).or(usual).or_else(first) {
             chosen.insert(experiment.name.clone(), name);
         }
     }

@@ -82,25 +82,25 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
         let known: Vec<_> = readers.iter().map(|e| e.name.as_str()).collect();
         bail!("{key}= says what to read, so name an experiment that reads a file: {}", known.join(", "));
     }
-    let own = Own::look(key, Path::new(named))?;
-    *named = own.path.to_str().with_context(|| format!("{key}=: the path is not UTF-8"))?.to_owned();
-    let of = |concern| readers.iter().find_map(|e| Some((e.key(concern)?, *e)));
-    let size = of(Concern::FileSize).and_then(|(key, _)| wish.settings.iter().find(|(k, _)| k == key));
+    let file = Own::look(key, Path::new(named))?;
+    *named = file.path.to_str().with_context(|| format!("{key}=: the path is not UTF-8"))?.to_owned();
+    let key_of = |concern| readers.iter().find_map(|e| Some((e.key(concern)?, *e)));
+    let size = key_of(Concern::FileSize).and_then(|(key, _)| wish.settings.iter().find(|(k, _)| k == key));
     for (key, size) in size.iter().flat_map(|(key, sizes)| sizes.iter().map(move |size| (key, size))) {
-        if sizes::parse_size(size).with_context(|| key.clone())? > own.bytes {
-            bail!("{key}={size}, but {} has only {} bytes", own.path.display(), own.bytes);
+        if sizes::parse_size(size).with_context(|| key.clone())? > file.bytes {
+            bail!("{key}={size}, but {} has only {} bytes", file.path.display(), file.bytes);
         }
     }
-    let place = if own.in_memory { TMPFS } else { DISK };
+    let place = if file.in_memory { TMPFS } else { DISK };
     let any_file = |(key, experiment): (&str, &Experiment)| experiment.parameters[key].values.first().cloned();
-    let content = of(Concern::FileContent).and_then(any_file).filter(|_| !own.is_capture);
+    let content = key_of(Concern::FileContent).and_then(any_file).filter(|_| !file.is_capture);
     let settled = [
-        (Concern::FileSize, Some(own.bytes.to_string())),
+        (Concern::FileSize, Some(file.bytes.to_string())),
         (Concern::FilePlace, Some(place.to_owned())),
         (Concern::FileContent, content),
     ];
     for (concern, value) in settled {
-        if let (Some((key, _)), Some(value)) = (of(concern), value)
+        if let (Some((key, _)), Some(value)) = (key_of(concern), value)
             && !wish.settings.iter().any(|(asked, _)| asked == key)
         {
             wish.settings.push((key.to_owned(), vec![value]));
@@ -157,8 +157,8 @@ pub fn settle_unbounded(cells: &mut [PlannedCell], experiments: &[Experiment], w
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
         let Some(experiment) = experiments.iter().find(|e| e.name == planned.cell.experiment) else { continue };
         let key = experiment.key(Concern::MemoryBound);
-        let asked = key.and_then(|key| wish.settings.iter().find(|(asked, _)| asked == key));
-        let only_bounded = asked.is_some_and(|(_, values)| values.iter().all(|value| is_bound(value)));
+        let wished = key.and_then(|key| wish.settings.iter().find(|(wished, _)| wished == key));
+        let only_bounded = wished.is_some_and(|(_, values)| values.iter().all(|value| is_bound(value)));
         let value = |concern| experiment.value(&planned.cell, concern);
         if only_bounded && value(Concern::File).is_some() && value(Concern::MemoryBound).is_none() {
             let reason = "it cannot be measured under a memory bound; the methods of the native worker can";

@@ -73,18 +73,18 @@ pub fn cells(
     // What the write-ups say first, of that what is done with soonest: where the budget ends, the long rows are missing.
     let size = |f: &Figure| f.parameters.get("bytes").and_then(|b| parse_size(b).ok()).unwrap_or(0);
     figures.sort_by_key(|(_, f)| (!f.headline, size(f)));
-    for (id, figure, words) in figures.into_iter().flat_map(|(id, f)| f.cells().map(move |words| (id, f, words))) {
-        let selector = Selector::parse(words).with_context(|| format!("{id}: {}", figure.label))?;
-        let own =
+    for (id, figure, name) in figures.into_iter().flat_map(|(id, f)| f.cells().map(move |name| (id, f, name))) {
+        let selector = Selector::parse(name).with_context(|| format!("{id}: {}", figure.label))?;
+        let parameters =
             figure.parameters.iter().map(|(k, v)| (k.clone(), vec![permitted(v, allow_system_changes).to_owned()]));
         let known = catalog::find(experiments, &selector.experiment)?;
         let set = wish
             .settings
             .iter()
             .filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
-        let settings = own.chain(set.cloned()).collect();
+        let settings = parameters.chain(set.cloned()).collect();
         let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
-        if no_worker(workers, words) {
+        if no_worker(workers, name) {
             continue; // The row then says that it is not in this run.
         }
         let (found, of) = select::cells(experiments, workers, &wish)?;
@@ -103,8 +103,8 @@ pub fn cells(
 }
 
 /// Tells whether a figure names a family of workers, such as `java*`, of which there is none here.
-fn no_worker(workers: &[Worker], words: &str) -> bool {
-    let family = words.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
+fn no_worker(workers: &[Worker], name: &str) -> bool {
+    let family = name.split_once('@').and_then(|(_, worker)| worker.strip_suffix('*'));
     family.is_some_and(|start| !workers.iter().any(|w| w.name.starts_with(start)))
 }
 

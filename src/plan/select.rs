@@ -79,16 +79,16 @@ fn selected<'a>(
         Some(pattern) if pattern.contains('*') => {
             matching_workers(std::slice::from_ref(pattern), experiment, workers, selector.method.as_deref())
         }
-        Some(words) => vec![words.clone()],
+        Some(name) => vec![name.clone()],
         None => matching_workers(experiment.usual_workers(wish.sizes), experiment, workers, selector.method.as_deref()),
     };
-    let mut found = Vec::new();
-    for words in &names {
-        let mut sides = words.split('+');
-        let first = worker::find(workers, sides.next().unwrap_or(words))?;
+    let mut methods = Vec::new();
+    for name in &names {
+        let mut sides = name.split('+');
+        let first = worker::find(workers, sides.next().unwrap_or(name))?;
         let second = sides.next().map(|s| worker::find(workers, s)).transpose()?;
         for method in first.methods().iter().filter(|m| m.experiment == experiment.name) {
-            let asked = selector.method.as_ref().map_or_else(
+            let is_chosen = selector.method.as_ref().map_or_else(
                 || {
                     experiment.takes(&method.name, wish.sizes)
                         && !(wish.sizes == ParameterList::Look && method.role == Role::Published)
@@ -96,20 +96,20 @@ fn selected<'a>(
                 |name| *name == method.name,
             );
             let other = second.unwrap_or(first);
-            if asked && (method.two_sided || second.is_none()) {
+            if is_chosen && (method.two_sided || second.is_none()) {
                 let both = other.method(&experiment.name, &method.name).is_some();
                 if !method.two_sided {
-                    found.push((method, first.name.clone()));
+                    methods.push((method, first.name.clone()));
                 } else if both {
-                    found.push((method, format!("{}+{}", first.name, other.name)));
+                    methods.push((method, format!("{}+{}", first.name, other.name)));
                 }
             }
         }
     }
-    if found.is_empty() {
+    if methods.is_empty() {
         return Err(nothing_selected(experiment, workers, selector));
     }
-    Ok(found)
+    Ok(methods)
 }
 
 /// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).

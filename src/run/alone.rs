@@ -31,8 +31,8 @@ pub struct Check {
 impl Check {
     /// Excludes another check by root, unless `forced`. Waits for other runs at most `longest`, and says so on standard error.
     pub fn begin(forced: bool, longest: Duration) -> Result<Check> {
-        let own = of_root();
-        if !forced && own.as_ref().is_some_and(|folder| !free(folder, FlockOperation::NonBlockingLockExclusive)) {
+        let lock = of_root();
+        if !forced && lock.as_ref().is_some_and(|folder| !free(folder, FlockOperation::NonBlockingLockExclusive)) {
             bail!("root is checking this machine already; wait for it, or --force marks both");
         }
         let (began, is_free) = (Instant::now(), || Alone::on_this_machine(false).is_ok());
@@ -46,7 +46,7 @@ impl Check {
                 std::thread::sleep(AGAIN);
             }
         }
-        Ok(Check { _lock: own })
+        Ok(Check { _lock: lock })
     }
 }
 

@@ -76,8 +76,10 @@ impl Bounds {
 /// The key and the bound in bytes, `None` where there is none.
 fn bound_of(plan: &Plan, cell: &Cell) -> Option<(String, String)> {
     let experiment = plan.experiment(&cell.experiment)?;
-    let of = |concern| Some((experiment.key(concern)?.to_owned(), experiment.value(cell, concern)?.to_owned()));
-    of(Concern::MemoryBound).or_else(|| of(Concern::OwnMemoryBound)).filter(|(_, bound)| Bound::parse(bound).is_some())
+    let setting = |concern| Some((experiment.key(concern)?.to_owned(), experiment.value(cell, concern)?.to_owned()));
+    setting(Concern::MemoryBound)
+        .or_else(|| setting(Concern::OwnMemoryBound))
+        .filter(|(_, bound)| Bound::parse(bound).is_some())
 }
 
 /// Tells whether the worker keeps the bound by itself, too, by stopping early: it is measured where no cgroup can be made.

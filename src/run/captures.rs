@@ -58,11 +58,11 @@ fn wanted(experiment: Option<&Experiment>, cell: &Cell) -> Option<(String, Strin
 
 /// The cell as its worker is to be told: with the path of the file.
 fn with_path(experiment: Option<&Experiment>, cell: &Cell, path: &Path) -> Cell {
-    let mut told = cell.clone();
+    let mut cell = cell.clone();
     if let Some(key) = experiment.and_then(|e| e.key(Concern::File)) {
-        told.parameters.insert(key.to_owned(), path.to_string_lossy().into_owned());
+        cell.parameters.insert(key.to_owned(), path.to_string_lossy().into_owned());
     }
-    told
+    cell
 }
 
 impl Inputs {
@@ -132,21 +132,21 @@ pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
 /// cache yet.
 pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, String)> {
     let mut missing = BTreeSet::new();
-    let mut told = Vec::new();
+    let mut named = Vec::new();
     for cell in cells {
-        let mut one = (*cell).clone();
+        let mut with_file = (*cell).clone();
         if let Some((_, bytes)) = wanted(Some(experiment), cell) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
                 let (helper, path) = (worker::helper()?, path.display());
-                let words = format!("{} make-capture {path} {bytes} {CAPTURE_SEED}", helper.display());
-                missing.insert(format!("# first: {words}\n"));
+                let command = format!("{} make-capture {path} {bytes} {CAPTURE_SEED}", helper.display());
+                missing.insert(format!("# first: {command}\n"));
             }
-            one = with_path(Some(experiment), cell, &path);
+            with_file = with_path(Some(experiment), cell, &path);
         }
-        told.push(one);
+        named.push(with_file);
     }
-    Ok((told, missing.into_iter().collect()))
+    Ok((named, missing.into_iter().collect()))
 }
 
 /// `None` where the file is there now; otherwise why not.
@@ -161,9 +161,9 @@ fn make_one(
     let parent = path.parent().unwrap_or(Path::new("/"));
     let part = format!(".pagewise-{run}.part");
     guard.undo(Undo::RemoveNamed { folder: parent, lead: ".", run })?;
-    let words = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()]
+    let arguments = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()]
         .map(ToOwned::to_owned);
-    let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()].into_iter().chain(words).collect();
+    let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()].into_iter().chain(arguments).collect();
     let (said, messages) = (folder.file(SAID), folder.file(MESSAGES));
     let side = Side {
         command: &command,

@@ -111,7 +111,7 @@ pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Resul
     let mut trouble = None;
     for side in sides {
         match Watched::start(side) {
-            Ok(one) => watched.push(one),
+            Ok(side) => watched.push(side),
             Err(error) => {
                 trouble = Some(error);
                 break;
@@ -119,10 +119,10 @@ pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Resul
         }
     }
     if trouble.is_some() {
-        watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
+        watched.iter_mut().for_each(|side| side.end(End::Stopped, Signal::KILL));
     }
     if let Err(error) = wait(&mut watched, begun, time_limit, signals) {
-        watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
+        watched.iter_mut().for_each(|side| side.end(End::Stopped, Signal::KILL));
         return Err(error);
     }
     match trouble {
@@ -136,13 +136,13 @@ pub fn launch(sides: &[Side], time_limit: TimeLimit, signals: &Signals) -> Resul
 fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signals) -> Result<()> {
     let time_limit = limit.duration();
     let mut deadline = begun.deadline(TimeLimit::Strict(time_limit), std::iter::empty());
-    let mut asked = false;
+    let mut has_asked = false;
     loop {
-        for one in watched.iter_mut().filter(|w| w.ended.is_none()) {
-            if let Some(status) = one.child.try_wait().context("cannot wait for a worker")? {
-                one.ended = Some(status);
+        for side in watched.iter_mut().filter(|w| w.ended.is_none()) {
+            if let Some(status) = side.child.try_wait().context("cannot wait for a worker")? {
+                side.ended = Some(status);
                 // Helpers that the worker forked die with it; the group is ended once more in case one was being born.
-                let _ = kill_process_group(one.pid, Signal::KILL);
+                let _ = kill_process_group(side.pid, Signal::KILL);
             }
         }
         if watched.iter().all(|w| w.ended.is_some()) {
@@ -150,22 +150,22 @@ fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signa
         }
         let one_failed = watched.iter().any(|w| w.ended.is_some_and(|status| !status.success()));
         let now = Instant::now();
-        if now >= deadline && !asked && !one_failed {
+        if now >= deadline && !has_asked && !one_failed {
             let running = watched.iter().filter(|w| w.ended.is_none());
             deadline = deadline.max(begun.deadline(limit, running.map(|w| w.pid.as_raw_nonzero().get())));
         }
         if signals.arrived().is_some() {
-            watched.iter_mut().for_each(|one| one.end(End::Stopped, Signal::KILL));
+            watched.iter_mut().for_each(|side| side.end(End::Stopped, Signal::KILL));
         } else if now >= deadline {
-            for one in watched.iter_mut().filter(|w| asked && w.ended.is_none()) {
-                if let Some(End::TimeLimit(seconds)) = one.cause {
-                    one.cause = Some(End::Deaf(seconds));
+            for side in watched.iter_mut().filter(|w| has_asked && w.ended.is_none()) {
+                if let Some(End::TimeLimit(seconds)) = side.cause {
+                    side.cause = Some(End::Deaf(seconds));
                 }
             }
             let cause = || if one_failed { End::OtherSide } else { End::TimeLimit(time_limit.as_secs()) };
-            let signal = if asked { Signal::KILL } else { Signal::TERM };
-            watched.iter_mut().for_each(|one| one.end(cause(), signal));
-            asked = true;
+            let signal = if has_asked { Signal::KILL } else { Signal::TERM };
+            watched.iter_mut().for_each(|side| side.end(cause(), signal));
+            has_asked = true;
             deadline = now + GRACE;
         } else if one_failed && watched.len() > 1 {
             deadline = deadline.min(now + GRACE);

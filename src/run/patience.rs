@@ -74,8 +74,8 @@ fn stolen_share(before: Ticks, now: Ticks) -> f64 {
 /// The longest that a thread of a process was ready to run and did not: the second number of `schedstat`, in nanoseconds.
 fn waited(proc: &Path, pid: i32) -> Duration {
     let tasks = proc.join(pid.to_string()).join("task");
-    let of = |text: String| text.split_whitespace().nth(1).and_then(|n| n.parse().ok());
-    let read = |thread: &String| kernel::read(tasks.join(thread).join("schedstat")).ok().and_then(of);
+    let waited_ns = |text: String| text.split_whitespace().nth(1).and_then(|n| n.parse().ok());
+    let read = |thread: &String| kernel::read(tasks.join(thread).join("schedstat")).ok().and_then(waited_ns);
     let names = kernel::names(&tasks);
     let all = names.iter().filter_map(read);
     Duration::from_nanos(all.max().unwrap_or(0))

@@ -30,9 +30,9 @@ impl Progress {
     }
 
     /// Begins an experiment of so many; nothing is known of it yet.
-    pub fn begin(&mut self, number: usize, of: usize) {
+    pub fn begin(&mut self, number: usize, all: usize) {
         self.reached.clear();
-        self.number = if of > 1 { format!("{number} of {of} · ") } else { String::new() };
+        self.number = if all > 1 { format!("{number} of {all} · ") } else { String::new() };
     }
 
     /// Results of finished experiments, a few words each, the latest last.
@@ -47,7 +47,7 @@ impl Progress {
     }
 
     fn line(&self, what: &str, left_s: f64) -> String {
-        let left = report::words::duration(left_s.max(0.0));
+        let left = report::wording::duration(left_s.max(0.0));
         let mut line = format!("{left} left · {}{what}{}", self.number, self.reached);
         if !self.learnt.is_empty() {
             let latest_first: Vec<&str> = self.learnt.iter().rev().map(String::as_str).collect();

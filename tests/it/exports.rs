@@ -23,7 +23,7 @@ fn fixture(name: &str) -> Summary {
 fn written(summary: &Summary, format: &str) -> Vec<u8> {
     let format = FORMATS.iter().find(|f| f.name == format).unwrap();
     let mut bytes = Vec::new();
-    (format.write)(&Taken::of(summary, &[]), &mut bytes).unwrap();
+    (format.write)(&Taken::new(summary, &[]), &mut bytes).unwrap();
     bytes
 }
 
@@ -220,8 +220,8 @@ fn markdown_has_every_row_that_is_shown() {
 #[test]
 fn experiments_that_are_not_wanted_are_left_out() {
     let summary = fixture("look.json");
-    let all = Taken::of(&summary, &[]);
-    let one = Taken::of(&summary, &["fault".to_owned()]);
+    let all = Taken::new(&summary, &[]);
+    let one = Taken::new(&summary, &["fault".to_owned()]);
     assert!(one.cells.len() < all.cells.len() && one.cells.iter().all(|c| c.experiment == "fault"));
     let text = |taken: &Taken| {
         let mut bytes = Vec::new();

@@ -117,7 +117,7 @@ fn is_inert(summary: &Summary) {
         assert_eq!(steering(&text, &['\n']), None);
         assert!(text.lines().all(|l| l.chars().count() <= 80));
     }
-    let taken = Taken::of(summary, &[]);
+    let taken = Taken::new(summary, &[]);
     for format in &FORMATS {
         let mut bytes = Vec::new();
         (format.write)(&taken, &mut bytes).unwrap();
@@ -265,7 +265,7 @@ fn very_many_cells_are_all_written() {
     group.best.clear();
     group.recommendation = Recommendation::Nothing;
     summary.groups.push(group);
-    let taken = Taken::of(&summary, &[]);
+    let taken = Taken::new(&summary, &[]);
     for (format, rows) in [("csv", MANY + 1), ("ndjson", MANY), ("junit", MANY)] {
         let mut bytes = Vec::new();
         (FORMATS.iter().find(|f| f.name == format).unwrap().write)(&taken, &mut bytes).unwrap();

@@ -2,26 +2,26 @@
 
 use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Role, Summary, Unsettled, Verdict};
 
-use crate::words;
+use crate::wording;
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
-    let margin = words::percent(summary.settings.margin);
-    let mut said = Vec::new();
+    let margin = wording::percent(summary.settings.margin);
+    let mut sentences = Vec::new();
     match group.best.iter().find(|b| b.group.is_empty()) {
-        Some(best) => said.push(ordinary(summary, group, best, &margin, &name)),
+        Some(best) => sentences.push(ordinary(summary, group, best, &margin, &name)),
         None if group.cells.iter().all(|&c| matches!(summary.cells[c].role, Role::Published | Role::Null)) => {
-            said.push("no recommendation: published jobs stand as they were, none for another".to_owned());
+            sentences.push("no recommendation: published jobs stand as they were, none for another".to_owned());
         }
         None if group.baseline.is_none() => {
-            said.push("no recommendation: what the others are compared with was not measured".to_owned());
+            sentences.push("no recommendation: what the others are compared with was not measured".to_owned());
         }
         None => {}
     }
     for best in group.best.iter().filter(|b| !b.group.is_empty() && b.ranked > 1) {
-        said.push(of_kind(best, &margin, &name));
+        sentences.push(of_kind(best, &margin, &name));
     }
-    said
+    sentences
 }
 
 fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
@@ -30,11 +30,11 @@ fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
 
 /// Methods that are not settled, each with the time that would settle it.
 fn unsettled(all: &[&Unsettled], name: &impl Fn(usize) -> String) -> String {
-    let words = |u: &&Unsettled| {
-        let more = u.more_s.map_or_else(String::new, |s| format!(" (about {} more)", words::duration(s.max(1.0))));
+    let with_time = |u: &&Unsettled| {
+        let more = u.more_s.map_or_else(String::new, |s| format!(" (about {} more)", wording::duration(s.max(1.0))));
         format!("{}{more}", name(u.cell))
     };
-    all.iter().map(words).collect::<Vec<_>>().join(", ")
+    all.iter().map(with_time).collect::<Vec<_>>().join(", ")
 }
 
 /// Tells whether a job that is not ranked with the baseline is shown to be faster: then "nothing" would be too much said.
@@ -63,7 +63,7 @@ fn ordinary(
     let open = |named: usize| best.unsettled.iter().filter(|u| u.cell != named).collect::<Vec<&Unsettled>>();
     let (mut text, named) = match group.recommendation {
         Recommendation::Use { cell, ratio } => {
-            (format!("→ use {}: {}", name(cell), words::at_least_faster(&ratio)), cell)
+            (format!("→ use {}: {}", name(cell), wording::at_least_faster(&ratio)), cell)
         }
         Recommendation::Keep { cell } => {
             let what = if unranked_is_faster(summary, group) { "nothing that is ranked with it" } else { "nothing" };

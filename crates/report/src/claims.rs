@@ -7,7 +7,7 @@ use record::summary::Estimate;
 use crate::document::{Block, Body, Cell, Column, Document, Entry, Place, Section, Shown, Table};
 use crate::numbers;
 use crate::plot::{Axis, Plot};
-use crate::words::count;
+use crate::wording::count;
 
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;
@@ -41,8 +41,8 @@ pub fn document(answers: &Answers, full: bool) -> Document {
             document.sections.push(Section { id, title, short: verdict.label().to_owned(), place, blocks });
         }
     }
-    let facts = answers.environment.iter().map(|(name, value)| Entry::of(name, vec![Cell::text(value)]));
-    let facts = Table::of("The machine", vec![Column::text("fact"), Column::text("")], facts);
+    let facts = answers.environment.iter().map(|(name, value)| Entry::new(name, vec![Cell::text(value)]));
+    let facts = Table::new("The machine", vec![Column::text("fact"), Column::text("")], facts);
     document.section("sum", "In short", Place::Everywhere, summing_up(answers, whole)).section(
         "environment",
         "Environment",
@@ -101,7 +101,7 @@ fn table(answers: &Answers) -> Block {
         }
         let published = Cell::text(other.map_or("", |job| job.word.label()));
         cells.extend([Cell::number(figure, value), published, Cell::text(&answer.statement)]);
-        Entry::of(&answer.id, cells)
+        Entry::new(&answer.id, cells)
     };
     let bodies = VERDICTS.into_iter().map(|verdict| {
         let rows: Vec<Entry> = answers.answers.iter().filter(|a| a.word == verdict).map(row).collect();
@@ -138,7 +138,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
         rows.extend([&job.cause, &job.why].into_iter().filter(|w| !w.is_empty()).map(|w| ("", format!("{w}."))));
         points.extend(job.points.iter().map(|point| {
             let ratio = point.ratio.as_ref().map_or_else(|| "no figure".to_owned(), numbers::with_limits);
-            Entry::of(format_size(point.value), vec![Cell::number(ratio, point.ratio.map(|r| r.ratio))])
+            Entry::new(format_size(point.value), vec![Cell::number(ratio, point.ratio.map(|r| r.ratio))])
         }));
     }
     rows.push(("beware", answer.confuses.clone().unwrap_or_default()));
@@ -151,11 +151,11 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
     let address = source.address.as_ref().map(|address| format!("{address} (read {})", source.read));
     rows.push(("at", address.or(source.unlocated.clone()).unwrap_or_default()));
     let rows = rows.into_iter().filter(|(_, text)| !text.is_empty());
-    let rows = rows.map(|(name, text)| Entry::of(name, vec![Cell::text(text)]));
-    let mut blocks = vec![Block::Table(Table::of("", vec![Column::text(""), Column::words("")], rows))];
+    let rows = rows.map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+    let mut blocks = vec![Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows))];
     if !points.is_empty() {
         let columns = vec![Column::text("value"), Column::number("ratio")];
-        blocks.push(Block::Table(Table::of("The ratio at each value", columns, points)));
+        blocks.push(Block::Table(Table::new("The ratio at each value", columns, points)));
     }
     if whole {
         blocks.insert(0, Block::Heading(answer.id.clone()));
@@ -188,7 +188,7 @@ pub fn list(claims: &[&Claim]) -> Document {
             (None, Kind::Crossover) => "crossover",
             (None, Kind::Absolute) => "absolute",
         };
-        Entry::of(&claim.id, vec![Cell::text(kind), Cell::text(&claim.statement)])
+        Entry::new(&claim.id, vec![Cell::text(kind), Cell::text(&claim.statement)])
     };
     let columns = vec![Column::text("claim"), Column::text("kind"), Column::text("statement")];
     let crossovers = claims.iter().filter(|c| c.kind == Kind::Crossover).count();
@@ -197,6 +197,6 @@ pub fn list(claims: &[&Claim]) -> Document {
         "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-)",
         count(claims.len(), "claim")
     );
-    let blocks = vec![Block::Table(Table::of("", columns, claims.iter().map(row))), Block::Text(total)];
+    let blocks = vec![Block::Table(Table::new("", columns, claims.iter().map(row))), Block::Text(total)];
     Document::new("claims", []).section("claims", "", Place::Everywhere, blocks)
 }

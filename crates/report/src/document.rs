@@ -262,7 +262,7 @@ impl Block {
 
 impl Table {
     /// A table of one body.
-    pub fn of(caption: impl Into<String>, columns: Vec<Column>, rows: impl IntoIterator<Item = Entry>) -> Table {
+    pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: impl IntoIterator<Item = Entry>) -> Table {
         let bodies = vec![Body { rows: rows.into_iter().collect(), ..Body::default() }];
         Table { caption: caption.into(), legend: Vec::new(), columns, bodies }
     }
@@ -277,28 +277,28 @@ impl Key {
 }
 
 impl Column {
-    fn of(title: impl Into<String>, shape: Shape) -> Column {
+    fn shaped(title: impl Into<String>, shape: Shape) -> Column {
         Column { title: title.into(), shape, ..Column::default() }
     }
 
     /// A column of a few words.
     pub fn text(title: impl Into<String>) -> Column {
-        Column::of(title, Shape::Text)
+        Column::shaped(title, Shape::Text)
     }
 
     /// A column of sentences.
-    pub fn words(title: impl Into<String>) -> Column {
-        Column::of(title, Shape::Words)
+    pub fn sentences(title: impl Into<String>) -> Column {
+        Column::shaped(title, Shape::Words)
     }
 
     /// A column of figures.
     pub fn number(title: impl Into<String>) -> Column {
-        Column::of(title, Shape::Number)
+        Column::shaped(title, Shape::Number)
     }
 
     /// A column of drawings below an axis.
     pub fn plot(axis: Plot) -> Column {
-        Column { axis: Some(axis), ..Column::of("", Shape::Drawn) }
+        Column { axis: Some(axis), ..Column::shaped("", Shape::Drawn) }
     }
 
     /// The same for some readers.
@@ -309,7 +309,7 @@ impl Column {
 
 impl Entry {
     /// A row of this name.
-    pub fn of(name: impl Into<String>, cells: Vec<Cell>) -> Entry {
+    pub fn new(name: impl Into<String>, cells: Vec<Cell>) -> Entry {
         Entry { name: name.into(), cells, ..Entry::default() }
     }
 }
@@ -353,7 +353,7 @@ impl Cell {
 
     /// A share, in percent; empty where there is none.
     pub fn share(share: Option<f64>) -> Cell {
-        share.map_or_else(Cell::default, |s| Cell::number(crate::words::percent(s), Some(s)))
+        share.map_or_else(Cell::default, |s| Cell::number(crate::wording::percent(s), Some(s)))
     }
 
     /// An outcome.
@@ -369,7 +369,7 @@ impl Cell {
 
 impl Tone {
     /// The direction of a verdict, where it holds among all of its run.
-    pub fn of(verdict: Verdict, holds_among_all: bool) -> Tone {
+    pub fn of_verdict(verdict: Verdict, holds_among_all: bool) -> Tone {
         match verdict {
             _ if !holds_among_all => Tone::Open,
             Verdict::Faster { .. } => Tone::Faster,

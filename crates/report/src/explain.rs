@@ -22,13 +22,13 @@ type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
 
 /// The methods of one experiment with the workers that have each.
 fn methods<'a>(experiment: &str, listed: &Listed<'a>) -> BTreeMap<&'a str, (Heading<'a>, Vec<&'a str>)> {
-    let mut found: BTreeMap<&str, (Heading, Vec<&str>)> = BTreeMap::new();
+    let mut methods: BTreeMap<&str, (Heading, Vec<&str>)> = BTreeMap::new();
     for (worker, headings) in listed {
         for &heading in headings.iter().filter(|h| h.experiment == experiment) {
-            found.entry(heading.name).or_insert((heading, Vec::new())).1.push(worker);
+            methods.entry(heading.name).or_insert((heading, Vec::new())).1.push(worker);
         }
     }
-    found
+    methods
 }
 
 fn headings<'a>(offers: &[Offer<'a>]) -> Vec<(&'a str, Vec<Heading<'a>>)> {
@@ -39,11 +39,11 @@ fn headings<'a>(offers: &[Offer<'a>]) -> Vec<(&'a str, Vec<Heading<'a>>)> {
 fn section(document: Document, name: &str, title: &str, listed: &Listed) -> Document {
     let rows = methods(name, listed).into_iter().map(|(name, (method, workers))| {
         let cells = vec![Cell::text(workers.join(" ")), Cell::text(method.summary)];
-        Entry::of(format!("{name}{}", role_word(&method)), cells)
+        Entry::new(format!("{name}{}", role_word(&method)), cells)
     });
-    let columns = vec![Column::text(""), Column::words(""), Column::words("")];
+    let columns = vec![Column::text(""), Column::sentences(""), Column::sentences("")];
     let title = format!("{name}: {title}");
-    document.section(name, title, Place::Everywhere, vec![Block::Table(Table::of("", columns, rows))])
+    document.section(name, title, Place::Everywhere, vec![Block::Table(Table::new("", columns, rows))])
 }
 
 /// All experiments but the hidden ones, with the methods that workers list.
@@ -61,9 +61,9 @@ pub fn list_one(experiment: &Experiment, offers: &[Offer]) -> Document {
 fn parameters(document: Document, experiment: &Experiment) -> Document {
     let rows = experiment.parameters.iter().map(|(name, p)| {
         let values = format!("{}; default {}; values {}", p.meaning, p.default.join(","), p.values.join(", "));
-        Entry::of(name, vec![Cell::text(values)])
+        Entry::new(name, vec![Cell::text(values)])
     });
-    let table = Table::of("", vec![Column::text(""), Column::words("")], rows);
+    let table = Table::new("", vec![Column::text(""), Column::sentences("")], rows);
     let title = "Parameters (--set KEY=VALUE[,VALUE], or KEY=all)";
     document.section("parameters", title, Place::Everywhere, vec![Block::Table(table)])
 }

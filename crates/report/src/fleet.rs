@@ -11,7 +11,7 @@ use stats::apart::LEAST;
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Shown, Table, Tone};
 use crate::escape;
 use crate::plot::{Axis, Plot};
-use crate::words::{self, count};
+use crate::wording::{self, count};
 
 /// Facts that are shown of an odd node.
 const FACTS: usize = 8;
@@ -49,18 +49,18 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
                 once(sure(node).to_owned()),
                 once(why(node, FACTS).unwrap_or_default()),
             ];
-            Entry { tone: Tone::Slower, ..Entry::of(&node.node, cells) }
+            Entry { tone: Tone::Slower, ..Entry::new(&node.node, cells) }
         })
     });
     let columns = vec![
         Column::text("node"),
         Column::text("kind"),
-        Column::words("cell"),
-        Column::words("in what it is odd"),
-        Column::words("how sure"),
-        Column::words("may be why").shown(Shown::Room(0)),
+        Column::sentences("cell"),
+        Column::sentences("in what it is odd"),
+        Column::sentences("how sure"),
+        Column::sentences("may be why").shown(Shown::Room(0)),
     ];
-    blocks.push(Block::Table(Table::of("Nodes that are unlike their kind, the furthest first", columns, rows)));
+    blocks.push(Block::Table(Table::new("Nodes that are unlike their kind, the furthest first", columns, rows)));
     if !fleet.rerun.is_empty() {
         blocks.push(Block::text(AGAIN));
         blocks.push(Block::Commands(vec![again.to_owned()]));
@@ -86,12 +86,12 @@ fn costs(kind: &Kind) -> Table {
         let mut cells = vec![Cell::text(&cell.unit)];
         cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(Cell::ns));
         cells.extend([Cell::share(cell.between_nodes), Cell::share(cell.within_nodes), Cell::count(cell.nodes)]);
-        Entry::of(named(&cell.cell, &cell.parameters), cells)
+        Entry::new(named(&cell.cell, &cell.parameters), cells)
     };
     let mut columns = vec![Column::text("cell"), Column::text("unit")];
     columns.extend(["median", "5 % of nodes", "95 %", "between nodes", "within", "nodes"].map(Column::number));
     let caption = "Cost of a unit on the median node, and how much nodes and launches scatter";
-    Table::of(caption, columns, kind.cells.iter().map(row))
+    Table::new(caption, columns, kind.cells.iter().map(row))
 }
 
 fn ratio_plot(axis: &Axis, ratio: Estimate, label: &str) -> Plot {
@@ -102,16 +102,16 @@ fn methods(kind: &Kind, fleet: &Fleet) -> Table {
     let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
     let mut columns = vec![Column::text("method"), Column::text("against")];
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(1))));
-    columns.extend([Column::number("ratio").shown(Shown::Room(0)), Column::words("finding")]);
+    columns.extend([Column::number("ratio").shown(Shown::Room(0)), Column::sentences("finding")]);
     let rows = kind.methods.iter().map(|method| {
         let ratio = Cell::ratio(Some(&method.ratio));
         let mut cells = vec![Cell::text(&method.baseline)];
         cells.extend(axis.as_ref().map(|axis| Cell::plot(Some(ratio_plot(axis, method.ratio, &ratio.text)))));
         cells.extend([ratio, Cell::text(self::method(method, fleet))]);
-        Entry::of(named(&method.cell, &method.parameters), cells)
+        Entry::new(named(&method.cell, &method.parameters), cells)
     });
     let caption = "Each method's cost over its baseline's, with 95 % limits over nodes; left of 1 it costs less";
-    Table::of(caption, columns, rows)
+    Table::new(caption, columns, rows)
 }
 
 fn kinds(compared: &KindsCompared) -> Vec<Block> {
@@ -120,17 +120,17 @@ fn kinds(compared: &KindsCompared) -> Vec<Block> {
     let mut columns = vec![Column::text("cell")];
     columns.extend([format!("kind {a}"), format!("kind {b}")].map(Column::number));
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
-    columns.push(Column::words(format!("finding on {b}")));
+    columns.push(Column::sentences(format!("finding on {b}")));
     let rows = compared.cells.iter().map(|cell| {
-        let finding = words::finding(cell.estimate.as_ref(), cell.verdict, cell.holds_among_all);
+        let finding = wording::finding(cell.estimate.as_ref(), cell.verdict, cell.holds_among_all);
         let mut cells = vec![Cell::ns(cell.a.per_unit_ns), Cell::ns(cell.b.per_unit_ns)];
         let plot = |axis: &Axis| Cell::plot(cell.estimate.map(|ratio| ratio_plot(axis, ratio, &finding)));
         cells.extend(axis.as_ref().map(plot));
         cells.push(Cell::text(finding));
-        Entry::of(named(&cell.cell, &cell.parameters), cells)
+        Entry::new(named(&cell.cell, &cell.parameters), cells)
     });
     let caption = format!("Cost on {b} over cost on {a}, with 95 % limits over nodes; left of 1 {b} costs less");
-    let table = Block::Table(Table::of(caption, columns, rows));
+    let table = Block::Table(Table::new(caption, columns, rows));
     vec![Block::text("unpaired, the node as the unit, odd nodes left out"), table]
 }
 
@@ -182,7 +182,7 @@ fn head(fleet: &Fleet) -> String {
         count(fleet.nodes, "node"),
         count(fleet.runs, "run"),
         count(fleet.kinds.len(), "kind"),
-        words::percent(fleet.margin)
+        wording::percent(fleet.margin)
     )
 }
 
@@ -219,7 +219,7 @@ fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Cost { ratio, spread, p, .. } => format!(
             "{ratio:.2} times the cost on its kind, whose nodes scatter by {} (p {})",
-            words::percent(*spread),
+            wording::percent(*spread),
             probability(*p)
         ),
         Finding::Outcome { status, reason, others, nodes, .. } => {
@@ -286,8 +286,8 @@ fn too_few(kind: &Kind) -> Option<String> {
 /// The finding on a method over the nodes of a kind.
 fn method(method: &KindMethod, fleet: &Fleet) -> String {
     let finding = match method.verdict {
-        Verdict::Within { .. } => format!("within {}", words::percent(fleet.margin)),
-        _ => words::finding(Some(&method.ratio), method.verdict, method.holds_among_all),
+        Verdict::Within { .. } => format!("within {}", wording::percent(fleet.margin)),
+        _ => wording::finding(Some(&method.ratio), method.verdict, method.holds_among_all),
     };
     format!("{finding}, over {}", count(method.ratio.launches, "node"))
 }

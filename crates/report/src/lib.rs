@@ -25,4 +25,4 @@ pub mod terminal;
 pub mod trial;
 pub mod verdict;
 pub mod view;
-pub mod words;
+pub mod wording;

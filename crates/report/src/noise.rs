@@ -43,8 +43,8 @@ pub fn document(seen: &Preflight) -> Document {
     row("block devices", vec![format!("{} read", about_size(read)), format!("{} written", about_size(written))], "");
     let busy = format!("{:.2} in all; of those still there: {}", seen.busy_cpus, names(&seen.busy).join(", "));
     row("other busy processes, in CPUs", if seen.busy.is_empty() { Vec::new() } else { vec![busy] }, "none");
-    let rows = rows.into_iter().map(|(name, text)| Entry::of(name, vec![Cell::text(text)]));
-    let table = Table::of("", vec![Column::text(""), Column::words("")], rows);
+    let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+    let table = Table::new("", vec![Column::text(""), Column::sentences("")], rows);
     let blocks = vec![Block::Table(table), Block::Answer(verdict(seen))];
     Document::new("noise now", [format!("{:.1} s of looking", seen.seconds)]).section(
         "answers",
@@ -57,7 +57,7 @@ pub fn document(seen: &Preflight) -> Document {
 /// The consequence for figures.
 fn verdict(seen: &Preflight) -> String {
     let lost = seen.lost_share();
-    let words = match lost {
+    let verdict = match lost {
         share if share < 0.002 => "Quiet: medians and tails are the work's own.",
         share if share < 0.02 => "Usual: medians are sound; the highest per cent of samples is partly the machine's.",
         _ => {
@@ -67,5 +67,5 @@ fn verdict(seen: &Preflight) -> String {
     let hidden = lost > 10.0 * seen.counters.steal_share && lost > 0.002 && seen.busy_cpus < 0.5 * lost;
     let unseen =
         if hidden { " No counter and no process explains it: it is the hypervisor or interrupts." } else { "" };
-    format!("{words}{unseen}")
+    format!("{verdict}{unseen}")
 }

@@ -3,7 +3,7 @@
 use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Estimate};
 
-use crate::words::percent;
+use crate::wording::percent;
 
 /// A median with its interval: `2.05 ms ±1.2 %`; where the interval is wide or leans to one side, its limits:
 /// `935 µs (0.35–13 ms)`.

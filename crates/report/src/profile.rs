@@ -134,12 +134,12 @@ fn table(prices: &[Price]) -> Option<Block> {
             Cell::number(each(price), Some(price.each_s.value)),
             Cell::number(together(price), Some(price.together_s.value)),
         ];
-        Entry::of(kind_words(price.kind), cells)
+        Entry::new(kind_words(price.kind), cells)
     };
     let mut columns = vec![Column::text("event")];
     columns.extend(["count", "each", "together"].map(Column::number));
     let caption = "Memory events of a run, the cost of each in a fresh process, and of all together";
-    (!prices.is_empty()).then(|| Block::Table(Table::of(caption, columns, prices.iter().take(ROWS).map(row))))
+    (!prices.is_empty()).then(|| Block::Table(Table::new(caption, columns, prices.iter().take(ROWS).map(row))))
 }
 
 fn line(what: &str, of: &CostLine, summary: &ProfileSummary) -> String {

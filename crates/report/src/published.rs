@@ -30,14 +30,14 @@ fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
         });
         let against = figure.against.as_ref().map_or_else(String::new, |other| format!(" / {other}"));
         cells.push(Cell::text(row.cell.map_or_else(|| figure.cell.clone(), |cell| format!("{}{against}", cell.cell))));
-        Entry::of(&figure.label, cells)
+        Entry::new(&figure.label, cells)
     });
     let mut columns = vec![Column::text("figure"), Column::text("job")];
     columns.extend(["published", "here", "95 %", "ratio"].map(Column::number));
     columns.push(Column::text("cell").shown(Shown::Room(0)));
     let caption = "Published figures beside ours: the ratio is ours over theirs";
     let mut blocks = vec![Block::text(format!("{}; {}", article.source, article.machine))];
-    blocks.push(Block::Table(Table::of(caption, columns, entries)));
+    blocks.push(Block::Table(Table::new(caption, columns, entries)));
     blocks.extend(article.note.iter().map(Block::text));
     if !left_out.is_empty() {
         let more = format!("{} more rows, of other sizes: pagewise run --published {}", left_out.len(), article.id);

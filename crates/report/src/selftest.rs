@@ -10,17 +10,17 @@ use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 fn table(header: &[&str], rows: Vec<Entry>) -> Block {
     let first = Column::text(header[0]);
     let columns = std::iter::once(first).chain(header[1..].iter().map(|title| Column::number(*title)));
-    Block::Table(Table::of("", columns.collect(), rows))
+    Block::Table(Table::new("", columns.collect(), rows))
 }
 
 fn row<const N: usize>(name: &str, texts: [String; N]) -> Entry {
-    Entry::of(name, texts.map(Cell::text).into())
+    Entry::new(name, texts.map(Cell::text).into())
 }
 
-fn share(count: usize, of: usize) -> String {
-    match of {
+fn share(count: usize, all: usize) -> String {
+    match all {
         0 => "–".to_owned(),
-        _ => format!("{count} ({:.1} %)", 100.0 * count as f64 / of as f64),
+        _ => format!("{count} ({:.1} %)", 100.0 * count as f64 / all as f64),
     }
 }
 
@@ -30,18 +30,18 @@ fn percent(half_width: f64) -> String {
 }
 
 /// The tables, and the verdict.
-pub fn document(found: &SelfTest) -> Document {
-    let head = [format!("took {:.0} s of {:.0} s", found.elapsed_s, found.budget_s), format!("seed {}", found.seed)];
+pub fn document(test: &SelfTest) -> Document {
+    let head = [format!("took {:.0} s of {:.0} s", test.elapsed_s, test.budget_s), format!("seed {}", test.seed)];
     Document::new("self-test", head)
-        .section("identical", "Identical cells", Place::Everywhere, identical(found))
-        .section("effects", "Known effects", Place::Everywhere, effects(found))
-        .section("real", "Real cells", Place::Everywhere, real(found))
-        .section("usual", "The usual way, on the same identical cells", Place::Everywhere, naive(found))
-        .section("answers", "Verdict", Place::Everywhere, verdict(found))
+        .section("identical", "Identical cells", Place::Everywhere, identical(test))
+        .section("effects", "Known effects", Place::Everywhere, effects(test))
+        .section("real", "Real cells", Place::Everywhere, real(test))
+        .section("usual", "The usual way, on the same identical cells", Place::Everywhere, naive(test))
+        .section("answers", "Verdict", Place::Everywhere, verdict(test))
 }
 
-fn identical(found: &SelfTest) -> Vec<Block> {
-    let (precision, margin) = (found.precision * 100.0, found.margin * 100.0);
+fn identical(test: &SelfTest) -> Vec<Block> {
+    let (precision, margin) = (test.precision * 100.0, test.margin * 100.0);
     let defaults = format!(
         "judged by the defaults (precision {precision} %, margin ±{margin} %): an interval that excludes 1 is a false alarm"
     );
@@ -59,7 +59,7 @@ fn identical(found: &SelfTest) -> Vec<Block> {
         "to ±1 %",
         "correlation",
     ];
-    let rows = found.identical.iter().map(|work| {
+    let rows = test.identical.iter().map(|work| {
         row(
             &work.work,
             [
@@ -81,19 +81,19 @@ fn identical(found: &SelfTest) -> Vec<Block> {
         "No two pairs share a sample. Pairs of one run share its launches; `correlation` is what that made of them (0: as good \
          as independent). Runs share nothing. `to ±1 %` is the time one pair would take alone.",
     ));
-    blocks.extend(found.identical.iter().filter(|i| i.withheld > 0).map(|i| {
+    blocks.extend(test.identical.iter().filter(|i| i.withheld > 0).map(|i| {
         let (count, work) = (i.withheld, &i.work);
         Block::Text(format!("{count} pairs of {work} got no ratio: the budget ended before they had launches enough."))
     }));
     blocks
 }
 
-fn effects(found: &SelfTest) -> Vec<Block> {
-    if found.effects.is_empty() {
+fn effects(test: &SelfTest) -> Vec<Block> {
+    if test.effects.is_empty() {
         return Vec::new();
     }
     let header = ["work", "extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"];
-    let rows = found.effects.iter().map(|effect| {
+    let rows = test.effects.iter().map(|effect| {
         let verdicts: Vec<String> =
             effect.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
         row(
@@ -110,7 +110,7 @@ fn effects(found: &SelfTest) -> Vec<Block> {
             ],
         )
     });
-    let known = found.effects.iter().map(|e| e.truth - e.truth_of_samples + e.resolution).fold(0.0, f64::max) * 100.0;
+    let known = test.effects.iter().map(|e| e.truth - e.truth_of_samples + e.resolution).fold(0.0, f64::max) * 100.0;
     let exactness = format!(
         "Nothing is known more exactly than to one read of the clock, and samples contain the stopwatch, which extra work does \
          not lengthen: together {known:.3} % at most. An interval that comes so near to the truth counts as holding it."
@@ -119,8 +119,8 @@ fn effects(found: &SelfTest) -> Vec<Block> {
     vec![Block::text(what), table(&header, rows.collect()), Block::Text(exactness)]
 }
 
-fn real(found: &SelfTest) -> Vec<Block> {
-    if found.real.is_empty() {
+fn real(test: &SelfTest) -> Vec<Block> {
+    if test.real.is_empty() {
         return Vec::new();
     }
     let header = [
@@ -135,7 +135,7 @@ fn real(found: &SelfTest) -> Vec<Block> {
         "estimate",
         "wrong sentences",
     ];
-    let rows = found.real.iter().map(|real| {
+    let rows = test.real.iter().map(|real| {
         let some = |any: usize, text: String| if any == 0 { "–".to_owned() } else { text };
         row(
             &real.experiment,
@@ -158,12 +158,12 @@ fn real(found: &SelfTest) -> Vec<Block> {
         "5 % more work takes from 0 to 5 % longer, as part of a sample is fixed; `missed` says that the interval lies outside of \
          that. A sentence is wrong where it calls more work faster, the best, or more than 6 % slower.",
     ));
-    let withheld: usize = found.real.iter().map(|r| r.withheld).sum();
+    let withheld: usize = test.real.iter().map(|r| r.withheld).sum();
     if withheld > 0 {
         let why = "the budget ended first, or a cell could not be measured here";
         blocks.push(Block::Text(format!("{withheld} pairs got no ratio: {why}.")));
     }
-    let moves = &found.moves;
+    let moves = &test.moves;
     if moves.moved > 0 {
         blocks.push(Block::Text(format!(
             "A ratio that moves (populate in the first half of the launches, 5 % more work in the second): said of {} of {}; said of {} of {} that did not move.",
@@ -173,13 +173,13 @@ fn real(found: &SelfTest) -> Vec<Block> {
     blocks
 }
 
-fn naive(found: &SelfTest) -> Vec<Block> {
-    if found.naive.is_empty() {
+fn naive(test: &SelfTest) -> Vec<Block> {
+    if test.naive.is_empty() {
         return Vec::new();
     }
-    let beyond = format!("beyond ±{} %", found.margin * 100.0);
+    let beyond = format!("beyond ±{} %", test.margin * 100.0);
     let header = ["work", "pairs", "samples", "t test: false alarms", &beyond, "Mann–Whitney"];
-    let rows = found.naive.iter().map(|naive| {
+    let rows = test.naive.iter().map(|naive| {
         row(
             &naive.work,
             [
@@ -198,41 +198,41 @@ fn naive(found: &SelfTest) -> Vec<Block> {
     ]
 }
 
-fn verdict(found: &SelfTest) -> Vec<Block> {
+fn verdict(test: &SelfTest) -> Vec<Block> {
     let ((pairs, alarms), (trials, covered), (usual, announced)) =
-        (found.false_alarms(), found.covered(), found.announced());
+        (test.false_alarms(), test.covered(), test.announced());
     if pairs == 0 {
         let text = "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.";
         return vec![Block::Answer(text.to_owned())];
     }
-    let nominal = found.nominal * 100.0;
+    let nominal = test.nominal * 100.0;
     let promise = |kept: bool| if kept { "keeps its promise" } else { "BREAKS ITS PROMISE" };
     let mut sentences = vec![format!(
         "False alarms: {} of {pairs} identical pairs, nominal at most {nominal} %: {} (chance of this or more: {:.3}).",
         share(alarms, pairs),
-        promise(found.false_alarm_chance >= SURE),
-        found.false_alarm_chance
+        promise(test.false_alarm_chance >= SURE),
+        test.false_alarm_chance
     )];
     if trials > 0 {
         sentences.push(format!(
             "Right size: {} of {trials} known effects lie in their interval, nominal 95 %: {} (chance of this or fewer: {:.3}).",
             share(covered, trials),
-            promise(found.coverage_chance >= SURE),
-            found.coverage_chance
+            promise(test.coverage_chance >= SURE),
+            test.coverage_chance
         ));
     }
-    let real = |of: fn(&Real) -> usize| Real::sum(&found.real, of);
+    let real = |count: fn(&Real) -> usize| Real::sum(&test.real, count);
     if real(|r| r.pairs) > 0 {
         sentences.push(format!(
             "Real cells: {} of {} identical pairs told apart: {} (chance of this or more: {:.3}); {} wrong sentences and {} missed of {}: {}.",
             real(|r| r.false_alarms),
             real(|r| r.pairs),
-            promise(found.real_chance >= SURE),
-            found.real_chance,
+            promise(test.real_chance >= SURE),
+            test.real_chance,
             real(|r| r.wrong_sentences),
             real(|r| r.missed),
             real(|r| r.pairs + r.more),
-            promise(found.sentence_chance >= SURE)
+            promise(test.sentence_chance >= SURE)
         ));
     }
     if usual > 0 {
@@ -243,7 +243,7 @@ fn verdict(found: &SelfTest) -> Vec<Block> {
         let text = "Note: fewer than 100 pairs say little; the default budget of three minutes makes 144.";
         sentences.push(text.to_owned());
     }
-    let warnings = found.warnings.iter().filter(|(name, _)| *name != "counter-absent" && *name != "below-floor");
+    let warnings = test.warnings.iter().filter(|(name, _)| *name != "counter-absent" && *name != "below-floor");
     sentences.extend(warnings.map(|(name, count)| format!("Warning: {name}: {count} cells")));
     sentences.into_iter().map(Block::Answer).collect()
 }

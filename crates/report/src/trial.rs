@@ -12,13 +12,13 @@ use stats::quantile::median;
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 use crate::export::hyperfine::{Hyperfine, Timed};
 use crate::plot::{Axis, Plot};
-use crate::words;
+use crate::wording;
 
 /// The document of a try.
 pub fn document(summary: &TrialSummary) -> Document {
     let plan = &summary.plan;
     let command = plan.arms.first().map_or("", |arm| &arm.shown);
-    let head = [command.to_owned(), words::count(summary.blocks, "block"), plan.run.clone()];
+    let head = [command.to_owned(), wording::count(summary.blocks, "block"), plan.run.clone()];
     let notes = summary.notes.iter().map(|note| format!("note: {}", note.text));
     let mut blocks: Vec<Block> = Vec::new();
     let mut changes = Vec::new();
@@ -71,11 +71,11 @@ fn table(summary: &TrialSummary) -> Table {
             }
             (status, _) => vec![Cell::text(status_word(status))],
         };
-        Entry::of(&arm.name, cells)
+        Entry::new(&arm.name, cells)
     };
     let caption =
         "The median of a run as it is with half the width of its interval, and the change with each other arm";
-    Table::of(caption, columns, summary.arms.iter().map(row))
+    Table::new(caption, columns, summary.arms.iter().map(row))
 }
 
 /// A row an arm: one measure relative to the command as it is.
@@ -90,10 +90,10 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
         let (axis, label) = (axis.clone(), text.clone());
         let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
         let cells = vec![Cell::plot(against.ratio.map(plot)), Cell::number(text, against.ratio.map(|r| r.ratio))];
-        Some(Entry::of(&arm.name, cells))
+        Some(Entry::new(&arm.name, cells))
     });
     let caption = format!("{} relative to the command as it is; left of 1 it is less", name(measure));
-    Some(Table::of(caption, columns, rows))
+    Some(Table::new(caption, columns, rows))
 }
 
 fn status_word(status: ArmStatus) -> &'static str {

@@ -4,7 +4,7 @@ use judge::explained::Explained;
 use record::summary::{Comparison, Estimate, Verdict};
 
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
-use crate::words;
+use crate::wording;
 
 /// Everything that made each verdict, one step a sentence.
 pub fn document(all: &[Explained]) -> Document {
@@ -30,7 +30,7 @@ fn blocks(explained: &Explained) -> Vec<Block> {
         };
         let ratio = Cell::number(format!("{:.4}", launch.ratio), Some(launch.ratio));
         let cells = vec![ratio, Cell::text(format!("{} rounds", launch.rounds)), Cell::text(spread)];
-        Entry::of(launch.launch.to_string(), cells)
+        Entry::new(launch.launch.to_string(), cells)
     });
     let columns = vec![Column::text("launch"), Column::number("ratio"), Column::number(""), Column::number("scatter")];
     let what =
@@ -51,7 +51,7 @@ fn blocks(explained: &Explained) -> Vec<Block> {
     items.extend([order(explained), aa(explained)]);
     let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
     items.push(format!("margin: {low:.4} to {high:.4} is called the same (±{:.1} %)", 100.0 * margin));
-    let mut blocks = vec![Block::text(what), Block::Table(Table::of("", columns, rows))];
+    let mut blocks = vec![Block::text(what), Block::Table(Table::new("", columns, rows))];
     blocks.extend(Block::list("", items));
     blocks.push(Block::Answer(format!("verdict: {}", verdict(explained))));
     blocks
@@ -74,7 +74,7 @@ fn order(explained: &Explained) -> String {
 }
 
 fn aa(explained: &Explained) -> String {
-    let own = match explained.aa {
+    let check = match explained.aa {
         None => "A/A check: there is none".to_owned(),
         Some((Estimate { ratio, low, high, .. }, differs)) => {
             let word = if differs { "differs, so that the run is not trusted" } else { "does not differ" };
@@ -85,14 +85,14 @@ fn aa(explained: &Explained) -> String {
     let pool = all.spread.zip(all.p).map_or_else(String::new, |(spread, p)| {
         format!("; all {} checks scatter {spread:.2} times as far as promised (probability {p:.3})", all.checks)
     });
-    format!("{own}{pool}")
+    format!("{check}{pool}")
 }
 
 fn verdict(explained: &Explained) -> String {
     let comparison = &explained.comparison;
     let alone = match comparison.verdict {
         Verdict::Faster { .. } | Verdict::Slower { .. } => {
-            words::verdict(&Comparison { holds_among_all: true, ..comparison.clone() })
+            wording::verdict(&Comparison { holds_among_all: true, ..comparison.clone() })
         }
         Verdict::Within { margin } => format!("within {:.1} %", 100.0 * margin),
         Verdict::NotSettled if comparison.ratio.is_none() => "not settled: there is no interval".to_owned(),

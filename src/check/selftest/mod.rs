@@ -96,10 +96,10 @@ pub fn selftest(
         let name = format!("run-{number}");
         let folder = place.join(&name);
         let trial = Trial { work, batch, extras: &extras };
-        let one = laboratory.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
+        let trial = laboratory.run(&folder, &trial, run_s, seed.wrapping_add(number as u64))?;
         let _ = Folder::open(place).and_then(|place| place.remove(&name));
-        batch = batch.or(one.batch);
-        done.push(one);
+        batch = batch.or(trial.batch);
+        done.push(trial);
         if signals.arrived().is_some() {
             break;
         }
@@ -115,8 +115,8 @@ pub fn selftest(
             }
         }
     }
-    let found = SelfTest::from_trials(&done, &real, naive, seed, (budget_s, started.elapsed().as_secs_f64()));
-    Ok((found, signals.arrived()))
+    let result = SelfTest::from_trials(&done, &real, naive, seed, (budget_s, started.elapsed().as_secs_f64()));
+    Ok((result, signals.arrived()))
 }
 
 /// Runs of real cells until the time is used up: at least one.

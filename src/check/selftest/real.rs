@@ -165,8 +165,8 @@ pub fn alone(
     terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
-    let of = |regime: &&Regime| regime.experiment == experiment;
-    let regime = FIRST.iter().chain(SECOND).find(of).with_context(|| format!("{experiment} has no such cells"))?;
+    let is_it = |regime: &&Regime| regime.experiment == experiment;
+    let regime = FIRST.iter().chain(SECOND).find(is_it).with_context(|| format!("{experiment} has no such cells"))?;
     // The other way of doing it stays out.
     let regime = Regime { methods: &regime.methods[..1], base: base.unwrap_or(regime.base), ..*regime };
     let worker = workers.iter().find(|w| w.name == NATIVE).context("there is no native worker")?;
@@ -183,8 +183,8 @@ fn measure(
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
     let narrow: Vec<Experiment> = regimes.iter().map(|r| narrowed(experiments, r)).collect::<Result<_>>()?;
-    let words = regimes.iter().flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
-    let selectors = words.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
+    let methods = regimes.iter().flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
+    let selectors = methods.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
     let mut wish = Wish {
         selectors: selectors.collect::<Result<_>>()?,
         settings: Vec::new(),

@@ -31,9 +31,9 @@ pub(super) struct Spending {
 
 impl Spending {
     /// A budget shared out.
-    pub fn of(asked: &AdviceRequest, budget_s: f64) -> Spending {
-        let cases = if advice::cases(asked).is_empty() { 0.0 } else { 0.15 };
-        let axis = if asked.topic.by_size { 0.6 } else { 0.0 };
+    pub fn new(request: &AdviceRequest, budget_s: f64) -> Spending {
+        let cases = if advice::cases(request).is_empty() { 0.0 } else { 0.15 };
+        let axis = if request.topic.by_size { 0.6 } else { 0.0 };
         Spending { point_s: budget_s * (1.0 - cases - axis), axis_s: budget_s * axis, cases_s: budget_s * cases }
     }
 }
@@ -80,8 +80,8 @@ impl<'a> Session<'a> {
     }
 
     /// A question with its cells.
-    pub fn asked(&self, topic: Topic, terms: &advice::Terms) -> Result<AdviceRequest> {
-        advice::asked(topic, terms, &self.laboratory.experiments, &self.laboratory.workers, &self.wish)
+    pub fn request(&self, topic: Topic, terms: &advice::Terms) -> Result<AdviceRequest> {
+        advice::request(topic, terms, &self.laboratory.experiments, &self.laboratory.workers, &self.wish)
     }
 
     /// New summaries, then kept ones, each the newest first.
@@ -97,12 +97,12 @@ impl<'a> Session<'a> {
     /// One run of a question at this size.
     fn run(
         &mut self,
-        asked: &AdviceRequest,
+        request: &AdviceRequest,
         size: u64,
         settings: &BTreeMap<String, String>,
         spend: Spend,
     ) -> Result<()> {
-        let wish = advice::wish(asked, &[size], settings, &self.wish)?;
+        let wish = advice::wish(request, &[size], settings, &self.wish)?;
         let start = Start::now();
         let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));
         let goal = (spend.precision, self.margin);
@@ -122,40 +122,40 @@ impl<'a> Session<'a> {
     /// Measures a question; the settings of the other cases are returned.
     pub fn measure(
         &mut self,
-        asked: &AdviceRequest,
+        request: &AdviceRequest,
         spending: &Spending,
         own_file: bool,
     ) -> Result<Vec<BTreeMap<String, String>>> {
         let known = |session: &Self, settings: &BTreeMap<String, String>| {
-            session.summaries().iter().any(|s| has(asked, settings, asked.bytes, s, session.margin))
+            session.summaries().iter().any(|s| has(request, settings, request.bytes, s, session.margin))
         };
-        if !known(self, &asked.settings) {
-            self.run(asked, asked.bytes, &asked.settings, Spend::narrow(spending.point_s))?;
+        if !known(self, &request.settings) {
+            self.run(request, request.bytes, &request.settings, Spend::narrow(spending.point_s))?;
         }
         if spending.axis_s > 0.0 {
-            let most = if own_file { asked.bytes } else { u64::MAX };
-            self.axis(asked, spending.axis_s, most)?;
+            let most = if own_file { request.bytes } else { u64::MAX };
+            self.axis(request, spending.axis_s, most)?;
         }
-        let cases = advice::cases(asked);
+        let cases = advice::cases(request);
         for settings in &cases {
             if self.stopped_by.is_none() && !known(self, settings) {
-                self.run(asked, asked.bytes, settings, Spend::narrow(spending.cases_s / cases.len() as f64))?;
+                self.run(request, request.bytes, settings, Spend::narrow(spending.cases_s / cases.len() as f64))?;
             }
         }
         Ok(cases)
     }
 
     /// Looks for the sizes between which the answer changes, none of them larger than `most`.
-    pub fn axis(&mut self, asked: &AdviceRequest, budget_s: f64, most: u64) -> Result<()> {
-        let (from, to) = asked.topic.range()?;
+    pub fn axis(&mut self, request: &AdviceRequest, budget_s: f64, most: u64) -> Result<()> {
+        let (from, to) = request.topic.range()?;
         let to = to.min(most);
         let step = if from.is_multiple_of(self.wish.page_bytes) { self.wish.page_bytes } else { 1 };
         if from >= to {
             return Ok(());
         }
         let only: Vec<(String, record::cell::Cell)> =
-            asked.ways.iter().filter(|(name, _)| !asked.topic.is_only_asked(name)).cloned().collect();
-        let narrow = AdviceRequest { ways: only, ..asked.clone() };
+            request.ways.iter().filter(|(name, _)| !request.topic.is_only_asked(name)).cloned().collect();
+        let narrow = AdviceRequest { ways: only, ..request.clone() };
         let search = Crossover { from, to: to / step * step, step, budget_s };
         let begun = Instant::now();
         let (mut last_s, mut without) = (None, Vec::new());
@@ -165,7 +165,7 @@ impl<'a> Session<'a> {
             let Ok(next) = search.next(&self.answers(&narrow, &without, &looks), spent_s, last_s) else { break };
             *looks.entry(next.size).or_default() += 1;
             let spend = Spend { budget_s: next.budget_s, precision: next.half_width, launches: next.launches };
-            self.run(&narrow, next.size, &asked.settings, spend)?;
+            self.run(&narrow, next.size, &request.settings, spend)?;
             // A size without a ratio, such as one that no method knows, would be measured again and again.
             if self.answers(&narrow, &[], &looks).iter().all(|answer| answer.size != next.size) {
                 without.push(next.size);
@@ -176,10 +176,10 @@ impl<'a> Session<'a> {
     }
 
     /// The answers at all sizes that are known, and at those without a ratio.
-    fn answers(&self, asked: &AdviceRequest, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Answer> {
-        let (points, _) = points(asked, &self.summaries());
+    fn answers(&self, request: &AdviceRequest, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Answer> {
+        let (points, _) = points(request, &self.summaries());
         // The search is for the sign: below the margin a change is as near as anywhere.
-        let known = choices(&points, &asked.topic.obvious, 0.0).into_iter();
+        let known = choices(&points, &request.topic.obvious, 0.0).into_iter();
         let looks = |size| looks.get(&size).copied().unwrap_or(0);
         let known = known.chain(without.iter().map(|size| (*size, None)));
         let mut answers: Vec<Answer> =

@@ -98,7 +98,7 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
         let names: Vec<String> = advice::topics()?.into_iter().map(|t| t.id).collect();
         bail!("say what the program does: advise {} --bytes 16MiB", names.join("|"));
     }
-    let (path, advice) = saving::found(arguments.out.as_deref())?;
+    let (path, advice) = saving::saved(arguments.out.as_deref())?;
     if arguments.json {
         return print(&advice.canonical()?);
     }
@@ -108,7 +108,7 @@ fn shown(arguments: &AdviseArgs) -> Result<u8> {
 }
 
 fn export(arguments: &AdviseArgs, language: Export) -> Result<u8> {
-    let (_, advice) = saving::found(arguments.out.as_deref())?;
+    let (_, advice) = saving::saved(arguments.out.as_deref())?;
     print(&match language {
         Export::C => report::advise::c_header(&advice),
         Export::Rust => report::advise::rust_module(&advice),
@@ -161,8 +161,8 @@ fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Resu
         if topic.experiment != "read" {
             bail!("--file says what to read, so ask advise read --file {}", path.display());
         }
-        let words = format!("file={}", path.to_str().context("--file: the path is not UTF-8")?);
-        let select = SelectArgs { what: vec![topic.experiment.clone()], set: vec![words] };
+        let setting = format!("file={}", path.to_str().context("--file: the path is not UTF-8")?);
+        let select = SelectArgs { what: vec![topic.experiment.clone()], set: vec![setting] };
         for (key, values) in laboratory.wish(&select, None, ParameterList::Default)?.settings {
             let value = values.first().cloned().unwrap_or_default();
             if key == "bytes" {
@@ -191,12 +191,12 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
         None => saving::ANSWER_S,
     };
     let mut session = session(laboratory, arguments, std::slice::from_ref(&topic))?;
-    let asked = session.asked(topic, &terms)?;
-    let spending = Spending::of(&asked, budget_s);
-    let cases = session.measure(&asked, &spending, arguments.file.is_some())?;
+    let request = session.request(topic, &terms)?;
+    let spending = Spending::new(&request, budget_s);
+    let cases = session.measure(&request, &spending, arguments.file.is_some())?;
     let summaries = session.summaries();
-    let snippets = |way: &str| saving::snippets(&asked.topic.experiment, way);
-    let answer = judge::advise::answer(&asked, &cases, &summaries, &session.runs(), session.margin, snippets);
+    let snippets = |way: &str| saving::snippets(&request.topic.experiment, way);
+    let answer = judge::advise::answer(&request, &cases, &summaries, &session.runs(), session.margin, snippets);
     if arguments.json {
         print_json(&answer)?
     } else {

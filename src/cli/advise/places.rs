@@ -13,9 +13,14 @@ pub(super) fn all() -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return vec![PathBuf::from(named)];
     }
-    let own = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let configured = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".config"));
-    own.or_else(home).map(|p| p.join("pagewise/advice.json")).into_iter().chain([PathBuf::from(SYSTEM)]).collect()
+    configured
+        .or_else(home)
+        .map(|p| p.join("pagewise/advice.json"))
+        .into_iter()
+        .chain([PathBuf::from(SYSTEM)])
+        .collect()
 }
 
 /// The first of them that is there.
@@ -24,6 +29,6 @@ pub(super) fn existing(named: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// Place to write.
-pub(super) fn own(named: Option<&Path>) -> PathBuf {
+pub(super) fn target(named: Option<&Path>) -> PathBuf {
     named.map(Path::to_owned).or_else(|| all().into_iter().next()).unwrap_or_else(|| PathBuf::from(SYSTEM))
 }

@@ -32,7 +32,7 @@ fn read(path: &Path) -> Result<Advice> {
 }
 
 /// The saved advice with its path.
-pub(super) fn found(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
+pub(super) fn saved(named: Option<&Path>) -> Result<(PathBuf, Advice)> {
     let Some(path) = places::existing(named) else {
         let looked: Vec<String> =
             named.map_or_else(places::all, |p| vec![p.to_owned()]).iter().map(|p| p.display().to_string()).collect();
@@ -70,17 +70,17 @@ pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arg
         margin: session.margin,
         questions: std::collections::BTreeMap::new(),
     };
-    let path = places::own(arguments.out.as_deref());
+    let path = places::target(arguments.out.as_deref());
     may_write(&path)?;
     let begun = std::time::Instant::now();
     let count = topics.len();
     for (done, topic) in topics.into_iter().enumerate() {
         let id = topic.id.clone();
         let terms = advice::Terms { saved_only: true, ..advice::Terms::default() };
-        let asked = session.asked(topic, &terms)?;
+        let request = session.request(topic, &terms)?;
         let share_s = (budget_s - begun.elapsed().as_secs_f64()) / (count - done) as f64;
-        session.axis(&asked, share_s, u64::MAX)?;
-        advice.questions.insert(id, judge::advise::question(&asked, &session.summaries(), session.margin));
+        session.axis(&request, share_s, u64::MAX)?;
+        advice.questions.insert(id, judge::advise::question(&request, &session.summaries(), session.margin));
         if session.stopped_by.is_some() {
             break;
         }
@@ -107,7 +107,7 @@ pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arg
 pub(super) fn merge(arguments: &AdviseArgs) -> Result<u8> {
     let all: Vec<Advice> = arguments.merge.iter().map(|path| read(path)).collect::<Result<_>>()?;
     let merged = judge::advise::merge(&all)?;
-    let path = places::own(arguments.out.as_deref());
+    let path = places::target(arguments.out.as_deref());
     write(&path, &merged)?;
     let differences = merged.machine.differences(&here()?);
     let document = report::advise::saved(&merged, &path.display().to_string(), &differences);
@@ -120,10 +120,10 @@ pub(super) fn snippets(experiment: &str, way: &str) -> Vec<Snippet> {
     let start = format!("snippets/{experiment}/{method}.");
     let all = carried::SNIPPETS.iter().filter_map(|(path, code)| Some((path.strip_prefix(&start)?, path, code)));
     let language = |word: &str| worker.is_empty() || worker.starts_with(word);
-    let one = |(language, path, code): (&str, &&str, &&str)| Snippet {
+    let snippet = |(language, path, code): (&str, &&str, &&str)| Snippet {
         language: language.to_owned(),
         path: (*path).to_owned(),
         code: MARKS.iter().find_map(|mark| code.split(mark).nth(1)).unwrap_or(code).trim_end().to_owned(),
     };
-    all.filter(|(word, ..)| language(word)).map(one).collect()
+    all.filter(|(word, ..)| language(word)).map(snippet).collect()
 }

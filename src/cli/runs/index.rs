@@ -40,7 +40,8 @@ pub(in crate::cli) struct Entry {
     /// The experiments that took part.
     pub experiments: Vec<String>,
     /// Description.
-    pub words: String,
+    #[serde(rename = "words")]
+    pub description: String,
     /// Name of the machine, and the hash by which it is known.
     pub host: String,
     /// Tags.
@@ -80,7 +81,7 @@ pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
     let index = private_cache("").ok().and_then(|cache| cache.read(name(store), MOST_BYTES).ok());
     let known: Index = index.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     let known = if known.shape == SHAPE { known.entries } else { BTreeMap::new() };
-    let one = |name: &String| -> (bool, (String, Entry)) {
+    let stamped = |name: &String| -> (bool, (String, Entry)) {
         let (bytes, stamp) = stamp(&store.join(name));
         match known.get(name) {
             Some((own, entry)) if *own == stamp => (false, (stamp, entry.clone())),
@@ -92,16 +93,16 @@ pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
     let each = names.len().div_ceil(parts).max(1);
     let seen: Vec<(bool, (String, Entry))> = std::thread::scope(|scope| {
         let readers: Vec<_> =
-            names.chunks(each).map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>())).collect();
+            names.chunks(each).map(|part| scope.spawn(move || part.iter().map(stamped).collect::<Vec<_>>())).collect();
         readers.into_iter().flat_map(|reader| reader.join().expect("reading a folder does not panic")).collect()
     });
     let changed = known.len() != names.len() || seen.iter().any(|(new, _)| *new);
-    let found: Vec<Entry> = seen.iter().map(|(_, (_, entry))| entry.clone()).collect();
+    let entries: Vec<Entry> = seen.iter().map(|(_, (_, entry))| entry.clone()).collect();
     let kept = names.into_iter().zip(seen.into_iter().map(|(_, entry)| entry)).collect();
     if changed {
         remember(store, &Index { shape: SHAPE, entries: kept });
     }
-    found
+    entries
 }
 
 /// Stores the index; a failure costs time only.
@@ -155,20 +156,20 @@ struct Last {
 
 fn read(name: &str, store: &Path) -> Entry {
     let folder = store.join(name);
-    let entry = Entry { run: name.to_owned(), tags: tags::of(&folder), ..Entry::default() };
+    let entry = Entry { run: name.to_owned(), tags: tags::read(&folder), ..Entry::default() };
     let program = |kind: Option<Kind>| matches!(kind, Some(Kind::Try | Kind::Profile));
     match peek::<Head>(&folder, "plan.json") {
         Some(head) if head.schema == SCHEMA && !program(head.kind) => of_plan(head, &folder, entry),
         // A try or profile, another version's run, or nothing that can be read.
         _ => {
-            let told = open(&folder.display().to_string()).and_then(|opened| match opened {
+            let line = open(&folder.display().to_string()).and_then(|opened| match opened {
                 Opened::Try(kept) => Ok((trial::line_of_try(&kept), kept.plan.created)),
                 Opened::Profile(kept) => Ok((format!("profile of {}", kept.plan.shown), kept.plan.created)),
                 Opened::Run(folder, _) => folder.plan().map(|plan| ("damaged".to_owned(), plan.created)),
             });
-            match told {
-                Ok((words, created)) => Entry { created, words, ..entry },
-                Err(error) => Entry { words: format!("{error:#}"), ..entry },
+            match line {
+                Ok((description, created)) => Entry { created, description, ..entry },
+                Err(error) => Entry { description: format!("{error:#}"), ..entry },
             }
         }
     }
@@ -180,11 +181,11 @@ fn of_plan(head: Head, folder: &Path, entry: Entry) -> Entry {
     let (ended, done) = (last.is_some(), last.is_some_and(|last| last.stopped_by.is_none()));
     let old = if folder.join(OLD_CLAIMS).is_file() { Kind::Claims } else { Kind::Run };
     let kind = if head.kind.unwrap_or(old) == Kind::Claims { "claims on " } else { "" };
-    let words = format!("{kind}{}{}", experiments.join(" "), if done { "" } else { "  (interrupted)" });
+    let description = format!("{kind}{}{}", experiments.join(" "), if done { "" } else { "  (interrupted)" });
     let host = peek::<Place>(folder, "environment.json")
         .map(|place| [place.identity.name, place.identity.machine].into_iter().flatten().collect::<Vec<_>>().join(" "));
     let (created, version) = (head.created, head.version);
-    Entry { created, version, ended, experiments, words, host: host.unwrap_or_default(), ..entry }
+    Entry { created, version, ended, experiments, description, host: host.unwrap_or_default(), ..entry }
 }
 
 /// The last whole line of a journal.

@@ -88,8 +88,8 @@ pub(super) fn runs(arguments: &RunsArgs) -> Result<u8> {
         Some(RunsVerb::Rm { runs, yes }) => remove(runs, *yes),
         Some(RunsVerb::Tag { run, tags, remove }) => {
             let kept = tags::change(&RunFolder::open(run, &runs_folder())?.mine()?, tags, *remove)?;
-            let words = if kept.is_empty() { "no tags".to_owned() } else { kept.join(" ") };
-            print(&format!("{run}: {words}\n"))
+            let tags = if kept.is_empty() { "no tags".to_owned() } else { kept.join(" ") };
+            print(&format!("{run}: {tags}\n"))
         }
     }
 }
@@ -97,12 +97,12 @@ pub(super) fn runs(arguments: &RunsArgs) -> Result<u8> {
 /// The names of all kept runs of a tag; an error where there is none.
 pub(super) fn tagged(tag: &str) -> Result<Vec<String>> {
     let store = runs_folder();
-    let own = entries(&store).into_iter().filter(|e| e.tags.iter().any(|own| own == tag));
-    let found: Vec<String> = own.map(|e| store.join(e.run).display().to_string()).collect();
-    if found.is_empty() {
+    let tagged = entries(&store).into_iter().filter(|e| e.tags.iter().any(|tagged| tagged == tag));
+    let paths: Vec<String> = tagged.map(|e| store.join(e.run).display().to_string()).collect();
+    if paths.is_empty() {
         bail!("no kept run has the tag {tag:?}; pagewise runs tag RUN {tag} gives it one");
     }
-    Ok(found)
+    Ok(paths)
 }
 
 fn list(arguments: &RunsArgs) -> Result<u8> {
@@ -125,19 +125,24 @@ fn list(arguments: &RunsArgs) -> Result<u8> {
     if all.is_empty() && !arguments.json {
         return print(&format!("no runs are kept yet below {}\n", store.display()));
     }
-    let found: Vec<&Entry> = all.iter().filter(|entry| is_wanted(entry, arguments)).collect();
+    let entries: Vec<&Entry> = all.iter().filter(|entry| is_wanted(entry, arguments)).collect();
     if arguments.json {
-        return print_json(&found);
+        return print_json(&entries);
     }
     let mut text = String::new();
-    for entry in &found {
+    for entry in &entries {
         let tags: String = entry.tags.iter().map(|tag| format!("  #{tag}")).collect();
-        let line =
-            format!("{}  {}  {}  {}{tags}", entry.run, entry.created, about_size(entry.bytes as f64), entry.words);
+        let line = format!(
+            "{}  {}  {}  {}{tags}",
+            entry.run,
+            entry.created,
+            about_size(entry.bytes as f64),
+            entry.description
+        );
         text += &(terminal(&line) + "\n");
     }
-    let bytes: u64 = found.iter().map(|e| e.bytes).sum();
-    text += &format!("{} of {} runs, {}\n", found.len(), all.len(), about_size(bytes as f64));
+    let bytes: u64 = entries.iter().map(|e| e.bytes).sum();
+    text += &format!("{} of {} runs, {}\n", entries.len(), all.len(), about_size(bytes as f64));
     print(&text)
 }
 
@@ -152,15 +157,15 @@ fn moment<'a>(text: &'a Option<String>, option: &str) -> Result<Option<&'a str>>
     Ok(Some(text))
 }
 
-fn is_wanted(entry: &Entry, asked: &RunsArgs) -> bool {
+fn is_wanted(entry: &Entry, arguments: &RunsArgs) -> bool {
     let experiment = |wanted: &String| entry.experiments.contains(wanted);
     let host = |wanted: &String| entry.host.split(' ').any(|word| word.starts_with(wanted.as_str()));
     let until = |until: &String| entry.created.chars().take(until.chars().count()).collect::<String>() <= *until;
-    asked.experiment.as_ref().is_none_or(experiment)
-        && asked.host.as_ref().is_none_or(host)
-        && asked.since.as_ref().is_none_or(|since| entry.created >= *since)
-        && asked.until.as_ref().is_none_or(until)
-        && asked.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
+    arguments.experiment.as_ref().is_none_or(experiment)
+        && arguments.host.as_ref().is_none_or(host)
+        && arguments.since.as_ref().is_none_or(|since| entry.created >= *since)
+        && arguments.until.as_ref().is_none_or(until)
+        && arguments.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
 }
 
 fn show(name: &str, json: bool) -> Result<u8> {
@@ -187,7 +192,7 @@ fn show(name: &str, json: bool) -> Result<u8> {
         "experiments": plan.experiments.iter().map(|e| &e.name).collect::<Vec<_>>(), "host": summary.host,
         "seed": plan.seed, "budget_s": state.budget_s, "margin": plan.margin, "launches": launches.len(),
         "launch_s": launches.iter().map(|l| l.wall_s).sum::<f64>(), "cells": cells, "ended": ended,
-        "another_run_beside": state.had_company, "bytes": bytes, "tags": tags::of(folder.path()), "workers": plan.workers,
+        "another_run_beside": state.had_company, "bytes": bytes, "tags": tags::read(folder.path()), "workers": plan.workers,
     });
     let code = code_of_run(&summary, 0);
     if json {
@@ -222,15 +227,15 @@ fn plain(value: &serde_json::Value) -> String {
 fn kept(names: &[String]) -> Result<Vec<PathBuf>> {
     let store = runs_folder();
     let real = store.canonicalize().with_context(|| format!("there is no store of runs at {}", store.display()))?;
-    let one = |name: &String| -> Result<PathBuf> {
+    let path = |name: &String| -> Result<PathBuf> {
         let given = PathBuf::from(name);
         let path = if given.is_absolute() { given } else { store.join(name) };
-        let found = path.symlink_metadata().ok().filter(|m| m.is_dir());
-        let inside = found.and_then(|_| path.canonicalize().ok()).filter(|p| p.parent() == Some(&real));
+        let metadata = path.symlink_metadata().ok().filter(|m| m.is_dir());
+        let inside = metadata.and_then(|_| path.canonicalize().ok()).filter(|p| p.parent() == Some(&real));
         let Some(path) = inside else { bail!("{name:?} is no run among those kept in {}", store.display()) };
         if path.join("plan.json").is_file() { Ok(path) } else { bail!("{name:?} is no run: it has no plan.json") }
     };
-    let mut paths: Vec<PathBuf> = names.iter().map(one).collect::<Result<_>>()?;
+    let mut paths: Vec<PathBuf> = names.iter().map(path).collect::<Result<_>>()?;
     paths.sort();
     paths.dedup();
     Ok(paths)

@@ -17,7 +17,7 @@ struct Tags {
 }
 
 /// The tags of the run in a folder; none where there are none that can be read.
-pub(super) fn of(folder: &Path) -> Vec<String> {
+pub(super) fn read(folder: &Path) -> Vec<String> {
     peek::<Tags>(folder, FILE).unwrap_or_default().tags.into_iter().filter(|tag| check(tag).is_ok()).collect()
 }
 
@@ -33,7 +33,7 @@ fn check(tag: &str) -> Result<()> {
 /// Gives a run tags, or takes them from it; what it has then.
 pub(super) fn change(folder: &RunFolder, tags: &[String], remove: bool) -> Result<Vec<String>> {
     tags.iter().try_for_each(|tag| check(tag))?;
-    let mut kept = of(folder.path());
+    let mut kept = read(folder.path());
     kept.retain(|tag| !tags.contains(tag));
     if !remove {
         kept.extend(tags.iter().cloned());

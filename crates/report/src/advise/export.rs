@@ -25,10 +25,10 @@ fn machine(advice: &Advice, quoted: fn(&str) -> String) -> [(&'static str, Strin
 
 /// A comment on each segment: what it gains.
 fn gains(question: &Question) -> Vec<String> {
-    let one = |s: &record::advice::Segment| {
+    let gain = |s: &record::advice::Segment| {
         format!("{:.2} ({:.2} to {:.2}) of the time of {}", s.ratio, s.at_least, s.at_most, s.over)
     };
-    question.segments.iter().map(one).collect()
+    question.segments.iter().map(gain).collect()
 }
 
 /// A C header: the fingerprint as macros, and for each question a function from a size to a way, or NULL.

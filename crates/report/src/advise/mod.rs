@@ -12,7 +12,7 @@ pub use export::{c_header, rust_module};
 
 use crate::document::{Block, Document, Place};
 use crate::numbers::ratio_words;
-use crate::words::{count, percent};
+use crate::wording::{count, percent};
 
 /// An answer: the method to use, its gain and costs, and where that changes.
 pub fn answer(answer: &Answer) -> Document {
@@ -103,14 +103,14 @@ fn by_size(answer: &Answer) -> Vec<Block> {
 }
 
 /// One segment with its gain.
-fn segment(one: &Segment) -> String {
-    let place = if one.from == one.to {
-        format!("at {}", format_size(one.from))
+fn segment(segment: &Segment) -> String {
+    let place = if segment.from == segment.to {
+        format!("at {}", format_size(segment.from))
     } else {
-        format!("{}–{}", format_size(one.from), format_size(one.to))
+        format!("{}–{}", format_size(segment.from), format_size(segment.to))
     };
-    let gain = format!("{:.2} ({:.2}–{:.2})", one.ratio, one.at_least, one.at_most);
-    format!("{place}: {} takes {gain} of {}'s time", one.way, one.over)
+    let gain = format!("{:.2} ({:.2}–{:.2})", segment.ratio, segment.at_least, segment.at_most);
+    format!("{place}: {} takes {gain} of {}'s time", segment.way, segment.over)
 }
 
 fn repeated(uses: &Repeated) -> String {

@@ -31,9 +31,9 @@ pub(super) fn all(e: &Environment) -> Vec<(&'static str, String)> {
 }
 
 /// Words in a row, or that there are none.
-fn listed<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    let words: Vec<&str> = words.collect();
-    if words.is_empty() { "none found".to_owned() } else { words.join(", ") }
+fn listed<'w>(items: impl Iterator<Item = &'w str>) -> String {
+    let items: Vec<&str> = items.collect();
+    if items.is_empty() { "none found".to_owned() } else { items.join(", ") }
 }
 
 fn word(fact: &Option<String>) -> &str {
@@ -65,7 +65,7 @@ fn processor(e: &Environment) -> String {
 }
 
 fn caches(e: &Environment) -> String {
-    let one = |cache: &Cache| {
+    let described = |cache: &Cache| {
         let level = cache.level.unwrap_or(0);
         let kind = match cache.kind.as_deref() {
             Some("Data") => " data",
@@ -78,7 +78,7 @@ fn caches(e: &Environment) -> String {
         };
         format!("L{level}{kind} {}{shared}", unknown(cache.size_bytes.map(size)))
     };
-    let caches: Vec<String> = e.cpu.caches.iter().map(one).collect();
+    let caches: Vec<String> = e.cpu.caches.iter().map(described).collect();
     if caches.is_empty() { "unknown".to_owned() } else { caches.join(", ") }
 }
 
@@ -86,10 +86,10 @@ fn caches(e: &Environment) -> String {
 fn ladder(e: &Environment) -> String {
     let Some(ladder) = &e.cpu.ladder else { return "not measured".to_owned() };
     let last = ladder.steps.last().map_or(0, |s| s.bytes);
-    let told =
+    let steps =
         ladder.steps.iter().filter(|s| s.bytes == last || (s.bytes.is_power_of_two() && s.bytes.ilog2() % 2 == 0));
-    let words: Vec<String> = told.map(|s| format!("{} {}", size(s.bytes), read_time(s.read_ps))).collect();
-    format!("that waits for the one before, within {}", words.join(", "))
+    let times: Vec<String> = steps.map(|s| format!("{} {}", size(s.bytes), read_time(s.read_ps))).collect();
+    format!("that waits for the one before, within {}", times.join(", "))
 }
 
 fn flags(e: &Environment) -> String {
@@ -160,8 +160,8 @@ fn huge_pages(e: &Environment) -> String {
     let shared = huge.transparent_shared().map_or("unknown", |(word, _)| word);
     let mut parts =
         vec![format!("transparent {transparent} (defrag {}), in shared memory {shared}", word(&huge.thp_defrag))];
-    let own = huge.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024));
-    let others = huge.thp_by_size.iter().filter(|(name, word)| Some(*name) != own.as_ref() && *word != "never");
+    let own_size = huge.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024));
+    let others = huge.thp_by_size.iter().filter(|(name, word)| Some(*name) != own_size.as_ref() && *word != "never");
     parts.extend(others.map(|(name, word)| format!("pages of {name} {word}")));
     for pool in &huge.pools {
         let (page, pages) = (size(pool.page_bytes), unknown(pool.pages.map(|pages| pages.to_string())));
@@ -241,20 +241,20 @@ fn channels(e: &Environment) -> String {
 
 fn tools(e: &Environment) -> String {
     let shown = ["strace", "perf", "gcc", "clang", "go", "python3"].into_iter().filter(|tool| e.tools.has(tool));
-    let words: Vec<String> = shown
+    let tools: Vec<String> = shown
         .map(|tool| match &e.tools.go_version {
             Some(version) if tool == "go" => format!("go ({version})"),
             _ => tool.to_owned(),
         })
         .collect();
-    listed(words.iter().map(String::as_str))
+    listed(tools.iter().map(String::as_str))
 }
 
 fn javas(e: &Environment) -> String {
-    let words = e.tools.javas.iter().map(|java| {
+    let javas = e.tools.javas.iter().map(|java| {
         let kind = if java.has_compiler { "JDK" } else { "without compiler" };
         format!("{} ({kind}, {})", word(&java.version), java.home)
     });
-    let words: Vec<String> = words.collect();
-    listed(words.iter().map(String::as_str))
+    let javas: Vec<String> = javas.collect();
+    listed(javas.iter().map(String::as_str))
 }

@@ -52,7 +52,7 @@ fn free_page_reporting(e: &Environment) -> Option<String> {
 }
 
 fn huge_pages(e: &Environment) -> Option<String> {
-    let words = match e.huge_pages.transparent()?.0 {
+    let meaning = match e.huge_pages.transparent()?.0 {
         "always" => {
             "Transparent huge pages come unasked (always): a program that does nothing about them gets them, so its \
              figures are those of the methods with thp."
@@ -65,7 +65,7 @@ fn huge_pages(e: &Environment) -> Option<String> {
             "Transparent huge pages never come: anonymous memory is mapped in smaller pieces, whatever a program asks for."
         }
     };
-    Some(words.to_owned())
+    Some(meaning.to_owned())
 }
 
 fn room(e: &Environment) -> Option<String> {
@@ -117,9 +117,9 @@ pub(super) fn read_time(ps: u64) -> String {
 }
 
 fn caches(e: &Environment) -> Option<String> {
-    let told = e.cpu.last_level_cache().and_then(|c| c.size_bytes);
+    let reported = e.cpu.last_level_cache().and_then(|c| c.size_bytes);
     let note = if e.hypervisor.is_virtual() == Some(true) { ", as the hypervisor tells it" } else { "" };
-    let told_words = told.map(|bytes| format!("The last cache holds {}{note}", size(bytes)));
+    let told_words = reported.map(|bytes| format!("The last cache holds {}{note}", size(bytes)));
     let ladder = e.cpu.ladder.as_ref();
     let Some((reach, memory_ps)) = ladder.and_then(|l| Some((l.reach()?, l.memory_ps()?))) else {
         return Some(format!("{}: below that, copies and second passes measure caches; above, memory.", told_words?));
@@ -131,7 +131,7 @@ fn caches(e: &Environment) -> Option<String> {
         read_time(memory_ps)
     );
     let Some(told_words) = told_words else { return Some(format!("By measuring, {seen}.")) };
-    let less = !note.is_empty() && told.is_some_and(|told| reach.bytes < told / 2);
+    let less = !note.is_empty() && reported.is_some_and(|reported| reach.bytes < reported / 2);
     let why = if less { " Other guests of the host may fill the rest." } else { "" };
     Some(format!(
         "{told_words}; {seen}.{why} Tables call `in cache` what is at most half of the lesser figure, `in memory` what is at \

@@ -70,11 +70,11 @@ fn cannot(text: &mut String, environment: &Environment, obstacles: &[Obstacle]) 
 }
 
 /// Breaks words into lines under each other; the first line starts with `head`, the others with as much space.
-fn paragraph(text: &mut String, head: &str, words: &str) {
+fn paragraph(text: &mut String, head: &str, sentence: &str) {
     let indent = head.chars().count();
     let mut column = indent;
     text.push_str(head);
-    for (index, word) in words.split(' ').enumerate() {
+    for (index, word) in sentence.split(' ').enumerate() {
         let length = word.chars().count();
         if index > 0 && column + 1 + length > WIDTH {
             text.push('\n');

@@ -55,8 +55,8 @@ fn name(cell: &CellView<'_>) -> String {
     let mut first = cell.experiment.chars();
     let capital: String = first.next().into_iter().flat_map(char::to_uppercase).collect();
     let mut name = format!("Benchmark{}{}", word(&capital), word(first.as_str()));
-    let own = [("method", &cell.method), ("worker", &cell.worker)];
-    for (key, value) in own.into_iter().chain(cell.parameters.iter().map(|(k, v)| (k.as_str(), v))) {
+    let names = [("method", &cell.method), ("worker", &cell.worker)];
+    for (key, value) in names.into_iter().chain(cell.parameters.iter().map(|(k, v)| (k.as_str(), v))) {
         name += &format!("/{}={}", word(key), word(value));
     }
     // A number behind the last hyphen would be taken for a number of CPUs.

@@ -63,14 +63,14 @@ fn number(value: Option<f64>) -> Field {
 
 /// Names of all columns.
 pub(super) fn columns(taken: &Taken<'_>) -> Vec<String> {
-    let own = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
-    own.chain(taken.parameters.iter().map(|name| format!("parameter_{name}"))).collect()
+    let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
+    names.chain(taken.parameters.iter().map(|name| format!("parameter_{name}"))).collect()
 }
 
 /// The fields of a row, one a column.
 pub(super) fn fields(row: &Row<'_>) -> Vec<Field> {
-    let own = COLUMNS.iter().map(|(_, field)| field(row));
-    own.chain(row.taken.parameters.iter().map(|name| known(row.cell.parameters.get(name)))).collect()
+    let fields = COLUMNS.iter().map(|(_, field)| field(row));
+    fields.chain(row.taken.parameters.iter().map(|name| known(row.cell.parameters.get(name)))).collect()
 }
 
 /// All rows, one at a time: a run may have very many.

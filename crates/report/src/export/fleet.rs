@@ -67,9 +67,9 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
 }
 
 fn labels(cell: &str, parameters: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let own =
+    let labels =
         parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), escape::terminal(value)));
-    std::iter::once(("cell".to_owned(), escape::terminal(cell))).chain(own).collect()
+    std::iter::once(("cell".to_owned(), escape::terminal(cell))).chain(labels).collect()
 }
 
 fn put(out: &mut dyn Write, name: &str, labels: &[(String, String)], value: f64) -> Result<()> {

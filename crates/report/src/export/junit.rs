@@ -34,13 +34,13 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let own = || taken.cells.iter().filter(|c| c.experiment == name);
+        let cells = || taken.cells.iter().filter(|c| c.experiment == name);
         let mut suite = BytesStart::new("testsuite");
         suite.push_attribute(("name", terminal(name).as_str()));
         suite.push_attribute(("timestamp", terminal(&taken.created).as_str()));
-        counted(&mut suite, own());
+        counted(&mut suite, cells());
         xml.write_event(Event::Start(suite))?;
-        for cell in own() {
+        for cell in cells() {
             case(cell, &mut xml)?;
         }
         xml.write_event(Event::End(BytesEnd::new("testsuite")))?;
@@ -50,10 +50,10 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
 }
 
 fn counted<'a, 'b: 'a>(start: &mut BytesStart<'_>, cells: impl Iterator<Item = &'a CellView<'b>>) {
-    let found: Vec<Option<&str>> = cells.map(|c| element(c.status)).collect();
-    start.push_attribute(("tests", found.len().to_string().as_str()));
+    let elements: Vec<Option<&str>> = cells.map(|c| element(c.status)).collect();
+    start.push_attribute(("tests", elements.len().to_string().as_str()));
     for (name, element) in [("failures", "failure"), ("errors", "error"), ("skipped", "skipped")] {
-        let count = found.iter().filter(|f| **f == Some(element)).count();
+        let count = elements.iter().filter(|f| **f == Some(element)).count();
         start.push_attribute((name, count.to_string().as_str()));
     }
 }
@@ -72,8 +72,8 @@ fn case(cell: &CellView<'_>, xml: &mut Writer<&mut dyn Write>) -> Result<()> {
         outcome.push_attribute(("message", format!("{}: {}", cell.status.word(), terminal(&cell.reason)).as_str()));
         xml.write_event(Event::Empty(outcome))?;
     }
-    let words = headline.filter(|p| !p.verdict.is_empty()).zip(cell.against.as_ref());
-    if let Some((phase, against)) = words {
+    let compared = headline.filter(|p| !p.verdict.is_empty()).zip(cell.against.as_ref());
+    if let Some((phase, against)) = compared {
         xml.write_event(Event::Start(BytesStart::new("system-out")))?;
         let text = terminal(&format!("{} against {against}: {}", phase.name, phase.verdict));
         xml.write_event(Event::Text(BytesText::new(&text)))?;

@@ -11,7 +11,7 @@ pub mod hyperfine;
 mod junit;
 mod ndjson;
 mod openmetrics;
-pub mod own;
+pub mod rows;
 
 use std::io::Write;
 

@@ -62,9 +62,10 @@ pub(super) fn head(out: &mut dyn Write, name: &str, unit: &str, help: &str) -> R
 }
 
 fn of_cell<'a>(cell: &'a CellView<'_>) -> Vec<(String, &'a str)> {
-    let own = [("experiment", &cell.experiment), ("method", &cell.method), ("worker", &cell.worker)];
-    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value.as_str()));
-    own.chain(cell.parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), value.as_str())))
+    let labels = [("experiment", &cell.experiment), ("method", &cell.method), ("worker", &cell.worker)];
+    let labels = labels.into_iter().map(|(name, value)| (name.to_owned(), value.as_str()));
+    labels
+        .chain(cell.parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), value.as_str())))
         .collect()
 }
 

@@ -124,5 +124,5 @@ pub struct Crossover {
     /// The last value at which the one is shown, and the first at which the other is.
     pub between: (u64, u64),
     /// In a sentence.
-    pub words: String,
+    pub sentence: String,
 }

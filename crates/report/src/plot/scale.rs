@@ -33,15 +33,15 @@ impl Scale {
         let high = values.filter(|v| v.is_finite() && *v > 0.0).reduce(f64::max)?;
         let step = nice(high / 4.0);
         let ticks = (0..=4).map(|n| f64::from(n) * step).filter(|t| *t <= high * 1.001);
-        let words = |t: f64| if t == 0.0 { "0".to_owned() } else { format_ns(t) };
-        Some(Scale { low: 0.0, high, ticks: ticks.map(|t| (t, words(t))).collect(), logarithmic: false })
+        let label = |t: f64| if t == 0.0 { "0".to_owned() } else { format_ns(t) };
+        Some(Scale { low: 0.0, high, ticks: ticks.map(|t| (t, label(t))).collect(), logarithmic: false })
     }
 
     /// Sizes in bytes, or counts where `bytes` is false, by factors: each value that was measured is written.
     pub fn values(values: &[u64], bytes: bool) -> Option<Scale> {
         let (low, high) = ends(values.iter().map(|v| *v as f64))?;
-        let words = |v: u64| if bytes { spaced(&format_size(v)) } else { v.to_string() };
-        let ticks = values.iter().map(|&v| (v as f64, words(v))).collect();
+        let label = |v: u64| if bytes { spaced(&format_size(v)) } else { v.to_string() };
+        let ticks = values.iter().map(|&v| (v as f64, label(v))).collect();
         Some(Scale { low, high, ticks, logarithmic: true })
     }
 

@@ -91,8 +91,8 @@ fn parts(columns: &[Column], natural: &[usize], room: usize) -> Vec<Vec<usize>> 
         let mut wished: Vec<usize> = (1..columns.len()).filter(|&c| natural[c] > 0).collect();
         wished.retain(|&c| matches!(columns[c].shown, Shown::Room(_)));
         wished.sort_by_key(|&c| columns[c].shown);
-        let words = |c: usize| if columns[c].shape == Shape::Words { natural[c].min(WORDS) } else { natural[c] };
-        let mut used: usize = part[1..].iter().map(|&c| GAP + words(c)).sum::<usize>() + name;
+        let width = |c: usize| if columns[c].shape == Shape::Words { natural[c].min(WORDS) } else { natural[c] };
+        let mut used: usize = part[1..].iter().map(|&c| GAP + width(c)).sum::<usize>() + name;
         for c in wished {
             if used + GAP + natural[c] <= room {
                 used += GAP + natural[c];

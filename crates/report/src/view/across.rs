@@ -11,7 +11,7 @@ use stats::across::LEAST_RUNS;
 
 use crate::document::{Block, Body, Cell, Column, Document, Entry, Key, Place, Section, Shown, Table, Tone};
 use crate::plot::{Axis, Plot};
-use crate::{numbers, words};
+use crate::{numbers, wording};
 
 /// Harmless differences that a screen names.
 const HARMLESS: usize = 3;
@@ -60,7 +60,7 @@ pub fn changes(changes: &[Change], names: [&str; 2], again: &str) -> Document {
 
 /// `3 runs on Intel Xeon, Linux 6.18`.
 fn machine(side: &ComparedSide) -> String {
-    let count = words::count(side.runs.len(), "run");
+    let count = wording::count(side.runs.len(), "run");
     let fact = |key: &str| side.environment.get(key).filter(|v| *v != "unknown").cloned();
     let machine = [fact("cpu"), fact("kernel").map(|k| format!("Linux {k}"))];
     let machine = machine.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -80,11 +80,11 @@ fn environment(compared: &Compared) -> Vec<Block> {
     })];
     let row = |fact: &&FactDifference| {
         let expected = if fact.expected { "as asked" } else { "" };
-        Entry::of(&fact.field, vec![Cell::text(&fact.a), Cell::text(&fact.b), Cell::text(expected)])
+        Entry::new(&fact.field, vec![Cell::text(&fact.a), Cell::text(&fact.b), Cell::text(expected)])
     };
-    let columns = || vec![Column::text("fact"), Column::words("A"), Column::words("B"), Column::text("")];
+    let columns = || vec![Column::text("fact"), Column::sentences("A"), Column::sentences("B"), Column::text("")];
     let table =
-        |caption: &str, facts: &[&FactDifference]| Block::Table(Table::of(caption, columns(), facts.iter().map(row)));
+        |caption: &str, facts: &[&FactDifference]| Block::Table(Table::new(caption, columns(), facts.iter().map(row)));
     if !grave.is_empty() {
         blocks.push(table("Differences that can change every figure", &grave));
     }
@@ -111,7 +111,7 @@ fn cells(compared: &Compared, experiment: &str) -> Section {
     let gate = cells.iter().any(|cell| cell.gate.is_some());
     let mut columns = vec![Column::text("cell"), Column::number("A"), Column::number("B")];
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
-    columns.push(Column::words("finding on B"));
+    columns.push(Column::sentences("finding on B"));
     columns.extend(gate.then(|| Column::text("gate")));
     columns.push(Column::number("ratio B / A").shown(Shown::Room(1)));
     columns.extend(["A from run to run", "B from run to run"].map(|title| Column::number(title).shown(Shown::Page)));
@@ -123,7 +123,7 @@ fn cells(compared: &Compared, experiment: &str) -> Section {
     let legend = [("launch-a", "A's runs, above"), ("launch-b", "B's runs, below")];
     let legend = legend.map(|(class, text)| Key { class: class.into(), text: text.into() });
     let table =
-        Table { legend: axis.iter().flat_map(|_| legend.clone()).collect(), ..Table::of(caption, columns, rows) };
+        Table { legend: axis.iter().flat_map(|_| legend.clone()).collect(), ..Table::new(caption, columns, rows) };
     let mut blocks = Vec::new();
     let fixed = constant.words();
     if !fixed.is_empty() {
@@ -156,9 +156,9 @@ fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool) -> E
         })
     }));
     cells.push(ratio);
-    let scatter = |share: Option<f64>| share.map_or_else(String::new, |s| format!("±{}", words::percent(s)));
+    let scatter = |share: Option<f64>| share.map_or_else(String::new, |s| format!("±{}", wording::percent(s)));
     cells.extend([&cell.a, &cell.b].map(|side| Cell::number(scatter(side.between_runs), side.between_runs)));
-    Entry { tone: tone(cell), ..Entry::of(label, cells) }
+    Entry { tone: tone(cell), ..Entry::new(label, cells) }
 }
 
 /// The parts that all cells of an experiment have in common, which are shown once.
@@ -211,12 +211,12 @@ fn worker(cell: &ComparedCell) -> Option<&str> {
 fn finding(cell: &ComparedCell) -> String {
     match &cell.estimate {
         None => format!("{:.2} × A; too few runs for a verdict", cell.ratio),
-        Some(ratio) => words::finding(Some(ratio), cell.verdict, cell.holds_among_all),
+        Some(ratio) => wording::finding(Some(ratio), cell.verdict, cell.holds_among_all),
     }
 }
 
 fn tone(cell: &ComparedCell) -> Tone {
-    if cell.estimate.is_none() { Tone::Plain } else { Tone::of(cell.verdict, cell.holds_among_all) }
+    if cell.estimate.is_none() { Tone::Plain } else { Tone::of_verdict(cell.verdict, cell.holds_among_all) }
 }
 
 /// The number of cells with each verdict.
@@ -234,7 +234,7 @@ fn count(cells: &[ComparedCell]) -> String {
         (too_few, "with too few runs for a verdict"),
     ];
     let parts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, finding)| format!("{n} {finding}"));
-    format!("Of {}: {}.", words::count(cells.len(), "cell"), parts.collect::<Vec<_>>().join(", "))
+    format!("Of {}: {}.", wording::count(cells.len(), "cell"), parts.collect::<Vec<_>>().join(", "))
 }
 
 fn missing(missing: &MissingCell) -> String {
@@ -261,15 +261,15 @@ fn answers(compared: &Compared) -> Vec<Block> {
             "a verdict needs {LEAST_RUNS} runs a side, best made in turns (A B A B …): between two runs everything else may differ too"
         )
     } else {
-        let margin = words::percent(compared.margin);
+        let margin = wording::percent(compared.margin);
         format!("unpaired: {a} and {b} runs, intervals over runs (95 %), margin {margin}")
     });
     let scatter = compared.cells.iter().flat_map(|c| [c.a.between_runs, c.b.between_runs]).flatten();
     if let Some(noise) = scatter.reduce(f64::max) {
-        items.push(format!("from run to run one side's costs scatter by up to {}", words::percent(noise)));
+        items.push(format!("from run to run one side's costs scatter by up to {}", wording::percent(noise)));
     }
     if compared.cells.iter().any(|c| c.estimate.is_some() && !c.holds_among_all) {
-        items.push(words::AMONG_ALL.to_owned());
+        items.push(wording::AMONG_ALL.to_owned());
     }
     blocks.extend(Block::list("How sure", items));
     blocks
@@ -283,7 +283,7 @@ fn gate_sentence(gated: Gated, gate: f64) -> String {
         Gated::Damaged => "undecided: a run is damaged, so nothing is shown",
         Gated::NotComparable => "closed: the sides cannot be compared (--expect FIELD names what is meant to differ)",
     };
-    format!("gate {}: {result}", words::percent(gate))
+    format!("gate {}: {result}", wording::percent(gate))
 }
 
 /// Claims with another verdict: what was claimed, and both verdicts with their figures.
@@ -303,7 +303,7 @@ fn verdicts(changes: &[Change]) -> Vec<Block> {
         columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Page)));
         columns.push(Column::number(format!("figure in {side}")));
     }
-    columns.push(Column::words("claimed"));
+    columns.push(Column::sentences("claimed"));
     let row = |change: &Change| {
         let mut cells = Vec::new();
         for (at, (word, figure)) in
@@ -324,9 +324,9 @@ fn verdicts(changes: &[Change]) -> Vec<Block> {
             cells.push(Cell::text(figure));
         }
         cells.push(Cell::text(&change.statement));
-        Entry::of(format!("{} ({})", change.id, change.job), cells)
+        Entry::new(format!("{} ({})", change.id, change.job), cells)
     };
-    let count = words::count(changes.len(), "verdict");
+    let count = wording::count(changes.len(), "verdict");
     let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();
     let bodies = vec![Body { rows: changes.iter().map(row).collect(), ..Body::default() }];
     vec![

@@ -9,7 +9,7 @@ use stats::t::mean_and_deviation;
 
 use super::labels::Labels;
 use crate::escape;
-use crate::words;
+use crate::wording;
 
 /// A run as it is taken away. No text in it steers what shows it, and no figure in it is anything but finite.
 #[derive(Debug)]
@@ -104,8 +104,8 @@ impl CellView<'_> {
 
 impl<'a> Taken<'a> {
     /// Arranges a summary; `experiments` are those that are wanted, none for all.
-    pub fn of(summary: &'a Summary, experiments: &[String]) -> Taken<'a> {
-        let labels = Labels::of(summary);
+    pub fn new(summary: &'a Summary, experiments: &[String]) -> Taken<'a> {
+        let labels = Labels::new(summary);
         let wanted = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
         let mut order: Vec<(usize, Option<&GroupSummary>)> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -142,13 +142,13 @@ impl<'a> Taken<'a> {
 /// Comparisons by cell and phase.
 type Comparisons<'a> = BTreeMap<(usize, &'a str), &'a Comparison>;
 
-fn all_visible(words: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    words.iter().map(|(name, value)| (escape::terminal(name), escape::terminal(value))).collect()
+fn all_visible(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    facts.iter().map(|(name, value)| (escape::terminal(name), escape::terminal(value))).collect()
 }
 
 fn name(cell: &CellSummary) -> String {
-    let words = parameter_words(&cell.parameters, None);
-    escape::terminal(&if words.is_empty() { cell.cell.clone() } else { format!("{} {words}", cell.cell) })
+    let parameters = parameter_words(&cell.parameters, None);
+    escape::terminal(&if parameters.is_empty() { cell.cell.clone() } else { format!("{} {parameters}", cell.cell) })
 }
 
 fn cell<'a>(
@@ -158,21 +158,21 @@ fn cell<'a>(
     compared: &Comparisons,
     labels: &Labels,
 ) -> CellView<'a> {
-    let found = &summary.cells[index];
-    let experiment = summary.experiment(&found.experiment);
-    let varying = found.parameters.iter().filter(|(key, _)| labels.varies(&found.experiment, key));
+    let cell = &summary.cells[index];
+    let experiment = summary.experiment(&cell.experiment);
+    let varying = cell.parameters.iter().filter(|(key, _)| labels.varies(&cell.experiment, key));
     CellView {
-        summary: found,
-        name: name(found),
-        experiment: escape::terminal(&found.experiment),
-        method: escape::terminal(&found.method),
-        worker: escape::terminal(&found.worker),
-        status: found.status,
-        reason: escape::terminal(&found.reason),
-        parameters: all_visible(&found.parameters),
+        summary: cell,
+        name: name(cell),
+        experiment: escape::terminal(&cell.experiment),
+        method: escape::terminal(&cell.method),
+        worker: escape::terminal(&cell.worker),
+        status: cell.status,
+        reason: escape::terminal(&cell.reason),
+        parameters: all_visible(&cell.parameters),
         varying: varying.map(|(key, value)| (escape::terminal(key), escape::terminal(value))).collect(),
         against: group.and_then(|g| g.baseline).filter(|b| *b != index).and_then(|b| summary.cells.get(b)).map(name),
-        phases: phases(found, experiment, |phase| compared.get(&(index, phase)).copied()),
+        phases: phases(cell, experiment, |phase| compared.get(&(index, phase)).copied()),
     }
 }
 
@@ -189,15 +189,15 @@ fn phases<'a, 'b>(
     let mut names: Vec<&String> = cell.phases.keys().collect();
     names.sort_by_key(|name| (*name != headline, place(name)));
     let phase = |name: &'a String| {
-        let found = comparison(name);
+        let comparison = comparison(name);
         let launches = launches(cell, name);
         let walls: Vec<f64> = launches.iter().filter_map(|l| l.wall_ns).collect();
         PhaseView {
             name: escape::terminal(name),
             headline: name == headline,
             figures: &cell.phases[name],
-            ratio: found.and_then(|c| c.ratio).filter(|_| cell.status == Status::Ok),
-            verdict: found.filter(|_| cell.status == Status::Ok).map_or_else(String::new, words::verdict),
+            ratio: comparison.and_then(|c| c.ratio).filter(|_| cell.status == Status::Ok),
+            verdict: comparison.filter(|_| cell.status == Status::Ok).map_or_else(String::new, wording::verdict),
             spread_ns: mean_and_deviation(&walls),
             launches,
         }
@@ -207,12 +207,12 @@ fn phases<'a, 'b>(
 
 fn launches(cell: &CellSummary, phase: &str) -> Vec<LaunchView> {
     let finite = |value: Option<&f64>| value.copied().filter(|v| v.is_finite());
-    let one = |l: &record::summary::LaunchValues| LaunchView {
+    let view = |l: &record::summary::LaunchValues| LaunchView {
         launch: l.launch,
         block: l.block,
         rounds: l.rounds,
         wall_ns: finite(l.wall_ns.get(phase)),
         cpu_ns: finite(l.cpu_ns.get(phase)),
     };
-    cell.per_launch.iter().map(one).filter(|l| l.wall_ns.is_some() || l.cpu_ns.is_some()).collect()
+    cell.per_launch.iter().map(view).filter(|l| l.wall_ns.is_some() || l.cpu_ns.is_some()).collect()
 }

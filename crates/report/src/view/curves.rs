@@ -21,7 +21,7 @@ pub(super) fn chart(curves: Curves, unit: &str) -> Block {
     let mut caption =
         format!("{headline}, time per {unit}, against {parameter}{setting}; equal steps are equal factors");
     for crossover in &curves.crossovers {
-        caption += &format!(". {}", crossover.words);
+        caption += &format!(". {}", crossover.sentence);
     }
     if curves.left_out > 0 {
         caption += &format!(". {} more methods stand in the tables", curves.left_out);
@@ -53,7 +53,7 @@ pub(crate) fn curves(summary: &Summary, experiment: &ExperimentSummary, labels: 
             families.retain(|(_, family)| family.len() > 1);
             families
                 .into_iter()
-                .filter_map(|(_, family)| one(summary, experiment, &family, (key, bytes), labels))
+                .filter_map(|(_, family)| curve(summary, experiment, &family, (key, bytes), labels))
                 .collect::<Vec<_>>()
         })
         .collect()
@@ -63,7 +63,7 @@ fn value(group: &GroupSummary, key: &str) -> u64 {
     group.parameters.get(key).and_then(|v| v.parse().ok()).unwrap_or(0)
 }
 
-fn one(
+fn curve(
     summary: &Summary,
     experiment: &ExperimentSummary,
     family: &[&GroupSummary],
@@ -88,8 +88,8 @@ fn one(
     let upward = Scale::times(costs)?;
     let setting = groups.first().map_or_else(String::new, |g| {
         let all = labels.setting(&experiment.definition, g);
-        let own = |word: &&str| !word.starts_with(&format!("{key}="));
-        all.split(' ').filter(own).collect::<Vec<_>>().join(" ")
+        let is_fixed = |word: &&str| !word.starts_with(&format!("{key}="));
+        all.split(' ').filter(is_fixed).collect::<Vec<_>>().join(" ")
     });
     let crossovers = lines.iter().enumerate().skip(1).flat_map(|(at, line)| {
         crossovers(experiment, &groups, key, bytes, at, line, baseline.as_deref().unwrap_or_default())
@@ -129,9 +129,9 @@ fn lines(
     let mut lines: Vec<Line> = Vec::new();
     for group in groups {
         for &cell in &group.cells {
-            let found = &summary.cells[cell];
-            let ranked = found.is_ranked() && found.status == Status::Ok;
-            let Some(phase) = found.phases.get(&experiment.headline).filter(|_| ranked) else { continue };
+            let planned = &summary.cells[cell];
+            let ranked = planned.is_ranked() && planned.status == Status::Ok;
+            let Some(phase) = planned.phases.get(&experiment.headline).filter(|_| ranked) else { continue };
             let (cost, at) = (&phase.per_unit_ns, value(group, key));
             if !(cost.median.is_finite() && cost.median > 0.0) || at == 0 {
                 continue;
@@ -143,7 +143,7 @@ fn lines(
                 cost: (cost.median, cost.low.zip(cost.high)),
                 cost_words: format!("{} per {}", numbers::interval(cost), experiment.definition.unit),
             };
-            let label = labels.cell(&experiment.definition, found);
+            let label = labels.cell(&experiment.definition, planned);
             match lines.iter_mut().find(|l| l.label == label) {
                 Some(line) => line.points.push(point),
                 None => lines.push(Line { label, points: vec![point] }),
@@ -167,7 +167,7 @@ fn crossovers(
     line: &Line,
     baseline: &str,
 ) -> Vec<Crossover> {
-    let mut found = Vec::new();
+    let mut crossovers = Vec::new();
     let mut last: Option<(u64, bool)> = None;
     for point in &line.points {
         let group = groups.iter().find(|g| value(g, key) == point.value && g.cells.contains(&point.cell));
@@ -180,7 +180,7 @@ fn crossovers(
         };
         if let Some((before, was)) = last.filter(|(_, was)| *was != cheaper) {
             let word = |cheaper: bool| if cheaper { "less" } else { "more" };
-            let words = format!(
+            let sentence = format!(
                 "{} costs {} than {baseline} at {} and {} at {}: the crossover lies between them",
                 line.label,
                 word(was),
@@ -188,9 +188,9 @@ fn crossovers(
                 word(cheaper),
                 point.value_words,
             );
-            found.push(Crossover { line: at, between: (before, point.value), words });
+            crossovers.push(Crossover { line: at, between: (before, point.value), sentence });
         }
         last = Some((point.value, cheaper));
     }
-    found
+    crossovers
 }

@@ -8,7 +8,7 @@ use record::summary::{Proof, Role, Summary};
 use super::group;
 use super::labels::Labels;
 use crate::document::{Block, Cell, Column, Entry, Place, Table, Tone};
-use crate::words;
+use crate::wording;
 
 /// Characters of one fact's words at most: a pass that is recorded second by second is longer.
 const LONGEST_FACT: usize = 160;
@@ -38,7 +38,7 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
         };
         let mut columns = vec![Column::text("law")];
         columns.extend(["cells", "samples", "broken"].map(Column::number));
-        columns.push(Column::words("broken in"));
+        columns.push(Column::sentences("broken in"));
         let rows = laws.iter().map(|(text, law)| {
             let count = |n: u64| Cell::number(n.to_string(), Some(n as f64));
             let cells = vec![
@@ -47,16 +47,17 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
                 count(law.broken),
                 Cell::text(law.broken_in.join(", ")),
             ];
-            Entry { tone: if law.broken > 0 { Tone::Slower } else { Tone::Plain }, ..Entry::of(*text, cells) }
+            Entry { tone: if law.broken > 0 { Tone::Slower } else { Tone::Plain }, ..Entry::new(*text, cells) }
         });
-        let table = Table::of("Laws: what must hold in each sample for its cell to be believed", columns, rows);
+        let table = Table::new("Laws: what must hold in each sample for its cell to be believed", columns, rows);
         blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
     }
     let rows = proofs(summary, experiment, labels);
     if !rows.is_empty() {
         let title = format!("What {} cells recorded of themselves", rows.len());
-        let columns = vec![Column::text("cell"), Column::words("facts: a number, or its smallest and largest value")];
-        let table = Table::of("Facts, by which a method proves that it did what its name says", columns, rows);
+        let columns =
+            vec![Column::text("cell"), Column::sentences("facts: a number, or its smallest and largest value")];
+        let table = Table::new("Facts, by which a method proves that it did what its name says", columns, rows);
         blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
     }
     blocks
@@ -90,7 +91,7 @@ fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Entry> {
             let label = [labels.cell(definition, cell), setting.clone()];
             let label = label.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
             let facts: Vec<String> = cell.proofs.iter().map(|(k, v)| format!("{k} {}", fact(v))).collect();
-            rows.push(Entry::of(label, vec![Cell::text(facts.join(" · "))]));
+            rows.push(Entry::new(label, vec![Cell::text(facts.join(" · "))]));
         }
     }
     rows
@@ -113,24 +114,24 @@ fn fact(proof: &Proof) -> String {
 /// The machine and the request, a fact a row.
 pub(super) fn circumstances(summary: &Summary) -> Block {
     let settings = &summary.settings;
-    let own = [
+    let settings = [
         ("run", summary.run.clone()),
         ("made", summary.created.clone()),
         ("Pagewise", summary.version.clone()),
-        ("time in launches", words::duration(summary.elapsed_s)),
-        ("budget", words::duration(settings.budget_s)),
+        ("time in launches", wording::duration(summary.elapsed_s)),
+        ("budget", wording::duration(settings.budget_s)),
         (
             "precision asked for",
-            if settings.precision > 0.0 { words::percent(settings.precision) } else { "none".into() },
+            if settings.precision > 0.0 { wording::percent(settings.precision) } else { "none".into() },
         ),
-        ("margin", words::percent(settings.margin)),
+        ("margin", wording::percent(settings.margin)),
         ("seed", settings.seed.to_string()),
     ];
-    let own = own.into_iter().map(|(name, words)| (name.to_owned(), words));
+    let settings = settings.into_iter().map(|(name, words)| (name.to_owned(), words));
     let seen: BTreeMap<&String, &String> = summary.host.iter().chain(&summary.environment).collect();
-    let facts = own.chain(seen.into_iter().map(|(name, words)| (name.clone(), words.clone())));
-    let rows = facts.map(|(name, words)| Entry::of(name, vec![Cell::text(words)]));
-    Block::Table(Table::of("The machine and the run", vec![Column::text("fact"), Column::text("")], rows))
+    let facts = settings.chain(seen.into_iter().map(|(name, words)| (name.clone(), words.clone())));
+    let rows = facts.map(|(name, words)| Entry::new(name, vec![Cell::text(words)]));
+    Block::Table(Table::new("The machine and the run", vec![Column::text("fact"), Column::text("")], rows))
 }
 
 /// Commands that ask the same questions again, and that show what was measured.

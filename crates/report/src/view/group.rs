@@ -13,7 +13,7 @@ use super::launches::{self, Stack};
 use super::tables;
 use crate::document::{Block, Body, Cell, Column, Entry, Key, Place, Shown, Table, Tone};
 use crate::plot::{Axis, Plot, Scale};
-use crate::{answer, numbers, words};
+use crate::{answer, numbers, wording};
 
 /// One group.
 pub(super) struct GroupView<'a> {
@@ -83,7 +83,7 @@ enum Finding<'a> {
 }
 
 impl Finding<'_> {
-    fn words(self) -> String {
+    fn label(self) -> String {
         match self {
             Finding::Nothing => "",
             Finding::Baseline => "baseline",
@@ -93,7 +93,7 @@ impl Finding<'_> {
             Finding::Candidate { by_another: false } => "meant as best possible, but beaten",
             Finding::TooFew => "too few launches",
             Finding::BelowFloor => "below twice the floor",
-            Finding::Compared(comparison) => return words::verdict_briefly(comparison),
+            Finding::Compared(comparison) => return wording::verdict_briefly(comparison),
             Finding::Outcome(status) => status.word(),
         }
         .to_owned()
@@ -102,12 +102,12 @@ impl Finding<'_> {
     fn tone(self) -> Tone {
         match self {
             Finding::Baseline => Tone::Baseline,
-            Finding::Compared(c) if c.ratio.is_some() => Tone::of(c.verdict, c.holds_among_all),
+            Finding::Compared(c) if c.ratio.is_some() => Tone::of_verdict(c.verdict, c.holds_among_all),
             _ => Tone::Plain,
         }
     }
 
-    fn of<'a>(summary: &Summary, group: &GroupSummary, index: usize, compared: Option<&'a Comparison>) -> Finding<'a> {
+    fn new<'a>(summary: &Summary, group: &GroupSummary, index: usize, compared: Option<&'a Comparison>) -> Finding<'a> {
         let cell = &summary.cells[index];
         match (cell.status, cell.role) {
             (Status::Ok, _) if group.baseline == Some(index) => Finding::Baseline,
@@ -128,7 +128,7 @@ impl Finding<'_> {
 }
 
 impl<'a> Kind<'a> {
-    fn of(cell: &'a CellSummary) -> Kind<'a> {
+    fn of_cell(cell: &'a CellSummary) -> Kind<'a> {
         match cell.role {
             Role::Limit | Role::Null => Kind::Aside,
             Role::Published => Kind::Published,
@@ -158,7 +158,7 @@ pub(super) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a
 
 impl<'a> GroupView<'a> {
     /// Arranges a group; `None` where it has nothing but floors and best possibles, which answer nothing.
-    pub(super) fn of(
+    pub(super) fn new(
         summary: &'a Summary,
         experiment: &'a ExperimentSummary,
         group: &'a GroupSummary,
@@ -173,7 +173,7 @@ impl<'a> GroupView<'a> {
         for &cell in &cells {
             // Methods without the phase that is compared are in the further tables only.
             let row = row(summary, experiment, (group, compared.get(&cell).copied()), cell, labels);
-            kinds.entry(Kind::of(&summary.cells[cell])).or_default().extend(row);
+            kinds.entry(Kind::of_cell(&summary.cells[cell])).or_default().extend(row);
         }
         kinds.retain(|_, rows| !rows.is_empty());
         let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
@@ -197,7 +197,7 @@ impl<'a> GroupView<'a> {
         self.kinds.iter().flat_map(|(_, rows)| rows)
     }
 
-    /// Tells whether a finding has the footnote [`words::AMONG_ALL`].
+    /// Tells whether a finding has the footnote [`wording::AMONG_ALL`].
     pub(super) fn has_footnote(&self) -> bool {
         let unsure = |r: &Row| matches!(r.finding, Finding::Compared(c) if c.ratio.is_some() && !c.holds_among_all);
         self.rows().any(unsure)
@@ -238,7 +238,7 @@ impl<'a> GroupView<'a> {
         ];
         columns.extend(axis.iter().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
         columns.extend([
-            Column::words(against),
+            Column::sentences(against),
             Column::number("ratio").shown(Shown::Room(5)),
             Column::number("best possible").shown(Shown::Room(3)),
             Column::number("CPU").shown(Shown::Room(2)),
@@ -263,24 +263,24 @@ impl<'a> GroupView<'a> {
     fn phases(&self, stack: &Stack) -> Table {
         let row = |(label, parts): &(String, Vec<Option<(f64, String)>>)| {
             let (scale, phases, parts) = (stack.scale.clone(), stack.phases.clone(), parts.clone());
-            Entry::of(label, vec![Cell::plot(Some(Plot::Stack { scale, phases, parts }))])
+            Entry::new(label, vec![Cell::plot(Some(Plot::Stack { scale, phases, parts }))])
         };
         let columns = vec![Column::text("method"), Column::plot(Plot::Times(stack.scale.clone()))];
         let caption = self.titled("Where the time goes: medians of the phases, end to end");
-        Table { legend: Key::all(&stack.phases), ..Table::of(caption, columns, stack.rows.iter().map(row)) }
+        Table { legend: Key::all(&stack.phases), ..Table::new(caption, columns, stack.rows.iter().map(row)) }
     }
 
     fn every_launch(&self) -> Option<Block> {
         let scale = Scale::times(self.rows().flat_map(|r| r.launches.iter().copied()))?;
         let row = |row: &Row| {
             let plot = Plot::Launches { scale: scale.clone(), walls: row.launches.clone() };
-            Entry::of(&row.label, vec![Cell::plot(Some(plot)), Cell::count(row.launches.len())])
+            Entry::new(&row.label, vec![Cell::plot(Some(plot)), Cell::count(row.launches.len())])
         };
         let columns =
             vec![Column::text("method"), Column::plot(Plot::Times(scale.clone())), Column::number("launches")];
         let caption = format!("Every launch by {}: the first at the top, the last at the bottom", self.headline);
         let rows = self.rows().filter(|r| !r.launches.is_empty()).map(row);
-        Some(Block::Table(Table::of(self.titled(&caption), columns, rows)))
+        Some(Block::Table(Table::new(self.titled(&caption), columns, rows)))
     }
 }
 
@@ -296,7 +296,7 @@ impl Row<'_> {
         }
         let launches = if self.launches.is_empty() { String::new() } else { self.launches.len().to_string() };
         cells.extend([
-            Cell::text(self.finding.words()),
+            Cell::text(self.finding.label()),
             ratio,
             self.share.map_or_else(Cell::default, |s| Cell::number(numbers::share(&s), Some(s.ratio))),
             Cell::ns(self.phase.cpu_ns.median),
@@ -309,11 +309,12 @@ impl Row<'_> {
 
 /// The memory that ranked methods work on, against the caches: `in cache (128 KiB)`.
 fn footprint(summary: &Summary, rows: &[(usize, &str)]) -> String {
-    let found: Vec<_> = rows.iter().filter_map(|&(cell, _)| summary.cells[cell].footprint.as_ref()).collect();
+    let footprints: Vec<_> = rows.iter().filter_map(|&(cell, _)| summary.cells[cell].footprint.as_ref()).collect();
     let known = [("in cache", "in cache"), ("around", "around the cache's size"), ("in memory", "in memory")];
-    let places = known.iter().filter(|(word, _)| found.iter().any(|f| f.against_cache == *word));
+    let places = known.iter().filter(|(word, _)| footprints.iter().any(|f| f.against_cache == *word));
     let places: Vec<&str> = places.map(|(_, words)| *words).collect();
-    let Some((least, most)) = found.iter().map(|f| f.bytes).min().zip(found.iter().map(|f| f.bytes).max()) else {
+    let Some((least, most)) = footprints.iter().map(|f| f.bytes).min().zip(footprints.iter().map(|f| f.bytes).max())
+    else {
         return String::new();
     };
     let [least, most] = [least, most].map(|bytes| about_size(bytes as f64));
@@ -326,7 +327,7 @@ fn moved(experiment: &ExperimentSummary, group: &GroupSummary, name: impl Fn(usi
     let of_headline = group.comparisons.iter().filter(|c| c.phase == experiment.headline);
     let sentence = |c: &Comparison| {
         let (low, high) = c.ratio?.moved?;
-        Some(format!("{}: {}", name(c.cell), words::moved(low, high)))
+        Some(format!("{}: {}", name(c.cell), wording::moved(low, high)))
     };
     of_headline.filter_map(sentence).collect()
 }
@@ -343,7 +344,7 @@ fn row<'a>(
     let believed = cell.status == Status::Ok;
     let ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
     let base = group.baseline.filter(|&base| base != index && ratio.is_some());
-    let mut finding = Finding::of(summary, group, index, comparison);
+    let mut finding = Finding::new(summary, group, index, comparison);
     if phase.below_floor && believed && cell.role == Role::Method {
         finding = Finding::BelowFloor;
     }

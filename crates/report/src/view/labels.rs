@@ -30,7 +30,7 @@ fn shown(experiment: &Experiment, key: &str, value: &str) -> String {
 
 impl<'a> Labels<'a> {
     /// Looks at all cells that are shown.
-    pub(crate) fn of(summary: &'a Summary) -> Labels<'a> {
+    pub(crate) fn new(summary: &'a Summary) -> Labels<'a> {
         let mut labels = Labels { values: BTreeMap::new(), workers: BTreeMap::new() };
         for cell in summary.cells.iter().filter(|c| !c.hidden) {
             let values = labels.values.entry(&cell.experiment).or_default();
@@ -54,16 +54,16 @@ impl<'a> Labels<'a> {
     /// Constant parameters of an experiment: its worker where there is one only, and parameters.
     pub(crate) fn constant(&self, experiment: &Experiment) -> Vec<String> {
         let name = experiment.name.as_str();
-        let mut said = Vec::new();
+        let mut fixed = Vec::new();
         if let Some(workers) = self.workers.get(name).filter(|w| w.len() == 1) {
-            said.extend(workers.iter().map(|w| format!("@{w}")));
+            fixed.extend(workers.iter().map(|w| format!("@{w}")));
         }
         for (key, values) in self.values.get(name).into_iter().flatten() {
             if let (1, Some(value)) = (values.len(), values.first()) {
-                said.push(format!("{key}={}", shown(experiment, key, value)));
+                fixed.push(format!("{key}={}", shown(experiment, key, value)));
             }
         }
-        said
+        fixed
     }
 
     /// A cell within its group: the method, its worker where several take part, and options that vary.

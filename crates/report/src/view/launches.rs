@@ -29,10 +29,10 @@ pub(super) fn walls(cell: &CellSummary, headline: &str) -> Vec<f64> {
 
 /// Each launch over the baseline's launch of the same block.
 pub(super) fn ratios(cell: &CellSummary, baseline: &CellSummary, headline: &str) -> Vec<f64> {
-    let of = |cell: &CellSummary| -> BTreeMap<i32, f64> {
+    let times = |cell: &CellSummary| -> BTreeMap<i32, f64> {
         cell.per_launch.iter().filter_map(|l| Some((l.block, *l.wall_ns.get(headline)?))).collect()
     };
-    let (mine, theirs) = (of(cell), of(baseline));
+    let (mine, theirs) = (times(cell), times(baseline));
     let both = mine.iter().filter_map(|(block, wall)| Some(wall / theirs.get(block)?));
     both.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
 }

@@ -29,19 +29,19 @@ pub(super) fn absent(summary: &Summary, experiment: &str, labels: &Labels) -> Ve
     let cells = summary.cells.iter().filter(|c| c.experiment == experiment && !c.hidden && c.status != Status::Ok);
     for cell in cells {
         let name = definition.map_or_else(|| cell.method.clone(), |e| labels.cell(&e.definition, cell));
-        let found = by_reason.entry((cell.status, &cell.reason)).or_insert_with(|| Absent {
+        let absent = by_reason.entry((cell.status, &cell.reason)).or_insert_with(|| Absent {
             status: cell.status,
             reason: cell.reason.clone(),
             names: Vec::new(),
             methods: Vec::new(),
             cells: 0,
         });
-        found.cells += 1;
-        if !found.methods.contains(&cell.method) {
-            found.methods.push(cell.method.clone());
+        absent.cells += 1;
+        if !absent.methods.contains(&cell.method) {
+            absent.methods.push(cell.method.clone());
         }
-        if !found.names.contains(&name) {
-            found.names.push(name);
+        if !absent.names.contains(&name) {
+            absent.names.push(name);
         }
     }
     by_reason.into_values().collect()
@@ -66,7 +66,7 @@ fn package(reason: &str) -> Option<&str> {
 
 /// Cells that one remedy would bring.
 struct Remedy {
-    words: String,
+    advice: String,
     names: Vec<String>,
     cells: usize,
 }
@@ -90,49 +90,49 @@ fn is_missing(summary: &Summary, experiment: &str, absent: &Absent) -> bool {
 
 /// Missing cells on the first screen, by remedy, over all experiments.
 pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
-    let mut found: Vec<Remedy> = Vec::new();
+    let mut remedies: Vec<Remedy> = Vec::new();
     for experiment in &summary.experiments {
         for absent in absent(summary, &experiment.definition.name, labels) {
             if !is_missing(summary, &experiment.definition.name, &absent) {
                 continue;
             }
             let package = package(&absent.reason);
-            let words = package.map_or_else(|| remedy(&absent.reason).to_owned(), |p| format!("{INSTALL}{p}"));
+            let advice = package.map_or_else(|| remedy(&absent.reason).to_owned(), |p| format!("{INSTALL}{p}"));
             let names: Vec<String> =
                 absent.names.iter().map(|n| format!("{}/{n}", experiment.definition.name)).collect();
             let same = |other: &&mut Remedy| match package {
-                Some(_) => other.words.starts_with(INSTALL),
-                None => kind_of(&other.words) == kind_of(&words),
+                Some(_) => other.advice.starts_with(INSTALL),
+                None => kind_of(&other.advice) == kind_of(&advice),
             };
-            match (found.iter_mut().find(same), package) {
-                (None, _) => found.push(Remedy { words, names, cells: absent.cells }),
+            match (remedies.iter_mut().find(same), package) {
+                (None, _) => remedies.push(Remedy { advice, names, cells: absent.cells }),
                 (Some(known), package) => {
                     known.names.extend(names);
                     known.cells += absent.cells;
                     match package {
-                        Some(p) if known.words.split(' ').any(|known| known == p) => {}
-                        Some(p) => known.words += &format!(" {p}"),
+                        Some(p) if known.advice.split(' ').any(|known| known == p) => {}
+                        Some(p) => known.advice += &format!(" {p}"),
                         // Of the same command with other numbers the last one asks for most.
-                        None => known.words = words,
+                        None => known.advice = advice,
                     }
                 }
             }
         }
     }
-    found.sort_by_key(|r| std::cmp::Reverse(r.cells));
-    found.into_iter().map(said).collect()
+    remedies.sort_by_key(|r| std::cmp::Reverse(r.cells));
+    remedies.into_iter().map(sentence).collect()
 }
 
 /// Prefix of missing packages.
 const INSTALL: &str = "install ";
 
-fn said(mut remedy: Remedy) -> String {
+fn sentence(mut remedy: Remedy) -> String {
     remedy.names.sort();
     remedy.names.dedup();
     match remedy.names.as_slice() {
-        [one] => format!("{one}: {}", remedy.words),
-        [one, other] => format!("{one}, {other}: {}", remedy.words),
-        _ => format!("{} cells: {}", remedy.cells, remedy.words),
+        [one] => format!("{one}: {}", remedy.advice),
+        [one, other] => format!("{one}, {other}: {}", remedy.advice),
+        _ => format!("{} cells: {}", remedy.cells, remedy.advice),
     }
 }
 

@@ -22,7 +22,7 @@ pub use cells::{CellView, LaunchView, PhaseView, Taken};
 pub use overview::briefly;
 
 use crate::document::{Block, Document, List, Place, Section};
-use crate::words;
+use crate::wording;
 use labels::Labels;
 
 /// The part of a run that a terminal shows.
@@ -49,7 +49,7 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
         let none = || vec![Block::text("no warnings")];
         document.section("warnings", "Warnings", Place::Screen, if blocks.is_empty() { none() } else { blocks })
     } else if summary.settings.first_look && !wanted.full && wanted.experiments.is_empty() {
-        let overview = overview::Overview::of(summary, &Labels::of(summary), run.unwrap_or(&summary.run));
+        let overview = overview::Overview::of(summary, &Labels::new(summary), run.unwrap_or(&summary.run));
         document.section("answers", "", Place::Screen, overview.blocks(wanted.page.as_deref()))
     } else {
         tables(summary, &wanted.experiments, run)
@@ -58,7 +58,7 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
 
 /// The whole run; `experiments` limits its tables unless it is empty. `run` is its name on the command line.
 pub fn tables(summary: &Summary, experiments: &[String], run: Option<&str>) -> Document {
-    let labels = Labels::of(summary);
+    let labels = Labels::new(summary);
     let is_wanted = |name: &str| experiments.is_empty() || experiments.iter().any(|wanted| wanted == name);
     let mut head = head(summary).into_iter();
     let mut document = Document::new(head.next().unwrap_or_default(), head);
@@ -87,16 +87,16 @@ fn note(note: &Note) -> String {
 
 /// The run and its machine in a few words: `first look`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
 fn head(summary: &Summary) -> Vec<String> {
-    let of = |key: &str| summary.environment.get(key).map(String::as_str).filter(|v| *v != "unknown");
-    let machine = of("cpus").map(|cpus| {
-        let kind = if of("hypervisor").is_none_or(|kind| kind == "none") { "machine" } else { "VM" };
+    let fact = |key: &str| summary.environment.get(key).map(String::as_str).filter(|v| *v != "unknown");
+    let machine = fact("cpus").map(|cpus| {
+        let kind = if fact("hypervisor").is_none_or(|kind| kind == "none") { "machine" } else { "VM" };
         format!("{cpus}-core {kind}")
     });
-    let kernel = of("kernel").map(|k| format!("Linux {}", k.split('.').take(2).collect::<Vec<_>>().join(".")));
+    let kernel = fact("kernel").map(|k| format!("Linux {}", k.split('.').take(2).collect::<Vec<_>>().join(".")));
     let names = || summary.experiments.iter().map(|e| e.definition.name.as_str()).collect::<Vec<_>>().join(", ");
     let subject = if summary.settings.first_look { "first look".to_owned() } else { names() };
-    let spent = (summary.elapsed_s > 0.0).then(|| words::duration(summary.elapsed_s));
-    let thp = of("thp").map(|mode| format!("THP {mode}"));
+    let spent = (summary.elapsed_s > 0.0).then(|| wording::duration(summary.elapsed_s));
+    let thp = fact("thp").map(|mode| format!("THP {mode}"));
     let machine = [machine, kernel, thp].into_iter().flatten().collect::<Vec<_>>().join(", ");
     [Some(subject), Some(machine).filter(|m| !m.is_empty()), spent].into_iter().flatten().collect()
 }
@@ -122,10 +122,10 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     }
     blocks.extend(curves::curves(summary, experiment, labels).into_iter().map(|c| curves::chart(c, &definition.unit)));
     let groups = group::in_order(summary, name).into_iter();
-    let groups: Vec<_> = groups.filter_map(|g| group::GroupView::of(summary, experiment, g, labels)).collect();
+    let groups: Vec<_> = groups.filter_map(|g| group::GroupView::new(summary, experiment, g, labels)).collect();
     blocks.extend(groups.iter().flat_map(|group| group.blocks(experiment)));
     if groups.iter().any(group::GroupView::has_footnote) {
-        blocks.push(Block::text(words::AMONG_ALL));
+        blocks.push(Block::text(wording::AMONG_ALL));
     }
     let absent = missing::absent(summary, name, labels).into_iter();
     let absent = absent.map(|a| format!("{}: {}: {}", a.status.word(), a.names.join(", "), a.reason));
@@ -147,7 +147,7 @@ fn closing(summary: &Summary, labels: &Labels, run: &str, is_wanted: impl Fn(&st
         let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
         let cells = match warned(summary) {
             0 => String::new(),
-            count => format!(" of {}", words::count(count, "cell")),
+            count => format!(" of {}", wording::count(count, "cell")),
         };
         items.push(format!("warnings{cells} ({codes}): pagewise report {run} --warnings"));
     }
@@ -164,9 +164,9 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
     for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&n.code.as_str())) {
         items.push(note.text.clone());
     }
-    items.push(words::aa(&checks, |cell| labels.with_experiment(summary, cell)));
+    items.push(wording::aa(&checks, |cell| labels.with_experiment(summary, cell)));
     if !checks.is_empty() && summary.elapsed_s > 0.0 {
-        let time = words::duration(summary.elapsed_s);
+        let time = wording::duration(summary.elapsed_s);
         items.push(format!("limits (95 %) are of these {time}; another hour may differ"));
     }
     if summary.calibration.widened > 1.0 {

@@ -8,7 +8,7 @@ use super::labels::Labels;
 use super::{group, missing};
 use crate::document::{Block, Body, Cell, Column, Entry, Key, List, Place, Shown, Table, Tone};
 use crate::plot::{Axis, Plot};
-use crate::words;
+use crate::wording;
 
 /// Lines of one experiment at most.
 const LINES_EACH: usize = 2;
@@ -66,7 +66,7 @@ struct Keep {
 
 impl Worth {
     fn faster(&self) -> String {
-        words::factors(self.factors.0, self.factors.1)
+        wording::factors(self.factors.0, self.factors.1)
     }
 }
 
@@ -75,7 +75,7 @@ impl Keep {
     fn others(&self) -> String {
         let parts = [
             ("slower".to_owned(), &self.slower),
-            (format!("within {}", words::percent(self.margin)), &self.within),
+            (format!("within {}", wording::percent(self.margin)), &self.within),
             ("not settled".to_owned(), &self.unsettled),
         ];
         let few = |names: &[String]| {
@@ -89,7 +89,7 @@ impl Keep {
 
 /// The changes that are worth making, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
 pub fn briefly(summary: &Summary) -> Vec<String> {
-    let overview = Overview::of(summary, &Labels::of(summary), &summary.run);
+    let overview = Overview::of(summary, &Labels::new(summary), &summary.run);
     let one =
         |row: &Worth| format!("{} {} {} {}×", row.question.experiment, row.question.setting, row.best.0, row.faster());
     overview.worth.iter().map(|row| one(row).replace("  ", " ")).collect()
@@ -199,12 +199,12 @@ impl Overview {
             let mut cells = question(&row.question);
             let best = format!("{} {}", best.0, best.1);
             cells.extend([Cell::text(best.trim_end()), Cell::text(row.faster()), Cell::plot(Some(plot))]);
-            Entry { tone: Tone::Faster, ..Entry::of(&row.question.experiment, cells) }
+            Entry { tone: Tone::Faster, ..Entry::new(&row.question.experiment, cells) }
         });
         let keep = self.keep.iter().map(|row| {
             let mut cells = question(&row.question);
             cells.push(Cell::text(row.others()));
-            Entry::of(&row.question.experiment, cells)
+            Entry::new(&row.question.experiment, cells)
         });
         let body = |heading: &str, rows: Vec<Entry>| Body { heading: heading.to_owned(), aside: false, rows };
         let mut bodies = vec![
@@ -315,7 +315,7 @@ fn line(
     };
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
-            let factors = words::faster_by(&ratio);
+            let factors = wording::faster_by(&ratio);
             let best = figure(summary, experiment, cell, labels);
             Some((Line::Worth(Worth { question: question(group.baseline?), best, factors }), factors.0.ln()))
         }
@@ -347,7 +347,7 @@ fn keep(
         match (comparison.verdict, comparison.ratio) {
             (Verdict::Slower { .. }, Some(ratio)) if comparison.holds_among_all => {
                 surprise = surprise.max(ratio.low.ln());
-                row.slower.push(format!("{name} {}×", words::factors(ratio.low, ratio.high)));
+                row.slower.push(format!("{name} {}×", wording::factors(ratio.low, ratio.high)));
             }
             (Verdict::Within { .. }, Some(_)) if comparison.holds_among_all => row.within.push(name),
             _ => row.unsettled.push(name),

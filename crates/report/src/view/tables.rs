@@ -23,7 +23,7 @@ pub(super) fn of_group(summary: &Summary, experiment: &Experiment, cells: &[usiz
 /// A table whose first column is headed by its title; `None` where it has no rows.
 fn titled(title: &str, columns: Vec<Column>, rows: Vec<Entry>) -> Option<Table> {
     let columns = std::iter::once(Column::text(title)).chain(columns).collect();
-    (!rows.is_empty()).then(|| Table::of(title, columns, rows))
+    (!rows.is_empty()).then(|| Table::new(title, columns, rows))
 }
 
 /// The single phases, where there is more than one.
@@ -32,7 +32,7 @@ fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<T
         experiment.phases.iter().filter(|p| cells.iter().any(|(_, c)| c.phases.contains_key(*p))).collect();
     let time =
         |cell: &CellSummary, p: &String| cell.phases.get(p).map_or_else(Cell::default, |f| Cell::time(&f.wall_ns));
-    let row = |(label, cell): &(String, &CellSummary)| Entry::of(label, shown.iter().map(|p| time(cell, p)).collect());
+    let row = |(label, cell): &(String, &CellSummary)| Entry::new(label, shown.iter().map(|p| time(cell, p)).collect());
     let rows = if shown.len() > 1 { cells.iter().map(row).collect() } else { Vec::new() };
     titled("phases, median", shown.iter().map(|p| Column::number(p.as_str())).collect(), rows)
 }
@@ -44,7 +44,7 @@ fn latency(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<
         let latency = cell.latency_ns?;
         let cpu = |phase: &str| cell.phases.get(phase).and_then(cpu_per_unit).map_or_else(Cell::default, Cell::ns);
         let quantiles = [latency.median, latency.p99, latency.p999, latency.max].map(Cell::ns);
-        Some(Entry::of(label, quantiles.into_iter().chain([cpu(first), cpu(&format!("{first}.b"))]).collect()))
+        Some(Entry::new(label, quantiles.into_iter().chain([cpu(first), cpu(&format!("{first}.b"))]).collect()))
     };
     let columns = ["median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(Column::number);
     titled("latency", columns.into(), cells.iter().filter_map(row).collect())
@@ -57,7 +57,7 @@ fn cpu_per_unit(phase: &PhaseSummary) -> Option<f64> {
 /// A table that the experiment defines.
 fn further(experiment: &Experiment, table: &FurtherTable, cells: &[(String, &CellSummary)]) -> Option<Table> {
     let row = |(label, cell): &(String, &CellSummary)| {
-        Entry::of(label, table.columns.iter().map(|c| value(experiment, cell, c).unwrap_or_default()).collect())
+        Entry::new(label, table.columns.iter().map(|c| value(experiment, cell, c).unwrap_or_default()).collect())
     };
     let rows = cells.iter().filter(|(_, c)| c.proofs.contains_key(&table.needs)).map(row).collect();
     titled(&table.title, table.columns.iter().map(|c| Column::number(&c.title)).collect(), rows)
@@ -144,16 +144,16 @@ pub(super) fn settled(summary: &Summary, cells: &[usize], name: impl Fn(usize) -
         .filter(|&&c| summary.cells[c].role != Role::Null)
         .filter_map(|&c| Some((c, summary.cells[c].steady.as_ref()?.label)))
         .collect();
-    let mut words = Vec::new();
+    let mut parts = Vec::new();
     for wanted in [Label::Steady, Label::Drifting, Label::TwoLevel, Label::Short] {
         let names: Vec<String> = judged.iter().filter(|(_, l)| *l == wanted).map(|&(c, _)| name(c)).collect();
         let word = if wanted == Label::Short { "too few rounds to tell" } else { wanted.word() };
         match names.len() {
             0 => {}
-            count if wanted == Label::Steady => words.push(format!("{count} {word}")),
-            count if count == judged.len() => words.push(format!("all {word}")),
-            _ => words.push(format!("{word}: {}", names.join(", "))),
+            count if wanted == Label::Steady => parts.push(format!("{count} {word}")),
+            count if count == judged.len() => parts.push(format!("all {word}")),
+            _ => parts.push(format!("{word}: {}", names.join(", "))),
         }
     }
-    if words.is_empty() { Vec::new() } else { vec![format!("from round to round: {}", words.join("; "))] }
+    if parts.is_empty() { Vec::new() } else { vec![format!("from round to round: {}", parts.join("; "))] }
 }

@@ -74,12 +74,12 @@ const TESTS: [Test; 34] = [
 
 /// Obstacles on a machine.
 pub fn obstacles(environment: &Environment) -> Vec<Obstacle> {
-    let mut found: Vec<Obstacle> = TESTS.iter().filter_map(|test| test(environment)).collect();
+    let mut obstacles: Vec<Obstacle> = TESTS.iter().filter_map(|test| test(environment)).collect();
     // Root needs no sudo, and small systems where root works have none.
     if environment.rights.is_root() {
-        for command in found.iter_mut().filter_map(|obstacle| obstacle.remedy.as_mut()) {
+        for command in obstacles.iter_mut().filter_map(|obstacle| obstacle.remedy.as_mut()) {
             *command = command.replace("sudo ", "");
         }
     }
-    found
+    obstacles
 }

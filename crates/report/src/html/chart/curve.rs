@@ -28,14 +28,14 @@ pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
     for (at, crossover) in curves.crossovers.iter().enumerate() {
         let (from, to) = crossover.between;
         let (ends, class) = ((x(from), x(to)), format!("c{}", crossover.line));
-        svg.area(&format!("band {class}"), ends, (TOP, BOTTOM), &crossover.words);
+        svg.area(&format!("band {class}"), ends, (TOP, BOTTOM), &crossover.sentence);
         // A strip each above: bands that lie over each other are told apart there.
         let top = STRIPS + STRIP * (at % MOST_STRIPS) as f64;
-        svg.area(&class, ends, (top, top + STRIP - 1.0), &crossover.words);
+        svg.area(&class, ends, (top, top + STRIP - 1.0), &crossover.sentence);
     }
     for (cost, words) in &curves.upward.ticks {
         svg.line("grid", (0.0, y(*cost)), (1.0, y(*cost)));
-        svg.words((0.0, y(*cost) - 3.0), "start", words);
+        svg.text((0.0, y(*cost) - 3.0), "start", words);
     }
     let across: Vec<(f64, &str)> =
         curves.across.ticks.iter().map(|(value, words)| (x(*value as u64), words.as_str())).collect();

@@ -31,16 +31,16 @@ pub(super) fn head(axis: &Axis) -> Drawing {
     // The baseline's own place comes first, then the ends, then what there is room for.
     let mut ticks = axis.ticks.clone();
     ticks.sort_by_key(|&t| (t != 1.0, t != axis.low && t != axis.high));
-    let words: Vec<(f64, String)> = ticks.iter().map(|&t| (axis.place(t), number(t))).collect();
+    let ticks: Vec<(f64, String)> = ticks.iter().map(|&t| (axis.place(t), number(t))).collect();
     let mut svg = Svg::new("axis", 16, "");
-    svg::ticks(&mut svg, words.iter().map(|(place, words)| (*place, words.as_str())), 12.0, 0.15);
+    svg::ticks(&mut svg, ticks.iter().map(|(place, ticks)| (*place, ticks.as_str())), 12.0, 0.15);
     svg.done()
 }
 
 /// An interval with its estimate, the baseline at one, and every launch as a small dot, from the first at the top to the last
 /// at the bottom. Without an estimate it is the baseline itself.
-pub(super) fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], words: &str) -> Drawing {
-    let mut svg = Svg::new("plot", HEIGHT, words);
+pub(super) fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], label: &str) -> Drawing {
+    let mut svg = Svg::new("plot", HEIGHT, label);
     svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(HEIGHT)));
     let step = (f64::from(HEIGHT) - 6.0) / (launches.len().max(2) - 1) as f64;
     dots(&mut svg, axis, "launch", launches, |at| 3.0 + step * at as f64);
@@ -52,8 +52,8 @@ pub(super) fn interval(axis: &Axis, ratio: Option<&Estimate>, launches: &[f64], 
 }
 
 /// An interval between two sides with every run of the first as a dot above it, and every run of the second below.
-pub(super) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], words: &str) -> Drawing {
-    let mut svg = Svg::new("plot", TALL, words);
+pub(super) fn sides(axis: &Axis, ratio: &Estimate, runs: &[Vec<f64>; 2], label: &str) -> Drawing {
+    let mut svg = Svg::new("plot", TALL, label);
     svg.line("one", (axis.place(1.0), 0.0), (axis.place(1.0), f64::from(TALL)));
     // Two heights in turn, so that runs alike do not hide each other.
     for (class, runs, top) in [("launch-a", &runs[0], 3.0), ("launch-b", &runs[1], f64::from(TALL) - 7.0)] {
@@ -68,12 +68,12 @@ fn dots(svg: &mut Svg, axis: &Axis, class: &str, ratios: &[f64], height: impl Fn
     let inside = |place: f64| (-0.01..=1.01).contains(&place);
     let places: Vec<(usize, f64)> = ratios.iter().map(|ratio| axis.place(*ratio)).enumerate().collect();
     for beyond in [false, true] {
-        let own = || places.iter().filter(|(_, place)| inside(*place) != beyond && place.is_finite());
-        if own().next().is_none() {
+        let chosen = || places.iter().filter(|(_, place)| inside(*place) != beyond && place.is_finite());
+        if chosen().next().is_none() {
             continue;
         }
         svg.begin(if beyond { "out" } else { class });
-        own().for_each(|&(at, place)| svg.small_dot((place.clamp(0.0, 1.0), height(at)), ""));
+        chosen().for_each(|&(at, place)| svg.small_dot((place.clamp(0.0, 1.0), height(at)), ""));
         svg.end();
     }
 }
@@ -96,8 +96,8 @@ fn whisker(svg: &mut Svg, axis: &Axis, ratio: &Estimate, middle: f64) {
 }
 
 /// A bar from one to the factor that is proven, and on to the largest that is possible.
-pub(super) fn bar(axis: &Axis, (low, high): (f64, f64), words: &str) -> Drawing {
-    let mut svg = Svg::new("bar", HEIGHT, words);
+pub(super) fn bar(axis: &Axis, (low, high): (f64, f64), label: &str) -> Drawing {
+    let mut svg = Svg::new("bar", HEIGHT, label);
     for &tick in &axis.ticks {
         svg.line("grid", (axis.place(tick), 0.0), (axis.place(tick), f64::from(HEIGHT)));
     }

@@ -6,14 +6,14 @@ use crate::plot::Scale;
 
 /// The phases of one cell.
 pub(super) fn stack(scale: &Scale, phases: &[String], parts: &[Option<(f64, String)>]) -> Drawing {
-    let said = |(phase, part): (&String, &Option<(f64, String)>)| Some(format!("{phase} {}", part.as_ref()?.1));
-    let words: Vec<String> = phases.iter().zip(parts).filter_map(said).collect();
-    let mut svg = Svg::new("plot stack", 26, &words.join(", "));
+    let part_label = |(phase, part): (&String, &Option<(f64, String)>)| Some(format!("{phase} {}", part.as_ref()?.1));
+    let labels: Vec<String> = phases.iter().zip(parts).filter_map(part_label).collect();
+    let mut svg = Svg::new("plot stack", 26, &labels.join(", "));
     let mut from = 0.0;
     for (at, (phase, part)) in phases.iter().zip(parts).enumerate() {
-        let Some((wall, words)) = part else { continue };
+        let Some((wall, labels)) = part else { continue };
         let to = from + wall;
-        svg.area(&format!("c{at}"), (scale.place(from), scale.place(to)), (4.0, 22.0), &format!("{phase}: {words}"));
+        svg.area(&format!("c{at}"), (scale.place(from), scale.place(to)), (4.0, 22.0), &format!("{phase}: {labels}"));
         from = to;
     }
     svg.done()

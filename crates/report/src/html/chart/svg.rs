@@ -17,11 +17,11 @@ pub(super) fn percent(share: f64) -> String {
 impl Svg {
     /// An SVG with a height in pixels; `label` is what is read out for it.
     pub(super) fn new(class: &str, height: u32, label: &str) -> Svg {
-        let said = match label {
+        let role = match label {
             "" => "aria-hidden=\"true\"".to_owned(),
             words => format!("role=\"img\" aria-label=\"{}\"", escape::html(words)),
         };
-        Svg(format!("<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {said}>"))
+        Svg(format!("<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {role}>"))
     }
 
     /// A line.
@@ -72,9 +72,9 @@ impl Svg {
     }
 
     /// Words; `anchor` is start, middle or end.
-    pub(super) fn words(&mut self, (x, y): (f64, f64), anchor: &str, words: &str) {
-        let (x, words) = (percent(x), escape::html(words));
-        let _ = write!(self.0, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+        let (x, text) = (percent(x), escape::html(text));
+        let _ = write!(self.0, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
     }
 
     /// Ends an element that was begun, with what is said when it is pointed at.
@@ -107,7 +107,7 @@ pub(super) fn ticks<'a>(svg: &mut Svg, ticks: impl Iterator<Item = (f64, &'a str
             p if p > 0.96 => "end",
             _ => "middle",
         };
-        svg.words((place, y), anchor, words);
+        svg.text((place, y), anchor, words);
     }
 }
 

@@ -1,6 +1,6 @@
 //! No sentence contradicts the interval that it stands beside.
 
-use pagewise_report::words::{duration, factors, moved, verdict, verdict_briefly};
+use pagewise_report::wording::{duration, factors, moved, verdict, verdict_briefly};
 use proptest::prelude::*;
 use record::summary::{Comparison, Estimate, Verdict};
 
