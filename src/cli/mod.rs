@@ -85,7 +85,7 @@ enum Verb {
     /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
     Doctor(DoctorArgs),
-    /// Measures. Without a name: a first look at every experiment.
+    /// Measures. Without a name: an overview of every experiment.
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
     /// Recommend a method for this machine, with its gain, by size: advise read --file F, or advise --save for programs.

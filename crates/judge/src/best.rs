@@ -58,7 +58,7 @@ fn claim(
     let level = |a: usize, b: usize| level_of(judged, measure, [ranked[a], ranked[b]]);
     let ranking = rank_contrasts(ranked.len(), pair, level, base, (state.plan.margin, LEVEL), widened).ok()?;
     let leader = ranked[ranking.leader];
-    // Methods of another kind are held against the baseline of the ordinary ones.
+    // Methods of another kind are compared with the baseline of the ordinary ones.
     let outside = || {
         let baseline = group.baseline.filter(|_| base.is_none())?;
         let level = simultaneous(level_of(judged, measure, [leader, baseline]), ranked.len());

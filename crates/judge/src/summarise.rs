@@ -165,7 +165,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     Ok(summary)
 }
 
-/// A group's cells, fastest first by the headline; best possibles and floors last.
+/// A group's cells, fastest first by the headline; lower bounds and floors last.
 fn ranked(cells: &[record::summary::CellSummary], group: &Group) -> Vec<usize> {
     let headline = group.experiment.headline();
     let mut order = group.cells.clone();

@@ -161,7 +161,7 @@ pub struct Experiment {
     pub name: String,
     /// One line.
     pub title: String,
-    /// Left out of the first look and of `list`, unless it is named.
+    /// Left out of the overview and of `list`, unless it is named.
     #[serde(default)]
     pub hidden: bool,
     /// One or two sentences.
@@ -184,16 +184,16 @@ pub struct Experiment {
     #[serde(default = "default_workers")]
     pub workers: Vec<String>,
     /// Time of a run of its default values, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
-    /// the first look's values are taken.
+    /// the overview's values are taken.
     #[serde(default)]
     pub budget_s: Option<f64>,
-    /// Workers of the first look, where they are fewer.
+    /// Workers of the overview, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
-    /// True if the first look takes it.
+    /// True if the overview takes it.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub look: bool,
-    /// Methods of the first look, where they are fewer: the obvious way and those that are likeliest to win.
+    /// Methods of the overview, where they are fewer: the usual choice and those that are likeliest to win.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_methods: Vec<String>,
     /// Discarded rounds at the start of each launch: the same for every launch, whatever else is in it, for a process's age

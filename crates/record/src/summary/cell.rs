@@ -104,7 +104,7 @@ pub struct PhaseSummary {
     pub voluntary_switches: f64,
     /// Mean per sample.
     pub involuntary_switches: f64,
-    /// The best possible's time divided by this one, with its interval; 1 is as good as this machine gets.
+    /// The lower bound's time divided by this one, with its interval; 1 is as good as this machine gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_best_possible: Option<Estimate>,
     /// Two levels of its launches' wall times, in nanoseconds, if it has them.

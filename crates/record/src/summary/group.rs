@@ -12,7 +12,7 @@ pub struct GroupSummary {
     pub experiment: String,
     /// The parameters that all its cells share, sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
-    /// Its cells as indices into the summary's, fastest first by the headline; floors and best possibles last.
+    /// Its cells as indices into the summary's, fastest first by the headline; floors and lower bounds last.
     pub cells: Vec<usize>,
     /// Baseline.
     pub baseline: Option<usize>,

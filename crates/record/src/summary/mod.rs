@@ -86,7 +86,7 @@ pub struct Settings {
     pub precision: f64,
     /// Differences below this share are called within the margin.
     pub margin: f64,
-    /// True if this is the first look at everything.
+    /// True if this is the overview of everything.
     pub first_look: bool,
 }
 

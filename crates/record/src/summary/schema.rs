@@ -19,7 +19,7 @@ pub(super) enum LabelWord {
     Drifting,
     /// The cost jumped between two levels.
     TwoLevel,
-    /// Too few rounds to tell.
+    /// Too few samples.
     Short,
 }
 

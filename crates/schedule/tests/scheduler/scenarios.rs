@@ -79,7 +79,7 @@ fn a_precise_method_leaves_the_launches_and_its_baseline_stays() {
     assert!(done.records.last().unwrap().cells.contains(&twin), "the A/A check goes on");
 }
 
-/// The best possible of a run with such lower bounds, whether a warning tells that it was beaten, and the largest share of it.
+/// The lower bound of a run with such lower bounds, whether a warning tells that it was beaten, and the largest share of it.
 fn with_lower_bounds(manners: &[(&str, Manner)]) -> (String, Vec<String>, f64) {
     let bounded = plan(|p| {
         for (name, _) in manners.iter().filter(|(name, _)| name.starts_with("limit")) {
