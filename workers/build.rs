@@ -154,6 +154,8 @@ struct Native {
     workers: Vec<(String, PathBuf)>,
     helper: PathBuf,
     advising: PathBuf,
+    /// The worker without methods, to be linked with somebody's file.
+    harness: PathBuf,
 }
 
 /// Builds every native program.
@@ -191,7 +193,8 @@ fn build_native(out: &Path) -> Native {
     link(&plain, verbs.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &helper);
     let advising = out.join("pagewise-advise.so");
     preloaded(&plain, &advising);
-    Native { workers, helper, advising }
+    let harness = archive(common.iter(), out.join("harness.a"));
+    Native { workers, helper, advising, harness }
 }
 
 /// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot
@@ -235,6 +238,7 @@ fn main() {
     for (name, doc, path) in [
         ("HELPER", "The helper program.", &native.helper),
         ("ADVISING", "The library that advises large mappings.", &native.advising),
+        ("HARNESS", "The native worker without methods, to be linked with somebody's file.", &native.harness),
     ] {
         writeln!(code, "/// {doc}\npub static {name}: &[u8] = include_bytes!({});", carried(path)).unwrap();
     }

@@ -8,6 +8,7 @@ pub(super) const TEMPLATE: &str = "\
 
 Measure:
   run      Measure experiments. Without a name: an overview of every experiment
+  bench    Measure your own C functions, or those of a shared library
   advise   Say which method to use here, what it gains, and from which size on
   claims   Test other people's claims about the cost of memory
   try      Try settings, or other commands, on your own program

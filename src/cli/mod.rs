@@ -25,6 +25,7 @@ use crate::run::signals::settle;
 use crate::worker::{self, Worker, carried};
 
 mod advise;
+mod bench;
 mod claims;
 mod compare;
 mod export;
@@ -85,9 +86,14 @@ enum Verb {
     /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
     Doctor(DoctorArgs),
-    /// Measures. Without a name: an overview of every experiment.
+    /// Measures. Without a name: a first look at every experiment.
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
+    /// Measure your own C functions, or those of a shared library, as built-in methods are measured.
+    #[command(after_help = "Example: pagewise bench --new mine.c, then pagewise bench mine.c", mut_arg("what", |what| {
+        what.value_name("FUNCTION").help("Functions to measure [default: all]")
+    }))]
+    Bench(Box<bench::BenchArgs>),
     /// Recommend a method for this machine, with its gain, by size: advise read --file F, or advise --save for programs.
     #[command(after_help = "Example: pagewise advise read --file access.log")]
     Advise(Box<advise::AdviseArgs>),
@@ -190,7 +196,7 @@ struct SelftestArgs {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct SelectArgs {
     /// EXPERIMENT[/METHOD[@WORKER]].
     what: Vec<String>,
@@ -273,6 +279,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
             let opened = laboratory()?;
             run::run(&opened, arguments, &claims::Completed { laboratory: &opened, arguments })
         }
+        Verb::Bench(arguments) => bench::bench(cli, arguments),
         Verb::Advise(arguments) => advise::advise(laboratory, arguments),
         Verb::Claims(arguments) => claims::claims(laboratory, arguments),
         Verb::Check(arguments) if arguments.selftest => selftest(&laboratory()?, &arguments.judging),

@@ -15,7 +15,7 @@ use super::{runs_folder, write};
 const LONGEST: usize = 62;
 
 /// Options of a page.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct PageArgs {
     /// Also write the page to this file: one file that needs no network. Each run has one in its folder already.
     #[arg(long, value_name = "FILE")]
@@ -62,7 +62,7 @@ pub(super) fn keep(folder: &RunFolder, text: &str) {
     }
 }
 
-/// Path of a run's page, if any; a path too long for a screen is left out, since the folder is printed anyway.
+/// Path of a run's page, if any; a path that fits no screen is told by the folder, which is printed anyway.
 pub(super) fn beside(folder: &RunFolder) -> Option<String> {
     let path = folder.file(PAGE);
     let full = path.display().to_string();

@@ -34,24 +34,24 @@ use crate::run::{Alone, Questions, Runner, lock};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
-/// The budget of the overview of everything, in seconds.
+/// The budget of the first look at everything, in seconds.
 const LOOK_BUDGET_S: f64 = 150.0;
 
-/// The budget of a published article, whose grids of sizes are long, in seconds.
+/// The budget of a published write-up, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
 
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
 
 /// The words after `run`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
     select: SelectArgs,
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the overview, 10min for --published, otherwise what the experiments
+    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
@@ -79,7 +79,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "out", "seed", "launches", "baseline", "published",
         "all", "precision", "margin", "keep_environment"])]
     pub(super) resume: Option<String>,
-    /// Measure the cells of one published article (P1 … P5), or of `all` of them, and print the figures beside.
+    /// Measure the cells of one published write-up (P1 … P5), or of `all` of them, and print the figures beside.
     #[arg(long, value_name = "ID")]
     published: Option<String>,
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
@@ -108,9 +108,9 @@ pub(super) struct RunArgs {
 }
 
 /// Options of the display.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct ShownArgs {
-    /// Also phases, resources, what each side paid, latency, lower bound and floor.
+    /// Also phases, resources, what each side paid, latency, best possible and floor.
     #[arg(long)]
     pub(super) full: bool,
     /// Nothing but ASCII.
@@ -126,13 +126,15 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> R
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
     let all = |e: &&Experiment| arguments.all && !e.hidden;
     let needed_s: f64 = laboratory.experiments.iter().filter(|e| named(e) || all(e)).map(Experiment::needed_s).sum();
+    let shorter =
+        laboratory.experiments.iter().filter(named).any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
     Ok(match given {
         _ if arguments.all => (given.unwrap_or(needed_s), ParameterList::Default),
         None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
         Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
         None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
         Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
-        Some(budget_s) if budget_s < needed_s => (budget_s, ParameterList::Short),
+        Some(budget_s) if budget_s < needed_s && shorter => (budget_s, ParameterList::Short),
         Some(budget_s) => (budget_s, ParameterList::Default),
         None => (needed_s, ParameterList::Default),
     })
@@ -170,7 +172,18 @@ impl Goal {
 }
 
 impl RunArgs {
-    /// The id of the published article, or of its long form.
+    /// Takes the words as methods of this experiment; without words, all of it.
+    pub(super) fn within(&mut self, experiment: &str) {
+        let what = &mut self.select.what;
+        *what = what.iter().map(|method| format!("{experiment}/{method}")).collect();
+        if what.is_empty() && self.resume.is_none() {
+            what.push(experiment.to_owned());
+        }
+        // A loop that does not end is more likely here than one that takes longer.
+        self.time_limit.get_or_insert_with(|| "30s".to_owned());
+    }
+
+    /// The id of the published write-up, or of its long form.
     fn write_up(&self) -> Option<String> {
         self.published.as_ref().map(|id| format!("{id}{}", if self.long { published::LONG } else { "" }))
     }

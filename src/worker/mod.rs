@@ -6,6 +6,7 @@ pub mod environment;
 mod go;
 mod java;
 mod native;
+pub mod own;
 mod python;
 
 use std::borrow::Cow;

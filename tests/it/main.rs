@@ -6,6 +6,7 @@ mod add_method;
 mod advise;
 mod allocate;
 mod bad_input;
+mod bench;
 mod canary;
 mod claims;
 mod clocks;

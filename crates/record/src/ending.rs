@@ -25,6 +25,15 @@ pub enum Reason {
     NothingOpen,
 }
 
+/// The ratio that limits an experiment's precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Widest {
+    /// The ratio.
+    pub width: Width,
+    /// The time until that pair alone has the requested width, in seconds; absent if it has.
+    pub needs_s: Option<f64>,
+}
+
 /// One end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
@@ -37,7 +46,7 @@ pub enum Ending {
         /// Launches of its least launched comparison set.
         launches: usize,
         /// Its widest ranked ratio, if any could be measured.
-        widest: Option<Width>,
+        widest: Option<Widest>,
     },
     /// Of a run of claims.
     Claims {

@@ -4,7 +4,6 @@
 pub mod advise;
 mod answer;
 pub mod claims;
-mod conditions;
 pub mod doctor;
 pub mod document;
 pub mod ending;

@@ -75,8 +75,8 @@ fn naive_samples(like: &[&Done], budget_s: f64) -> Vec<usize> {
     if many >= 2 * few { vec![few, many] } else { vec![few.max(many)] }
 }
 
-/// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, the trials that are done are judged; the second
-/// value is that signal.
+/// Runs the whole self-test below `place`, which is emptied as it goes. Where a signal arrives, the trials
+/// that are done are judged; the second value is that signal.
 pub fn selftest(
     place: &Path,
     experiments: &[Experiment],

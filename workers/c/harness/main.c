@@ -2,10 +2,15 @@
 #include "core.h"
 #include <stdio.h>
 
+/* Further lines on a worker that is built from somebody's file (bench/bench.c). */
+__attribute__((weak)) void about_more(void);
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {
         transcript_about();
+        if (about_more)
+            about_more();
         methods_list();
         out_flush();
         return 0;

@@ -101,5 +101,6 @@ void worker_run(void)
             if (!cell->ended)
                 run_slot(cell, number, request.rounds[r].number);
         }
+    current_slot = -1;
     transcript_write(true);
 }

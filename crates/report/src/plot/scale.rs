@@ -16,7 +16,7 @@ pub struct Scale {
     pub high: f64,
     /// Values that are written at it, with their words.
     pub ticks: Vec<(f64, String)>,
-    /// True for a log scale.
+    /// True if equal steps are equal factors.
     pub logarithmic: bool,
 }
 

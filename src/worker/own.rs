@@ -1,0 +1,173 @@
+//! A worker made of the user's own C file or shared library, compiled with the user's compiler and linked with the carried
+//! harness.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail, ensure};
+use files::Folder;
+use record::experiment::Experiment;
+use record::sizes;
+
+use super::native::hash;
+use super::{List, Maker, Started, Worker, carried};
+
+/// Name of the worker, and of the experiment that its functions are methods of.
+const WORKER: &str = "own";
+const EXPERIMENT: &str = "bench";
+
+/// Folder of the carried files that a user's file is compiled with.
+const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
+
+/// Time of a comparison, in seconds, where no budget is given.
+const BUDGET_S: f64 = 10.0;
+
+/// Longest source that is read, in bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// A commented file to start from.
+pub const START: &str = "workers/c/bench/start.c";
+
+/// The user's compiler with its flags: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`.
+fn compiler() -> (Vec<String>, Vec<String>) {
+    let words = |name: &str, usual: &str| -> Vec<String> {
+        let text = std::env::var(name).ok().filter(|text| !text.trim().is_empty());
+        text.as_deref().unwrap_or(usual).split_whitespace().map(str::to_owned).collect()
+    };
+    (words("CC", "cc"), words("CFLAGS", "-O2 -g"))
+}
+
+/// C source with the functions of a shared library, for `libmine.so:f,g`.
+fn of_library(functions: &str) -> Result<String> {
+    let mut text = "#include \"library.h\"\n".to_owned();
+    for name in functions.split(',') {
+        let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        ensure!(!name.is_empty() && name.chars().all(sound), "{name:?} is not the name of a function");
+        writeln!(text, "LIBRARY({name})")?;
+    }
+    Ok(text)
+}
+
+/// Compiles `what`, a C file or `LIBRARY:FUNCTION,FUNCTION`, into a worker below `folder`.
+///
+/// # Errors
+/// There is no C compiler, the file does not compile, or it has no function to measure.
+pub fn build(what: &str, folder: &Folder) -> Result<(Worker, Experiment)> {
+    let (path, functions) = match what.rsplit_once(':') {
+        Some((library, functions)) if library.contains(".so") => (Path::new(library), Some(functions)),
+        _ => (Path::new(what), None),
+    };
+    files::read_input(path, MOST_BYTES)?;
+    for (name, text) in carried::SOURCES {
+        if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
+            folder.write(name, text.as_bytes())?;
+        }
+    }
+    folder.write("harness.a", carried::HARNESS)?;
+    let absolute = std::path::absolute(path)?;
+    let mut inputs = vec![absolute.clone()];
+    if let Some(functions) = functions {
+        folder.write("functions.c", of_library(functions)?.as_bytes())?;
+        inputs.insert(0, folder.path().join("functions.c"));
+    } else if path.extension().is_none_or(|extension| extension != "c") {
+        bail!("{what} is no C file; a shared library is given with its functions: libmine.so:FUNCTION,FUNCTION");
+    }
+    compile(&inputs, functions.is_some(), folder)?;
+    let program = folder.path().join("worker");
+    let list = listed(&program)?;
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let experiment = experiment(&file, &list)?;
+    let worker = Worker::with(WORKER, List::told(WORKER, list)?, Maker::External(program.clone()));
+    let digest = hash(&[&folder.read("worker", MOST_BYTES)?]);
+    let _ = worker.ready.set(Ok(Started::new(vec![program.into()], digest)));
+    Ok((worker, experiment))
+}
+
+fn compile(inputs: &[std::path::PathBuf], is_library: bool, folder: &Folder) -> Result<()> {
+    let (compiler, flags) = compiler();
+    let version = run(&compiler, |command| command.arg("--version"))?;
+    let version = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("unknown").replace('"', "'");
+    let define = |name: &str, value: &str| format!("-DPAGEWISE_{name}=\"{value}\"");
+    let own = |name: &str| folder.path().join(name);
+    let libraries = std::env::var("LDLIBS").unwrap_or_default();
+    let output = run(&compiler, |command| {
+        command.args(&flags).args(["-std=gnu11", "-D_GNU_SOURCE", "-Wno-maybe-uninitialized", "-I"]).arg(folder.path());
+        command.args([
+            define("WORKER_NAME", WORKER),
+            define("COMPILER", &version),
+            define("FLAGS", &flags.join(" ").replace('"', "'")),
+        ]);
+        if is_library && let Some(above) = inputs.last().and_then(|library| library.parent()) {
+            command.arg(format!("-Wl,-rpath,{}", above.display()));
+        }
+        command.args(inputs).args([own("bench.c"), own("about.c"), own("harness.a")]);
+        command.args(["-pthread", "-ldl", "-lrt", "-lm"]).args(libraries.split_whitespace());
+        command.arg("-o").arg(own("worker"))
+    })?;
+    if !output.status.success() {
+        let messages = String::from_utf8_lossy(&output.stderr);
+        if let Some(name) = messages.split("undefined reference to `").nth(1).and_then(|rest| rest.split('\'').next()) {
+            bail!("there is no function \"{name}\": the linker does not find it");
+        }
+        messages.lines().for_each(|line| remark!("{line}"));
+        bail!("{} does not compile with {} {}", inputs[0].display(), compiler.join(" "), flags.join(" "));
+    }
+    Ok(())
+}
+
+fn run(compiler: &[String], arguments: impl Fn(&mut Command) -> &mut Command) -> Result<Output> {
+    let mut command = Command::new(&compiler[0]);
+    arguments(command.args(&compiler[1..])).output().with_context(|| {
+        format!("bench needs a C compiler, and {} cannot be started: install gcc or clang, or set CC", compiler[0])
+    })
+}
+
+/// Description of the functions, by the program that was just made of them.
+fn listed(program: &Path) -> Result<String> {
+    let output = Command::new(program).arg("--list").output();
+    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        bail!("the compiled file cannot be started: {} ({})", message.trim(), output.status);
+    }
+    String::from_utf8(output.stdout).context("the names of the file's functions and phases are not UTF-8")
+}
+
+/// The experiment that the user's file describes: its phases, parameters, baseline, and whether the results are compared.
+fn experiment(file: &str, list: &str) -> Result<Experiment> {
+    let about = |key: &str| list.lines().find_map(|line| line.strip_prefix(&format!("about\t{key}\t")));
+    let Some(baseline) = about("baseline") else {
+        bail!("{file} has no BENCH(name) {{ … }}: pagewise bench --new FILE.c writes one to start from");
+    };
+    if baseline.contains(',') {
+        bail!("{file} has several baselines: {baseline}");
+    }
+    // The empty body has every phase, in the order of the file.
+    let empty = list.lines().find(|line| line.contains("\trole=null\t")).unwrap_or_default();
+    let phases = empty.split("\tphases=").nth(1).and_then(|rest| rest.split('\t').next()).unwrap_or_default();
+    let names: Vec<&str> = phases.split(' ').collect();
+    let content = if about("results") == Some("yes") { "agree" } else { "none" };
+    let mut text = format!(
+        "name = {EXPERIMENT:?}\ntitle = {:?}\nquestion = {:?}\nunit = \"operation\"\nphases = {names:?}\n\
+         baseline = {:?}\ncontent = {content:?}\nworkers = [{WORKER:?}]\nlook = false\nbudget_s = {BUDGET_S:?}\n",
+        format!("the functions of {file}"),
+        format!("Which function of {file} is faster?"),
+        baseline,
+    );
+    if names.len() > 1 {
+        let meaning = "all phases of a function";
+        write!(text, "[[totals]]\nname = \"all\"\nphases = {names:?}\nmeaning = {meaning:?}\nheadline = true\n")?;
+    }
+    for line in list.lines().filter_map(|line| line.strip_prefix("about\tparameter\t")) {
+        let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else { bail!("{file}: {line:?}") };
+        let values: Vec<&str> = values.split(',').map(str::trim).collect();
+        for value in &values {
+            let is_number = value.parse::<u64>().is_ok() || kind == "size" && sizes::parse_size(value).is_ok();
+            ensure!(is_number, "{file}: PARAM({name}, …): {value:?} is no number and no size like 64KiB");
+        }
+        write!(text, "[parameters.{name}]\nkind = {kind:?}\nmeaning = {:?}\n", format!("PARAM({name}) of {file}"))?;
+        write!(text, "values = {values:?}\ndefault = {values:?}\n")?;
+    }
+    Experiment::parse(file, &text)
+}

@@ -1,0 +1,125 @@
+//! `bench`: the user's own functions, in C and from a shared library, and everything that can be wrong with them.
+
+use serde_json::Value;
+
+use crate::support::place::{Place, Said, cell, is_measured, said};
+
+/// Runs `bench` on a C file with this text and returns its JSON, or nothing where it was refused.
+fn bench(place: &Place, text: &str, more: &[&str]) -> (Said, Value) {
+    let file = place.file("mine.c");
+    std::fs::write(&file, format!("#include <pagewise.h>\n#include <stdlib.h>\n{text}")).unwrap();
+    measured(place, file.to_str().unwrap(), more)
+}
+
+fn measured(place: &Place, file: &str, more: &[&str]) -> (Said, Value) {
+    let result = said(&mut place.command(&[&["bench", file, "--budget", "2s", "--json"][..], more].concat()));
+    let summary = serde_json::from_str(&result.out).unwrap_or_default();
+    assert!(crate::support::place::entries(&place.file("tmp")).is_empty(), "something is left behind");
+    (result, summary)
+}
+
+#[test]
+fn the_file_to_start_from_gives_a_table_and_is_not_replaced() {
+    let place = Place::new();
+    let file = place.file("start.c");
+    let file = file.to_str().unwrap();
+    assert_eq!(place.run(&["bench", "--new", file]).code, 0);
+    let again = place.run(&["bench", "--new", file]);
+    assert!(again.code == 1 && again.err.contains("it exists; --force replaces it"), "{}", again.err);
+    let (result, summary) = measured(&place, file, &["--set", "bytes=64KiB"]);
+    assert_eq!(result.code, 0, "{}", result.err);
+    for function in ["touch_each_page", "fill_all"] {
+        assert!(is_measured(cell(&summary, &format!("bench/{function}@own"), &[])), "{function}");
+    }
+    let header = place.run(&["bench", "--header"]).out;
+    for word in ["PARAM", "VALUE", "BENCH", "BASELINE", "PHASE", "RESULT", "LAW", "OPERATIONS", "FAIL", "SKIP"] {
+        assert!(header.contains(&format!("#define {word}")), "{word}");
+    }
+}
+
+#[test]
+fn different_results_and_broken_laws_are_not_believed() {
+    let place = Place::new();
+    let work = "for (volatile int i = 0; i < 3000; i++);";
+    let (_, summary) = bench(
+        &place,
+        &format!(
+            "BASELINE(right) {{ {work} RESULT(1); }}\nBENCH(too) {{ {work} RESULT(1); }}\nBENCH(wrong) {{ {work} RESULT(2); }}\n\
+             BENCH(unlawful) {{ PHASE(\"run\") {{ {work} }} LAW(\"run.minor_faults == 7\"); RESULT(1); }}\n"
+        ),
+        &[],
+    );
+    for (function, status) in [("right", "ok"), ("too", "ok"), ("wrong", "untrusted"), ("unlawful", "untrusted")] {
+        let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
+        assert_eq!(cell["status"], status, "{function}: {}", cell["reason"]);
+    }
+}
+
+#[test]
+fn a_function_that_ends_or_breaks_the_process_fails_by_its_name() {
+    let place = Place::new();
+    let text = "BASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\nBENCH(leaves) { exit(0); }\n\
+                BENCH(crashes) { *(volatile int *)8 = 1; }\nBENCH(refused) { errno = ENOMEM; FAIL(\"mmap\"); }\n";
+    let (_, summary) = bench(&place, text, &[]);
+    let reason = |function: &str| {
+        let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
+        format!("{} {}", cell["status"].as_str().unwrap_or_default(), cell["reason"].as_str().unwrap_or_default())
+    };
+    assert!(reason("leaves").contains("exit(3)"), "{}", reason("leaves"));
+    assert!(reason("crashes").contains("SIGSEGV"), "{}", reason("crashes"));
+    assert!(reason("refused").starts_with("failed mmap"), "{}", reason("refused"));
+    assert!(reason("sound").starts_with("ok"), "{}", reason("sound"));
+}
+
+#[test]
+fn an_endless_function_ends_at_the_limit() {
+    let place = Place::new();
+    let (_, summary) = bench(&place, "BENCH(endless) { for (volatile int i = 0;; i++); }\n", &["--time-limit", "1s"]);
+    let cell = cell(&summary, "bench/endless@own", &[]);
+    assert_eq!(cell["status"], "failed", "{cell}");
+}
+
+#[test]
+fn what_cannot_be_compiled_is_one_sentence() {
+    let place = Place::new();
+    let (result, _) = bench(&place, "BENCH(a) { int x = ; }\n", &[]);
+    assert!(
+        result.code == 1 && result.err.contains("mine.c:3:") && result.err.contains("does not compile"),
+        "{}",
+        result.err
+    );
+    for (text, words) in [
+        ("int x;\n", "has no BENCH(name)"),
+        ("BASELINE(a) { }\nBASELINE(b) { }\n", "several baselines"),
+        ("PARAM(bytes, \"1XB\");\nBENCH(a) { }\n", "PARAM(bytes, …): \"1XB\" is no number"),
+    ] {
+        let (result, _) = bench(&place, text, &[]);
+        assert!(result.code == 1 && result.err.contains(words), "{words}: {}", result.err);
+        assert_eq!(result.err.lines().count(), 1, "{}", result.err);
+    }
+    let mut command = place.command(&["bench", place.file("mine.c").to_str().unwrap()]);
+    let result = said(command.env("CC", "no-such-compiler"));
+    assert!(result.code == 1 && result.err.contains("bench needs a C compiler"), "{}", result.err);
+}
+
+#[test]
+fn functions_of_a_shared_library_are_measured() {
+    let place = Place::new();
+    let (source, library) = (place.file("lib.c"), place.file("libmine.so"));
+    let text = "#include <stdint.h>\n#include <stdlib.h>\nvoid *twice_setup(void) { return calloc(1, 8); }\n\
+                void twice(void *c) { for (volatile int i = 0; i < 4000; i++); *(uint64_t *)c = 5; }\n\
+                uint64_t twice_result(void *c) { return *(uint64_t *)c; }\nvoid twice_teardown(void *c) { free(c); }\n\
+                void once(void *c) { (void)c; for (volatile int i = 0; i < 2000; i++); }\nuint64_t once_result(void *c) \
+                { (void)c; return 5; }\n";
+    std::fs::write(&source, text).unwrap();
+    let made = std::process::Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    assert!(made.unwrap().success());
+    let library = library.to_str().unwrap();
+    let (result, summary) = measured(&place, &format!("{library}:twice,once"), &[]);
+    for function in ["twice", "once"] {
+        let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
+        assert!(is_measured(cell) && cell["status"] == "ok", "{function}: {}", result.err);
+    }
+    let (result, _) = measured(&place, &format!("{library}:twice,nothing"), &[]);
+    assert!(result.code == 1 && result.err.contains("there is no function \"nothing\""), "{}", result.err);
+}

@@ -1,0 +1,155 @@
+/* Describes the functions of somebody's file by the marks that its macros leave, and runs them. */
+#include "core.h"
+#undef PHASE
+#include "pagewise.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const struct bench_mark *const __start_pagewise_marks[] __attribute__((weak));
+extern const struct bench_mark *const __stop_pagewise_marks[] __attribute__((weak));
+
+/* Marks of one kind between two lines, in the order of their lines, each text once. */
+static size_t marks(char kind, int from, int to, const struct bench_mark **into, size_t most)
+{
+    size_t count = 0;
+    for (const struct bench_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++) {
+        if ((*m)->kind != kind || (*m)->line < from || (*m)->line >= to || count == most)
+            continue;
+        size_t at = 0;
+        while (at < count && strcmp(into[at]->text, (*m)->text) != 0)
+            at++;
+        if (at < count)
+            continue;
+        for (at = count++; at > 0 && into[at - 1]->line > (*m)->line; at--)
+            into[at] = into[at - 1];
+        into[at] = *m;
+    }
+    return count;
+}
+
+enum { MOST_MARKS = 64, NO_LINE = 1 << 30 };
+
+/* The phase of a function that is timed as a whole. */
+static const char WHOLE[] = "run";
+
+/* Line of the function after this one. */
+static int end_of(int line)
+{
+    int end = NO_LINE;
+    for (const struct bench_mark *const *m = __start_pagewise_marks; m < __stop_pagewise_marks; m++)
+        if (((*m)->kind == 'b' || (*m)->kind == 'B') && (*m)->line > line && (*m)->line < end)
+            end = (*m)->line;
+    return end;
+}
+
+static const char *joined(char kind, int from, int to, const char *between)
+{
+    const struct bench_mark *found[MOST_MARKS];
+    size_t count = marks(kind, from, to, found, MOST_MARKS);
+    const char *text = NULL;
+    for (size_t i = 0; i < count; i++)
+        text = text ? arena_text("%s%s%s", text, between, found[i]->text) : found[i]->text;
+    return text;
+}
+
+/* A parameter's kind: sizes end in B. */
+static const char *kind_of(const struct bench_mark *parameter)
+{
+    size_t length = strlen(parameter->values);
+    return length && parameter->values[length - 1] == 'B' ? "size" : "count";
+}
+
+void bench_describe(struct method *method, int line)
+{
+    const struct bench_mark *found[MOST_MARKS];
+    size_t count = marks('k', 0, NO_LINE, found, MOST_MARKS);
+    const char *keys = "";
+    for (size_t i = 0; i < count; i++)
+        keys = arena_text("%s%s%s:%s", keys, i ? " " : "", found[i]->text, kind_of(found[i]));
+    const char *phases = joined('p', line, end_of(line), " ");
+    method->experiment = "bench";
+    method->phases = phases ? phases : WHOLE;
+    method->laws = joined('l', line, end_of(line), "; ");
+    method->keys = keys;
+    method->memory = strncmp(keys, "bytes:size", 10) == 0 ? "bytes" : "0";
+    method->summary = arena_text("%s, line %d of %s", method->name, line, strrchr(method->source, '/') ?
+                                 strrchr(method->source, '/') + 1 : method->source);
+}
+
+/* Result of this turn. It is recorded after the body: a function that is timed as a whole does not pay for its proof. */
+static uint64_t result;
+static bool has_result;
+
+/* Process that runs a body now; 0 between bodies. */
+static pid_t running;
+
+/* A body that ends the process takes the samples with it: the laboratory learns which one did. */
+static void ended(void)
+{
+    if (running == getpid() && current_slot >= 0)
+        dprintf(1, "crash\t%d\t%d\t%s\texit(3)\n", current_slot, current_cell, current_phase ? current_phase : "-");
+}
+
+void bench_run(struct slot *slot, const struct method *method, void (*body)(struct slot *))
+{
+    static bool watched;
+    if (!watched)
+        watched = atexit(ended) == 0;
+    has_result = false;
+    running = getpid();
+    if (method->phases == WHOLE) {
+        phase_begin(slot, WHOLE, 0);
+        body(slot);
+        phase_end(slot);
+    } else {
+        body(slot);
+    }
+    running = 0;
+    if (has_result)
+        fact_digest_value(slot, result);
+}
+
+void bench_result(uint64_t value)
+{
+    result = value;
+    has_result = true;
+}
+
+static void empty(struct slot *slot)
+{
+    for (const char *p = slot->cell->method->phases; *p;) {
+        size_t length = strcspn(p, " ");
+        phase_begin(slot, arena_text("%.*s", (int)length, p), 0);
+        phase_end(slot);
+        p += length + strspn(p + length, " ");
+    }
+}
+
+static struct method nothing;
+__attribute__((used, section("pagewise_methods"))) static const struct method *const nothing_listed = &nothing;
+
+/* The floor of this file's phases, its parameters with their values, and its baseline. */
+__attribute__((constructor)) static void describe_file(void)
+{
+    nothing = (struct method){.name = "empty", .role = "null", .run = empty, .source = __FILE__};
+    bench_describe(&nothing, 0);
+    nothing.summary = "An empty body: the cost of the stopwatch alone.";
+    const char *phases = joined('p', 0, NO_LINE, " ");
+    nothing.phases = phases ? phases : WHOLE;
+    nothing.laws = NULL;
+    nothing.memory = "0";
+}
+
+void about_more(void)
+{
+    const struct bench_mark *found[MOST_MARKS];
+    size_t count = marks('k', 0, NO_LINE, found, MOST_MARKS);
+    for (size_t i = 0; i < count; i++)
+        out("about\tparameter\t%s\t%s\t%s\n", found[i]->text, kind_of(found[i]), found[i]->values);
+    const char *baseline = joined('B', 0, NO_LINE, ",");
+    if (!baseline && marks('b', 0, NO_LINE, found, MOST_MARKS))
+        baseline = found[0]->text;
+    if (baseline)
+        out("about\tbaseline\t%s\n", baseline);
+    out("about\tresults\t%s\n", joined('r', 0, NO_LINE, " ") ? "yes" : "no");
+}
