@@ -1,5 +1,5 @@
 /* Functions of a shared library, each timed as a whole: `void f(void *context)`. Where the library has them, these are called
- * too, and not timed: `void *f_setup(void)` makes the context, `uint64_t f_result(void *context)` says what the work came to, and
+ * too, and not timed: `void *f_setup(void)` makes the context, `uint64_t f_result(void *context)` gives the result, and
  * `void f_teardown(void *context)` ends it. */
 #include "pagewise.h"
 
