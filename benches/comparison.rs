@@ -148,7 +148,7 @@ fn pagewise(
     let seconds = started.elapsed().as_secs_f64();
     std::fs::remove_dir_all(&folder)?;
     let truth = 1.0 + EXTRA_PERMILLE as f64 / 1000.0;
-    // What the clock cannot resolve is not held against an interval; see docs/evidence/selftest.md.
+    // What the clock cannot resolve is not compared with an interval; see docs/evidence/selftest.md.
     let resolution = (done.clock_read_ns + 2.0 * done.floor_ns) / done.sample_ns.max(1.0);
     let effect = done.effects.first().and_then(|e| e.ratio);
     let answer = effect.zip(done.twins.first()).map(|(effect, (twin, _))| Answer {

@@ -1,6 +1,6 @@
 //! What keeping runs costs. Judging a million samples, from the record to the summary, must take less than 1 s and 200 MiB, its
 //! whole report less than 3 s; reading a run of 3,000 launches less than 0.5 s; the list of ten thousand kept runs less than
-//! 1 s; a page opens in Chromium in less than 1 s (PAGEWISE_PAGE names another than that of a recorded first look).
+//! 1 s; a page opens in Chromium in less than 1 s (PAGEWISE_PAGE names another than that of a recorded overview).
 //!
 //! `cargo bench --bench keeping` multiplies a recorded run (`tests/fixtures/runs`) and a short one of its own, prints
 //! the figures and fails where a limit is exceeded; `-- judging` (or `reading`, `list`, `page`) takes that part alone.

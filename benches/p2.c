@@ -1,4 +1,4 @@
-/* P2 as its write-up tells it, without any of our code, to hold ours against: `p2 memcpy|vmsplice BYTES FILE` prints the CPU
+/* P2 as its article tells it, without any of our code, to compare ours with: `p2 memcpy|vmsplice BYTES FILE` prints the CPU
  * seconds of the sending and of the receiving process. Both blocks are malloc'ed and B's is never touched before the clock; a
  * System V segment, or a default pipe with flag 1; 4096 bytes at a time; CPU time by clock(). Unlike the original, the mutex
  * really orders the two processes. B holds every byte against the file afterwards. Compile it without optimisation. */

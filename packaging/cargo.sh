@@ -2,7 +2,7 @@
 # What those meet who come by cargo: packaging/cargo.sh [package|install|oldest]…, all three by default. What it builds is
 # removed.
 #   package  packs every package of the workspace, and builds each from what was packed and nothing else
-#   install  `cargo install`, and a first look by what was installed, with the sources out of sight
+#   install  `cargo install`, and an overview by what was installed, with the sources out of sight
 #   oldest   the oldest Rust that Cargo.toml names builds everything: programs, tests, benches
 set -eu
 cd "$(dirname "$0")/.."
@@ -30,7 +30,7 @@ install() {
         "${clean[@]}" sh -c "$look"
     fi
     "$place/installed/bin/pagewise" report "$place/run/first" > /dev/null
-    echo "what cargo installed takes its first look"
+    echo "what cargo installed takes its overview"
 }
 
 oldest() {

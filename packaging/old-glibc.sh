@@ -56,4 +56,4 @@ echo "in a root of $suite with $(inside "$clean" ldd --version | head -n 1):"
 inside "$clean" sh -c "exec /opt/pagewise-*/pagewise run --budget ${BUDGET:-60s} --force"
 cp packaging/debian/tests/check "$clean/check"
 inside "$clean" sh -c 'ln -s /opt/pagewise-*/pagewise /usr/local/bin/pagewise && PATH=$PATH:/usr/local/bin sh /check'
-echo "the tarball takes its first look in $suite: $out/${made[0]##*/}"
+echo "the tarball takes its overview in $suite: $out/${made[0]##*/}"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the .deb in a clean Debian root that has no compiler, cargo or source, and takes a first look there; then has
+# Installs the .deb in a clean Debian root that has no compiler, cargo or source, and takes an overview there; then has
 # Debian's autopkgtest, where it is installed, do what it does with a package. As root, with debootstrap:
 # packaging/build.sh deb && packaging/test.sh [target/package/pagewise_VERSION_ARCH.deb]
 set -eu
@@ -30,7 +30,7 @@ inside pagewise run --budget "${BUDGET:-60s}" --force
 cp packaging/debian/tests/check "$root/check" && inside sh /check
 inside dpkg --purge pagewise
 ! inside sh -c 'command -v pagewise' || { echo "it is still there after it was removed"; exit 1; }
-echo "the package takes its first look in a clean root"
+echo "the package takes its overview in a clean root"
 if command -v autopkgtest > /dev/null; then
     autopkgtest --apt-upgrade "$deb" ./packaging -- chroot "$root" > "$root.log" 2>&1 || { tail -n 40 "$root.log"; exit 1; }
     tail -n 20 "$root.log" | grep PASS

@@ -311,7 +311,7 @@ impl Trial {
         }
         let agree = content == Content::Agree;
         if agree && !findings.agreed.insert(planned.cell.name()) {
-            return Ok(()); // Every cell is held against all others: one of each method is enough.
+            return Ok(()); // Every cell is compared with all others: one of each method is enough.
         }
         findings.digests += 1;
         // What differs from other cells is noticed; so is what differs from the cell's own other slots and launches.

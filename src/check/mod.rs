@@ -1,5 +1,5 @@
 //! The conformance suite: what a program must do to be a worker, and a function to be a method. Every method of every
-//! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are held against its word.
+//! worker runs at tiny sizes; transcripts, phases, counts, laws, digests, system calls and refusals are checked against it.
 
 /// Prints a line; a reader that has seen enough, such as head, is no error.
 macro_rules! say {

@@ -92,7 +92,7 @@ pub(super) struct ClaimsArgs {
     /// Claims about this, such as mmap or an experiment's name. May be repeated.
     #[arg(long, value_name = "WORD")]
     about: Vec<String>,
-    /// The claims of one published write-up (P1 … P5).
+    /// The claims of one published article (P1 … P5).
     #[arg(long, value_name = "ID")]
     table: Option<String>,
     /// A claim of your own (docs/claims-format.md). May be repeated.

@@ -1,4 +1,4 @@
-//! Write-ups whose jobs take minutes each: what they will take here is foretold by a trial of fewer operations, and said
+//! Articles whose jobs take minutes each: what they will take here is foretold by a trial of fewer operations, and said
 //! before.
 
 use std::path::Path;
@@ -22,7 +22,7 @@ const OPS: &str = "ops";
 /// The trial's longest time, in seconds.
 const TRIAL_S: f64 = 300.0;
 
-/// Tells whether every job of these write-ups takes minutes.
+/// Tells whether every job of these articles takes minutes.
 pub(super) fn takes_minutes(tables: &[&Published]) -> bool {
     tables.iter().all(|table| table.once)
 }
@@ -46,7 +46,7 @@ pub(super) fn foretell(laboratory: &Laboratory, tables: &[&Published], wish: &Wi
     Ok(LongForecast::new(asked, trials))
 }
 
-/// A write-up whose jobs make so many operations.
+/// An article whose jobs make so many operations.
 fn with_ops(table: &Published, ops: u64) -> Published {
     let mut table = table.clone();
     for figure in &mut table.figures {

@@ -86,7 +86,7 @@ enum Verb {
     /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
     Doctor(DoctorArgs),
-    /// Measures. Without a name: a first look at every experiment.
+    /// Measures. Without a name: an overview of every experiment.
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
     /// Measure your own C functions, or those of a shared library, as built-in methods are measured.

@@ -62,7 +62,7 @@ pub(super) fn keep(folder: &RunFolder, text: &str) {
     }
 }
 
-/// Path of a run's page, if any; a path that fits no screen is told by the folder, which is printed anyway.
+/// Path of a run's page, if any; a path too long for a screen is left out, since the folder is printed anyway.
 pub(super) fn beside(folder: &RunFolder) -> Option<String> {
     let path = folder.file(PAGE);
     let full = path.display().to_string();

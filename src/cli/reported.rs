@@ -38,7 +38,7 @@ pub(super) struct ReportArgs {
     /// The file that --format writes [default: standard output]. It appears when it is whole.
     #[arg(long, value_name = "FILE", requires = "format")]
     out: Option<PathBuf>,
-    /// Put the published figures of one write-up (P1 … P5), or of `all`, beside it.
+    /// Put the published figures of one article (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
     /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.

@@ -34,10 +34,10 @@ use crate::run::{Alone, Questions, Runner, lock};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
-/// The budget of the first look at everything, in seconds.
+/// The budget of the overview of everything, in seconds.
 const LOOK_BUDGET_S: f64 = 150.0;
 
-/// The budget of a published write-up, whose grids of sizes are long, in seconds.
+/// The budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
 
 /// Half-width at which an experiment is done where neither budget nor precision is given.
@@ -51,7 +51,7 @@ pub(super) struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the first look, 10min for --published, otherwise what the experiments
+    /// Time to spend in all [default: 150s for the overview, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
@@ -79,7 +79,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "out", "seed", "launches", "baseline", "published",
         "all", "precision", "margin", "keep_environment"])]
     pub(super) resume: Option<String>,
-    /// Measure the cells of one published write-up (P1 … P5), or of `all` of them, and print the figures beside.
+    /// Measure the cells of one published article (P1 … P5), or of `all` of them, and print the figures beside.
     #[arg(long, value_name = "ID")]
     published: Option<String>,
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
@@ -110,7 +110,7 @@ pub(super) struct RunArgs {
 /// Options of the display.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ShownArgs {
-    /// Also phases, resources, what each side paid, latency, best possible and floor.
+    /// Also phases, resources, what each side paid, latency, lower bound and floor.
     #[arg(long)]
     pub(super) full: bool,
     /// Nothing but ASCII.
@@ -183,7 +183,7 @@ impl RunArgs {
         self.time_limit.get_or_insert_with(|| "30s".to_owned());
     }
 
-    /// The id of the published write-up, or of its long form.
+    /// The id of the published article, or of its long form.
     fn write_up(&self) -> Option<String> {
         self.published.as_ref().map(|id| format!("{id}{}", if self.long { published::LONG } else { "" }))
     }

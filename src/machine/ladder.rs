@@ -12,14 +12,14 @@ use record::machine::ladder::Ladder;
 use super::{gaps, memory};
 use crate::worker;
 
-/// The largest step where the machine tells of no larger cache.
+/// The largest step where no larger cache is reported.
 const LEAST_TOP: u64 = 64 << 20;
 /// Limit of a kept sweep, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 /// The largest step of all: to walk further takes seconds.
 const MOST_TOP: u64 = 1 << 30;
 
-/// The largest step: twice what the machine tells of its last cache, and no more than a quarter of the memory that is
+/// The largest step: twice the reported last cache, and no more than a quarter of the memory that is
 /// available.
 fn top(reported: Option<u64>, available: u64) -> u64 {
     let wanted = reported.unwrap_or(0).saturating_mul(2).min(MOST_TOP).next_power_of_two().max(LEAST_TOP);

@@ -1,4 +1,4 @@
-//! The one place where a plan is made: for a run, a published write-up, the conformance suite and the self-test alike.
+//! The one place where a plan is made: for a run, a published article, the conformance suite and the self-test alike.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::worker::Worker;
 pub enum Choice<'a> {
     /// Cells named by a user.
     Wished(&'a Wish),
-    /// The cells that repeat the figures of write-ups.
+    /// The cells that repeat the figures of articles.
     Published(&'a [&'a Published], &'a Wish),
     /// These cells of claims.
     Claimed(&'a claims::Resolved, &'a [Cell], &'a Wish),
@@ -52,7 +52,7 @@ pub struct Terms {
     pub time_limit_s: Option<f64>,
     /// Fewest and most launches of a launch group.
     pub launches: (u32, u32),
-    /// True if this is the first look at everything.
+    /// True if this is the overview of everything.
     pub first_look: bool,
     /// True if the budget is less than the default values need.
     pub short: bool,

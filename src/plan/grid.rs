@@ -53,6 +53,9 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
             })
             .collect();
     }
+    // Conditions vary one at a time: a question has its usual condition and its neighbors.
+    let is_set = |key: &str| wish.settings.iter().any(|(k, _)| k == key);
+    combinations.retain(|combination| experiment.unusual(combination).filter(|key| !is_set(key)).count() <= 1);
     Ok(combinations)
 }
 

@@ -1,4 +1,4 @@
-//! The write-ups whose experiments can be repeated, and the cells that repeat them.
+//! The articles whose experiments can be repeated, and the cells that repeat them.
 
 use anyhow::{Context, Result};
 use record::cell::Selector;
@@ -12,7 +12,7 @@ use super::select;
 use super::wish::Wish;
 use crate::worker::{Worker, carried};
 
-/// All write-ups that the binary carries.
+/// All articles that the binary carries.
 pub fn all() -> Result<&'static [Published]> {
     static ALL: std::sync::OnceLock<Vec<Published>> = std::sync::OnceLock::new();
     if let Some(all) = ALL.get() {
@@ -23,23 +23,23 @@ pub fn all() -> Result<&'static [Published]> {
     Ok(ALL.get_or_init(|| parsed))
 }
 
-/// One write-up by its id, in either case.
+/// One article by its id, in either case.
 pub fn find(id: &str) -> Result<&'static Published> {
     let all = all()?;
     all.iter().find(|p| p.id.eq_ignore_ascii_case(id)).with_context(|| {
         let names: Vec<_> = all.iter().map(|p| p.id.as_str()).collect();
         format!(
-            "there is no write-up {id:?}{} (there are {}, and {ALL})",
+            "there is no published article {id:?}{} (there are {}, and {ALL})",
             did_you_mean(id, names.iter().copied()),
             names.join(", ")
         )
     })
 }
 
-/// The word for all write-ups.
+/// The word for all articles.
 pub const ALL: &str = "all";
 
-/// The write-ups that a word names: one, or all of them but for the long forms, which take minutes each.
+/// The articles that a word names: one, or all of them but for the long forms, which take minutes each.
 pub fn named(word: &str) -> Result<Vec<&'static Published>> {
     if word.eq_ignore_ascii_case(ALL) {
         Ok(all()?.iter().filter(|p| !p.id.ends_with(LONG)).collect())
@@ -58,7 +58,7 @@ fn permitted(value: &str, allow_system_changes: bool) -> &str {
     if allow_system_changes { first.unwrap_or(value) } else { value.rsplit('|').next().unwrap_or(value) }
 }
 
-/// Exactly the cells that repeat the figures of a write-up, or of several those on which their statements rest, each once.
+/// Exactly the cells that repeat the figures of an article, or of several those on which their statements rest, each once.
 pub fn cells(
     tables: &[&Published],
     experiments: &[Experiment],
@@ -70,7 +70,7 @@ pub fn cells(
     let mut involved: Vec<Experiment> = Vec::new();
     let figures = tables.iter().flat_map(|table| table.figures.iter().map(|f| (table.id.as_str(), f)));
     let mut figures: Vec<_> = figures.filter(|(_, f)| f.headline || tables.len() == 1).collect();
-    // What the write-ups say first, of that what is done with soonest: where the budget ends, the long rows are missing.
+    // What the articles say first, of that what is done with soonest: where the budget ends, the long rows are missing.
     let size = |f: &Figure| f.parameters.get("bytes").and_then(|b| parse_size(b).ok()).unwrap_or(0);
     figures.sort_by_key(|(_, f)| (!f.headline, size(f)));
     for (id, figure, name) in figures.into_iter().flat_map(|(id, f)| f.cells().map(move |name| (id, f, name))) {

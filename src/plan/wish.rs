@@ -6,7 +6,7 @@ use record::experiment::ParameterList;
 /// Request of the command line.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// Nothing selected means the first look.
+    /// Nothing selected means the overview.
     pub selectors: Vec<Selector>,
     /// `--set`.
     pub settings: Vec<(String, Vec<String>)>,

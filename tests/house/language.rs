@@ -13,7 +13,7 @@ const MOST_WORDS: f64 = 25.0;
 /// Most vague identifiers, phrases of the old dialect, matches on booleans and type names used twice. Each number may
 /// only fall.
 const MOST_VAGUE: usize = 176;
-const MOST_PHRASES: usize = 253;
+const MOST_PHRASES: usize = 43;
 const MOST_BOOLEAN_ARMS: usize = 0;
 const MOST_SHARED_TYPE_NAMES: usize = 68;
 

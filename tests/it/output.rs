@@ -217,7 +217,7 @@ fn what_there_is_can_be_listed_explained_and_shown() {
     };
     says(
         &["list"],
-        &["fault: ", "allocate: ", "touch", "malloc-zero", "(best possible)", "(floor)", "(published)", "c-O0 c-O3"],
+        &["fault: ", "allocate: ", "touch", "malloc-zero", "(lower bound)", "(floor)", "(published)", "c-O0 c-O3"],
     );
     says(&["list", "fault"], &["--set KEY=VALUE", "bytes", "release", "default dontneed", "values dontneed, free"]);
     says(&["explain", "fault"], &["ready = map + advise + first-touch", "Baseline: touch", "law: huge_bytes == 0"]);

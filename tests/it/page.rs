@@ -206,7 +206,7 @@ fn a_keyboard_is_enough() {
                 browser.press(" ");
                 assert_eq!(browser.ask("() => document.querySelectorAll('details:not([open])').length"), 0);
             }
-            "Hide floors and best possible" => {
+            "Hide floors and lower bound" => {
                 browser.press("Enter");
                 let shown = "() => getComputedStyle(document.querySelector('tbody.aside')).display";
                 assert_eq!(browser.ask(shown), "none");
@@ -218,7 +218,7 @@ fn a_keyboard_is_enough() {
         }
         seen.push(words);
     }
-    for needed in ["Dark", "Unfold all", "Hide floors and best possible"] {
+    for needed in ["Dark", "Unfold all", "Hide floors and lower bound"] {
         assert!(seen.iter().any(|words| words == needed), "{needed} is not reached: {seen:?}");
     }
     assert_eq!(browser.console, Vec::<String>::new());

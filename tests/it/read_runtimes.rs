@@ -1,4 +1,4 @@
-//! The Go and Java readers over the captures and files that the native worker is held against: the same counts and digests,
+//! The Go and Java readers over the captures and files that the native worker is compared with: the same counts and digests,
 //! or the same words. No test looks at a time.
 
 use std::fs;

@@ -64,7 +64,7 @@ func (s *slot) openPile() pile {
 			s.skip("MADV_DONTNEED leaves nothing that could pile up")
 		}
 		if !p.boundedByCgroup {
-			s.skip("a full pile needs a memory cgroup that bounds it; run as root, or in a cgroup that was delegated to you")
+			s.skip("keeping all freed pages needs a memory cgroup that bounds it; run as root, or in a cgroup that was delegated to you")
 		}
 	}
 	return p

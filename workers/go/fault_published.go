@@ -37,7 +37,7 @@ func predicted(last, spentNs, goalNs uint64) uint64 {
 	return max(min(turns, 100*last), last+1)
 }
 
-// run makes so many turns, or fewer where the pile may not grow; it returns the turns made and their time.
+// run makes so many turns, or fewer where freed pages may not accumulate further; it returns the turns made and their time.
 func (j *job) run(turns uint64) (made, spentNs uint64) {
 	s, page, mark := j.s, j.s.pageBytes, j.s.pageMark()
 	pages := uint64(s.bytes / page)
@@ -62,7 +62,7 @@ func (j *job) run(turns uint64) (made, spentNs uint64) {
 	return made, soFar(s.number, "first-touch").wallNs
 }
 
-// pileUp fills the pile as the smaller sizes of the published benchmark did, one after another in the same process.
+// pileUp accumulates freed pages as the smaller sizes of the published benchmark did, one after another in the same process.
 func (j *job) pileUp() {
 	for done := uint64(0); done <= j.pile.boundBytes; done += uint64(j.s.bytes) {
 		memory := j.mapAnew()

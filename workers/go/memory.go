@@ -242,7 +242,7 @@ func (s *slot) recycle(length int, huge bool) uint64 {
 		if cheapest[huge] == 0 || level < cheapest[huge] {
 			cheapest[huge] = level
 		}
-		// The very first pass has nothing to be held against; a later one must come near what was seen before it.
+		// The very first pass has nothing to be compared with; a later one must come near what was seen before it.
 		if (last != 0 || known) && level < 2*cheapest[huge] {
 			break
 		}

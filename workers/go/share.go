@@ -195,7 +195,7 @@ func (s *slot) inMemory(descriptor int) bool {
 }
 
 // checkWrites holds every byte against what the stores leave there: 0x55 where one of them went, elsewhere what was there
-// before. With index=rand each language has its own sequence; what is compared is the memory without its stores.
+// before. With index=rand each language has its own sequence; the metric is the memory without its stores.
 func (s *slot) checkWrites(memory []byte, ops uint64) {
 	room := s.bytes / 8
 	at, errno := mapAt(0, room, readWrite, privateAnonymous)

@@ -1,6 +1,6 @@
 package main
 
-// What sharing is held against: the same memory, shared with nobody.
+// The baseline of sharing: the same memory, shared with nobody.
 var _ = register("share", "anon-private", func(s *slot) {
 	s.shareBegin()
 	address, length := s.freeRange(s.bytes), s.bytes

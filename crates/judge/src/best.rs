@@ -5,20 +5,17 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use record::method::Role;
 use record::state::State;
-use record::summary::{BestClaim, Recommendation, Unsettled, Verdict};
+use record::summary::{BestClaim, Comparison, Recommendation, Unsettled, Verdict};
 
 use stats::estimate::{Estimate, LEAST_POINTS};
 use stats::leader::{Standing, rank_contrasts, simultaneous};
 
 use crate::compared::{Compared, Judged, sound};
 use crate::estimate::{LEVEL, alone, shown};
-use crate::evidence::{CellEvidence, Evidence};
+use crate::evidence::Evidence;
 use crate::footprint::memory_bytes;
 use crate::groups::Group;
 use crate::pairs::{Column, points};
-
-/// Largest narrowing of an interval for which a forecast is made.
-const MOST_NARROWER: f64 = 12.0;
 
 /// The claims of a group: methods are ranked within one kind only.
 pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widened: f64) -> Result<Vec<BestClaim>> {
@@ -61,7 +58,7 @@ fn claim(
     let level = |a: usize, b: usize| level_of(judged, measure, [ranked[a], ranked[b]]);
     let ranking = rank_contrasts(ranked.len(), pair, level, base, (state.plan.margin, LEVEL), widened).ok()?;
     let leader = ranked[ranking.leader];
-    // Methods of another kind are held against the baseline of the ordinary ones.
+    // Methods of another kind are compared with the baseline of the ordinary ones.
     let outside = || {
         let baseline = group.baseline.filter(|_| base.is_none())?;
         let level = simultaneous(level_of(judged, measure, [leader, baseline]), ranked.len());
@@ -79,8 +76,6 @@ fn claim(
     let log = |ratio: &&Option<Estimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
     within.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
     unsettled.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
-    let seconds =
-        |cell, ratio: &Estimate| seconds_to_settle(ratio, state.plan.margin, evidence_of(leader)?, evidence_of(cell)?);
     Some(BestClaim {
         group: kind,
         leader,
@@ -88,11 +83,7 @@ fn claim(
         within: within.into_iter().map(|(cell, _)| cell).collect(),
         unsettled: unsettled
             .into_iter()
-            .map(|(cell, ratio)| Unsettled {
-                cell,
-                ratio: ratio.as_ref().map(unmoved),
-                more_s: ratio.as_ref().and_then(|ratio| seconds(cell, ratio)),
-            })
+            .map(|(cell, ratio)| Unsettled { cell, ratio: ratio.as_ref().map(unmoved), more_s: None })
             .collect(),
         ranked: ranked.len(),
     })
@@ -101,22 +92,6 @@ fn claim(
 /// As it is shown here: whether a ratio moved is told of the comparison with the baseline.
 fn unmoved(estimate: &Estimate) -> record::summary::Estimate {
     shown(&Estimate { moved: None, ..*estimate })
-}
-
-/// Seconds of launching this pair alone until its interval should lie on one side of the margin's edge, if the spread stays
-/// what it is: widths shrink with the root of the number of launches.
-fn seconds_to_settle(pair: &Estimate, margin: f64, a: &CellEvidence, b: &CellEvidence) -> Option<f64> {
-    let half = (pair.high / pair.low).ln() / 2.0;
-    let clearance = (pair.log.abs() - (1.0 + margin).ln()).abs();
-    let times = half / clearance;
-    if !times.is_finite() || times > MOST_NARROWER {
-        return None;
-    }
-    let mut seconds: BTreeMap<usize, f64> = BTreeMap::new();
-    a.launches.iter().chain(&b.launches).for_each(|l| {
-        seconds.insert(l.launch, l.wall_s);
-    });
-    Some((times * times - 1.0).max(0.1) * seconds.values().sum::<f64>())
 }
 
 /// Recommendation: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one
@@ -146,8 +121,14 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
     } else {
         shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))
     };
+    let may_be_faster = |c: &Compared| {
+        let Comparison { cell, phase, ratio, .. } = &c.comparison;
+        let lost = c.comparison.said() == Verdict::NotSettled;
+        phase == headline && ordinary(cell) && lost && ratio.is_some_and(|r| r.low < 1.0 / (1.0 + state.plan.margin))
+    };
     match chosen.and_then(|cell| Some((cell, faster(cell)?))) {
         Some((cell, ratio)) => Recommendation::Use { cell, ratio },
+        None if compared.iter().any(may_be_faster) => Recommendation::Inconclusive { cell: baseline },
         None if compared.iter().any(|c| c.comparison.ratio.is_some()) => Recommendation::Keep { cell: baseline },
         None => Recommendation::Nothing,
     }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use record::method::Role;
 use record::state::State;
-use record::summary::{AaCheck, Comparison, Verdict};
+use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
 use stats::estimate::Estimate;
+use stats::levels::two_levels;
 use stats::verdict::Region;
 use stats::verdicts::verdicts;
 
@@ -13,7 +14,7 @@ use crate::estimate::{LEVEL, against, level, shown};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::flags::{distrust, stolen};
 use crate::groups::Group;
-use crate::pairs::Column;
+use crate::pairs::{Column, points};
 
 /// The ratios of a group's cells to its baseline.
 pub(crate) struct Judged<'a> {
@@ -94,14 +95,21 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
             // Nobody asked whether these moved.
             let beside = |column| estimate(column).map(|e| shown(&Estimate { moved: None, ..e }));
             let wall = estimate(0);
+            let verdict =
+                wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin));
+            let doubt = wall.filter(|_| phase == group.experiment.headline()).and_then(|e| {
+                let logs: Vec<f64> = points(base, mine, measure, Column::Wall)?.iter().map(|point| point.log).collect();
+                doubt(&e, verdict, &logs, aa)
+            });
             let comparison = Comparison {
                 cell,
                 phase: phase.to_owned(),
                 ratio: wall.as_ref().map(shown),
                 cpu_ratio: beside(1),
                 faults_ratio: beside(2),
-                verdict: wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin)),
+                verdict: if doubt.is_some() { Verdict::NotSettled } else { verdict },
                 holds_among_all: true,
+                doubt,
             };
             let role = state.cells[cell].method.role;
             let first = phase == group.experiment.headline() && matches!(role, Role::Method | Role::Published);
@@ -109,6 +117,21 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
         }
     }
     found
+}
+
+/// The reason why a verdict is withheld: launches on two levels have no one ratio, and an effect within a weak A/A check may
+/// be a bias.
+fn doubt(ratio: &Estimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
+    if let Some(found) = two_levels(logs) {
+        let (low, high) = (found.low.exp(), found.high.exp());
+        return Some(Doubt::TwoLevels(Levels { low, high, share: found.share }));
+    }
+    let half_width = aa.filter(|aa| aa.weak)?.ratio.half_width();
+    let beyond = matches!(
+        Verdict::from_interval(ratio.low, ratio.high, half_width),
+        Verdict::Faster { .. } | Verdict::Slower { .. }
+    );
+    (verdict != Verdict::NotSettled && !beyond).then_some(Doubt::WeakCheck { half_width })
 }
 
 /// Marks the words that do not hold among all (Holm 1979): those of methods' headlines among each other, every other one
@@ -133,3 +156,7 @@ fn holds(alone: Verdict, among_all: Region) -> bool {
         Verdict::NotSettled => true,
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/compared.rs"]
+mod tests;

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use crate::checks::FactSeen;
 use crate::evidence::{CellLaunch, Figures};
 use crate::pairs::{Column, column};
-use record::summary::{Distribution, LatencySummary, PhaseSummary, Proof};
+use record::summary::{Distribution, LatencySummary, Levels, PhaseSummary, Proof};
 use stats::absolute::absolute;
 use stats::interval::CONFIDENCE;
+use stats::levels::two_levels;
+use stats::quantile::median;
 
 pub(super) fn proof(fact: &FactSeen) -> Proof {
     match fact {
@@ -20,8 +22,11 @@ fn distribution(launches: &[CellLaunch], measure: usize, which: Column) -> Optio
     let values = launches.iter().map(|l| column(&l.measures[measure], which)).filter(|v| !v.is_empty());
     let mut values: Vec<Vec<f64>> = values.map(<[f64]>::to_vec).collect();
     let figures = absolute(&mut values, CONFIDENCE).ok()?;
+    let means = values.iter().map(|launch| launch.iter().sum::<f64>() / launch.len() as f64);
+    let mean = means.sum::<f64>() / values.len() as f64;
     Some(Distribution {
         median: figures.median.estimate,
+        mean: Some(mean),
         low: figures.median.interval.map(|i| i.low),
         high: figures.median.interval.map(|i| i.high),
         p90: figures.p90.map(|q| q.estimate),
@@ -34,7 +39,7 @@ fn distribution(launches: &[CellLaunch], measure: usize, which: Column) -> Optio
 fn per_unit(all: &Distribution, units: f64) -> Distribution {
     let each = |value: Option<f64>| value.map(|v| v / units);
     let (low, high, p90, p99) = (each(all.low), each(all.high), each(all.p90), each(all.p99));
-    Distribution { median: all.median / units, low, high, p90, p99, min: all.min / units }
+    Distribution { median: all.median / units, mean: each(all.mean), low, high, p90, p99, min: all.min / units }
 }
 
 pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
@@ -54,6 +59,8 @@ pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<P
         voluntary_switches: mean("voluntary_switches"),
         involuntary_switches: mean("involuntary_switches"),
         of_best_possible: None,
+        levels: two_levels(&with.iter().filter_map(|f| Some(median(&mut f.wall_ns.clone())?.ln())).collect::<Vec<_>>())
+            .map(|found| Levels { low: found.low.exp(), high: found.high.exp(), share: found.share }),
         below_floor: false,
         samples: with.iter().map(|f| f.wall_ns.len()).sum(),
     })

@@ -1,4 +1,4 @@
-//! The laws of a method held against all slots of a launch. Where a name's value stands is looked up once, not slot by
+//! The laws of a method checked on all slots of a launch. Where a name's value stands is looked up once, not slot by
 //! slot, and how a law is broken is left to the law itself to tell.
 
 use std::collections::BTreeMap;

@@ -12,6 +12,7 @@ mod cells;
 pub mod checks;
 pub mod claims;
 mod compared;
+mod conditions;
 pub mod content;
 mod estimate;
 pub mod evidence;

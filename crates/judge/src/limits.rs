@@ -1,4 +1,4 @@
-//! Figures beside the floor and beside the best possible of their group.
+//! Figures beside the floor and beside the lower bound of their group.
 
 use anyhow::Result;
 use record::method::Role;

@@ -34,7 +34,7 @@ fn short(state: &State) -> impl Iterator<Item = Note> {
     let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());
     short.map(move |e| {
         let text = format!(
-            "its usual values need --budget {needed_s:.0}s; those of the first look were taken where --set says nothing"
+            "full grid: --budget {needed_s:.0}s; without it, and without --set, the overview's values are taken"
         );
         Note { code: "short-budget".to_owned(), experiment: e.name.clone(), text }
     })

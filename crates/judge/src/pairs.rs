@@ -65,7 +65,7 @@ fn row<'a>(base: &'a CellLaunch, mine: &'a CellLaunch, measure: usize, which: Co
     if base.rounds == mine.rounds {
         return Row { paired: true, base: x.into(), mine: y.into() };
     }
-    // Who takes part in fewer rounds is held against the other's figures of just these.
+    // Who takes part in fewer rounds is compared with the other's figures of just these.
     let of_round: BTreeMap<i32, f64> = base.rounds.iter().copied().zip(x.iter().copied()).collect();
     let both = mine.rounds.iter().zip(y).filter_map(|(round, mine)| Some((*of_round.get(round)?, *mine)));
     let (base, mine): (Vec<f64>, Vec<f64>) = both.unzip();

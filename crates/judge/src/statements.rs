@@ -1,4 +1,4 @@
-//! The statements of a run held against a longer run of the same cells: does it contradict them?
+//! The statements of a run compared with a longer run of the same cells: does it contradict them?
 //!
 //! A statement is a sentence that the screen shows and an interval stands behind: "at least 8.5 % faster", "within 2 %", and
 //! the set of those that may be the fastest. "Not settled" states nothing. What a sentence says is a range of ratios; it is
@@ -72,7 +72,7 @@ pub struct Statement {
     pub outcome: Outcome,
 }
 
-/// The statements of `look`, each held against `long`.
+/// The statements of `look`, each compared with `long`.
 pub fn held_against(look: &Summary, long: &Summary) -> Vec<Statement> {
     let mut all = Vec::new();
     for group in &look.groups {

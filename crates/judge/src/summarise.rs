@@ -17,6 +17,7 @@ use crate::best::{claims, recommend};
 use crate::calibration;
 use crate::cells::{LastCache, summary_of_cell};
 use crate::compared::{Compared, Judged, adjust, compare};
+use crate::conditions;
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
@@ -126,8 +127,10 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             comparisons: compared.into_iter().map(|c| c.comparison).collect(),
             best,
             recommendation,
+            conditions: Vec::new(),
         });
     }
+    conditions::compare(&state.plan.experiments, &cells, &mut groups);
     floors(&mut cells, &groups);
     shares(state, evidence, &mut cells, &groups, &all, calibration.widened);
     let mut summary = Summary {
@@ -162,7 +165,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     Ok(summary)
 }
 
-/// A group's cells, fastest first by the headline; best possibles and floors last.
+/// A group's cells, fastest first by the headline; lower bounds and floors last.
 fn ranked(cells: &[record::summary::CellSummary], group: &Group) -> Vec<usize> {
     let headline = group.experiment.headline();
     let mut order = group.cells.clone();

@@ -1,4 +1,4 @@
-//! A recorded first look held against itself, and against runs that say something else.
+//! A recorded overview compared with itself, and against runs that say something else.
 
 use pagewise_judge::statements::{Kind, Outcome, Statement, held_against};
 use record::summary::{Summary, Verdict};

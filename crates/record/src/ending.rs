@@ -25,15 +25,6 @@ pub enum Reason {
     NothingOpen,
 }
 
-/// The ratio that limits an experiment's precision.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Widest {
-    /// The ratio.
-    pub width: Width,
-    /// The time until that pair alone has the requested width, in seconds; absent if it has.
-    pub needs_s: Option<f64>,
-}
-
 /// One end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
@@ -46,7 +37,7 @@ pub enum Ending {
         /// Launches of its least launched comparison set.
         launches: usize,
         /// Its widest ranked ratio, if any could be measured.
-        widest: Option<Widest>,
+        widest: Option<Width>,
     },
     /// Of a run of claims.
     Claims {

@@ -161,7 +161,7 @@ pub struct Experiment {
     pub name: String,
     /// One line.
     pub title: String,
-    /// Left out of the first look and of `list`, unless it is named.
+    /// Left out of the overview and of `list`, unless it is named.
     #[serde(default)]
     pub hidden: bool,
     /// One or two sentences.
@@ -184,16 +184,16 @@ pub struct Experiment {
     #[serde(default = "default_workers")]
     pub workers: Vec<String>,
     /// Time of a run of its default values, in seconds, where that is more than the usual [`USUAL_BUDGET_S`]. With less,
-    /// the first look's values are taken.
+    /// the overview's values are taken.
     #[serde(default)]
     pub budget_s: Option<f64>,
-    /// Workers of the first look, where they are fewer.
+    /// Workers of the overview, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
-    /// True if the first look takes it.
+    /// True if the overview takes it.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub look: bool,
-    /// Methods of the first look, where they are fewer: the obvious way and those that are likeliest to win.
+    /// Methods of the overview, where they are fewer: the usual choice and those that are likeliest to win.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_methods: Vec<String>,
     /// Discarded rounds at the start of each launch: the same for every launch, whatever else is in it, for a process's age
@@ -406,6 +406,35 @@ impl Experiment {
             }
         }
         Ok(())
+    }
+
+    /// Tells whether a parameter is a condition in which a program may be.
+    pub fn is_condition(&self, key: &str) -> bool {
+        self.parameters.get(key).is_some_and(|p| p.condition)
+    }
+
+    /// Tells whether a condition has its usual value among these parameters.
+    pub fn is_usual(&self, key: &str, parameters: &BTreeMap<String, String>) -> bool {
+        let usual = self.parameters.get(key).and_then(|p| p.look.first().or(p.default.first()));
+        let size = |word: &String| sizes::parse_size(word).ok();
+        usual
+            .zip(parameters.get(key))
+            .is_none_or(|(usual, value)| usual == value || size(usual).is_some_and(|usual| Some(usual) == size(value)))
+    }
+
+    /// Conditions that do not have their usual value among these parameters.
+    pub fn unusual<'a>(&'a self, parameters: &'a BTreeMap<String, String>) -> impl Iterator<Item = &'a str> {
+        let conditions = self.parameters.iter().filter(|(_, p)| p.condition).map(|(key, _)| key.as_str());
+        conditions.filter(|key| !self.is_usual(key, parameters))
+    }
+
+    /// Clause that follows "if" for values of conditions: `a mapping cached the file and its pages are small`.
+    pub fn clause(&self, when: &BTreeMap<String, String>) -> String {
+        let clause = |(key, value): (&String, &String)| {
+            let known = self.parameters.get(key).and_then(|p| p.when.get(value));
+            known.cloned().unwrap_or_else(|| format!("{key}={value}"))
+        };
+        when.iter().map(clause).collect::<Vec<_>>().join(" and ")
     }
 
     /// Tells whether a parameter groups comparisons.

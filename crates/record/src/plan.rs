@@ -90,7 +90,7 @@ pub struct Plan {
     /// Measured rounds of each launch, where they are not to be chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// True if this is the first look at everything.
+    /// True if this is the overview of everything.
     pub first_look: bool,
     /// True if the budget is less than the default values of its experiments need.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

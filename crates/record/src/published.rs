@@ -1,11 +1,11 @@
-//! Published figures: `published/*.toml`, one file a write-up.
+//! Published figures: `published/*.toml`, one file an article.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-/// One write-up.
+/// One article.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
@@ -34,7 +34,7 @@ pub struct Published {
 pub struct Figure {
     /// Its row and column in words.
     pub label: String,
-    /// True if a statement of the write-up rests on it: these are measured first, and alone where all write-ups are.
+    /// True if a statement of the article rests on it: these are measured first, and alone where all articles are.
     #[serde(default)]
     pub headline: bool,
     /// As published.

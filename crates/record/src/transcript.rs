@@ -367,7 +367,7 @@ impl Line<'_> {
     }
 }
 
-/// A count as it is written: decimal digits and nothing else.
+/// A count: decimal digits and nothing else.
 fn count(text: &[u8]) -> Result<u64> {
     let mut sum = (!text.is_empty()).then_some(0_u64);
     for byte in text {

@@ -2,6 +2,7 @@
 
 use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Role, Summary, Unsettled, Verdict};
 
+use crate::conditions::clauses;
 use crate::wording;
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
@@ -65,7 +66,14 @@ fn ordinary(
         Recommendation::Use { cell, ratio } => {
             (format!("→ use {}: {}", name(cell), wording::at_least_faster(&ratio)), cell)
         }
-        Recommendation::Keep { cell } => {
+        Recommendation::Depends { .. } => {
+            let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
+            let found = experiment.and_then(|e| clauses(summary, e, group, name));
+            return found.map_or_else(String::new, |(method, clauses)| {
+                format!("→ it depends: {method} is {}", clauses.join("; "))
+            });
+        }
+        Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
             let what = if unranked_is_faster(summary, group) { "nothing that is ranked with it" } else { "nothing" };
             (format!("→ keep {}: {what} is shown to be faster", name(cell)), cell)
         }

@@ -173,7 +173,7 @@ pub struct Column {
 pub struct Body {
     /// Their heading; may be empty.
     pub heading: String,
-    /// Floors and best possibles, which a reader may put away.
+    /// Floors and lower bounds, which a reader may put away.
     pub aside: bool,
     /// The rows.
     pub rows: Vec<Entry>,

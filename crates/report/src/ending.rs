@@ -1,6 +1,6 @@
-//! Notes on how a run ended: the reason, the widest ratio, and the time that it alone would need.
+//! Notes on how a run ended: the reason and the widest ratio.
 
-use record::ending::{Ending, Reason, Widest};
+use record::ending::{Ending, Reason, Width};
 use record::state::State;
 use record::summary::Note;
 use stats::estimate::LEAST_POINTS;
@@ -21,9 +21,9 @@ fn ended(state: &State, ending: &Ending) -> Note {
     match ending {
         Ending::Experiment { experiment, reason, launches, widest } => {
             let (code, why) = match reason {
-                Reason::Precise => ("precision-reached", "every ranked ratio is as narrow as asked"),
+                Reason::Precise => ("precision-reached", "every ranked ratio is as narrow as requested"),
                 Reason::BudgetSpent => ("budget-ended", "the budget ended"),
-                Reason::NothingOpen => ("launches-ended", "no more launches were allowed"),
+                Reason::NothingOpen => ("launches-ended", "nothing that may still be launched is wider than requested"),
             };
             let text = match widest {
                 None if *reason == Reason::Precise => "nothing that is ranked could be measured".to_owned(),
@@ -41,22 +41,11 @@ fn ended(state: &State, ending: &Ending) -> Note {
     }
 }
 
-fn least_precise(state: &State, Widest { width, needs_s }: &Widest) -> String {
+fn least_precise(state: &State, width: &Width) -> String {
     let [cell, base] = [width.cell, width.base].map(|cell| &state.cells[cell].cell.method);
-    let is = format!("the widest is {cell} : {base} at ±{:.1} %", width.half_width * 100.0);
-    let Some(needs_s) = needs_s else { return is };
-    let target = state.plan.precision * 100.0;
-    format!("{is} (target ±{target:.1} %), for which that pair alone would need {}", about(*needs_s))
-}
-
-/// A time in a unit that a person plans with.
-fn about(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("about {:.0} s", s.ceil()),
-        s if s < 7200.0 => format!("about {:.0} min", s / 60.0),
-        s if s < 86_400.0 => format!("about {:.0} h", s / 3600.0),
-        _ => "more than a day".to_owned(),
-    }
+    let (percent, target) = (width.half_width * 100.0, state.plan.precision * 100.0);
+    let aim = if percent > target && target > 0.0 { format!(" (target ±{target:.1} %)") } else { String::new() };
+    format!("least precise: {cell} : {base} at ±{percent:.1} %{aim}")
 }
 
 fn undecided(likely: usize, near_edge: usize, launches: usize) -> String {

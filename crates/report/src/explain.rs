@@ -11,7 +11,7 @@ fn role_word(method: &Heading) -> String {
     match method.role {
         Role::Method if method.group.is_empty() => String::new(),
         Role::Method => format!(" [{}]", method.group),
-        Role::Limit => " (best possible)".to_owned(),
+        Role::Limit => " (lower bound)".to_owned(),
         Role::Null => " (floor)".to_owned(),
         Role::Published => " (published)".to_owned(),
     }

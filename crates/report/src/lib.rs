@@ -4,6 +4,7 @@
 pub mod advise;
 mod answer;
 pub mod claims;
+mod conditions;
 pub mod doctor;
 pub mod document;
 pub mod ending;

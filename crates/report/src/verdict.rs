@@ -67,9 +67,10 @@ fn order(explained: &Explained) -> String {
     let Some(p) = explained.alike else {
         return "order: with fewer than eight launches nobody can see whether the ratio moved".to_owned();
     };
-    let moved = explained.comparison.ratio.and_then(|ratio| ratio.moved).map_or_else(String::new, |(low, high)| {
-        format!("; the ratio itself moved between {low:.3} and {high:.3} during this run")
-    });
+    let moved =
+        explained.comparison.ratio.and_then(|ratio| ratio.moved).map_or_else(String::new, |(low, high)| {
+            format!("; ratio drifted from {low:.3} to {high:.3} during this run")
+        });
     format!("order: neighboring launches are this much alike by chance with probability {p:.3}{moved}")
 }
 

@@ -196,7 +196,7 @@ pub fn moved(low: f64, high: f64) -> String {
         text.strip_prefix("0.").map_or_else(|| text.clone(), |rest| format!(".{rest}"))
     };
     let decimals = (2..5).find(|&d| bare(low, d) != bare(high, d)).unwrap_or(5);
-    format!("the ratio itself moved between {} and {} during this run", bare(low, decimals), bare(high, decimals))
+    format!("ratio drifted from {} to {} during this run", bare(low, decimals), bare(high, decimals))
 }
 
 /// Sentence on the A/A checks.

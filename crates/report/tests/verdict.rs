@@ -32,6 +32,7 @@ fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
             faults_ratio: None,
             verdict,
             holds_among_all,
+            doubt: None,
         },
         reason: String::new(),
     }

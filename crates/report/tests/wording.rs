@@ -18,6 +18,7 @@ fn comparison(low: f64, at: f64, high: f64, margin: f64, holds: bool) -> Compari
         faults_ratio: None,
         verdict,
         holds_among_all: holds,
+        doubt: None,
     }
 }
 
@@ -129,9 +130,9 @@ fn the_sentences_read_as_people_speak() {
 
 #[test]
 fn a_ratio_that_moved_is_said_to_have_moved() {
-    assert_eq!(moved(0.151, 0.203), "the ratio itself moved between .15 and .20 during this run");
-    assert_eq!(moved(0.9931, 1.0042), "the ratio itself moved between .99 and 1.00 during this run");
-    assert_eq!(moved(0.9961, 0.9989), "the ratio itself moved between .996 and .999 during this run");
+    assert_eq!(moved(0.151, 0.203), "ratio drifted from .15 to .20 during this run");
+    assert_eq!(moved(0.9931, 1.0042), "ratio drifted from .99 to 1.00 during this run");
+    assert_eq!(moved(0.9961, 0.9989), "ratio drifted from .996 to .999 during this run");
 }
 
 #[test]

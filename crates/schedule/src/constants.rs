@@ -61,6 +61,11 @@ pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
 
+/// Factor by which a ratio under a neighboring condition of the overview may be wider than one under the usual condition.
+pub(crate) const NEIGHBOR_WIDTH: f64 = 4.0;
+/// Launches of a neighboring condition that the overview plans for.
+pub(crate) const NEIGHBOR_LAUNCHES: f64 = 6.0;
+
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;
 /// Weight of the cost of a comparison whose estimate lies near an edge, relative to others.

@@ -53,7 +53,7 @@ fn precision(view: &View, experiment: &str, until_s: f64) -> Vec<Action> {
         let (cost, warmup) = (view.cost(group), view.warmup_rounds(group));
         if view.group(group).fresh || view.is_launched(group) {
             1
-        } else if begun {
+        } else if begun || view.is_neighbor(group) {
             cheap(cost, warmup)
         } else {
             between(cost.round_s, worth(cost, warmup, PRECISION_ROUNDS), fewest_s, most_s).max(cheap(cost, warmup))

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use record::ending::{Ending, Reason, Widest, Width};
-use stats::interval::LEAST_LAUNCHES;
+use record::ending::{Ending, Reason, Width};
 use stats::stopping::Goal;
 
 use crate::action::{Action, Step};
 use crate::batch::Calibration;
 use crate::block::{Block, ComparisonSet, Next};
+use crate::constants::NEIGHBOR_WIDTH;
 use crate::pilot::{Pilots, Room};
 use crate::precision::{Choice, Policy, Standing};
 use crate::rounds::{Sizing, shortened};
@@ -124,6 +124,9 @@ impl Visit {
         }
         let ranked = self.widths.iter().filter(|width| width.ranked);
         let widest = ranked.max_by(|a, b| a.half_width.total_cmp(&b.half_width));
+        // Sets that are closed and neighboring conditions may be wider than what ended the visit.
+        let is_wide = widest.is_some_and(|width| width.half_width > view.state.plan.precision);
+        let reason = if reason == Reason::Precise && is_wide { Reason::NothingOpen } else { reason };
         let mine =
             |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if *experiment == self.experiment);
         shared.endings.retain(|ending| !mine(ending));
@@ -131,7 +134,7 @@ impl Visit {
             experiment: self.experiment.clone(),
             reason,
             launches: self.sets.iter().flatten().map(|set| set.blocks as usize).min().unwrap_or(0),
-            widest: widest.map(|width| Widest { width: *width, needs_s: needs_s(view, width) }),
+            widest: widest.copied(),
         });
     }
 }
@@ -150,30 +153,12 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> Standing {
         let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, width.cell));
         mine.map(|width| width.half_width).reduce(f64::max)
     };
+    let beside = set.launch_groups.iter().any(|&group| view.is_neighbor(group));
     Standing {
         open: set.is_open(view),
         launches: set.blocks as usize,
         next_s: set.next_s(view),
-        ranked: widest(true),
-        others: widest(false),
+        ranked: widest(true).map(|width| if beside { width / NEIGHBOR_WIDTH } else { width }),
+        others: widest(false).filter(|_| !beside),
     }
-}
-
-/// The time until one pair alone has the requested width, in seconds: widths shrink with the square root of the launches, and
-/// a launch of two cells takes its part of one that holds more.
-fn needs_s(view: &View, pair: &Width) -> Option<f64> {
-    let target = view.state.plan.precision;
-    let group_of = |cell: usize| view.state.launch_groups.iter().position(|group| group.cells.contains(&cell));
-    let shared = group_of(pair.base) == group_of(pair.cell);
-    let part_s = |cell: usize| {
-        group_of(cell).map_or(0.0, |group| {
-            let start_s = view.cost(group).start_s;
-            let rounds_s = (view.launch_s(group) - start_s).max(0.0);
-            rounds_s / view.group(group).cells.len().max(1) as f64 + if shared { start_s / 2.0 } else { start_s }
-        })
-    };
-    let launches = view.forecast.launches(pair.cell).max(LEAST_LAUNCHES);
-    let factor = (pair.half_width / target).powi(2);
-    let wide = target > 0.0 && pair.half_width > target;
-    wide.then(|| launches as f64 * factor * (part_s(pair.base) + part_s(pair.cell)))
 }

@@ -1,6 +1,6 @@
 //! Outliers among many like things, such as one machine of a fleet.
 //!
-//! Each value is held against all others but itself: their median and their spread by quantiles, which a tenth of odd
+//! Each value is compared with all others: their median and their spread by quantiles, which a tenth of odd
 //! values on one side does not move (one in a thousand, where there are thousands). The spread is never taken to be finer
 //! than what is known of the values' own errors.
 //! Every machine differs; the question is a difference beyond a margin.

@@ -45,7 +45,7 @@ pub fn score(check: &Estimate) -> Option<f64> {
 
 /// Judges a pool of scores: of all groups of a run and of runs kept from the same machine.
 ///
-/// The sum of squares of at most [`LARGEST_Z`]² each is held against χ². Bounding can only make the sum smaller, so the
+/// The sum of squares of at most [`LARGEST_Z`]² each is compared with χ². Bounding can only make the sum smaller, so the
 /// probability is an upper bound. The factor is the root of the mean square, or the scores' MAD where that is larger, as
 /// with scores that are mostly beyond the bound. Below [`LEAST_CHECKS`] nothing is claimed.
 pub fn calibrate(scores: &[f64]) -> Calibration {

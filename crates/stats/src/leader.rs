@@ -112,7 +112,7 @@ pub fn simultaneous(confidence: f64, intervals: usize) -> f64 {
     confidence.powf(1.0 / intervals.max(1) as f64)
 }
 
-/// The method that costs least relative to one that all are held against; nobody who is shown to cost more than another.
+/// The method that costs least relative to one common method; never one that is shown to cost more than another.
 fn leader(
     methods: usize,
     baseline: Option<usize>,

@@ -14,6 +14,7 @@ pub mod change_points;
 pub mod estimate;
 pub mod interval;
 pub mod leader;
+pub mod levels;
 pub mod location;
 pub mod looks;
 pub mod moderated;

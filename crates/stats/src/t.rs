@@ -86,7 +86,7 @@ pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
 }
 
 /// P(T ≤ t) for Student's distribution; 0 or 1 where t is infinite, and one half where it is 0 / 0, as with exact counts
-/// that lie on the edge they are held against.
+/// that lie on the edge of the margin.
 pub(crate) fn t_tail(t: f64, freedom: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom) {
         Ok(student) if t.is_finite() => student.cdf(t),

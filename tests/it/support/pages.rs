@@ -159,7 +159,7 @@ fn a_command_is_split_as_a_shell_would() {
 
 #[test]
 fn commands_outside_of_blocks_and_within_sentences_are_found() {
-    let page = "    pagewise list\n    pagewise: OK\n    pagewise · first look\n    cargo test\n```sh\n    cargo test\n```\n\
+    let page = "    pagewise list\n    pagewise: OK\n    pagewise · overview\n    cargo test\n```sh\n    cargo test\n```\n\
         say `pagewise run` or `x` or `pagewise 1`\n";
     assert_eq!(loose(page, &["list".to_owned()]), ["1: pagewise list", "4: cargo test"]);
     assert_eq!(mentions(page), [(8, "pagewise run".to_owned())]);

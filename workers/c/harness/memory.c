@@ -243,7 +243,7 @@ static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
         level = recycle_frames(s, bytes, huge);
         if (!cheapest[huge] || level < cheapest[huge])
             cheapest[huge] = level;
-        /* The very first pass has nothing to be held against; a later one must come near what was seen before it. */
+        /* The very first pass has nothing to be compared with; a later one must come near what was seen before it. */
         if ((last || known) && level < 2 * cheapest[huge])
             break;
     }

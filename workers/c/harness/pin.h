@@ -7,7 +7,7 @@
 /* none: wherever the scheduler puts them. same: one CPU. l3: two CPUs of one last-level cache and one NUMA node, of different
  * cores where there are such. node: one NUMA node, two last-level caches. far: two NUMA nodes. */
 #define PIN_KEY "pin:none|same|l3|node|far"
-/* Held against the CPUs that the two sides were found on, not against those that were asked for. */
+/* Compared with the CPUs that the two sides were found on, not against those that were asked for. */
 #define PIN_LAWS                                                                                                       \
     "pin=same: cpus == 1; pin=l3: cpus == 2; pin=l3: l3s == 1; pin=l3: nodes == 1; pin=node: l3s == 2; "               \
     "pin=node: nodes == 1; pin=far: nodes == 2"

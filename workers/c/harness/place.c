@@ -18,7 +18,7 @@ static int sysfs_number(const char *path, int otherwise)
     return number;
 }
 
-/* The cache of level 3 that a CPU uses; where the kernel tells of none, its package, which is what such caches belong to. */
+/* The cache of level 3 that a CPU uses; without one reported, its package, which is what such caches belong to. */
 static int l3_of(int cpu)
 {
     char path[128];

@@ -78,7 +78,7 @@ void sides_open(void)
         connect_to(&address);
 }
 
-/* Why nothing could be said or heard. A peer that ends before it has read all that it was told resets the connection. */
+/* Why nothing could be said or heard. A peer that ends before it has read everything resets the connection. */
 static const char *gone(ssize_t bytes)
 {
     return bytes == 0 || errno == ECONNRESET || errno == EPIPE ? "the other side ended" : strerror(errno);

@@ -99,14 +99,23 @@ fn blank() -> Case {
 
 /// Applies the run's own verdict on the group.
 fn of_group(case: &mut Case, request: &AdviceRequest, here: &Here, group: &GroupSummary) {
+    let is_faster = |cell: usize| {
+        group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.said(), Verdict::Faster { .. }))
+    };
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             case.way = here.name_of(cell).map(str::to_owned);
             case.gain = Some(ratio);
         }
+        // A case is one condition: what flips it is another case.
+        Recommendation::Depends { cell, ratio } if is_faster(cell) => {
+            case.way = here.name_of(cell).map(str::to_owned);
+            case.gain = ratio;
+        }
+        Recommendation::Nothing => {}
         // Where no other way was measured, nothing is known of them.
-        Recommendation::Keep { .. } if here.measured() > 0 => case.way = Some(request.topic.obvious.clone()),
-        Recommendation::Keep { .. } | Recommendation::Nothing => {}
+        _ if here.measured() > 0 => case.way = Some(request.topic.obvious.clone()),
+        _ => {}
     }
     let name = |cell: usize| {
         if Some(cell) == group.baseline {

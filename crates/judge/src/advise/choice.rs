@@ -41,7 +41,7 @@ fn known(points: &[Point]) -> BTreeMap<u64, Vec<Known<'_>>> {
     all
 }
 
-/// The limits of the logarithm of one way's cost relative to another's at the same size. Both were held against the obvious
+/// The limits of the logarithm of one way's cost relative to another's at the same size. Both were compared with the obvious
 /// way, whose own scatter they share: as if they did not, the limits are rather too wide.
 fn between(way: &Point, other: &Point) -> (f64, f64) {
     let ((log, error, freedom), (other_log, other_error, other_freedom)) = (standard(&way.cost), standard(&other.cost));
@@ -113,7 +113,7 @@ pub fn segments(points: &[Point], obvious: &str, margin: f64) -> Vec<Segment> {
 
 fn segment(points: &[Point], obvious: &str, usual: &str, way: String, sizes: &[u64]) -> Option<Segment> {
     let turned = way == obvious;
-    // Where the obvious way is best, it is held against the way that is best elsewhere, or against the best of the others.
+    // Where the usual choice is best, it is compared with the way that is best elsewhere, or against the best of the others.
     let other = if turned {
         let here = |p: &&Point| sizes.contains(&p.bytes);
         let has = points.iter().filter(here).any(|p| p.way == usual);

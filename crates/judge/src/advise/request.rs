@@ -16,9 +16,9 @@ pub struct AdviceRequest {
     pub settings: BTreeMap<String, String>,
     /// The phase or total that counts.
     pub measure: String,
-    /// The obvious way's cell, at any size.
+    /// The usual choice's cell, at any size.
     pub obvious: Cell,
-    /// The other ways' cells with their names: the method, and its worker where that is another than the obvious way's.
+    /// The other ways' cells with their names: the method, and its worker where that is another than the usual choice's.
     pub ways: Vec<(String, Cell)>,
     /// The size asked for, in bytes.
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! Other people's statements held against summaries: a word for each, with its figure and what the difference comes from.
+//! Published statements checked against summaries: a verdict for each, with its figure and what the difference comes from.
 //! Pure: the same claims and summaries give the same answers.
 
 mod cause;
@@ -23,7 +23,7 @@ pub use wanted::{Wanted, wanted};
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
 const FAMILY: f64 = 0.025;
 
-/// A finding before it is held against all the others.
+/// A finding before adjustment for the number of questions.
 struct Found {
     answer: JobAnswer,
     /// The probability of its word where it is wrong, one where it has none yet; absent where the figure is no estimate.

@@ -160,7 +160,7 @@ fn is_more(run: &RealRun, group: &GroupSummary, comparison: &Comparison) -> bool
 }
 
 /// Best sets that leave out the lesser work while they hold the greater, and a recommendation to do more. Where the lesser
-/// was not ranked, because it was not trusted, the greater is held against nothing.
+/// was not ranked, because it was not trusted, the greater is compared with nothing.
 fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
     let Some(base) = group.baseline else { return 0 };
     let cells = &run.summary.cells;

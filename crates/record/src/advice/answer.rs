@@ -54,13 +54,13 @@ pub struct Answer {
 pub struct Case {
     /// Fixed parameters.
     pub settings: BTreeMap<String, String>,
-    /// The obvious way.
+    /// The usual choice.
     pub obvious: String,
     /// The way that is shown to cost less than the obvious one, or the obvious one where no way does; absent where nothing is
     /// settled.
     #[serde(rename = "use")]
     pub way: Option<String>,
-    /// Its cost relative to the obvious way's.
+    /// Its cost relative to the usual choice's.
     pub gain: Option<Estimate>,
     /// CPU time of all sides and threads likewise.
     pub cpu: Option<Estimate>,

@@ -107,7 +107,7 @@ pub struct Segment {
     /// The way.
     #[serde(rename = "use")]
     pub way: String,
-    /// The way that it was held against.
+    /// The way that it was compared with.
     pub over: String,
     /// The most that it costs relative to that, anywhere in the segment: the highest upper limit.
     pub at_most: f64,
@@ -117,7 +117,7 @@ pub struct Segment {
     pub at_least: f64,
 }
 
-/// One way's cost relative to the obvious way's at one size.
+/// One way's cost relative to the usual choice's at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

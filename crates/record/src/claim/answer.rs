@@ -78,7 +78,7 @@ pub struct Answer {
     pub statement: String,
     /// Kind of figure that answers it.
     pub kind: Kind,
-    /// The write-up that it belongs to.
+    /// The article that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// Source.

@@ -24,7 +24,7 @@ pub struct Claim {
     pub kind: Kind,
     /// Words that it is found by, such as `mmap`.
     pub about: Vec<String>,
-    /// The published write-up that it belongs to, such as `P5`.
+    /// The published article that it belongs to, such as `P5`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// Usual confusion, in a sentence.

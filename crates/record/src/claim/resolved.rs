@@ -29,7 +29,7 @@ pub struct ResolvedJob {
     /// Why it is not measured: there is no such worker here, or the budget did not reach it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub left_out: String,
-    /// True if that is for lack of time, and not of the machine.
+    /// True if time was too short, not the machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_lack_of_time: bool,
 }

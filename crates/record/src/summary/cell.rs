@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::steady::Label;
 
-use super::group::Estimate;
+use super::group::{Estimate, Levels};
 use crate::method::Role;
 use crate::outcome::{Cause, Status};
 
@@ -104,9 +104,12 @@ pub struct PhaseSummary {
     pub voluntary_switches: f64,
     /// Mean per sample.
     pub involuntary_switches: f64,
-    /// The best possible's time divided by this one, with its interval; 1 is as good as this machine gets.
+    /// The lower bound's time divided by this one, with its interval; 1 is as good as this machine gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_best_possible: Option<Estimate>,
+    /// Two levels of its launches' wall times, in nanoseconds, if it has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Levels>,
     /// True if it is below twice the floor, so that nothing is resolved.
     pub below_floor: bool,
     /// Samples judged.
@@ -119,6 +122,9 @@ pub struct PhaseSummary {
 pub struct Distribution {
     /// Median launch.
     pub median: f64,
+    /// Mean over launches of their means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
     /// Lower limit for the median at 95 %; absent below six launches.
     pub low: Option<f64>,
     /// Upper limit.

@@ -12,7 +12,7 @@ pub struct GroupSummary {
     pub experiment: String,
     /// The parameters that all its cells share, sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
-    /// Its cells as indices into the summary's, fastest first by the headline; floors and best possibles last.
+    /// Its cells as indices into the summary's, fastest first by the headline; floors and lower bounds last.
     pub cells: Vec<usize>,
     /// Baseline.
     pub baseline: Option<usize>,
@@ -28,6 +28,51 @@ pub struct GroupSummary {
     pub best: Vec<BestClaim>,
     /// Recommendation.
     pub recommendation: Recommendation,
+    /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+/// One method against the baseline under another condition of the same question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Condition {
+    /// The values of the conditions that differ from those of the group.
+    pub when: BTreeMap<String, String>,
+    /// The group measured under it, as an index into the summary's.
+    pub group: usize,
+    /// The method's cell there.
+    pub cell: usize,
+    /// Its wall time relative to the baseline there.
+    pub ratio: Option<Estimate>,
+    /// The verdict that holds among all verdicts of the run.
+    pub verdict: Verdict,
+}
+
+/// The reason why an interval has no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum Doubt {
+    /// The A/A check of the group excludes no bias as large as the effect.
+    WeakCheck {
+        /// Half-width of the check, as a share.
+        half_width: f64,
+    },
+    /// The launches have two levels, so that one interval describes neither.
+    TwoLevels(Levels),
+}
+
+/// Two levels of one figure over launches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Levels {
+    /// Median of the lower level.
+    pub low: f64,
+    /// Median of the upper level.
+    pub high: f64,
+    /// Share of the launches in the upper level.
+    pub share: f64,
 }
 
 /// A ratio of costs with its interval, without unit; below one the first costs less.
@@ -115,6 +160,16 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// True if the verdict holds among all verdicts of the run together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
+    /// The reason why the interval has no verdict, if it is neither its width nor its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Doubt>,
+}
+
+impl Comparison {
+    /// The verdict that may be said: the interval's, if it holds among all.
+    pub fn said(&self) -> Verdict {
+        if self.holds_among_all { self.verdict } else { Verdict::NotSettled }
+    }
 }
 
 /// The baseline against its hidden duplicate.
@@ -131,6 +186,9 @@ pub struct AaCheck {
     pub p: f64,
     /// True if it is too far off to be chance, among all A/A checks of the run (Holm at 1 %).
     pub differs: bool,
+    /// True if its interval is so wide that it excludes little: effects within it get no verdict.
+    #[serde(default)]
+    pub weak: bool,
 }
 
 /// The fastest of the methods that are ranked with each other.
@@ -145,7 +203,7 @@ pub struct BestClaim {
     pub over_baseline: Option<Estimate>,
     /// Methods within the margin of the leader.
     pub within: Vec<usize>,
-    /// Methods that may be faster or slower than the leader, and how many more seconds would settle each.
+    /// Methods that may be faster or slower than the leader.
     pub unsettled: Vec<Unsettled>,
     /// Methods that were ranked.
     pub ranked: usize,
@@ -159,7 +217,8 @@ pub struct Unsettled {
     pub cell: usize,
     /// Relative to the leader.
     pub ratio: Option<Estimate>,
-    /// Seconds of further measuring of this pair that should settle it; absent where nothing can be foretold.
+    /// Seconds of further measuring that should settle it. Summaries before version 4 have it; it was not calibrated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_s: Option<f64>,
 }
 
@@ -175,10 +234,22 @@ pub enum Recommendation {
         /// Relative to the baseline.
         ratio: Estimate,
     },
-    /// Keep the baseline: no method is shown to be faster.
+    /// Keep the baseline: no method is shown to be faster, and none may be.
     Keep {
         /// The baseline.
         cell: usize,
+    },
+    /// No method is shown to be faster, but one may be.
+    Inconclusive {
+        /// The baseline.
+        cell: usize,
+    },
+    /// Another condition measured contradicts the answer of this one, see [`GroupSummary::conditions`].
+    Depends {
+        /// The method whose verdict flips.
+        cell: usize,
+        /// Relative to the baseline, under the condition of the group.
+        ratio: Option<Estimate>,
     },
     /// There is nothing to say: no baseline, or too few launches.
     Nothing,

@@ -14,13 +14,16 @@ use serde::{Deserialize, Serialize};
 pub use cell::{
     CellSummary, Distribution, Footprint, LatencySummary, LaunchValues, LawSummary, PhaseSummary, Proof, SteadySummary,
 };
-pub use group::{AaCheck, BestClaim, Comparison, Estimate, GroupSummary, Recommendation, Unsettled, Verdict};
+pub use group::{
+    AaCheck, BestClaim, Comparison, Condition, Doubt, Estimate, GroupSummary, Levels, Recommendation, Unsettled,
+    Verdict,
+};
 
 use crate::experiment::Experiment;
 pub use crate::method::Role;
 
-/// Version of this shape; summaries of version 2, without causes of outcomes, are read too.
-pub const SUMMARY_SCHEMA: u32 = 3;
+/// Version of this shape. Summaries of version 2, without causes of outcomes, and 3, without conditions, are read too.
+pub const SUMMARY_SCHEMA: u32 = 4;
 
 /// A whole run, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,7 +86,7 @@ pub struct Settings {
     pub precision: f64,
     /// Differences below this share are called within the margin.
     pub margin: f64,
-    /// True if this is the first look at everything.
+    /// True if this is the overview of everything.
     pub first_look: bool,
 }
 

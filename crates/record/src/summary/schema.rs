@@ -19,7 +19,7 @@ pub(super) enum LabelWord {
     Drifting,
     /// The cost jumped between two levels.
     TwoLevel,
-    /// Too few rounds to tell.
+    /// Too few samples.
     Short,
 }
 
@@ -48,7 +48,7 @@ fn made() -> Value {
     let about = "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
     schema["title"] = json!("Pagewise summary");
     schema["description"] = json!(about);
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": [2, SUMMARY_SCHEMA] });
+    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": [2, 3, SUMMARY_SCHEMA] });
     let mut ordered = Map::new();
     ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:summary:{SUMMARY_SCHEMA}")));

@@ -55,9 +55,9 @@ fn settings(settings: &BTreeMap<String, String>) -> String {
 fn advised(case: &Case) -> String {
     match (&case.way, &case.gain) {
         (Some(way), Some(gain)) => {
-            format!("Use {way}: it takes {} of the time of {}, the obvious way.", ratio_words(gain), case.obvious)
+            format!("Use {way}: it takes {} of the time of {}, the usual choice.", ratio_words(gain), case.obvious)
         }
-        (Some(way), None) => format!("Use {way}, the obvious way: no other is shown to be faster."),
+        (Some(way), None) => format!("Use {way}, the usual choice: no other is shown to be faster."),
         (None, _) => match case.missing.iter().find(|(way, _)| *way == case.obvious) {
             Some((way, reason)) => format!("Nothing is advised: {way} could not be measured here: {reason}"),
             None => "Nothing is advised: it is not settled; a longer --budget may settle it.".to_owned(),

@@ -34,9 +34,9 @@
     addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
   }
 
-  // Floors and best possibles.
+  // Floors and lower bounds.
   if (document.querySelector("tbody.aside")) {
-    const aside = make("button", "Hide floors and best possible", () => {
+    const aside = make("button", "Hide floors and lower bound", () => {
       const hidden = root.classList.toggle("no-aside");
       aside.setAttribute("aria-pressed", hidden);
     });

@@ -16,7 +16,7 @@ pub struct Scale {
     pub high: f64,
     /// Values that are written at it, with their words.
     pub ticks: Vec<(f64, String)>,
-    /// True if equal steps are equal factors.
+    /// True for a log scale.
     pub logarithmic: bool,
 }
 

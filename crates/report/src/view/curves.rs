@@ -18,8 +18,7 @@ const MOST: usize = 7;
 pub(super) fn chart(curves: Curves, unit: &str) -> Block {
     let setting = if curves.setting.is_empty() { String::new() } else { format!(", {}", curves.setting) };
     let (headline, parameter) = (&curves.headline, &curves.parameter);
-    let mut caption =
-        format!("{headline}, time per {unit}, against {parameter}{setting}; equal steps are equal factors");
+    let mut caption = format!("{headline}, time per {unit}, against {parameter}{setting}, log scale");
     for crossover in &curves.crossovers {
         caption += &format!(". {}", crossover.sentence);
     }

@@ -1,4 +1,4 @@
-//! Evidence for the figures: laws that were held against every sample, facts that were recorded, where the run was made, and
+//! Evidence for the figures: laws checked on every sample, facts that were recorded, where the run was made, and
 //! how to repeat it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,7 +171,7 @@ pub(super) fn repeat(summary: &Summary, run: &str) -> Vec<Block> {
     if let Some(cell) = summary.cells.iter().find(|c| !c.hidden && c.role == Role::Method) {
         commands.push(format!("pagewise show {}/{}", cell.experiment, cell.method));
     }
-    let text = "The first command asks the same again, the second prints this run's tables, the third the very source \
+    let text = "The first command asks the same again, the second prints this run's tables, the third the source \
                 that was measured. Times will differ; verdicts should not.";
     vec![Block::Commands(commands), Block::text(text)]
 }

@@ -25,7 +25,7 @@ pub(super) struct GroupView<'a> {
     headline: &'a str,
     /// The name of the baseline.
     against: Option<String>,
-    /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then best possible and
+    /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then lower bound and
     /// floor.
     kinds: Vec<(Kind<'a>, Vec<Row<'a>>)>,
     stack: Option<Stack>,
@@ -45,7 +45,7 @@ enum Kind<'a> {
     /// Another job, ranked by itself.
     Other(&'a str),
     Published,
-    /// Best possible and floor.
+    /// Lower bound and overhead.
     Aside,
 }
 
@@ -57,7 +57,7 @@ struct Row<'a> {
     /// The ratio to the baseline, where it may be believed.
     ratio: Option<Estimate>,
     finding: Finding<'a>,
-    /// The best possible's time as a share of this one.
+    /// The lower bound's time as a share of this one.
     share: Option<Estimate>,
     /// Each launch's wall time in nanoseconds, in the order of the launches.
     launches: Vec<f64>,
@@ -72,7 +72,7 @@ enum Finding<'a> {
     Baseline,
     Floor,
     BestPossible,
-    /// A candidate for the best possible, beaten by another one or by a method.
+    /// A candidate for the lower bound, beaten by another one or by a method.
     Candidate {
         by_another: bool,
     },
@@ -88,9 +88,9 @@ impl Finding<'_> {
             Finding::Nothing => "",
             Finding::Baseline => "baseline",
             Finding::Floor => "floor",
-            Finding::BestPossible => "best possible",
+            Finding::BestPossible => "lower bound",
             Finding::Candidate { by_another: true } => "another candidate for it",
-            Finding::Candidate { by_another: false } => "meant as best possible, but beaten",
+            Finding::Candidate { by_another: false } => "meant as lower bound, but beaten",
             Finding::TooFew => "too few launches",
             Finding::BelowFloor => "below twice the floor",
             Finding::Compared(comparison) => return wording::verdict_briefly(comparison),
@@ -157,7 +157,7 @@ pub(super) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a
 }
 
 impl<'a> GroupView<'a> {
-    /// Arranges a group; `None` where it has nothing but floors and best possibles, which answer nothing.
+    /// Arranges a group; `None` where it has nothing but floors and lower bounds, which answer nothing.
     pub(super) fn new(
         summary: &'a Summary,
         experiment: &'a ExperimentSummary,
@@ -240,7 +240,7 @@ impl<'a> GroupView<'a> {
         columns.extend([
             Column::sentences(against),
             Column::number("ratio").shown(Shown::Room(5)),
-            Column::number("best possible").shown(Shown::Room(3)),
+            Column::number("lower bound").shown(Shown::Room(3)),
             Column::number("CPU").shown(Shown::Room(2)),
             Column::number("faults").shown(Shown::Room(4)),
             Column::number("launches").shown(Shown::Page),

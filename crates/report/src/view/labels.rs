@@ -16,7 +16,7 @@ pub(crate) struct Labels<'a> {
     workers: BTreeMap<&'a str, BTreeSet<String>>,
 }
 
-/// The worker as it is written: two sides of one kind are written once.
+/// The worker's name: two sides of one kind are written once.
 pub(crate) fn worker(name: &str) -> String {
     let mut sides = name.split('+');
     let first = sides.next().unwrap_or_default();

@@ -30,7 +30,7 @@ use labels::Labels;
 pub struct Wanted {
     /// Tables of these experiments only; all where empty.
     pub experiments: Vec<String>,
-    /// With phases, resources, latency, best possible and floor.
+    /// With phases, resources, latency, lower bound and floor.
     pub full: bool,
     /// The warnings instead.
     pub warnings: bool,
@@ -85,7 +85,7 @@ fn note(note: &Note) -> String {
     format!("{experiment}{}", note.text)
 }
 
-/// The run and its machine in a few words: `first look`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
+/// The run and its machine in a few words: `overview`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
 fn head(summary: &Summary) -> Vec<String> {
     let fact = |key: &str| summary.environment.get(key).map(String::as_str).filter(|v| *v != "unknown");
     let machine = fact("cpus").map(|cpus| {
@@ -94,7 +94,7 @@ fn head(summary: &Summary) -> Vec<String> {
     });
     let kernel = fact("kernel").map(|k| format!("Linux {}", k.split('.').take(2).collect::<Vec<_>>().join(".")));
     let names = || summary.experiments.iter().map(|e| e.definition.name.as_str()).collect::<Vec<_>>().join(", ");
-    let subject = if summary.settings.first_look { "first look".to_owned() } else { names() };
+    let subject = if summary.settings.first_look { "overview".to_owned() } else { names() };
     let spent = (summary.elapsed_s > 0.0).then(|| wording::duration(summary.elapsed_s));
     let thp = fact("thp").map(|mode| format!("THP {mode}"));
     let machine = [machine, kernel, thp].into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -115,7 +115,7 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     };
     let page = |title: &str, blocks| Block::part(title, Place::Page, blocks);
     let mut blocks: Vec<Block> = page("", vec![Block::text(&definition.question)]).into_iter().collect();
-    blocks.push(Block::text(format!("compared is {compared}")));
+    blocks.push(Block::text(format!("metric: {compared}")));
     let constant = labels.constant(definition);
     if !constant.is_empty() {
         blocks.push(Block::text(format!("throughout: {}", constant.join(" "))));

@@ -187,8 +187,8 @@ impl Overview {
         let columns = vec![
             Column::text("experiment"),
             Column::text("at"),
-            Column::text("obvious way"),
-            Column::text("measured best"),
+            Column::text("usual choice"),
+            Column::text("fastest"),
             Column::text("× faster"),
             Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0)),
         ];
@@ -208,7 +208,7 @@ impl Overview {
         });
         let body = |heading: &str, rows: Vec<Entry>| Body { heading: heading.to_owned(), aside: false, rows };
         let mut bodies = vec![
-            body("WORTH CHANGING, as another way to do the same is shown to be faster", worth.collect()),
+            body("WORTH CHANGING: another method is shown to be faster", worth.collect()),
             body("KEEP, as no other way to do the same is shown to be faster", keep.collect()),
         ];
         bodies.retain(|body| !body.rows.is_empty());
@@ -319,7 +319,8 @@ fn line(
             let best = figure(summary, experiment, cell, labels);
             Some((Line::Worth(Worth { question: question(group.baseline?), best, factors }), factors.0.ln()))
         }
-        Recommendation::Keep { cell } => {
+        Recommendation::Depends { .. } => None,
+        Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
             let (row, surprise) = keep(summary, experiment, group, labels, question(cell));
             Some((Line::Keep(row), surprise))
         }

@@ -147,7 +147,7 @@ pub(super) fn settled(summary: &Summary, cells: &[usize], name: impl Fn(usize) -
     let mut parts = Vec::new();
     for wanted in [Label::Steady, Label::Drifting, Label::TwoLevel, Label::Short] {
         let names: Vec<String> = judged.iter().filter(|(_, l)| *l == wanted).map(|&(c, _)| name(c)).collect();
-        let word = if wanted == Label::Short { "too few rounds to tell" } else { wanted.word() };
+        let word = if wanted == Label::Short { "too few samples" } else { wanted.word() };
         match names.len() {
             0 => {}
             count if wanted == Label::Steady => parts.push(format!("{count} {word}")),

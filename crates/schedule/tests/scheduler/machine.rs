@@ -325,3 +325,24 @@ pub fn add_experiment(plan: &mut Plan, name: &str) {
     let cells = (from..plan.cells.len()).collect();
     plan.launch_groups.push(LaunchGroup { experiment: name.to_owned(), cells, fresh: false });
 }
+
+/// The cells of the first launch group under a neighboring condition, where `populate-write` has another name.
+pub fn add_condition(plan: &mut Plan, name: &str) {
+    let experiment = &mut plan.experiments[0];
+    let mut parameter = experiment.parameters["release"].clone();
+    (parameter.condition, parameter.option) = (true, false);
+    parameter.when = ["dontneed", "kept"].map(|value| (value.to_owned(), format!("it is {value}"))).into();
+    (parameter.default, parameter.look) = (vec!["dontneed".to_owned()], Vec::new());
+    experiment.parameters.insert("release".to_owned(), parameter);
+    let from = plan.cells.len();
+    for cell in plan.launch_groups[0].cells.clone() {
+        let mut cell = plan.cells[cell].clone();
+        cell.cell.parameters.insert("release".to_owned(), "kept".to_owned());
+        if cell.cell.method == "populate-write" {
+            cell.cell.method = name.to_owned();
+        }
+        plan.cells.push(cell);
+    }
+    let (experiment, cells) = (plan.launch_groups[0].experiment.clone(), (from..plan.cells.len()).collect());
+    plan.launch_groups.push(LaunchGroup { experiment, cells, fresh: false });
+}

@@ -7,7 +7,7 @@ use record::outcome::Status;
 use record::plan::Plan;
 use record::state::State;
 
-use crate::machine::{Machine, Manner, UntilLaunched, add_experiment, add_method, add_slow, plan};
+use crate::machine::{Machine, Manner, UntilLaunched, add_condition, add_experiment, add_method, add_slow, plan};
 
 const WILD: [(&str, Manner); 2] = [("touch", Manner::Takes(1e6, 0.4)), ("populate-write", Manner::Takes(5e5, 0.4))];
 
@@ -39,6 +39,35 @@ fn the_most_launches_end_a_run_that_is_not_precise() {
 }
 
 #[test]
+fn a_set_that_had_all_its_launches_is_not_called_as_narrow_as_requested() {
+    let two = plan(|p| {
+        add_condition(p, "wild");
+        p.max_launches = 9;
+    });
+    let done = Machine::new(&[("wild", Manner::Takes(7e5, 0.4))]).run(two);
+    assert_eq!((done.launches("wild"), done.reason("fault")), (9, Some(Reason::NothingOpen)));
+    assert!(done.launches("populate-write") < 9, "the precise set is open, and needs no more");
+}
+
+#[test]
+fn the_overview_measures_the_usual_condition_with_more_weight_than_its_neighbors() {
+    let launches = |first_look: bool| {
+        let two = plan(|p| {
+            add_condition(p, "wild");
+            (p.first_look, p.budget_s, p.max_launches) = (first_look, 4.0, 400);
+        });
+        let all = [("populate-write", Manner::Takes(7e5, 0.2)), ("wild", Manner::Takes(7e5, 0.2))];
+        let done = Machine::new(&all).run(two);
+        assert!(done.spent_s() <= 4.0);
+        ["populate-write", "wild"].map(|method| done.launches(method))
+    };
+    let [usual, neighbor] = launches(true);
+    assert!(neighbor >= 6 && usual >= 3 * neighbor, "{usual} and {neighbor} launches");
+    let [usual, neighbor] = launches(false);
+    assert!(usual < 2 * neighbor, "a run that names its values weighs them alike: {usual} and {neighbor} launches");
+}
+
+#[test]
 fn a_precise_method_leaves_the_launches_and_its_baseline_stays() {
     let third = plan(|p| {
         add_method(p, "wild");
@@ -50,7 +79,7 @@ fn a_precise_method_leaves_the_launches_and_its_baseline_stays() {
     assert!(done.records.last().unwrap().cells.contains(&twin), "the A/A check goes on");
 }
 
-/// The best possible of a run with such lower bounds, whether a warning tells that it was beaten, and the largest share of it.
+/// The lower bound of a run with such lower bounds, whether a warning tells that it was beaten, and the largest share of it.
 fn with_lower_bounds(manners: &[(&str, Manner)]) -> (String, Vec<String>, f64) {
     let bounded = plan(|p| {
         for (name, _) in manners.iter().filter(|(name, _)| name.starts_with("limit")) {

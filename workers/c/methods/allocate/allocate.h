@@ -20,7 +20,7 @@
     "base_pages_only == 1: fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES "; "                         \
     "base_pages_only == 0: fill.anonymous_bytes + huge_page_bytes >= before.anonymous_bytes + " WHOLE_BYTES
 /* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory;
- * in CPU time, so that a busy machine does not count. A few pages are too short a time to be held against a level. */
+ * in CPU time, so that a busy machine does not count. A few pages are too short a time for a timing law. */
 #define BACKING_LAWS(phase)                                                                                            \
     "backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES                    \
     " + 2000 * refill.cpu_ns; "                                                                                       \

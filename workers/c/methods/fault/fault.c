@@ -63,7 +63,7 @@ void fault_proofs(struct slot *s, const char *p)
     fact(s, "first-touch.peak_rss_bytes", peak_rss_bytes());
 }
 
-/* What stands beside the question: what the loop costs over memory that is there, giving back, touching that again. */
+/* Side measurements: what the loop costs over memory that is there, giving back, touching that again. */
 static void fault_beside(struct slot *s, char *p)
 {
     size_t bytes = s->bytes;

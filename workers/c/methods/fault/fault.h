@@ -22,7 +22,7 @@
     "release=dontneed: refault.minor_faults == granted_faults; release=dontneed: refault.huge_bytes == huge_bytes"
 #define HUGE_LAWS                                                                                                      \
     "huge_bytes == processes * (" SHARE " / huge_page_bytes) * huge_page_bytes; " RE_TOUCH_LAW
-/* Levels are held against CPU time, so that a busy machine is not taken for one whose host has to find the pages first.
+/* Timing laws use CPU time, so that a busy machine is not taken for one whose host has to find the pages first.
  * Several threads' CPU time also counts their waiting for each other. */
 #define RECYCLED_LAW(phase)                                                                                            \
     "threads=1 & backing=recycled: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
@@ -61,7 +61,7 @@ void fault_needs_huge(struct slot *s, bool advised);
 /* Between map and first-touch: what is there already, and the faults that the settings promise to advised memory. */
 void fault_before(struct slot *s, const char *p);
 void fault_proofs(struct slot *s, const char *p);          /* after first-touch: huge_bytes, rss */
-/* From re-touch to unmap: the same for every method whose memory is mapped and touched at `p`. What stands beside the
- * question, `seldom` in the experiment's file, only in rounds that prove. */
+/* From re-touch to unmap: the same for every method whose memory is mapped and touched at `p`. Side measurements,
+ * `seldom` in the experiment's file, run only in rounds that prove. */
 void fault_rest(struct slot *s, char *p);
 #endif

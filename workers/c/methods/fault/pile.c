@@ -63,7 +63,7 @@ void pile_open(struct slot *s, struct pile *pile)
     if (!key_is(s, "release", "free"))
         skip(s, "MADV_DONTNEED leaves nothing that could pile up");
     if (!pile->bounded_by_cgroup)
-        skip(s, "a full pile needs a memory cgroup that bounds it; run as root, or in a cgroup that was delegated to you");
+        skip(s, "keeping all freed pages needs a memory cgroup that bounds it; run as root, or in a cgroup that was delegated to you");
 }
 
 void pile_start(struct pile *pile)

@@ -35,7 +35,7 @@ struct job {
     bool huge, stopped;
 };
 
-/* One run of `turns`; ends early where the pile may not grow. Returns the turns made. */
+/* One run of `turns`; ends early where freed pages may not accumulate further. Returns the turns made. */
 static uint64_t run_of(struct job *job, uint64_t turns, uint64_t *spent_ns)
 {
     struct slot *s = job->s;

@@ -17,7 +17,7 @@ struct cache_status {
     uint64_t cached, dirty, writeback, evicted, recently_evicted; /* pages */
 };
 
-static const char nobody_tells[] = "the kernel tells which pages of a file are cached only to its owner and to those who may "
+static const char nobody_tells[] = "the kernel shows which pages of a file are cached only to its owner and to those who may "
                                    "write it, so neither cold nor hot can be proved: copy the file, or be its owner";
 
 /* Where cachestat is missing (before 6.5) or refused: mincore(2), which tells all others that everything is resident. */

@@ -2,7 +2,7 @@
 
 static char zeros[65536];
 
-/* Each page is held against the first content: nothing has to note a write, and all of the region is read. */
+/* Each page is compared with the first content: nothing has to note a write, and all of the region is read. */
 static void reset(struct region *r)
 {
     size_t page = r->page, bytes = r->bytes;

@@ -21,7 +21,7 @@ static uint64_t private_pages(struct slot *s, const char *p, size_t bytes)
     return found;
 }
 
-/* What sharing is held against: the same memory, shared with nobody. */
+/* The baseline of sharing: the same memory, shared with nobody. */
 static void run(struct slot *s)
 {
     share_begin_alone(s);

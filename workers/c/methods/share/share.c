@@ -139,7 +139,7 @@ static void check_writes(struct slot *s, unsigned char *p)
         unsigned char before = at % page ? 0 : mark_of(s);
         bool hit = stored[at / 8] >> at % 8 & 1;
         wrong += p[at] != (hit ? 0x55 : before);
-        /* With index=rand each language has a sequence of its own; what is compared is the memory without its stores. */
+        /* With index=rand each language has a sequence of its own; the metric is the memory without its stores. */
         if (r.by_rand && hit)
             p[at] = before;
     }

@@ -48,7 +48,7 @@ static void run(struct slot *s)
         ended = told ? waitpid(child, &status, 0) : -1;
     }
     if (!told && errno == EPIPE)
-        copy_close(s, child); /* it ended before it was told to, and says why */
+        copy_close(s, child); /* it ended early, and says why */
     close(ends[0]);
     check_done(s, !told, "write");
     check_done(s, ended != child, "waitpid");

@@ -33,7 +33,7 @@ void others_close(struct others *all);
 /* Has everybody run, and returns when each has begun; others_stop() ends that and waits for how far each came. */
 void others_start(struct others *all);
 void others_stop(struct others *all);
-/* After a disturbed turn: a turn of the same length while the caller only spins, then what each has lost against it.
+/* After a disturbed turn: one of the same length while the caller only spins, then what each has lost against it.
  * Records how far they came in both, and on how many CPUs all of them ran. */
 void others_compare(struct slot *s, struct others *all);
 

@@ -13,7 +13,7 @@
 #define STORED_LAWS                                                                                                    \
     "in_memory == 0; dirty_bytes == 0; cached_bytes == 0; wrong_at == stored_bytes; "                                  \
     "device_seen == 1: device_written_bytes >= useful_bytes"
-/* A device with a volatile cache was told to empty it, once a record; by FUA it may be told with the write itself. What others
+/* A device with a volatile cache is flushed once a record; by FUA the write itself carries that. What others
  * have it flush is counted too. */
 #define DURABLE_LAWS STORED_LAWS "; device_seen == 1 & volatile_cache == 1 & fua == 0: foreign_barriers >= ops"
 #define UNFLUSHED_LAWS STORED_LAWS "; device_seen == 1: foreign_barriers < ops"

@@ -13,7 +13,7 @@ def mark(s):
 
 
 def touch(m, count, page, value):
-    """The measured loop as it is written: one byte into each page."""
+    """The naive measured loop: one byte into each page."""
     for i in range(0, count, page):
         m[i] = value
 

@@ -36,7 +36,7 @@ fn cell(method: &str, bytes: &str) -> Cell {
 }
 
 fn distribution(median: f64) -> Distribution {
-    Distribution { median, low: None, high: None, p90: None, p99: None, min: median }
+    Distribution { median, mean: None, low: None, high: None, p90: None, p99: None, min: median }
 }
 
 /// A cell of ten launches around `wall_ns`, a quarter of a percent apart.
@@ -60,6 +60,7 @@ fn measured(method: &str, bytes: &str, wall_ns: f64, wobble: u64) -> CellSummary
         voluntary_switches: 0.0,
         involuntary_switches: 0.0,
         of_best_possible: None,
+        levels: None,
         below_floor: false,
         samples: 50,
     };
@@ -113,6 +114,7 @@ fn summary(run: &str, cells: Vec<CellSummary>) -> Summary {
                 comparisons: Vec::new(),
                 best: Vec::new(),
                 recommendation: Recommendation::Nothing,
+                conditions: Vec::new(),
             }),
         }
     }

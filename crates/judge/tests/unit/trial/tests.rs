@@ -1,4 +1,4 @@
-//! The judging of tries held against simulated programs whose true costs are known.
+//! The judging of tries compared with simulated programs whose true costs are known.
 
 use std::collections::BTreeMap;
 

@@ -169,7 +169,7 @@ final class Share {
 
     /**
      * Every byte must be what the stores leave there: 0x55 where one of them went, elsewhere what was there before. With
-     * index=rand each language has its own sequence; what is compared is the memory without its stores.
+     * index=rand each language has its own sequence; the metric is the memory without its stores.
      */
     void checkWrites(ByteBuffer p) {
         long wrong = 0;

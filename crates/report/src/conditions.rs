@@ -1,0 +1,53 @@
+//! The clauses of an answer that depends on a condition: `1.2–1.3× faster if read(2) cached the file`.
+
+use record::experiment::Experiment;
+use record::summary::{Estimate, GroupSummary, Recommendation, Summary, Verdict};
+
+use crate::wording;
+
+/// The name of the method whose verdict flips, or was checked, and its verdict under each condition: the group's own first, then
+/// the others, faster ones first. `None` where no other condition was measured.
+pub(crate) fn clauses(
+    summary: &Summary,
+    experiment: &Experiment,
+    group: &GroupSummary,
+    name: impl Fn(usize) -> String,
+) -> Option<(String, Vec<String>)> {
+    let cell = match group.recommendation {
+        Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => Some(cell),
+        _ => None,
+    };
+    let first = group.conditions.first()?;
+    let method = cell.map_or_else(|| summary.cells[first.cell].method.clone(), name);
+    let own = cell.and_then(|cell| {
+        let when = first.when.keys().filter_map(|key| Some((key.clone(), group.parameters.get(key)?.clone())));
+        let found = group.comparison(cell, experiment.headline())?;
+        Some(clause(found.said(), found.ratio.as_ref(), &experiment.clause(&when.collect())))
+    });
+    let mut others: Vec<_> = group.conditions.iter().collect();
+    others.sort_by_key(|c| (rank(c.verdict), c.group));
+    let others = others.into_iter().map(|c| clause(c.verdict, c.ratio.as_ref(), &experiment.clause(&c.when)));
+    Some((method, own.into_iter().chain(others).collect()))
+}
+
+fn rank(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Faster { .. } => 0,
+        Verdict::Slower { .. } => 1,
+        Verdict::Within { .. } => 2,
+        Verdict::NotSettled => 3,
+    }
+}
+
+fn clause(verdict: Verdict, ratio: Option<&Estimate>, when: &str) -> String {
+    let finding = match (verdict, ratio) {
+        (Verdict::Faster { .. }, Some(ratio)) => {
+            let (low, high) = wording::faster_by(ratio);
+            format!("{}× faster", wording::factors(low, high))
+        }
+        (Verdict::Slower { .. }, Some(ratio)) => format!("{}× slower", wording::factors(ratio.low, ratio.high)),
+        (Verdict::Within { margin }, _) => format!("within {}", wording::percent(margin)),
+        _ => "not settled".to_owned(),
+    };
+    format!("{finding} if {when}")
+}
