@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use judge::across::programs::{self, Program};
 use judge::across::{CompareOptions, Run, compare, unknown_fact};
 use record::across::Gated;
 use record::folder::Damaged;
@@ -18,12 +17,6 @@ use crate::run::replay::replay;
 
 /// Prefix of a word that stands for all runs of a tag.
 const TAG: &str = "tag:";
-
-/// Meaning of one word.
-enum Taken {
-    Run(Box<Run>),
-    Program(Program),
-}
 
 /// The words after `compare`.
 #[derive(Debug, Args)]
@@ -82,18 +75,12 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
         }
         opened => opened?,
     };
-    let (found, claims) = match (runs_of(a), runs_of(b)) {
-        (Ok(a), Ok(b)) => {
-            known(&asked.expected, a.iter().chain(&b).flat_map(Run::fields).collect())?;
-            (compare(&a, &b, &asked), a[0].answers.is_some() && b[0].answers.is_some())
-        }
-        (Err(a), Err(b)) => {
-            let (a, b) = (programs_of(a)?, programs_of(b)?);
-            known(&asked.expected, a.iter().chain(&b).flat_map(Program::fields).collect())?;
-            (programs::compare(&a, &b, &asked), false)
-        }
-        _ => bail!("{MIXED}"),
-    };
+    let claims = a[0].answers.is_some() && b[0].answers.is_some();
+    if a.iter().chain(&b).any(|run| run.is_program() != a[0].is_program()) {
+        bail!("tries and profiles of programs are compared with their like, not with runs");
+    }
+    known(&asked.expected, &a.iter().chain(&b).flat_map(Run::fields).collect())?;
+    let found = compare(&a, &b, &asked);
     let document = report::view::compared(&found, claims, &arguments.again());
     if let Some(path) = &arguments.html {
         page::export(path, arguments.force, &report::html::page(&document, report::html::rounded(&found)))?;
@@ -109,10 +96,10 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
 }
 
 /// A sentence where a fact is meant to differ that no run has.
-fn known(expected: &[String], fields: BTreeSet<String>) -> Result<()> {
-    let Some(unknown) = unknown_fact(expected, &fields) else { return Ok(()) };
+fn known(expected: &[String], fields: &BTreeSet<&String>) -> Result<()> {
+    let Some(unknown) = unknown_fact(expected, fields) else { return Ok(()) };
     let first_parts = fields.iter().map(|field| field.split('.').next().unwrap_or(field));
-    let hint = sizes::did_you_mean(unknown, first_parts.chain(fields.iter().map(String::as_str)));
+    let hint = sizes::did_you_mean(unknown, first_parts.chain(fields.iter().map(|field| field.as_str())));
     bail!("--expect: the runs have no fact \"{unknown}\"{hint}")
 }
 
@@ -129,27 +116,8 @@ impl CompareArgs {
     }
 }
 
-const MIXED: &str = "tries and profiles of programs are compared with their like, not with runs";
-
-/// A side of nothing but runs; the side as it is where there is anything else.
-fn runs_of(side: Vec<Taken>) -> Result<Vec<Run>, Vec<Taken>> {
-    if side.iter().any(|one| matches!(one, Taken::Program(_))) {
-        return Err(side);
-    }
-    let run = |one| if let Taken::Run(run) = one { Some(*run) } else { None };
-    Ok(side.into_iter().filter_map(run).collect())
-}
-
-fn programs_of(side: Vec<Taken>) -> Result<Vec<Program>> {
-    let program = |one| match one {
-        Taken::Program(program) => Ok(program),
-        Taken::Run(_) => bail!("{MIXED}"),
-    };
-    side.into_iter().map(program).collect()
-}
-
 /// Runs of one side.
-fn side(words: &[String]) -> Result<Vec<Taken>> {
+fn side(words: &[String]) -> Result<Vec<Run>> {
     let mut names = Vec::new();
     for word in words {
         if word.starts_with("--") {
@@ -160,7 +128,7 @@ fn side(words: &[String]) -> Result<Vec<Taken>> {
             None => names.push(word.clone()),
         }
     }
-    let mut opened: Vec<(PathBuf, Taken)> = Vec::new();
+    let mut opened: Vec<(PathBuf, Run)> = Vec::new();
     for name in &names {
         let (path, run) = take(name)?;
         if opened.iter().any(|(known, _)| *known == path) {
@@ -171,15 +139,16 @@ fn side(words: &[String]) -> Result<Vec<Taken>> {
     Ok(opened.into_iter().map(|(_, run)| run).collect())
 }
 
-fn take(name: &str) -> Result<(PathBuf, Taken)> {
-    let (folder, kind) = match open(name)? {
-        Opened::Try(kept) => return Ok((kept.folder.path().to_owned(), Taken::Program(Program::tried(&kept)))),
-        Opened::Profile(kept) => return Ok((kept.folder.path().to_owned(), Taken::Program(Program::profiled(&kept)))),
-        Opened::Run(folder, kind) => (folder, kind),
-    };
-    let (state, summary) = replay(&folder)?;
-    let environment: Environment = folder.read_sealed("environment.json")?;
-    let answers = claims::answers_of(&folder, kind)?;
-    let run = Run { summary, environment, workers: state.plan.workers, answers };
-    Ok((folder.path().to_owned(), Taken::Run(Box::new(run))))
+fn take(name: &str) -> Result<(PathBuf, Run)> {
+    Ok(match open(name)? {
+        Opened::Try(kept) => (kept.folder.path().to_owned(), Run::tried(&kept)),
+        Opened::Profile(kept) => (kept.folder.path().to_owned(), Run::profiled(&kept)),
+        Opened::Run(folder, kind) => {
+            let (state, summary) = replay(&folder)?;
+            let environment: Environment = folder.read_sealed("environment.json")?;
+            let answers = claims::answers_of(&folder, kind)?;
+            let run = Run::of(&summary, &environment, &state.plan.workers, answers)?;
+            (folder.path().to_owned(), run)
+        }
+    })
 }

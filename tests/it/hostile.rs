@@ -137,12 +137,7 @@ fn is_inert(summary: &Summary) {
             _ => {}
         }
     }
-    let run = || Run {
-        summary: summary.clone(),
-        environment: Environment::default(),
-        workers: Default::default(),
-        answers: None,
-    };
+    let run = || Run::of(summary, &Environment::default(), &[].into(), None).unwrap();
     let found = compare(
         &[run(), run(), run()],
         &[run(), run(), run()],
@@ -276,8 +271,7 @@ fn very_many_cells_are_all_written() {
     let page = report::html::page(&view::tables(&summary, &[], None), report::html::of_run(&summary));
     page_is_inert(&page);
     assert!(page.len() < 16 << 20 && page.contains("more, which pagewise export writes"), "{} bytes", page.len());
-    let side =
-        || [Run { summary: summary.clone(), environment: Environment::default(), workers: [].into(), answers: None }];
+    let side = || [Run::of(&summary, &Environment::default(), &[].into(), None).unwrap()];
     let found = compare(&side(), &side(), &CompareOptions { margin: 0.02, gate: None, expected: Vec::new() });
     page_is_inert(&compared_page(&found, false, "x"));
 }

@@ -32,6 +32,7 @@ pub mod profile;
 pub mod published;
 mod rounding;
 pub mod selftest;
+pub mod sets;
 mod slots;
 pub mod statements;
 mod summarise;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use record::across::FactDifference;
 use serde_json::Value;
 
 use record::machine::environment::Environment;
@@ -44,36 +44,26 @@ const WITHOUT_COST: [&str; 23] = [
 /// Kernels keep a little more or less for themselves; that much of all memory is no difference between machines.
 const MEMORY_TOLERANCE: f64 = 0.02;
 
-/// One fact that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
-    /// The field of [`Environment`], its parts joined by dots.
-    pub field: String,
-    /// Value on the first side; `absent` if nothing is known.
-    pub a: String,
-    /// Value on the second side.
-    pub b: String,
-    /// True if it can change what something costs.
-    pub matters: bool,
+/// Known facts in words, by their fields' names, parts joined by dots.
+pub type Facts = BTreeMap<String, String>;
+
+/// All facts in which two machines differ, those that matter first.
+pub fn differences(a: &Environment, b: &Environment) -> Vec<FactDifference> {
+    unlike(&facts(a), &facts(b))
 }
 
-/// All facts that differ, those that matter first.
-pub fn differences(a: &Environment, b: &Environment) -> Vec<Difference> {
-    let (a, b) = (facts(a), facts(b));
+/// The facts that are not the same, those that matter first.
+pub(crate) fn unlike(a: &Facts, b: &Facts) -> Vec<FactDifference> {
     let fields: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let difference = |field: &String| {
-        let side = |facts: &BTreeMap<String, String>| facts.get(field).cloned().unwrap_or_else(|| ABSENT.to_owned());
-        let (a, b) = (side(&a), side(&b));
-        (a != b).then(|| Difference { field: field.clone(), matters: matters(field, &a, &b), a, b })
+    let one = |field: &String| {
+        let side = |facts: &Facts| facts.get(field).cloned().unwrap_or_else(|| ABSENT.to_owned());
+        let (a, b) = (side(a), side(b));
+        let matters = matters(field, &a, &b);
+        (a != b).then(|| FactDifference { field: field.clone(), matters, a, b, expected: false })
     };
-    let mut differences: Vec<Difference> = fields.into_iter().filter_map(difference).collect();
-    differences.sort_by_key(|difference| !difference.matters);
-    differences
-}
-
-/// Names of all known facts of a machine, parts joined by dots.
-pub fn fields(environment: &Environment) -> BTreeSet<String> {
-    facts(environment).into_keys().collect()
+    let mut found: Vec<FactDifference> = fields.into_iter().filter_map(one).collect();
+    found.sort_by_key(|difference| !difference.matters);
+    found
 }
 
 fn matters(field: &str, a: &str, b: &str) -> bool {
@@ -93,7 +83,7 @@ fn is_below(field: &str, pattern: &str) -> bool {
 
 /// Every known fact in words, by its field's name. Going through the stored form needs no list of fields, so that a new
 /// one is compared from the day it is added.
-fn facts(environment: &Environment) -> BTreeMap<String, String> {
+pub(crate) fn facts(environment: &Environment) -> Facts {
     let mut facts = BTreeMap::new();
     let value = serde_json::to_value(environment).unwrap_or_default();
     flatten(&value, "", &mut facts);

@@ -11,8 +11,8 @@ use stats::estimate::{LEAST_POINTS, Point, estimate};
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
 
-use crate::across::key;
 use crate::selftest::real::logs;
+use crate::sets::key;
 
 /// Subject of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! A fleet of made-up nodes, as `judge` reads one from run folders.
 
-use judge::fleet::{BY, Gathered, NodeCell, NodeRun, Question, explain, judge};
+use judge::fleet::{BY, Gathered, NodeRun, explain, judge};
+use judge::sets::{Question, RunCell};
 use record::fleet::{Fleet, KindFacts};
 use record::outcome::Status;
 
@@ -26,7 +27,7 @@ pub fn node(name: &str, kernel: &str, factor: f64) -> NodeRun {
         |number: usize| 1.0 + 0.01 * ((name.len() + number * 7 + usize::from(name.as_bytes()[1]) * 3) % 5) as f64;
     let cells = COSTS.iter().enumerate().map(|(question, cost)| {
         let logs = (0..6).map(|launch| (cost * factor * wobble(question)).ln() + 0.002 * launch as f64).collect();
-        NodeCell { question, status: Status::Ok, reason: String::new(), logs, throttled: String::new() }
+        RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: String::new() }
     });
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(fact, value)| (fact.to_owned(), value.to_owned()));
     NodeRun {

@@ -3,42 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use record::fleet::{Fault, KindFacts, Unread};
-use record::outcome::Status;
-use stats::across::{Side, side};
+use stats::across::Side;
 
-/// A cell that nodes were asked for; all runs share these.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Question {
-    /// `fault/touch@c-O3`.
-    pub cell: String,
-    /// The experiment.
-    pub experiment: String,
-    /// Its parameters, without the batch that each run chooses.
-    pub parameters: BTreeMap<String, String>,
-    /// The headline.
-    pub phase: String,
-    /// Unit of work.
-    pub unit: String,
-    /// True if it may be advised: an ordinary method, no floor, best possible or published job.
-    pub advised: bool,
-    /// The question that it is compared with.
-    pub baseline: Option<usize>,
-}
-
-/// One cell of one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NodeCell {
-    /// Index into the questions.
-    pub question: usize,
-    /// Outcome.
-    pub status: Status,
-    /// Why.
-    pub reason: String,
-    /// Logarithms of what a unit cost in each launch, in nanoseconds; none where it may not be believed.
-    pub logs: Vec<f64>,
-    /// CPU quota that kept it waiting; empty where none did.
-    pub throttled: String,
-}
+use super::kinds::Kind;
+use crate::sets::{Question, Questions, RunCell, by_question, side_of};
 
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,37 +19,28 @@ pub struct NodeRun {
     pub name: String,
     /// The hash of its machine-id, where it has one.
     pub machine: String,
-    /// By what its kind is known; the facts that are not asked for are left out later.
+    /// Facts by which its kind is known; those that are not asked for are left out later.
     pub known_by: KindFacts,
     /// Its cells.
-    pub cells: Vec<NodeCell>,
+    pub cells: Vec<RunCell>,
 }
 
 /// All runs that were read.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
     /// The cells of all runs.
-    pub questions: Vec<Question>,
+    pub(super) questions: Questions,
     /// The runs.
     pub runs: Vec<NodeRun>,
     /// Folders that take no part.
     pub unread: Vec<Unread>,
-    known: HashMap<(String, Vec<(String, String)>), usize>,
     folders: HashMap<String, usize>,
 }
 
 impl Gathered {
     /// The index of a question, new or known.
     pub fn question(&mut self, question: Question) -> usize {
-        let own = question.parameters.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-        let next = self.questions.len();
-        let index = *self.known.entry((question.cell.clone(), own)).or_insert(next);
-        if index == next {
-            self.questions.push(question);
-        } else if self.questions[index].baseline.is_none() {
-            self.questions[index].baseline = question.baseline;
-        }
-        index
+        self.questions.index(question)
     }
 
     /// Takes a run, unless it was read before from another folder.
@@ -99,20 +58,21 @@ impl Gathered {
     }
 }
 
-/// A node and its runs.
-pub(super) struct Node {
+/// A node with its runs.
+pub(super) struct Node<'a> {
     /// A name that no other node has.
     pub name: String,
-    /// Indices into the runs.
-    pub runs: Vec<usize>,
+    /// Its runs.
+    pub runs: Vec<&'a NodeRun>,
+    cells: BTreeMap<usize, Vec<&'a RunCell>>,
 }
 
 /// The nodes in the order of their names. Machines made from one image may share their machine-id, and machines in
 /// different places their name, so a node is known by both.
-pub(super) fn nodes(gathered: &Gathered) -> Vec<Node> {
-    let mut found: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
-    for (index, run) in gathered.runs.iter().enumerate() {
-        found.entry((&run.name, &run.machine)).or_default().push(index);
+pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
+    let mut found: BTreeMap<(&str, &str), Vec<&NodeRun>> = BTreeMap::new();
+    for run in &gathered.runs {
+        found.entry((&run.name, &run.machine)).or_default().push(run);
     }
     let mut named: HashMap<&str, usize> = HashMap::new();
     found.keys().for_each(|(name, _)| *named.entry(name).or_default() += 1);
@@ -120,24 +80,55 @@ pub(super) fn nodes(gathered: &Gathered) -> Vec<Node> {
         1 => name.to_owned(),
         _ => format!("{name}#{}", machine.chars().take(8).collect::<String>()),
     };
-    found.iter().map(|((name, machine), runs)| Node { name: called(name, machine), runs: runs.clone() }).collect()
+    let mut nodes = Vec::new();
+    for ((name, machine), runs) in found {
+        let cells = by_question(runs.iter().map(|run| &run.cells));
+        nodes.push(Node { name: called(name, machine), runs, cells });
+    }
+    nodes
 }
 
-impl Node {
-    /// Its runs' cells of a question.
-    pub fn cells<'a>(&'a self, gathered: &'a Gathered, question: usize) -> impl Iterator<Item = &'a NodeCell> {
-        self.runs.iter().filter_map(move |&run| gathered.runs[run].cells.iter().find(|c| c.question == question))
-    }
+/// A node in one question.
+pub(super) struct Place<'a> {
+    /// Index into the nodes.
+    pub node: usize,
+    /// A cell of each of its runs.
+    pub cells: &'a [&'a RunCell],
+    /// The gravest of these.
+    pub worst: &'a RunCell,
+    /// Its cost, each run counting once; `None` without figures.
+    pub side: Option<Side>,
+    /// Standard deviation of its launches; `None` where no run has two.
+    pub within: Option<f64>,
+}
 
-    /// Estimate for a question, each run counting once; `None` without figures.
-    pub fn side(&self, gathered: &Gathered, question: usize) -> Option<Side> {
-        let logs: Vec<Vec<f64>> =
-            self.cells(gathered, question).filter(|c| !c.logs.is_empty()).map(|c| c.logs.clone()).collect();
-        side(&logs).ok()
+impl Place<'_> {
+    /// True if a CPU quota kept it waiting.
+    pub fn is_throttled(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.throttled.is_empty())
     }
+}
 
-    /// Its gravest outcome in a question, with the reason.
-    pub fn outcome<'a>(&'a self, gathered: &'a Gathered, question: usize) -> Option<&'a NodeCell> {
-        self.cells(gathered, question).max_by_key(|c| c.status)
+/// The nodes of a kind by question.
+pub(super) type Table<'a> = BTreeMap<usize, Vec<Place<'a>>>;
+
+/// The places of the nodes of a kind.
+pub(super) fn table<'a>(nodes: &'a [Node<'a>], kind: &Kind) -> Table<'a> {
+    let mut table = Table::new();
+    for &node in &kind.nodes {
+        for (&question, cells) in &nodes[node].cells {
+            let Some(worst) = cells.iter().max_by_key(|cell| cell.status) else { continue };
+            let logs: Vec<Vec<f64>> = cells.iter().map(|c| c.logs.clone()).filter(|logs| !logs.is_empty()).collect();
+            let (side, launches) = (side_of(&logs), logs.iter().map(Vec::len).sum::<usize>());
+            let scale = (launches as f64 / stats::location::MIDMEAN_VARIANCE).sqrt();
+            let within = side.filter(|_| launches > nodes[node].runs.len()).map(|side| side.within * scale);
+            table.entry(question).or_default().push(Place { node, cells, worst, side, within });
+        }
     }
+    table
+}
+
+/// Costs of nodes in a question as logarithms, with the standard error that their launches give each.
+pub(super) fn figures(places: &[Place]) -> (Vec<f64>, Vec<f64>) {
+    places.iter().filter_map(|place| place.side).map(|side| (side.log, side.within)).unzip()
 }

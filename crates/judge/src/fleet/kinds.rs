@@ -6,7 +6,7 @@ use record::fleet::KindFacts;
 use record::machine::environment::Environment;
 use record::machine::format::size;
 
-use super::gathered::{Gathered, Node};
+use super::gathered::Node;
 
 /// The facts by which nodes are of one kind, unless others are asked for. What a control group or a process sets is not
 /// among these: by that a node is odd, not of another kind.
@@ -104,11 +104,9 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<Kind> {
 }
 
 /// The kinds of the nodes.
-pub(super) fn kinds(gathered: &Gathered, nodes: &[Node], by: &[String]) -> Vec<Kind> {
-    let latest = |node: &Node| node.runs.iter().copied().max_by_key(|&run| &gathered.runs[run].run);
-    let known: Vec<KindFacts> =
-        nodes.iter().filter_map(latest).map(|run| gathered.runs[run].known_by.clone()).collect();
-    kinds_of(&known, by)
+pub(super) fn kinds(nodes: &[Node], by: &[String]) -> Vec<Kind> {
+    let latest = |node: &Node| node.runs.iter().max_by_key(|run| &run.run).map(|run| run.known_by.clone());
+    kinds_of(&nodes.iter().filter_map(latest).collect::<Vec<_>>(), by)
 }
 
 /// A … Z, AA …

@@ -9,10 +9,11 @@ use stats::apart::LEAST;
 use stats::quantile::{median, quantile};
 use stats::t::t_quantile;
 
-use super::gathered::{Gathered, NodeRun, nodes};
+use super::gathered::{Gathered, NodeRun, Place, figures, nodes, table};
 use super::judge;
 use super::kinds::{Kind, fits, kinds};
-use super::odd::{Lies, Sorted};
+use super::odd::commonest;
+use crate::sets::Question;
 
 /// Probability that an ordinary node fails a check.
 const FALSE_ALARM: f64 = 0.001;
@@ -31,24 +32,18 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
     let odd: BTreeSet<String> = judge(gathered, by, margin).odd.into_iter().map(|n| n.node).collect();
     let nodes = nodes(gathered);
     let mut learnt = Vec::new();
-    for mut kind in kinds(gathered, &nodes, by) {
+    for mut kind in kinds(&nodes, by) {
         kind.nodes.retain(|&n| !odd.contains(&nodes[n].name));
         if kind.nodes.len() < LEAST {
             continue;
         }
-        let sorted = Sorted::of(gathered, &nodes, &kind);
+        let table = table(&nodes, &kind);
         let count = kind.nodes.len();
-        let mut cells = Vec::new();
-        for question in 0..gathered.questions.len() {
-            let mut ends: BTreeMap<Status, usize> = BTreeMap::new();
-            let outcomes = kind.nodes.iter().filter_map(|&n| nodes[n].outcome(gathered, question));
-            outcomes.for_each(|cell| *ends.entry(cell.status).or_default() += 1);
-            let Some((&status, _)) = ends.iter().max_by_key(|(_, count)| **count) else { continue };
-            let lies = sorted.questions.get(&question).map_or(&[][..], Vec::as_slice);
-            let held = |&n: &usize| nodes[n].cells(gathered, question).any(|cell| !cell.throttled.is_empty());
-            let throttled = 2 * kind.nodes.iter().copied().filter(held).count() > count;
-            cells.push(CellCriterion { throttled, ..criterion(gathered, question, status, lies, margin) });
-        }
+        let cells = table.iter().filter_map(|(&question, places)| {
+            let throttled = 2 * places.iter().filter(|place| place.is_throttled()).count() > count;
+            Some(CellCriterion { throttled, ..criterion(&gathered.questions.all[question], places, margin)? })
+        });
+        let cells = cells.collect();
         // Many cells, each with two limits: all of them together are broken rarely.
         let Kind { known_by, .. } = kind;
         learnt.push(CriteriaKind { known_by, nodes: count, cells });
@@ -63,10 +58,10 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
     Criteria { schema: CRITERIA_SCHEMA, what: what.into_iter().collect(), set: set.collect(), kinds: learnt }
 }
 
-fn criterion(gathered: &Gathered, question: usize, status: Status, lies: &[Lies], margin: f64) -> CellCriterion {
-    let asked = &gathered.questions[question];
-    let limits = (status == Status::Ok).then(|| limits(lies, margin)).flatten();
-    CellCriterion {
+fn criterion(asked: &Question, places: &[Place], margin: f64) -> Option<CellCriterion> {
+    let status = commonest(places)?.0;
+    let limits = (status == Status::Ok).then(|| limits(places, margin)).flatten();
+    Some(CellCriterion {
         cell: asked.cell.clone(),
         parameters: asked.parameters.clone(),
         status,
@@ -74,18 +69,18 @@ fn criterion(gathered: &Gathered, question: usize, status: Status, lies: &[Lies]
         low_ns: limits.map(|(middle, half)| (middle - half).exp()),
         high_ns: limits.map(|(middle, half)| (middle + half).exp()),
         throttled: false,
-    }
+    })
 }
 
 /// The median node's logarithm, and how far from it a node may lie: the margin, and beyond that what nodes and a short
 /// check scatter.
-fn limits(lies: &[Lies], margin: f64) -> Option<(f64, f64)> {
-    let mut logs: Vec<f64> = lies.iter().map(|l| l.log).collect();
+fn limits(places: &[Place], margin: f64) -> Option<(f64, f64)> {
+    let (mut logs, mut errors) = figures(places);
     if logs.len() < LEAST {
         return None;
     }
     let between = (quantile(&mut logs, 0.75)? - quantile(&mut logs, 0.25)?) / QUARTILES;
-    let short = SHORTER * median(&mut lies.iter().map(|l| l.error).collect::<Vec<_>>())?;
+    let short = SHORTER * median(&mut errors)?;
     let freedom = (0.37 * (logs.len() - 1) as f64).clamp(FREEDOM.0, FREEDOM.1);
     let half = margin.ln_1p() + t_quantile(1.0 - FALSE_ALARM / 2.0, freedom) * between.hypot(short);
     Some((median(&mut logs)?, half))
@@ -100,7 +95,7 @@ pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked
     for criterion in &kind.cells {
         let named = || format!("{} {}", criterion.cell, parameter_words(&criterion.parameters, None)).trim().to_owned();
         let found = run.cells.iter().find(|cell| {
-            let asked = &gathered.questions[cell.question];
+            let asked = &gathered.questions.all[cell.question];
             asked.cell == criterion.cell && asked.parameters == criterion.parameters
         });
         let Some(cell) = found.filter(|c| c.status == criterion.status) else {

@@ -10,12 +10,12 @@ mod read;
 
 use record::fleet::{FLEET_SCHEMA, Fleet};
 
-pub use gathered::{Gathered, NodeCell, NodeRun, Question};
+pub use gathered::{Gathered, NodeRun};
 pub use kinds::{BY, facts};
 pub use learn::{check, learn};
 pub use read::{Opened, explain, gather, open, read};
 
-use odd::Sorted;
+use gathered::{Table, table};
 
 /// Of what is called odd, the share that may be wrongly called so (Benjamini & Hochberg), over all nodes and cells.
 const MOST_WRONG: f64 = 0.01;
@@ -23,21 +23,21 @@ const MOST_WRONG: f64 = 0.01;
 /// Verdicts on a fleet. A node is an outlier only where it differs by more than `margin`, a share.
 pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
     let nodes = gathered::nodes(gathered);
-    let kinds = kinds::kinds(gathered, &nodes, by);
-    let sorted: Vec<Sorted> = kinds.iter().map(|kind| Sorted::of(gathered, &nodes, kind)).collect();
-    let odd = odd::odd(gathered, &nodes, &kinds, &sorted, margin);
+    let kinds = kinds::kinds(&nodes, by);
+    let tables: Vec<Table> = kinds.iter().map(|kind| table(&nodes, kind)).collect();
+    let odd = odd::odd(gathered, &nodes, &kinds, &tables, margin);
+    let apart: Vec<&str> = odd.iter().map(|node| node.node.as_str()).collect();
+    let is_usual = |node: usize| !apart.contains(&nodes[node].name.as_str());
+    let kind = |(at, table)| merged::kind(gathered, &nodes, (&kinds[at], &kinds[0]), table, &is_usual, margin);
+    let merged = tables.iter().enumerate().map(kind).collect();
     let rerun = odd.iter().filter(|n| n.confirmed != Some(true)).map(|n| n.node.clone()).collect();
-    let merged = kinds.iter().zip(&sorted).map(|(kind, sorted)| {
-        let apart: Vec<&str> = odd.iter().map(|n| n.node.as_str()).collect();
-        merged::kind(gathered, &nodes, (kind, &kinds[0]), sorted, &apart, margin)
-    });
     Fleet {
         schema: FLEET_SCHEMA,
         margin,
         nodes: nodes.len(),
         runs: gathered.runs.len(),
-        kinds: merged.collect(),
-        compared: merged::compared(gathered, &nodes, &kinds, &odd, margin),
+        kinds: merged,
+        compared: merged::compared(gathered, &kinds, &tables, &is_usual, margin),
         odd,
         rerun,
         unread: gathered.unread.clone(),

@@ -1,22 +1,38 @@
+use record::plan::BATCH;
+use record::summary::Verdict;
+
 use super::*;
 
 fn recorded() -> Summary {
     serde_json::from_str(include_str!("../../../../../tests/fixtures/exports/run.json")).expect("a recorded summary")
 }
 
+/// The parts of a run.
+struct Parts {
+    summary: Summary,
+    environment: Environment,
+    workers: BTreeMap<String, String>,
+}
+
 /// A run like the recorded one, in which every launch of every cell takes `factor` times as long.
-fn run(factor: f64) -> Run {
+fn run(factor: f64) -> Parts {
     let mut summary = recorded();
     for cell in &mut summary.cells {
         for launch in &mut cell.per_launch {
             launch.wall_ns.values_mut().for_each(|ns| *ns *= factor);
         }
     }
-    Run { summary, environment: Environment::default(), workers: BTreeMap::new(), answers: None }
+    Parts { summary, environment: Environment::default(), workers: BTreeMap::new() }
 }
 
-fn runs(factors: &[f64]) -> Vec<Run> {
+fn runs(factors: &[f64]) -> Vec<Parts> {
     factors.iter().map(|f| run(*f)).collect()
+}
+
+fn compare(a: &[Parts], b: &[Parts], asked: &CompareOptions) -> Compared {
+    let run = |parts: &Parts| Run::of(&parts.summary, &parts.environment, &parts.workers, None).unwrap();
+    let [a, b] = [a, b].map(|side| side.iter().map(run).collect::<Vec<Run>>());
+    super::compare(&a, &b, asked)
 }
 
 fn asked(gate: Option<f64>) -> CompareOptions {
@@ -102,4 +118,50 @@ fn identical_runs_are_no_regression_however_many_cells_there_are() {
         })
         .count();
     assert!(wrong <= 3, "{wrong} of 60");
+}
+
+fn program(run: &str, kernel: &str, seconds: &[f64]) -> Run {
+    let cost = |arm: &str, time, seconds: &[f64]| Times {
+        command: "sort a".to_owned(),
+        arm: arm.to_owned(),
+        time,
+        seconds: seconds.to_vec(),
+    };
+    let facts = [("kernel", kernel), ("version", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Run {
+        run: ComparedRun { run: run.to_owned(), created: String::new(), interrupted: false, damage: Vec::new() },
+        headline: BTreeMap::new(),
+        facts: facts.into(),
+        measured: arms(Kind::Try, vec![cost("as it is", "cpu", seconds), cost("thp", "kernel", &[0.0, 0.01])]),
+        answers: None,
+        is_program: true,
+    }
+}
+
+#[test]
+fn three_tries_a_side_have_a_verdict_and_one_has_a_figure() {
+    let side = |name: &str, kernel: &str, second: f64| -> Vec<Run> {
+        (0..3).map(|i| program(&format!("{name}{i}"), kernel, &[second, second * (1.001 + 0.001 * i as f64)])).collect()
+    };
+    let (a, b) = (side("a", "6.1", 1.0), side("b", "6.18", 0.5));
+    let asked = CompareOptions { margin: 0.02, gate: Some(0.03), expected: vec!["kernel".to_owned()] };
+    let found = super::compare(&a, &b, &asked);
+    assert_eq!((found.cells.len(), found.missing.len()), (1, 1));
+    let cell = &found.cells[0];
+    assert!(matches!(cell.verdict, Verdict::Faster { .. }) && cell.holds_among_all, "{cell:?}");
+    assert!((cell.ratio - 0.5).abs() < 1e-9 && (cell.a.per_unit_ns / 1e9 - 1.0).abs() < 0.01);
+    assert!(found.missing[0].reason.contains("zero has no ratio"));
+    assert_eq!((found.differences.len(), found.differences[0].expected), (1, true));
+    let one = super::compare(&a[..1], &b[..1], &asked);
+    assert!(one.cells[0].estimate.is_none() && one.cells[0].verdict == Verdict::NotSettled);
+}
+
+#[test]
+fn another_command_is_not_compared() {
+    let (a, mut b) = (program("a", "6", &[1.0, 1.1]), program("b", "6", &[1.0, 1.1]));
+    b.measured.questions.iter_mut().for_each(|asked| asked.experiment = "sort b".to_owned());
+    let found = super::compare(&[a], &[b], &CompareOptions::default());
+    assert!(found.cells.is_empty());
+    let of_b = found.missing.iter().find(|m| m.cell.ends_with("of sort b") && m.reason == "only one side has it");
+    assert_eq!(of_b.map(|m| (m.a, m.b)), Some((None, Some(Status::Ok))));
 }

@@ -7,7 +7,8 @@ use record::outcome::Status;
 use record::summary::Verdict;
 use stats::rng::Seeded;
 
-use super::{BY, Gathered, NodeCell, NodeRun, Question, check, judge, learn};
+use super::{BY, Gathered, NodeRun, check, judge, learn};
+use crate::sets::{Question, RunCell};
 
 /// Scatter of nodes, of runs of a node and of launches of a run: between what quiet machines and shared ones showed.
 const SCATTER: [f64; 3] = [0.03, 0.01, 0.04];
@@ -47,7 +48,7 @@ fn run(rng: &mut Seeded, name: &str, id: usize, kernel: &str, factor: impl Fn(us
     let cell = |(question, cost): (usize, &f64)| {
         let own = cost.ln() + level + factor(question).ln() + SCATTER[0] * normal(rng) + SCATTER[1] * normal(rng);
         let logs = (0..8).map(|_| own + SCATTER[2] * normal(rng)).collect();
-        NodeCell { question, status: Status::Ok, reason: String::new(), logs, throttled: String::new() }
+        RunCell { question, status: Status::Ok, reason: String::new(), logs, throttled: String::new() }
     };
     let cells = COSTS.iter().enumerate().map(cell).collect();
     let facts = [("kernel", kernel), ("cpu", "x")].map(|(n, f)| (n.to_owned(), f.to_owned())).into();
@@ -168,7 +169,7 @@ fn another_outcome_is_odd_and_a_second_run_confirms_or_does_not() {
     gathered.add(run(&mut rng, "a8", 0, "6.1", |_| 1.0));
     let last = gathered.runs.last_mut().unwrap();
     let (status, reason) = (Status::Untrusted, "no huge page".to_owned());
-    last.cells[1] = NodeCell { question: 1, status, reason, logs: vec![], throttled: String::new() };
+    last.cells[1] = RunCell { question: 1, status, reason, logs: vec![], throttled: String::new() };
     let judged = judge(&gathered, &by(), 0.05);
     assert_eq!(judged.odd.iter().map(|n| n.node.as_str()).collect::<Vec<_>>(), ["a8", "a9"]);
     assert!(matches!(&judged.odd[0].findings[0], Finding::Outcome { status: Status::Untrusted, nodes: 9, .. }));

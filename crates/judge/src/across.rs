@@ -1,0 +1,241 @@
+//! Two sets of runs compared: unpaired, with the run as the unit of inference. A try or profile of a user's program is a
+//! run whose cells are its arms.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use record::across::{
+    COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell,
+};
+use record::cell::parameter_words;
+use record::claim::Answers;
+use record::folder::Kept;
+use record::kind::Kind;
+use record::machine::environment::Environment;
+use record::outcome::Status;
+use record::profile::{ProfilePlan, ProfileRun};
+use record::summary::Summary;
+use record::trial::{TrialPlan, TriedRun};
+
+use crate::machines::{Facts, facts, unlike};
+use crate::sets::{Costs, Measured, Question, Questions, RunCell, by_question, pairs};
+use crate::trial::Times;
+use crate::{claims, profile, trial};
+
+/// Prefix of the field of a worker's SHA-256.
+const WORKER: &str = "worker.";
+
+/// A run as it takes part.
+pub struct Run {
+    run: ComparedRun,
+    headline: BTreeMap<String, String>,
+    facts: Facts,
+    measured: Measured,
+    /// Answers to claims, where it is a run of claims.
+    pub answers: Option<Answers>,
+    is_program: bool,
+}
+
+impl Run {
+    /// A run of methods, on this machine when it began, with the SHA-256 of each worker, and its answers to claims.
+    pub fn of(
+        summary: &Summary,
+        environment: &Environment,
+        workers: &BTreeMap<String, String>,
+        answers: Option<Answers>,
+    ) -> Result<Run> {
+        let workers = workers.iter().map(|(name, hash)| (format!("{WORKER}{name}"), hash.clone()));
+        let version = ("version".to_owned(), summary.version.clone());
+        Ok(Run {
+            run: ComparedRun {
+                run: summary.run.clone(),
+                created: summary.created.clone(),
+                interrupted: summary.is_interrupted(),
+                damage: summary.damage().map(str::to_owned).collect(),
+            },
+            headline: summary.environment.clone(),
+            facts: facts(environment).into_iter().chain(workers).chain([version]).collect(),
+            measured: Measured::of(summary)?,
+            answers,
+            is_program: false,
+        })
+    }
+
+    /// A try.
+    pub fn tried(kept: &Kept<TrialPlan, TriedRun>) -> Run {
+        let plan = &kept.plan;
+        let own = [&plan.run, &plan.created, &plan.version].map(String::clone);
+        Run::program(Kind::Try, kept, own, &plan.environment, trial::costs(plan, &kept.launches))
+    }
+
+    /// A profile.
+    pub fn profiled(kept: &Kept<ProfilePlan, ProfileRun>) -> Run {
+        let plan = &kept.plan;
+        let own = [&plan.run, &plan.created, &plan.version].map(String::clone);
+        Run::program(Kind::Profile, kept, own, &plan.environment, profile::costs(plan, &kept.launches))
+    }
+
+    fn program<P, L>(
+        kind: Kind,
+        kept: &Kept<P, L>,
+        [run, created, version]: [String; 3],
+        headline: &BTreeMap<String, String>,
+        costs: Vec<Times>,
+    ) -> Run {
+        let run = ComparedRun { run, created, interrupted: kept.interrupted, damage: kept.damage.clone() };
+        let version = ("version".to_owned(), version);
+        let facts = headline.clone().into_iter().chain([version]).collect();
+        let measured = arms(kind, costs);
+        Run { run, headline: headline.clone(), facts, measured, answers: None, is_program: true }
+    }
+
+    /// True for a try or profile, which is compared with its like only.
+    pub fn is_program(&self) -> bool {
+        self.is_program
+    }
+
+    /// Names of the facts in which another run may differ, parts joined by dots.
+    pub fn fields(&self) -> impl Iterator<Item = &String> {
+        self.facts.keys()
+    }
+}
+
+/// The arms of a user's program as cells.
+fn arms(kind: Kind, costs: Vec<Times>) -> Measured {
+    let mut measured = Measured { questions: Vec::new(), cells: Vec::new() };
+    for (question, times) in costs.into_iter().enumerate() {
+        measured.questions.push(Question {
+            cell: format!("{}/{}", kind.word(), times.arm),
+            experiment: times.command,
+            parameters: BTreeMap::from([("time".to_owned(), times.time.to_owned())]),
+            phase: "time".to_owned(),
+            unit: "run".to_owned(),
+            advised: false,
+            baseline: None,
+        });
+        let logs = times.seconds.iter().map(|seconds| (1e9 * seconds).ln()).collect();
+        let (reason, throttled) = (String::new(), String::new());
+        measured.cells.push(RunCell { question, status: Status::Ok, reason, logs, throttled });
+    }
+    measured
+}
+
+/// Question about a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct CompareOptions {
+    /// Differences below this share are called within the margin.
+    pub margin: f64,
+    /// The share by which nothing may be slower.
+    pub gate: Option<f64>,
+    /// Fields that are meant to differ, or beginnings of them: `kernel`, `huge_pages.transparent_huge_pages`.
+    pub expected: Vec<String>,
+}
+
+/// Compares `b` with `a`; each has one run at least.
+pub fn compare(a: &[Run], b: &[Run], asked: &CompareOptions) -> Compared {
+    let mut questions = Questions::default();
+    let [cells_a, cells_b] =
+        [a, b].map(|side| side.iter().map(|run| questions.take(&run.measured)).collect::<Vec<_>>());
+    let [by_a, by_b] = [&cells_a, &cells_b].map(|side| by_question(side.iter()));
+    let compared = pairs(&questions.all, &costs(&by_a), &costs(&by_b), asked.margin, asked.gate);
+    let lacking = (0..questions.all.len()).filter(|question| !compared.contains_key(question));
+    let of = |question| {
+        let missing = absent(
+            &questions.all[question],
+            [&by_a, &by_b].map(|side| side.get(&question).map_or(&[][..], Vec::as_slice)),
+        );
+        let command = format!("{} of {}", missing.cell, questions.all[question].experiment);
+        MissingCell { cell: if a[0].is_program { command } else { missing.cell }, ..missing }
+    };
+    let claims = a[0].answers.as_ref().zip(b[0].answers.as_ref());
+    let mut found = Compared {
+        schema: COMPARED_SCHEMA,
+        margin: asked.margin,
+        gate: asked.gate,
+        a: side(a),
+        b: side(b),
+        differences: differences(&a[0], &b[0], &asked.expected),
+        missing: lacking.map(of).collect(),
+        cells: compared.into_values().collect(),
+        claims: claims.map_or_else(Vec::new, |(first, second)| claims::changes(first, second)),
+        gated: None,
+    };
+    found.gated = asked.gate.map(|_| gated(&found));
+    found
+}
+
+fn costs(side: &BTreeMap<usize, Vec<&RunCell>>) -> Costs {
+    let logs = |cells: &Vec<&RunCell>| cells.iter().map(|c| c.logs.clone()).filter(|logs| !logs.is_empty()).collect();
+    side.iter().map(|(question, cells)| (*question, logs(cells))).collect()
+}
+
+fn absent(question: &Question, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
+    let both = || a.iter().chain(b);
+    let reason = if let Some(cell) = both().find(|cell| cell.status != Status::Ok) {
+        format!("{}: {}", cell.status.word(), cell.reason)
+    } else if a.is_empty() || b.is_empty() {
+        "only one side has it".to_owned()
+    } else if both().any(|cell| !cell.logs.is_empty()) {
+        "it took no time that the clock shows, and zero has no ratio".to_owned()
+    } else {
+        "it has no launches".to_owned()
+    };
+    let name = format!("{} {}", question.cell, parameter_words(&question.parameters, None));
+    // The gravest outcome of a side's runs stands for it.
+    let status = |side: &[&RunCell]| side.iter().map(|cell| cell.status).max();
+    MissingCell { cell: name.trim_end().to_owned(), a: status(a), b: status(b), reason }
+}
+
+fn side(runs: &[Run]) -> ComparedSide {
+    let others = runs[1..].iter().flat_map(|run| differences(&runs[0], run, &[]));
+    let unlike: BTreeSet<String> = others.filter(|fact| fact.matters).map(|fact| fact.field).collect();
+    let named = runs.iter().map(|run| run.run.clone()).collect();
+    ComparedSide { runs: named, environment: runs[0].headline.clone(), unlike: unlike.into_iter().collect() }
+}
+
+/// The facts that differ between two runs, those that can change a figure first.
+fn differences(a: &Run, b: &Run, expected: &[String]) -> Vec<FactDifference> {
+    let mut found = unlike(&a.facts, &b.facts);
+    // A worker that only one side used has no cell in common with the other.
+    let on_both = |field: &str| a.facts.contains_key(field) && b.facts.contains_key(field);
+    found.retain(|fact| !fact.field.starts_with(WORKER) || on_both(&fact.field));
+    found.iter_mut().for_each(|fact| fact.expected = expected.iter().any(|word| names(word, &fact.field)));
+    found.sort_by(|x, y| (!x.matters, &x.field).cmp(&(!y.matters, &y.field)));
+    found
+}
+
+/// Tells whether a word is a field or the beginning of one up to a dot.
+fn names(word: &str, field: &str) -> bool {
+    field.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The first of these words that names no field of the runs.
+pub fn unknown_fact<'a>(expected: &'a [String], fields: &BTreeSet<&String>) -> Option<&'a String> {
+    expected.iter().find(|word| !fields.iter().any(|field| names(word, field)))
+}
+
+fn gated(compared: &Compared) -> Gated {
+    let word = |wanted: GateWord| compared.cells.iter().any(|cell: &ComparedCell| cell.gate == Some(wanted));
+    let doubtful =
+        |m: &&MissingCell| [m.a, m.b].iter().flatten().any(|s| matches!(s, Status::Untrusted | Status::Damaged));
+    let lost = |m: &&MissingCell| m.a == Some(Status::Ok) && m.b != Some(Status::Ok);
+    let differs = compared.differences.iter().any(|d| d.matters && !d.expected);
+    let damaged = [&compared.a, &compared.b].iter().any(|side| side.runs.iter().any(|run| !run.damage.is_empty()));
+    if damaged {
+        Gated::Damaged
+    } else if differs {
+        Gated::NotComparable
+    } else if word(GateWord::Regression) {
+        Gated::Regression
+    } else if compared.missing.iter().any(|m| lost(&m) && !doubtful(&m)) || compared.cells.is_empty() {
+        Gated::NotComparable
+    } else if word(GateWord::Undecided) || compared.missing.iter().any(|m| doubtful(&m)) {
+        Gated::Undecided
+    } else {
+        Gated::Passes
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/across/tests.rs"]
+mod tests;

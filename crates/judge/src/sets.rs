@@ -1,0 +1,229 @@
+//! Sets of runs: the cells that runs measured, and the cost of a cell on one side against that on another. Unpaired, with
+//! a run (or a node with all its runs) as the unit of inference.
+
+use std::collections::{BTreeMap, HashMap};
+
+use anyhow::{Context, Result};
+use record::across::{ComparedCell, GateWord, SideCost};
+use record::outcome::Status;
+use record::plan::BATCH;
+use record::summary::{CellSummary, Role, Summary, Verdict};
+use stats::across::{Side, ratio, side};
+use stats::estimate::Estimate;
+use stats::interval::CONFIDENCE;
+use stats::location::midmean;
+use stats::multiplicity::holm;
+use stats::verdicts::verdicts;
+
+use crate::estimate::shown;
+use crate::warnings::THROTTLED;
+
+/// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
+pub(crate) type Key = (String, BTreeMap<String, String>);
+
+pub(crate) fn key(cell: &CellSummary) -> Key {
+    let parameters = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
+    (cell.cell.clone(), parameters.map(|(k, v)| (k.clone(), v.clone())).collect())
+}
+
+/// A cell that runs were asked for; all runs share these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// `fault/touch@c-O3`.
+    pub cell: String,
+    /// The experiment; the command of a user's program.
+    pub experiment: String,
+    /// Its parameters, without the batch that each run chooses.
+    pub parameters: BTreeMap<String, String>,
+    /// The headline.
+    pub phase: String,
+    /// Unit of work.
+    pub unit: String,
+    /// True for a method that may be advised: no control, lower bound or published job.
+    pub advised: bool,
+    /// The question that it is compared with.
+    pub baseline: Option<usize>,
+}
+
+/// One cell of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunCell {
+    /// Index into the questions.
+    pub question: usize,
+    /// Outcome.
+    pub status: Status,
+    /// Cause of the outcome.
+    pub reason: String,
+    /// Logarithms of the cost of a unit in each launch, in nanoseconds; none unless the status is ok.
+    pub logs: Vec<f64>,
+    /// Evidence of a CPU quota that kept it waiting; empty without.
+    pub throttled: String,
+}
+
+/// Cells of one run with its own questions.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    pub(crate) questions: Vec<Question>,
+    pub(crate) cells: Vec<RunCell>,
+}
+
+impl Measured {
+    /// Cells of a summary that are not hidden.
+    pub fn of(summary: &Summary) -> Result<Measured> {
+        let visible: Vec<usize> = (0..summary.cells.len()).filter(|&at| !summary.cells[at].hidden).collect();
+        let place = |cell: usize| visible.binary_search(&cell).ok();
+        let mut measured = Measured { questions: Vec::new(), cells: Vec::new() };
+        for (question, &at) in visible.iter().enumerate() {
+            let cell = &summary.cells[at];
+            let experiment = summary.experiment(&cell.experiment);
+            let experiment = experiment.with_context(|| format!("its summary lacks experiment {}", cell.experiment))?;
+            let baselines = summary.groups.iter().filter(|group| group.cells.contains(&at)).map(|g| g.baseline);
+            let mut throttled = summary.warnings.iter().filter(|w| w.code == THROTTLED && w.cells.contains(&at));
+            let (name, parameters) = key(cell);
+            measured.questions.push(Question {
+                cell: name,
+                parameters,
+                experiment: cell.experiment.clone(),
+                phase: experiment.headline.clone(),
+                unit: experiment.definition.unit.clone(),
+                advised: cell.role == Role::Method && cell.group.is_empty(),
+                baseline: baselines.flatten().find_map(place),
+            });
+            measured.cells.push(RunCell {
+                question,
+                status: cell.status,
+                reason: cell.reason.clone(),
+                logs: unit_logs(cell, &experiment.headline),
+                throttled: throttled.next().map_or_else(String::new, |warning| warning.seen.clone()),
+            });
+        }
+        Ok(measured)
+    }
+}
+
+/// Logarithms of the cost of a unit in each launch.
+fn unit_logs(cell: &CellSummary, headline: &str) -> Vec<f64> {
+    let Some(phase) = cell.phases.get(headline).filter(|_| cell.status == Status::Ok) else { return Vec::new() };
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    let wall = cell.per_launch.iter().filter_map(|launch| launch.wall_ns.get(headline));
+    wall.map(|ns| (ns / units).ln()).filter(|log| log.is_finite()).collect()
+}
+
+/// The questions of all runs of a set, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Questions {
+    /// In the order in which they were first met.
+    pub all: Vec<Question>,
+    known: HashMap<(String, Key), usize>,
+}
+
+impl Questions {
+    /// The index of a question, new or known.
+    pub fn index(&mut self, question: Question) -> usize {
+        let key = (question.experiment.clone(), (question.cell.clone(), question.parameters.clone()));
+        let index = *self.known.entry(key).or_insert(self.all.len());
+        if index == self.all.len() {
+            self.all.push(question);
+        }
+        index
+    }
+
+    /// The cells of a run by these questions.
+    pub(crate) fn take(&mut self, measured: &Measured) -> Vec<RunCell> {
+        let alone = |question: &Question| Question { baseline: None, ..question.clone() };
+        let indices: Vec<usize> = measured.questions.iter().map(|question| self.index(alone(question))).collect();
+        for (&index, question) in indices.iter().zip(&measured.questions) {
+            if let Some(baseline) = question.baseline {
+                self.all[index].baseline.get_or_insert(indices[baseline]);
+            }
+        }
+        measured.cells.iter().map(|cell| RunCell { question: indices[cell.question], ..cell.clone() }).collect()
+    }
+}
+
+/// The cells of several runs by question.
+pub(crate) fn by_question<'a>(runs: impl Iterator<Item = &'a Vec<RunCell>>) -> BTreeMap<usize, Vec<&'a RunCell>> {
+    let mut cells: BTreeMap<usize, Vec<&RunCell>> = BTreeMap::new();
+    runs.flatten().for_each(|cell| cells.entry(cell.question).or_default().push(cell));
+    cells
+}
+
+/// The logarithms of each unit of a side (run or node), by question.
+pub(crate) type Costs = BTreeMap<usize, Vec<Vec<f64>>>;
+
+/// The questions that both sides have costs for, with the cost on `b` relative to that on `a` and verdicts adjusted for
+/// their number; with a verdict on `gate`, the share by which nothing may be slower, where there is one.
+pub(crate) fn pairs(
+    questions: &[Question],
+    a: &Costs,
+    b: &Costs,
+    margin: f64,
+    gate: Option<f64>,
+) -> BTreeMap<usize, ComparedCell> {
+    let mut cells = BTreeMap::new();
+    let mut estimates: Vec<(usize, Estimate)> = Vec::new();
+    for (&question, logs_a) in a {
+        let Some(logs_b) = b.get(&question) else { continue };
+        let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else { continue };
+        let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
+        let asked = &questions[question];
+        let cell = ComparedCell {
+            cell: asked.cell.clone(),
+            experiment: asked.experiment.clone(),
+            parameters: asked.parameters.clone(),
+            phase: asked.phase.clone(),
+            unit: asked.unit.clone(),
+            a: cost(&side_a, logs_a),
+            b: cost(&side_b, logs_b),
+            ratio: (side_b.log - side_a.log).exp(),
+            estimate: estimate.as_ref().map(shown),
+            verdict: estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin)),
+            holds_among_all: false,
+            gate: gate.map(|_| GateWord::Undecided),
+        };
+        cells.insert(question, cell);
+        estimates.extend(estimate.map(|estimate| (question, estimate)));
+    }
+    let slower = gate.map(|gate| gates(&estimates, 1.0 + gate));
+    for (at, holds) in hold_among_all(estimates.iter().map(|(_, e)| (*e, margin)).collect()).into_iter().enumerate() {
+        let Some(cell) = cells.get_mut(&estimates[at].0) else { continue };
+        cell.holds_among_all = holds;
+        cell.gate = slower.as_ref().map(|words| words[at]);
+    }
+    cells
+}
+
+/// Tells of each estimate with its margin whether its verdict holds among all together (Holm).
+pub(crate) fn hold_among_all(estimates: Vec<(Estimate, f64)>) -> Vec<bool> {
+    verdicts(&estimates, CONFIDENCE).iter().map(|word| word.verdict == word.alone).collect()
+}
+
+/// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
+fn gates(estimates: &[(usize, Estimate)], edge: f64) -> Vec<GateWord> {
+    let above: Vec<f64> = estimates.iter().map(|(_, one)| (2.0 * one.p_above(edge)).min(1.0)).collect();
+    let word = |((_, one), above): (&(usize, Estimate), f64)| {
+        if above <= 1.0 - CONFIDENCE {
+            GateWord::Regression
+        } else if 2.0 * one.p_below(edge) <= 1.0 - CONFIDENCE {
+            GateWord::Passes
+        } else {
+            GateWord::Undecided
+        }
+    };
+    estimates.iter().zip(holm(&above)).map(word).collect()
+}
+
+/// `None` without costs, and where one is zero, which has no ratio.
+pub(crate) fn side_of(logs: &[Vec<f64>]) -> Option<Side> {
+    logs.iter().flatten().all(|log| log.is_finite()).then(|| side(logs).ok()).flatten()
+}
+
+fn cost(side: &Side, logs: &[Vec<f64>]) -> SideCost {
+    SideCost {
+        per_unit_ns: side.log.exp(),
+        runs: side.runs,
+        launches: logs.iter().map(Vec::len).sum(),
+        between_runs: side.between.map(f64::exp_m1),
+        per_run_ns: logs.iter().filter_map(|run| midmean(run).ok()).map(f64::exp).collect(),
+    }
+}
