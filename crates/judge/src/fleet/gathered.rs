@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use record::fleet::{Fault, KindFacts, Unread};
 use stats::across::Side;
 
-use super::kinds::Kind;
 use crate::sets::{Question, Questions, RunCell, by_question, side_of};
 
 /// One run.
@@ -112,10 +111,10 @@ impl Place<'_> {
 /// The nodes of a kind by question.
 pub(super) type Table<'a> = BTreeMap<usize, Vec<Place<'a>>>;
 
-/// The places of the nodes of a kind.
-pub(super) fn table<'a>(nodes: &'a [Node<'a>], kind: &Kind) -> Table<'a> {
+/// The places of these nodes.
+pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
     let mut table = Table::new();
-    for &node in &kind.nodes {
+    for &node in members {
         for (&question, cells) in &nodes[node].cells {
             let Some(worst) = cells.iter().max_by_key(|cell| cell.status) else { continue };
             let logs: Vec<Vec<f64>> = cells.iter().map(|c| c.logs.clone()).filter(|logs| !logs.is_empty()).collect();

@@ -37,7 +37,7 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
         if kind.nodes.len() < LEAST {
             continue;
         }
-        let table = table(&nodes, &kind);
+        let table = table(&nodes, &kind.nodes);
         let count = kind.nodes.len();
         let cells = table.iter().filter_map(|(&question, places)| {
             let throttled = 2 * places.iter().filter(|place| place.is_throttled()).count() > count;

@@ -24,7 +24,7 @@ const MOST_WRONG: f64 = 0.01;
 pub fn judge(gathered: &Gathered, by: &[String], margin: f64) -> Fleet {
     let nodes = gathered::nodes(gathered);
     let kinds = kinds::kinds(&nodes, by);
-    let tables: Vec<Table> = kinds.iter().map(|kind| table(&nodes, kind)).collect();
+    let tables: Vec<Table> = kinds.iter().map(|kind| table(&nodes, &kind.nodes)).collect();
     let odd = odd::odd(gathered, &nodes, &kinds, &tables, margin);
     let apart: Vec<&str> = odd.iter().map(|node| node.node.as_str()).collect();
     let is_usual = |node: usize| !apart.contains(&nodes[node].name.as_str());
