@@ -89,7 +89,7 @@ fn compile(inputs: &[std::path::PathBuf], is_library: bool, folder: &Folder) -> 
     let version = run(&compiler, |command| command.arg("--version"))?;
     let version = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("unknown").replace('"', "'");
     let define = |name: &str, value: &str| format!("-DPAGEWISE_{name}=\"{value}\"");
-    let own = |name: &str| folder.path().join(name);
+    let carried_file = |name: &str| folder.path().join(name);
     let libraries = std::env::var("LDLIBS").unwrap_or_default();
     let output = run(&compiler, |command| {
         command.args(&flags).args(["-std=gnu11", "-D_GNU_SOURCE", "-Wno-maybe-uninitialized", "-I"]).arg(folder.path());
@@ -101,9 +101,9 @@ fn compile(inputs: &[std::path::PathBuf], is_library: bool, folder: &Folder) -> 
         if is_library && let Some(above) = inputs.last().and_then(|library| library.parent()) {
             command.arg(format!("-Wl,-rpath,{}", above.display()));
         }
-        command.args(inputs).args([own("bench.c"), own("about.c"), own("harness.a")]);
+        command.args(inputs).args([carried_file("bench.c"), carried_file("about.c"), carried_file("harness.a")]);
         command.args(["-pthread", "-ldl", "-lrt", "-lm"]).args(libraries.split_whitespace());
-        command.arg("-o").arg(own("worker"))
+        command.arg("-o").arg(carried_file("worker"))
     })?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);

@@ -31,6 +31,58 @@ fn places(text: &str) -> Vec<String> {
     found
 }
 
+/// Endings of the files that a document may name by their path.
+const ENDINGS: [&str; 9] = [".rs", ".c", ".h", ".toml", ".md", ".json", ".go", ".java", ".py"];
+
+/// Paths of the repository that a document names in code or as links, with the document's own folder for links.
+fn named_paths(document: &str, text: &str) -> Vec<String> {
+    let tops = ["src/", "crates/", "workers/", "tests/", "docs/", "benches/", "experiments/", "claims/", "packaging/"];
+    let folder = Path::new(document).parent().unwrap_or(Path::new(""));
+    let mut paths = Vec::new();
+    for quoted in text.split('`').skip(1).step_by(2) {
+        let is_path = |word: &&str| {
+            tops.iter().any(|top| word.starts_with(top))
+                && !word.contains(['*', '<', '{', '…', '='])
+                && !word.contains("NAME")
+                && ENDINGS.iter().any(|end| word.ends_with(end))
+        };
+        paths.extend(quoted.split_whitespace().filter(is_path).map(str::to_owned));
+    }
+    for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let target = link.split('#').next().unwrap_or_default();
+        if !target.is_empty() && !target.contains(':') {
+            paths.push(folder.join(target).to_string_lossy().into_owned());
+        }
+    }
+    paths
+}
+
+/// Documents that say how things were when they were written.
+fn is_history(document: &str) -> bool {
+    document == "CHANGELOG.md" || document.starts_with("docs/decisions/")
+}
+
+/// Paths in a page that it tells the reader to write.
+const TO_BE_WRITTEN: [&str; 1] = ["workers/c/methods/fault/populate_small.c"];
+
+#[test]
+fn every_path_that_a_document_names_is_there() {
+    let mut documents = below(&["docs", "crates", "workers", "experiments", "packaging"], &[".md"]);
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "METHODOLOGY.md", "SECURITY.md"] {
+        documents.push((name.to_owned(), std::fs::read_to_string(root().join(name)).unwrap()));
+    }
+    let mut wrong = Vec::new();
+    for (document, text) in documents.iter().filter(|(name, _)| !is_history(name)) {
+        let missing = named_paths(document, text);
+        let missing =
+            missing.iter().filter(|path| !root().join(path).exists() && !TO_BE_WRITTEN.contains(&path.as_str()));
+        wrong.extend(missing.map(|path| format!("{document} names {path}, which is not there")));
+    }
+    none("paths in documents", &wrong);
+    let text = "`src/none.rs` [a](b.md#c) [d](https://e.f) `cat src/x.rs`";
+    assert_eq!(named_paths("docs/page.md", text), ["src/none.rs", "src/x.rs", "docs/b.md"]);
+}
+
 fn wrong_on(map: &[String], exists: impl Fn(&str) -> bool, rooms: &[String]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut seen = BTreeSet::new();
