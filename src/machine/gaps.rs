@@ -1,7 +1,7 @@
 //! The user-space gap probe: what takes CPUs away from a busy process, whether or not a counter shows it. The helper spins;
 //! the laboratory sleeps meanwhile.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 use record::machine::gaps::Gaps;
@@ -18,7 +18,7 @@ pub fn allowed_cpus() -> Vec<usize> {
 pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
     let helper = worker::helper()?;
     let start = |cpu: &usize| {
-        let mut command = Command::new(&helper);
+        let mut command = worker::helper_command()?;
         command.args(["exec", "--parent"]).arg(std::process::id().to_string());
         command.arg("--cpus").arg(cpu.to_string()).arg("--").arg(&helper);
         command.arg("probe-gaps").arg(milliseconds.to_string());

@@ -2,7 +2,7 @@
 //! that runs need not look again.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 use record::machine::environment::Environment;
@@ -30,7 +30,7 @@ fn top(reported: Option<u64>, available: u64) -> u64 {
 fn measure(reported: Option<u64>) -> Result<Ladder> {
     let helper = worker::helper()?;
     let bytes = top(reported, memory::available_bytes(Path::new("/")).bytes);
-    let mut command = Command::new(&helper);
+    let mut command = worker::helper_command()?;
     command.args(["exec", "--parent"]).arg(std::process::id().to_string());
     command.arg("--cpus").arg(gaps::allowed_cpus().last().copied().unwrap_or(0).to_string()).arg("--").arg(&helper);
     command.arg("cache-ladder").arg(bytes.to_string()).stdin(Stdio::null());

@@ -138,9 +138,12 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
         if let Some((_, bytes)) = wanted(Some(experiment), cell) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {
-                let (helper, path) = (worker::helper()?, path.display());
+                // The path of its descriptor ends with this process.
+                let helper = worker::helper()?.canonicalize().unwrap_or_else(|_| "pagewise-helper".into());
+                let path = path.display();
                 let command = format!("{} make-capture {path} {bytes} {CAPTURE_SEED}", helper.display());
-                missing.insert(format!("# first: {command}\n"));
+                missing.insert(format!("# first: {command}
+"));
             }
             with_file = with_path(Some(experiment), cell, &path);
         }

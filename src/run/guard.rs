@@ -6,15 +6,14 @@
 
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use files::{File, Folder, kernel};
-use rustix::fs::{FlockOperation, MemfdFlags, Mode, OFlags, flock, fstat, memfd_create, mkdir, open, stat, unlink};
-use rustix::io::Errno;
 
 use crate::worker;
 
@@ -56,14 +55,17 @@ impl Undo<'_> {
             Undo::RemoveNamed { folder, lead, run } => {
                 let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
                 ensure!((1..=64).contains(&run.len()) && run.chars().all(allowed), "{run:?} is no name of a run");
-                let about = match stat(*folder) {
-                    Ok(about) => about,
-                    Err(Errno::NOENT) => return Ok(None),
-                    Err(error) => return Err(error).with_context(|| format!("cannot look at {}", folder.display())),
+                let folder = match Folder::open(folder) {
+                    // What cannot be entered cannot be cleaned.
+                    Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+                        return Ok(None);
+                    }
+                    opened => opened?,
                 };
-                let folder = std::path::absolute(folder)?.into_os_string();
-                let [device, inode] = [about.st_dev, about.st_ino].map(|number| number.to_string().into());
-                vec!["remove-named".into(), folder, device, inode, (*lead).into(), (*run).into()]
+                let path = folder.path().as_os_str().to_owned();
+                let about = folder.into_file().metadata()?;
+                let [device, inode] = [about.dev(), about.ino()].map(|number| number.to_string().into());
+                vec!["remove-named".into(), path, device, inode, (*lead).into(), (*run).into()]
             }
             Undo::RemoveCgroup { level, name } => vec!["remove-cgroup".into(), level.into(), name.into()],
             Undo::Restore { setting, text } => vec!["restore".into(), setting.into(), text.into()],
@@ -95,7 +97,8 @@ pub struct Guard {
 #[derive(Debug)]
 struct Journal {
     file: File,
-    path: PathBuf,
+    /// Its folder and name; `None` in memory.
+    place: Option<(Folder, String)>,
 }
 
 impl Journal {
@@ -108,38 +111,36 @@ impl Journal {
                 if journal.file.write_all(&first).is_ok() {
                     return Ok(journal);
                 }
-                let _ = unlink(&journal.path);
+                journal.remove();
             }
         }
-        let file = memfd_create("pagewise-journal", MemfdFlags::CLOEXEC).context("cannot make a journal")?;
-        let mut journal = Journal { file: file.into(), path: PathBuf::from("-") };
-        journal.file.write_all(&first).context("cannot write a journal")?;
-        Ok(journal)
+        let mut file = files::empty_memory_file("pagewise-journal").context("cannot make a journal")?;
+        file.write_all(&first).context("cannot write a journal")?;
+        Ok(Journal { file, place: None })
     }
 
     fn below(folder: &Path) -> Result<Journal> {
-        if let Some(parent) = folder.parent() {
-            Folder::make(parent)?;
-        }
-        if let Err(error) = mkdir(folder, Mode::RWXU)
-            && error != Errno::EXIST
-        {
-            return Err(error.into());
-        }
-        let about = fstat(open(folder, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)?;
-        let private = about.st_uid == rustix::process::geteuid().as_raw() && about.st_mode & 0o077 == 0;
-        ensure!(private, "{} is not private", folder.display());
-        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = Folder::private(folder)?;
         for _ in 0..8 {
-            let path = folder.join(unique());
-            let file = File::from(open(&path, flags, Mode::RUSR | Mode::WUSR)?);
-            flock(&file, FlockOperation::LockExclusive)?;
+            let name = unique();
+            let file = folder.create_private(&name)?;
+            file.lock()?;
             // Another command may have taken it for one that was left, before it was locked.
-            if fstat(&file)?.st_nlink == 1 {
-                return Ok(Journal { file, path });
+            if file.metadata()?.nlink() == 1 {
+                return Ok(Journal { file, place: Some((folder, name)) });
             }
         }
-        bail!("no journal stays in {}", folder.display())
+        bail!("no journal stays in {}", folder.path().display())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.place.as_ref().map_or_else(|| PathBuf::from("-"), |(folder, name)| folder.path().join(name))
+    }
+
+    fn remove(&self) {
+        if let Some((folder, name)) = &self.place {
+            let _ = folder.remove(name);
+        }
     }
 }
 
@@ -157,11 +158,12 @@ fn unique() -> String {
 
 /// Undoes what laboratories of this user left that were killed together with their guards.
 pub fn put_back() {
+    worker::sweep();
     for folder in folders() {
         if !kernel::names(&folder).is_empty()
-            && let Ok(helper) = worker::helper()
+            && let Ok(mut helper) = worker::helper_command()
         {
-            let _ = Command::new(helper).arg("put-back").arg(&folder).stderr(Stdio::null()).status();
+            let _ = helper.arg("put-back").arg(&folder).stderr(Stdio::null()).status();
         }
     }
 }
@@ -170,17 +172,20 @@ impl Guard {
     /// Starts the guard and waits until it is out of reach of Ctrl-C.
     pub fn start() -> Result<Guard> {
         let journal = Journal::new()?;
-        let path = journal.path.clone();
-        // Nothing is in the journal yet.
-        Guard::of(journal).inspect_err(|_| {
-            let _ = unlink(&path);
-        })
+        match Guard::child(&journal) {
+            Ok((child, input)) => Ok(Guard { child, input, journal }),
+            Err(error) => {
+                // Nothing is in the journal yet.
+                journal.remove();
+                Err(error)
+            }
+        }
     }
 
-    fn of(journal: Journal) -> Result<Guard> {
-        let mut child = Command::new(worker::helper()?)
+    fn child(journal: &Journal) -> Result<(Child, Option<ChildStdin>)> {
+        let mut child = worker::helper_command()?
             .arg("guard")
-            .arg(&journal.path)
+            .arg(journal.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(journal.file.try_clone().context("cannot share the journal")?)
@@ -190,13 +195,7 @@ impl Guard {
         let mut answer = String::new();
         child.stdout.take().context("the guard has no output")?.take(6).read_to_string(&mut answer)?;
         ensure!(answer == "ready\n", "the guard answered {answer:?}");
-        Ok(Guard { child, input, journal })
-    }
-
-    /// Ends the guard, which then undoes what the journal says; whether it did.
-    fn dismiss(&mut self) -> bool {
-        drop(self.input.take());
-        self.child.wait().is_ok_and(|status| status.success())
+        Ok((child, input))
     }
 }
 
@@ -209,15 +208,14 @@ impl Undoing for Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if self.dismiss() {
+        drop(self.input.take());
+        if self.child.wait().is_ok_and(|status| status.success()) {
             return;
         }
         // Somebody killed it (the kernel for want of memory, say). Undoing twice does no harm: another does it instead.
-        if let Ok(file) = self.journal.file.try_clone()
-            && let Ok(mut other) = Guard::of(Journal { file, path: self.journal.path.clone() })
-        {
-            other.dismiss();
-            std::mem::forget(other);
+        if let Ok((mut other, input)) = Guard::child(&self.journal) {
+            drop(input);
+            let _ = other.wait();
         }
     }
 }
@@ -232,11 +230,10 @@ pub struct Scratch {
 impl Scratch {
     /// Makes the folder `pagewise-{purpose}-…`.
     pub fn new(purpose: &str) -> Result<Scratch> {
-        let (folder, run) = (files::temporary_place(), format!("{purpose}-{}", unique()));
+        let (folder, run) = (Folder::open(&files::temporary_place()?)?, format!("{purpose}-{}", unique()));
         let mut guard = Guard::start()?;
-        guard.undo(Undo::RemoveNamed { folder: &folder, lead: "", run: &run })?;
-        let path = folder.join(format!("pagewise-{run}"));
-        mkdir(&path, Mode::RWXU).with_context(|| format!("cannot make {}", path.display()))?;
+        guard.undo(Undo::RemoveNamed { folder: folder.path(), lead: "", run: &run })?;
+        let path = folder.make_private(&format!("pagewise-{run}"))?.path().to_owned();
         Ok(Scratch { path, _guard: guard })
     }
 

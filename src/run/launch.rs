@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -49,9 +49,12 @@ struct Watched {
 
 impl Watched {
     fn start(side: &Side) -> Result<Watched> {
-        let helper = worker::helper()?;
-        let mut command = Command::new(&helper);
-        command.env("PAGEWISE_HELPER", helper).arg("exec").arg("--parent").arg(std::process::id().to_string());
+        let mut command = worker::helper_command()?;
+        command
+            .env("PAGEWISE_HELPER", worker::helper()?)
+            .arg("exec")
+            .arg("--parent")
+            .arg(std::process::id().to_string());
         command.args(&side.options).arg("--").args(side.command);
         for name in side.without {
             command.env_remove(name);

@@ -1,7 +1,7 @@
 //! The requests of one launch, and how its processes are started.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -20,6 +20,9 @@ use crate::worker::{self, Worker};
 
 /// Limit of a transcript, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// Longest path of a socket, in bytes (unix(7)).
+const SOCKET_PATH: usize = 107;
 
 /// One launch to prepare.
 pub(super) struct Order<'a> {
@@ -85,7 +88,9 @@ pub(super) fn all(
     let requests = Folder::open(folder.path())?.make_folder(scratch_name(state))?;
     let directory = scratch.to_string_lossy().into_owned();
     let name = format!("pagewise-{}-{number}", state.plan.run);
-    let rendezvous = files::temporary_place().join(format!("{name}.socket")).to_string_lossy().into_owned();
+    let socket = |folder: &Path| folder.join(format!("{name}.socket")).to_string_lossy().into_owned();
+    let short = Some(socket(&files::temporary_place()?)).filter(|path| path.len() <= SOCKET_PATH);
+    let rendezvous = short.unwrap_or_else(|| socket(Path::new("/tmp")));
     let heap = heap_needed(cells.iter().map(|&cell| &state.cells[cell]), launch.rounds + launch.warmup_rounds)?;
     let resolved: Vec<_> = cells.iter().map(|&cell| inputs.resolved(&state.plan, &state.cells[cell].cell)).collect();
     let selected: Vec<_> = resolved.iter().collect();

@@ -319,8 +319,8 @@ impl<'a> Runner<'a> {
 impl Site<'_> {
     fn prepare(state: &mut State, folder: &RunFolder, signals: &Signals) -> Result<Self> {
         let mut guard = Guard::start()?;
-        // Sockets by their path lie in /tmp whatever TMPDIR says: a path of theirs is short.
-        let temporary = files::temporary_place();
+        // Sockets are in /tmp where TMPDIR is too long for their path.
+        let temporary = files::temporary_place()?;
         for folder in [Path::new("/dev/shm"), Path::new("/dev/mqueue"), Path::new("/tmp"), &temporary] {
             guard.undo(Undo::RemoveNamed { folder, lead: "", run: &state.plan.run })?;
         }

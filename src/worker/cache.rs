@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use files::{Folder, Kind, Temporary};
+use anyhow::{Context, Result, ensure};
+use files::{File, Folder, Kind, Temporary};
 
 use super::native::hash;
 
@@ -13,6 +13,12 @@ use super::native::hash;
 const DIGESTS: &str = "sha256sums";
 /// Folder of a finished build.
 const BUILT: &str = "built";
+/// Start of the name of a folder in which a build is made.
+const MAKING: &str = "built-";
+/// Start of the name of a temporary folder with a build, where there is no private cache.
+const TEMPORARY: &str = "pagewise-worker-";
+/// Folder of the cache with all workers.
+const WORKERS: &str = "workers";
 /// Written by Python, which checks that they fit their sources.
 const COMPILED: &str = "__pycache__";
 /// Limit of one file of a build, in bytes.
@@ -48,30 +54,50 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
     let (place, temporary) = match private_cache(&place_of(key)) {
         Ok(place) => (place, None),
         Err(_) => {
-            let temporary = files::temporary("pagewise-worker-")?;
+            let temporary = files::temporary(Folder::open(&files::temporary_place()?)?, TEMPORARY)?;
             (Folder::open(temporary.path())?, Some(Arc::new(temporary)))
         }
     };
-    let found = |place: &Folder| Some((place.path().join(BUILT), verified(&place.folder(BUILT).ok()?)?));
-    if let Some((path, hash)) = found(&place) {
-        return Ok(Build { path, hash, temporary });
-    }
-    let new = format!("{BUILT}-{}", std::process::id());
-    let _ = place.remove(&new);
-    let result = place.make_folder(&new).map_err(anyhow::Error::from).and_then(|folder| {
-        make(&folder)?;
-        folder.write(DIGESTS, digests(&folder, "")?.as_bytes())?;
-        // Another process may have been faster.
-        if found(&place).is_none() {
-            files::if_there(place.remove(BUILT))?;
-            place.rename(&new, BUILT)?;
+    let found = || Some((place.path().join(BUILT), verified(&place.folder(BUILT).ok()?)?));
+    let (path, hash) = match found() {
+        Some(found) => found,
+        None => {
+            let new = files::temporary(Folder::open(place.path())?, MAKING)?;
+            let folder = new.folder();
+            make(folder)?;
+            folder.write(DIGESTS, digests(folder, "")?.as_bytes())?;
+            // Another process may have been faster.
+            if found().is_none() {
+                files::if_there(place.remove(BUILT))?;
+                place.rename(new.path().file_name().unwrap_or_default(), BUILT)?;
+            }
+            found().context("a worker that was just built is damaged")?
         }
-        Ok(())
-    });
-    let _ = place.remove(&new);
-    result?;
-    let (path, hash) = found(&place).context("a worker that was just built is damaged")?;
+    };
     Ok(Build { path, hash, temporary })
+}
+
+/// Removes what builds left whose process was killed.
+pub fn sweep() {
+    if let Some(place) = files::temporary_place().ok().and_then(|place| Folder::open(&place).ok()) {
+        files::sweep(&place, TEMPORARY);
+    }
+    let Ok(workers) = Folder::open(&cache_folder().join(WORKERS)) else { return };
+    for worker in workers.names().unwrap_or_default() {
+        if let Ok(worker) = workers.folder(worker) {
+            files::sweep(&worker, MAKING);
+        }
+    }
+}
+
+impl Build {
+    /// The one file of a build, open: the one whose digest the build has.
+    pub fn program(&self, name: &str) -> Result<File> {
+        let (file, bytes) = Folder::open(&self.path)?.read_open(name, MOST_BYTES)?;
+        let list = digest_line(&bytes, name);
+        ensure!(self.hash == hash(&[list.as_bytes()]), "{} was changed just now", self.path.join(name).display());
+        Ok(file)
+    }
 }
 
 /// True if there is a build of this key.
@@ -80,7 +106,7 @@ pub(super) fn is_built(key: &str) -> bool {
 }
 
 fn place_of(key: &str) -> String {
-    format!("workers/{}", &key[..16])
+    format!("{WORKERS}/{}", &key[..16])
 }
 
 /// Writes a carried file below a folder.
@@ -106,10 +132,14 @@ fn digests(folder: &Folder, above: &str) -> Result<String> {
             Kind::Folder if name == COMPILED => {}
             Kind::Folder => lines += &digests(&folder.folder(name)?, &path)?,
             _ if path == DIGESTS => {}
-            _ => lines += &format!("{}  {path}\n", hash(&[&folder.read(name, MOST_BYTES)?])),
+            _ => lines += &digest_line(&folder.read(name, MOST_BYTES)?, &path),
         }
     }
     Ok(lines)
+}
+
+fn digest_line(bytes: &[u8], path: &str) -> String {
+    format!("{}  {path}\n", hash(&[bytes]))
 }
 
 #[cfg(test)]

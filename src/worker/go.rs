@@ -1,13 +1,14 @@
 //! The Go worker. Its runtime is part of what is measured, so it is built with the user's own toolchain, at first use.
 
 use std::process::Command;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use files::Folder;
 
 use super::cache::{built, is_built, put};
 use super::carried;
-use super::native::hash;
+use super::native::{hash, path_of};
 use super::{Maker, Started, Worker};
 
 /// File of the built worker.
@@ -48,7 +49,9 @@ pub(super) fn build() -> Result<Started> {
         super::tell(&format!("building the Go worker with {version}; this does not count against the budget"));
         compile(folder)
     })?;
-    Ok(Started::of(vec![build.path.join(PROGRAM).into()], build))
+    let program = build.program(PROGRAM)?;
+    let started = Started::of(vec![path_of(&program).into()], build);
+    Ok(Started { _program: Some(Arc::new(program)), ..started })
 }
 
 fn compile(folder: &Folder) -> Result<()> {

@@ -16,13 +16,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
-use files::Temporary;
+use files::{File, Temporary};
 
 use record::method::{Heading, Method, Offer};
 use record::sizes;
 
-pub use cache::{cache_folder, private_cache};
-pub use native::{advising_library, helper};
+pub use cache::{cache_folder, private_cache, sweep};
+pub use native::{advising_library, helper, helper_command};
 
 /// The optimised native worker, without asking any worker what it can do.
 pub fn optimised() -> Result<Started> {
@@ -82,11 +82,13 @@ pub struct Started {
     pub heap_options: bool,
     /// Present where there is no private cache: removed with the worker.
     _temporary: Option<Arc<Temporary>>,
+    /// Program that is executed by its descriptor.
+    _program: Option<Arc<File>>,
 }
 
 impl Started {
     fn new(command: Vec<OsString>, hash: String) -> Started {
-        Started { command, hash, heap_options: false, _temporary: None }
+        Started { command, hash, heap_options: false, _temporary: None, _program: None }
     }
 
     fn of(command: Vec<OsString>, build: cache::Build) -> Started {
@@ -236,7 +238,7 @@ fn tell(words: &str) {
 
 /// A program that ends with this process.
 fn with_this_process(program: impl AsRef<std::ffi::OsStr>) -> Result<std::process::Command> {
-    let mut command = std::process::Command::new(helper()?);
+    let mut command = helper_command()?;
     command.arg("exec").arg("--parent").arg(std::process::id().to_string()).arg("--").arg(program);
     Ok(command)
 }
@@ -262,7 +264,7 @@ pub fn find_library(name: &str) -> Result<Option<String>> {
     if let Some((_, path)) = known.iter().find(|(n, _)| n == name) {
         return Ok(path.clone());
     }
-    let output = std::process::Command::new(helper()?).args(["find-library", name]).output()?;
+    let output = helper_command()?.args(["find-library", name]).output()?;
     let path = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     known.push((name.to_owned(), path.clone()));
     Ok(path)

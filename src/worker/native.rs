@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use files::File;
 use sha2::{Digest, Sha256};
 
@@ -39,7 +41,7 @@ pub(super) fn workers() -> Result<Vec<Worker>> {
 /// Self-description of a worker that was built for another machine than the one it was built on.
 fn told(name: &str) -> Result<String> {
     let program = program(&file_name(name))?;
-    let output = std::process::Command::new(&program).arg("--list").output();
+    let output = Command::new(&program).arg("--list").output();
     let output = output.with_context(|| format!("cannot start the worker {}", program.display()))?;
     String::from_utf8(output.stdout).context("the worker's list is not UTF-8")
 }
@@ -48,43 +50,55 @@ fn file_name(worker: &str) -> String {
     format!("worker-{worker}")
 }
 
-/// Programs as they are executed: files of the private cache with the bytes that this binary carries, otherwise files
-/// in memory.
-fn programs() -> Result<&'static BTreeMap<String, PathBuf>> {
-    static PROGRAMS: OnceLock<(BTreeMap<String, PathBuf>, Vec<File>)> = OnceLock::new();
+/// Programs by the paths of their descriptors, so that the file that was compared is the one that is executed: files of
+/// the private cache with the bytes that this binary carries, otherwise files in memory.
+fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
+    static PROGRAMS: OnceLock<BTreeMap<String, (PathBuf, File)>> = OnceLock::new();
     if PROGRAMS.get().is_none() {
         let workers = carried::NATIVE_WORKERS.iter().map(|(name, bytes)| (file_name(name), *bytes));
         let all: Vec<_> =
             workers.chain([(HELPER.to_owned(), carried::HELPER), (ADVISING.to_owned(), carried::ADVISING)]).collect();
-        let placed = in_cache(&all).map(|paths| (paths, Vec::new())).or_else(|_| in_memory(&all))?;
-        let _ = PROGRAMS.set(placed);
+        let _ = PROGRAMS.set(in_cache(&all).or_else(|_| in_memory(&all))?);
     }
-    Ok(&PROGRAMS.get().context("the native programs are placed")?.0)
+    PROGRAMS.get().context("the native programs are placed")
 }
 
-fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, PathBuf>> {
+fn in_cache(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
     let hash = hash(&all.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
     let folder = private_cache(&format!("workers/{}", &hash[..16]))?;
+    let kept = |name: &str, bytes: &[u8]| {
+        let (file, found) = folder.read_open(name, bytes.len() as u64).ok()?;
+        (found == bytes && folder.may_execute(name)).then_some(file)
+    };
     let place = |(name, bytes): &(String, &[u8])| {
-        if folder.read(name, bytes.len() as u64).ok().as_deref() != Some(bytes) || !folder.may_execute(name) {
+        let mut file = kept(name, bytes);
+        if file.is_none() {
             folder.write_program(name, bytes)?;
+            file = kept(name, bytes);
         }
-        ensure!(folder.may_execute(name), "{} may not run", folder.path().join(name).display());
-        Ok((name.clone(), folder.path().join(name)))
+        let file = file.with_context(|| format!("{} may not run", folder.path().join(name).display()))?;
+        // Programs of another user, which the user's command may start, cannot load by a descriptor of this process.
+        let path = if name == ADVISING { folder.path().join(name) } else { path_of(&file) };
+        Ok((name.clone(), (path, file)))
     };
     all.iter().map(place).collect()
 }
 
-fn in_memory(all: &[(String, &[u8])]) -> Result<(BTreeMap<String, PathBuf>, Vec<File>)> {
-    let make = |(name, bytes): &(String, &[u8])| files::memory_file(name, bytes);
-    let held: Vec<File> =
-        all.iter().map(make).collect::<Result<_, _>>().context("the native worker cannot be unpacked")?;
-    let path = |file: &File| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
-    Ok((all.iter().zip(&held).map(|((name, _), file)| (name.clone(), path(file))).collect(), held))
+fn in_memory(all: &[(String, &[u8])]) -> Result<BTreeMap<String, (PathBuf, File)>> {
+    let make = |(name, bytes): &(String, &[u8])| {
+        let file = files::memory_file(name, bytes).context("the native worker cannot be unpacked")?;
+        Ok((name.clone(), (path_of(&file), file)))
+    };
+    all.iter().map(make).collect()
+}
+
+/// Path of an open file for as long as this process has it open.
+pub(super) fn path_of(file: &File) -> PathBuf {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()).into()
 }
 
 fn program(name: &str) -> Result<PathBuf> {
-    programs()?.get(name).cloned().with_context(|| format!("there is no program {name}"))
+    programs()?.get(name).map(|(path, _)| path.clone()).with_context(|| format!("there is no program {name}"))
 }
 
 /// A worker, unpacked.
@@ -96,6 +110,13 @@ pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
 /// The helper program, unpacked: it starts every process, and does what workers in other languages cannot.
 pub fn helper() -> Result<PathBuf> {
     program(HELPER)
+}
+
+/// The helper program, to be started under its name.
+pub fn helper_command() -> Result<Command> {
+    let mut command = Command::new(helper()?);
+    command.arg0(HELPER);
+    Ok(command)
 }
 
 /// The library that advises large mappings, unpacked.

@@ -78,12 +78,29 @@ impl Victim {
     }
 }
 
-/// Segments of System V that nobody is attached to, whose makers are gone.
-fn lost_segments() -> BTreeSet<String> {
-    let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
-    let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let lost = |f: &Vec<String>| f.get(6).is_some_and(|n| n == "0") && !Path::new("/proc").join(&f[4]).exists();
-    text.lines().skip(1).map(fields).filter(lost).map(|f| f[1].clone()).collect()
+/// Objects of System V as `KIND ID`: queues, sets of semaphores, and segments that nobody is attached to, whose makers are
+/// gone.
+fn lost_objects() -> BTreeSet<String> {
+    let mut lost = BTreeSet::new();
+    for kind in ["shm", "sem", "msg"] {
+        let text = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let in_use = kind == "shm" && (fields[6] != "0" || Path::new("/proc").join(fields[4]).exists());
+            if !in_use {
+                lost.insert(format!("{kind} {}", fields[1]));
+            }
+        }
+    }
+    lost
+}
+
+/// Cgroups at any depth of any hierarchy.
+fn cgroups(level: &Path, all: &mut Vec<PathBuf>) {
+    for path in entries(level).into_iter().filter(|path| path.is_dir() && !path.is_symlink()) {
+        cgroups(&path, all);
+        all.push(path);
+    }
 }
 
 /// A file of a fleet's criteria that has no node of this kind: the node is measured all the same.
@@ -95,8 +112,13 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
     let criteria = place.file("criteria.json");
     fs::write(&criteria, CRITERIA).unwrap();
     let command = ["--", "sh", "-c", "(trap '' TERM; sleep 2) & seq 1 100000 | sort -n | tail -1"];
-    let verbs: [&[&str]; 8] = [
+    // A bound is a memory cgroup.
+    let bounded = "run read/read@c-O3 --set bytes=48MiB --set memory=32MiB --set cache=cold --set place=disk --budget 4s \
+        --allow-system-changes";
+    let bounded: Vec<&str> = bounded.split_whitespace().collect();
+    let verbs: [&[&str]; 9] = [
         &[&["run"][..], &WORDS, &["--out", out]].concat(),
+        &[&bounded[..], &["--out", out]].concat(),
         &["claims", "--budget", "4s"],
         &["advise", "copy", "--budget", "4s"],
         &["check-node", "--criteria", criteria.to_str().unwrap(), "--budget", "3s"],
@@ -111,14 +133,15 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
 /// What is the whole machine's and bears this program's name: shared memory, queues, cgroups, temporary files. Those with the
 /// number of a living process belong to another command.
 fn named() -> BTreeSet<PathBuf> {
-    let mut folders: Vec<PathBuf> = ["/dev/shm", "/dev/mqueue", "/tmp", "/sys/fs/cgroup"].map(PathBuf::from).to_vec();
-    folders.extend(entries(Path::new("/sys/fs/cgroup")));
+    let mut all: Vec<PathBuf> =
+        ["/dev/shm", "/dev/mqueue", "/tmp"].iter().flat_map(|f| entries(Path::new(f))).collect();
+    cgroups(Path::new("/sys/fs/cgroup"), &mut all);
     let lives = |part: &str| part.parse::<u32>().is_ok() && Path::new("/proc").join(part).exists();
     let named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("pagewise-") && !name.split('-').any(lives)
     };
-    folders.iter().flat_map(|folder| entries(folder)).filter(named).collect()
+    all.into_iter().filter(named).collect()
 }
 
 /// Settings of the machine and its loop devices.
@@ -138,7 +161,7 @@ fn kill_once(seed: u64) {
     let words: Vec<&str> = verbs[seed as usize % verbs.len()].iter().map(String::as_str).collect();
     let victims = [Victim::Laboratory, Victim::Worker, Victim::Helper, Victim::Guard, Victim::Both];
     let victim = victims[rng.below(victims.len())];
-    let before = (lost_segments(), named(), settings());
+    let before = (lost_objects(), named(), settings());
     let mut run = Run::spawn(place, out, &words);
     let moment = Instant::now() + Duration::from_millis(rng.below(2500) as u64);
     let mut killed = None;
@@ -158,7 +181,9 @@ fn kill_once(seed: u64) {
     run.leaves_nothing();
     let new: BTreeSet<PathBuf> = named().difference(&before.1).cloned().collect();
     wait_until(&format!("no name is left of {new:?}: {what}"), || named().is_disjoint(&new));
-    wait_until(&format!("no segment is left: {what}"), || lost_segments().is_subset(&before.0));
+    // Objects that another command has made meanwhile go with it.
+    let new: BTreeSet<String> = lost_objects().difference(&before.0).cloned().collect();
+    wait_until(&format!("none is left of {new:?}: {what}"), || lost_objects().is_disjoint(&new));
     assert_eq!(settings(), before.2, "{what}");
     assert_eq!(entries(&run.place.file("runtime/pagewise")), Vec::<PathBuf>::new(), "no journal is left: {what}");
     assert!(code != Some(101) && (killed.is_some() || code != Some(1)), "{what}");

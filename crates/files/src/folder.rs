@@ -8,7 +8,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, mkdirat, openat, renameat, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::beneath;
@@ -213,8 +215,18 @@ impl Folder {
     /// # Errors
     /// As [`Folder::file`], or the file has more than `limit` bytes.
     pub fn read(&self, name: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>> {
+        Ok(self.read_open(name, limit)?.1)
+    }
+
+    /// A regular file with its bytes; its offset is at their end.
+    ///
+    /// # Errors
+    /// As [`Folder::read`].
+    pub fn read_open(&self, name: impl AsRef<Path>, limit: u64) -> Result<(File, Vec<u8>)> {
         let name = name.as_ref();
-        limited(self.file(name)?, limit).map_err(|error| self.cannot("read", name, error))
+        let file = self.file(name)?;
+        let bytes = limited(&file, limit).map_err(|error| self.cannot("read", name, error))?;
+        Ok((file, bytes))
     }
 
     /// Opens a regular file for reading and writing, making it if it is missing. The offset is at its start.
@@ -234,6 +246,32 @@ impl Folder {
     pub fn create(&self, name: impl AsRef<Path>) -> Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         Ok(File::from(self.opened("write", name.as_ref(), flags)?))
+    }
+
+    /// Makes a file that must not exist yet, for reading and writing by this user alone.
+    ///
+    /// # Errors
+    /// As [`Folder::create`].
+    pub fn create_private(&self, name: &str) -> Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let opened = beneath::open(self.descriptor.as_fd(), Path::new(name), flags, Mode::RUSR | Mode::WUSR);
+        Ok(opened.map_err(|error| self.cannot("write", Path::new(name), error))?.into())
+    }
+
+    /// Makes a folder that must not exist yet, with mode 0700.
+    ///
+    /// # Errors
+    /// Something of this name exists (`AlreadyExists`), or mkdir(2) fails.
+    pub fn make_private(&self, name: &str) -> Result<Folder> {
+        let plain = self.plain("make", Path::new(name))?;
+        let made = mkdirat(&self.descriptor, plain, Mode::RWXU);
+        made.map_err(|error| self.cannot("make", Path::new(name), error))?;
+        self.folder(name)
+    }
+
+    /// Locks the folder until it is closed; false if another process holds it.
+    pub fn lock(&self) -> bool {
+        rustix::fs::flock(&self.descriptor, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
     }
 
     /// Makes an empty file directly in this folder, in place of one of this name.

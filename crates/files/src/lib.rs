@@ -23,7 +23,7 @@ pub use input::{open_input, read_input, read_input_text};
 pub use output::Output;
 /// An open file.
 pub use std::fs::File;
-pub use temporary::{Temporary, memory_file, temporary, temporary_place};
+pub use temporary::{Temporary, empty_memory_file, memory_file, sweep, temporary, temporary_place};
 
 /// Result of an operation on a file.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -51,6 +51,10 @@ impl Error {
     /// The cause alone, without the path.
     pub fn cause(&self) -> &io::Error {
         &self.source
+    }
+
+    fn into_cause(self) -> io::Error {
+        self.source
     }
 
     /// True if there is no such file or folder.

@@ -1,13 +1,17 @@
 //! Temporary folders and files in memory.
 
+use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{MemfdFlags, Mode, fchmod, memfd_create, mkdirat};
+use rustix::fs::{MemfdFlags, Mode, fchmod, memfd_create};
 use rustix::io::Errno;
 
-use crate::{Error, File, Folder, Result};
+use crate::{Error, File, Folder, Ownership, Result};
+
+/// Most bytes of an unusable path that a message shows.
+const SHOWN: usize = 100;
 
 /// A folder that only this user can enter; removed with all that is in it when dropped.
 #[derive(Debug)]
@@ -34,26 +38,54 @@ impl Drop for Temporary {
     }
 }
 
-/// Folder in which [`temporary`] makes folders: `TMPDIR` or /tmp.
-pub fn temporary_place() -> PathBuf {
-    std::env::temp_dir()
+/// Folder for temporary files: `TMPDIR` or /tmp.
+///
+/// # Errors
+/// There is no such folder, or its path is too long.
+pub fn temporary_place() -> Result<PathBuf> {
+    let place = std::env::temp_dir();
+    let opened = Folder::open(&place).map(|folder| folder.path().to_owned());
+    opened.map_err(|error| {
+        let start: String = place.to_string_lossy().chars().take(SHOWN).collect();
+        let shown = if place.as_os_str().len() > SHOWN { PathBuf::from(start + "…") } else { place };
+        Error::new("use TMPDIR", &shown, error.into_cause())
+    })
 }
 
-/// Makes a folder with mode 0700 and a random name that begins with `prefix`.
+/// Makes a folder with mode 0700 and a random name that begins with `prefix`. It is locked for as long as it is used.
 ///
 /// # Errors
 /// mkdir(2) fails.
-pub fn temporary(prefix: &str) -> Result<Temporary> {
-    let above = Folder::open(&temporary_place())?;
+pub fn temporary(above: Folder, prefix: &str) -> Result<Temporary> {
     loop {
         // The standard library seeds these from getrandom(2).
         let name = format!("{prefix}{:016x}", RandomState::new().build_hasher().finish());
-        match mkdirat(&above, &name, Mode::RWXU) {
-            Ok(()) => return Ok(Temporary { folder: above.folder(&name)?, above }),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(Error::new("make", &above.path().join(name), error)),
+        match above.make_private(&name) {
+            // `sweep` of another process may have been faster than the lock.
+            Ok(folder) if folder.lock() && above.entry(&name).is_ok() => return Ok(Temporary { folder, above }),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
         }
     }
+}
+
+/// Removes folders of [`temporary`] whose process was killed.
+pub fn sweep(above: &Folder, prefix: &str) {
+    let left = |name: &OsString| name.as_encoded_bytes().starts_with(prefix.as_bytes());
+    for name in above.names().unwrap_or_default().into_iter().filter(left) {
+        let Ok(folder) = above.folder(&name) else { continue };
+        if folder.ownership().is_ok_and(|owner| owner == Ownership::Own) && folder.lock() {
+            let _ = above.remove(&name);
+        }
+    }
+}
+
+/// An empty file in memory.
+///
+/// # Errors
+/// memfd_create(2) fails.
+pub fn empty_memory_file(name: &str) -> io::Result<File> {
+    Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
 }
 
 /// A file in memory that can be executed or loaded by the path of its descriptor.

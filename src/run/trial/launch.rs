@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 use record::trial::{Arm, Cost, Ending, TrialPlan, TriedRun};
@@ -84,7 +84,7 @@ fn options(plan: &TrialPlan, arm: &Arm) -> Vec<OsString> {
 
 /// Runs a command once in a folder and returns its cost and the end of its messages.
 pub fn start(folder: &Path, options: &[OsString], words: &[String], signals: &Signals) -> Result<(Cost, String)> {
-    let mut command = Command::new(worker::helper()?);
+    let mut command = worker::helper_command()?;
     command.arg("try").arg("--parent").arg(std::process::id().to_string()).args(options).arg("--").args(words);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let adopting = Adopting::begin();

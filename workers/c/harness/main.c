@@ -1,12 +1,16 @@
 /* The native worker: lists what it can do, or reads a request and runs it. */
 #include "core.h"
+#include <errno.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 
 /* Further lines on a worker that is built from somebody's file (bench/bench.c). */
 __attribute__((weak)) void about_more(void);
 
 int main(int argc, char **argv)
 {
+    /* A program that is executed by its descriptor has the descriptor's number for a name. */
+    prctl(PR_SET_NAME, program_invocation_short_name);
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {
         transcript_about();
         if (about_more)

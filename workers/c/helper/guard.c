@@ -293,7 +293,7 @@ static int put_back_main(int argc, char **argv)
     boot[strcspn(boot, "\n")] = 0;
     struct stat about;
     int directory = open(argv[0], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (directory < 0 || fstat(directory, &about) != 0 || about.st_uid != geteuid() || (about.st_mode & 077) != 0)
+    if (directory < 0 || fstat(directory, &about) != 0 || about.st_uid != geteuid() || (about.st_mode & 022) != 0)
         return 1;
     DIR *entries = fdopendir(directory);
     for (struct dirent *entry; entries && (entry = readdir(entries));)

@@ -1,11 +1,13 @@
 /* `pagewise-helper VERB WORD…`: sets processes up, puts things back, makes files, and does for workers in other languages what
  * they cannot do themselves. It measures nothing. */
 #include "verb.h"
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 extern const struct verb *const __start_pagewise_verbs[];
 extern const struct verb *const __stop_pagewise_verbs[];
@@ -43,6 +45,8 @@ static void reset_signals(void)
 int main(int argc, char **argv)
 {
     reset_signals();
+    /* A program that is executed by its descriptor has the descriptor's number for a name. */
+    prctl(PR_SET_NAME, program_invocation_short_name);
     for (const struct verb *const *v = __start_pagewise_verbs; argc > 1 && v < __stop_pagewise_verbs; v++) {
         if (strcmp((*v)->name, argv[1]) != 0)
             continue;

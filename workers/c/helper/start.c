@@ -107,14 +107,21 @@ static int exec_main(int argc, char **argv)
     if (i + 1 >= argc)
         stop("--", "no program");
     /* What another language's worker cannot do itself it asks of this program. */
-    char self[4096];
+    char self[4096], program[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length > 0) {
         self[length] = 0;
         setenv("PAGEWISE_HELPER", self, 0);
     }
-    execvp(argv[i + 1], argv + i + 1);
-    stop(argv[i + 1], strerror(errno));
+    /* A program that is executed by its descriptor keeps the name of its file. */
+    char **words = argv + i + 1, *path = *words;
+    length = strncmp(path, "/proc/", 6) == 0 ? readlink(path, program, sizeof program - 1) : -1;
+    if (length > 0) {
+        program[length] = 0;
+        *words = program;
+    }
+    execvp(path, words);
+    stop(path, strerror(errno));
 }
 
 static int pin_main(int argc, char **argv)
