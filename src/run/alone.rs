@@ -25,14 +25,14 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// The right to check this machine, which another user cannot withhold.
 #[derive(Debug)]
 pub struct Check {
-    _lock: Option<File>,
+    _lock: Option<Folder>,
 }
 
 impl Check {
     /// Excludes another check by root, unless `forced`. Waits for other runs at most `longest`, and says so on standard error.
     pub fn begin(forced: bool, longest: Duration) -> Result<Check> {
         let lock = of_root();
-        if !forced && lock.as_ref().is_some_and(|folder| !free(folder, FlockOperation::NonBlockingLockExclusive)) {
+        if !forced && lock.as_ref().is_some_and(|folder| !folder.lock()) {
             bail!("root is checking this machine already; wait for it, or --force marks both");
         }
         let (began, is_free) = (Instant::now(), || Alone::on_this_machine(false).is_ok());
@@ -51,11 +51,11 @@ impl Check {
 }
 
 /// The folder of root's own lock; `None` for other users, and where locks are kept elsewhere.
-fn of_root() -> Option<File> {
+fn of_root() -> Option<Folder> {
     if !geteuid().is_root() || std::env::var_os(ELSEWHERE).is_some() {
         return None;
     }
-    Some(Folder::private(Path::new(OF_ROOT)).ok()?.into_file())
+    Folder::private(Path::new(OF_ROOT)).ok()
 }
 
 /// The right to measure, held for as long as it lives.

@@ -1,9 +1,8 @@
 //! Carrying out a plan: what happens next, the processes, what is made for them and put back, the signals that stop it.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use files::{File, Folder};
 use record::folder::RunFolder;
-use rustix::fs::FlockOperation;
 
 pub mod alone;
 pub mod bound;
@@ -28,10 +27,7 @@ pub use runner::{Questions, Runner};
 /// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.
 pub fn lock(folder: &RunFolder) -> Result<File> {
     let path = folder.path();
-    let handle = Folder::open(path)?.into_file();
-    match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => bail!("another process is measuring into {}", path.display()),
-        // A file system without locks, such as some network file systems, is no reason not to measure.
-        _ => Ok(handle),
-    }
+    let opened = Folder::open(path)?;
+    ensure!(opened.lock(), "another process is measuring into {}", path.display());
+    Ok(opened.into_file())
 }

@@ -54,7 +54,7 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
     let (place, temporary) = match private_cache(&place_of(key)) {
         Ok(place) => (place, None),
         Err(_) => {
-            let temporary = files::temporary(Folder::open(&files::temporary_place()?)?, TEMPORARY)?;
+            let temporary = files::temporary(&files::temporary_place()?, TEMPORARY)?;
             (Folder::open(temporary.path())?, Some(Arc::new(temporary)))
         }
     };
@@ -62,7 +62,7 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
     let (path, hash) = match found() {
         Some(found) => found,
         None => {
-            let new = files::temporary(Folder::open(place.path())?, MAKING)?;
+            let new = files::temporary(place.path(), MAKING)?;
             let folder = new.folder();
             make(folder)?;
             folder.write(DIGESTS, digests(folder, "")?.as_bytes())?;
@@ -79,15 +79,9 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
 
 /// Removes what builds left whose process was killed.
 pub fn sweep() {
-    if let Some(place) = files::temporary_place().ok().and_then(|place| Folder::open(&place).ok()) {
-        files::sweep(&place, TEMPORARY);
-    }
-    let Ok(workers) = Folder::open(&cache_folder().join(WORKERS)) else { return };
-    for worker in workers.names().unwrap_or_default() {
-        if let Ok(worker) = workers.folder(worker) {
-            files::sweep(&worker, MAKING);
-        }
-    }
+    let workers = cache_folder().join(WORKERS);
+    files::kernel::names(&workers).iter().for_each(|worker| files::sweep(&workers.join(worker), MAKING));
+    files::sweep(&files::temporary_place().unwrap_or_default(), TEMPORARY);
 }
 
 impl Build {

@@ -77,7 +77,8 @@ fn the_cells_of_every_claim_exist() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-const OWN: &str = r#"id = "own"
+/// A claim that a run of seconds decides.
+pub(crate) const OWN: &str = r#"id = "own"
 statement = "Two copies of the same loop cost the same."
 kind = "ratio"
 about = ["copy"]

@@ -149,7 +149,7 @@ impl Folder {
         &self.path
     }
 
-    /// Descriptor of the folder, to be locked.
+    /// Descriptor of the folder, with its lock.
     pub fn into_file(self) -> File {
         self.descriptor.into()
     }
@@ -269,7 +269,7 @@ impl Folder {
         self.folder(name)
     }
 
-    /// Locks the folder until it is closed; false if another process holds it.
+    /// Locks the folder until it is closed; false if another process holds it. A file system without locks grants it.
     pub fn lock(&self) -> bool {
         rustix::fs::flock(&self.descriptor, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
     }

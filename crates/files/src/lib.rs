@@ -53,10 +53,6 @@ impl Error {
         &self.source
     }
 
-    fn into_cause(self) -> io::Error {
-        self.source
-    }
-
     /// True if there is no such file or folder.
     pub fn is_missing(&self) -> bool {
         self.kind() == io::ErrorKind::NotFound

@@ -48,7 +48,7 @@ pub fn temporary_place() -> Result<PathBuf> {
     opened.map_err(|error| {
         let start: String = place.to_string_lossy().chars().take(SHOWN).collect();
         let shown = if place.as_os_str().len() > SHOWN { PathBuf::from(start + "…") } else { place };
-        Error::new("use TMPDIR", &shown, error.into_cause())
+        Error::new("use TMPDIR", &shown, error.source)
     })
 }
 
@@ -56,7 +56,8 @@ pub fn temporary_place() -> Result<PathBuf> {
 ///
 /// # Errors
 /// mkdir(2) fails.
-pub fn temporary(above: Folder, prefix: &str) -> Result<Temporary> {
+pub fn temporary(above: &Path, prefix: &str) -> Result<Temporary> {
+    let above = Folder::open(above)?;
     loop {
         // The standard library seeds these from getrandom(2).
         let name = format!("{prefix}{:016x}", RandomState::new().build_hasher().finish());
@@ -70,7 +71,8 @@ pub fn temporary(above: Folder, prefix: &str) -> Result<Temporary> {
 }
 
 /// Removes folders of [`temporary`] whose process was killed.
-pub fn sweep(above: &Folder, prefix: &str) {
+pub fn sweep(above: &Path, prefix: &str) {
+    let Ok(above) = Folder::open(above) else { return };
     let left = |name: &OsString| name.as_encoded_bytes().starts_with(prefix.as_bytes());
     for name in above.names().unwrap_or_default().into_iter().filter(left) {
         let Ok(folder) = above.folder(&name) else { continue };

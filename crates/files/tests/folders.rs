@@ -105,7 +105,7 @@ fn a_private_folder_is_private_all_the_way_up() {
 
 #[test]
 fn temporary_folders_are_private_and_go_away() {
-    let made = files::temporary("pagewise-test-").unwrap();
+    let made = files::temporary(&files::temporary_place().unwrap(), "pagewise-test-").unwrap();
     let path = made.path().to_owned();
     made.folder().write("f", b"x").unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o700);
