@@ -141,8 +141,7 @@ fn side(words: &[String]) -> Result<Vec<Run>> {
 
 fn take(name: &str) -> Result<(PathBuf, Run)> {
     Ok(match open(name)? {
-        Opened::Try(kept) => (kept.folder.path().to_owned(), Run::tried(&kept)),
-        Opened::Profile(kept) => (kept.folder.path().to_owned(), Run::profiled(&kept)),
+        Opened::Command(kept) => (kept.folder.path().to_owned(), Run::of_command(&kept)),
         Opened::Run(folder, kind) => {
             let (state, summary) = replay(&folder)?;
             let environment: Environment = folder.read_sealed("environment.json")?;

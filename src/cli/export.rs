@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use record::kind::Kind;
 use record::sizes;
 use record::summary::Summary;
 use report::escape::pretty_json;
@@ -48,18 +49,14 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     tell_interrupted(&arguments.run, opened.is_interrupted());
     arguments.has_its_kind(&opened)?;
     match opened {
-        Opened::Try(kept) if format.name == "hyperfine" => {
-            let file = report::trial::hyperfine(&kept.plan, &kept.launches);
+        Opened::Command(kept) if format.name == "hyperfine" && kept.plan.kind == Kind::Try => {
+            let file = report::command::hyperfine(&kept);
             put(arguments, |out| Ok(out.write_all(pretty_json(&file)?.as_bytes())?))?;
             Ok(code_of(&kept, 0))
         }
-        Opened::Try(kept) => {
-            put(arguments, |out| Rows::tried(&kept.plan, &kept.launches).write(format.name, out))?;
-            Ok(code_of(&kept, 0))
-        }
-        Opened::Profile(kept) => {
-            let summary = judge::profile::judge_kept(&kept);
-            put(arguments, |out| Rows::profiled(&summary).write(format.name, out))?;
+        Opened::Command(kept) => {
+            let summary = judge::command::judge(&kept);
+            put(arguments, |out| Rows::new(&kept, &summary).write(format.name, out))?;
             Ok(code_of(&kept, 0))
         }
         Opened::Run(folder, _) => {

@@ -27,6 +27,7 @@ use crate::worker::{self, Worker, carried};
 mod advise;
 mod bench;
 mod claims;
+mod command;
 mod compare;
 mod export;
 mod fleet;
@@ -37,13 +38,11 @@ mod manuals;
 mod opened;
 pub mod output;
 mod page;
-mod profile;
 mod reported;
 mod run;
 mod runs;
 mod screen;
 mod start;
-mod trial;
 mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
@@ -111,10 +110,10 @@ enum Verb {
     Request(SelectArgs),
     /// Tries settings, or other commands, on your own program: try --with SETTING -- CMD, or try -- 'CMD A' 'CMD B'.
     #[command(after_help = "Example: pagewise try --with thp,tcmalloc -- ./my-program --input data")]
-    Try(Box<trial::TryArgs>),
+    Try(Box<command::TryArgs>),
     /// Measure the cost of page faults, reads and copies in your own program, and name settings worth a try.
     #[command(after_help = "Example: pagewise profile -- ./my-program --input data")]
-    Profile(Box<profile::ProfileArgs>),
+    Profile(Box<command::ProfileArgs>),
     /// Kept runs: which there are, what one is, tags, removing.
     #[command(after_help = "Example: pagewise runs --experiment fault --since 2026-11")]
     Runs(runs::RunsArgs),
@@ -286,8 +285,8 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Check(arguments) => check(&laboratory()?, arguments, &cli.worker),
         Verb::Selftest(arguments) => selftest(&laboratory()?, arguments),
         Verb::Request(select) => request(&laboratory()?, select),
-        Verb::Try(arguments) => trial::run(arguments),
-        Verb::Profile(arguments) => profile::run(arguments),
+        Verb::Try(arguments) => command::try_settings(arguments),
+        Verb::Profile(arguments) => command::profile(arguments),
         Verb::Runs(arguments) => runs::runs(arguments),
         Verb::Export(arguments) => export::export(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
@@ -311,8 +310,7 @@ fn report_of(arguments: &ReportArgs) -> Result<u8> {
     arguments.has_its_kind(&opened)?;
     let page = Some(&arguments.shown.page);
     match opened {
-        Opened::Try(kept) => trial::report_try(&kept, arguments.json, page),
-        Opened::Profile(kept) => profile::report_profile(&kept, arguments.json, page),
+        Opened::Command(kept) => command::report_command(&kept, arguments.json, page),
         Opened::Run(folder, kind) if arguments.published.is_none() => {
             claims::report_again(&folder, kind, arguments)?.map_or_else(|| report_run(&folder, arguments), Ok)
         }

@@ -1,47 +1,36 @@
 //! Kept folders as verbs open them: by the kind in their plan, with their damage named.
 
 use anyhow::Result;
-use record::folder::{Kept, RunFolder};
+use record::command::{KeptCommand, schema_of};
+use record::folder::RunFolder;
 use record::kind::Kind;
-use record::profile::{PROFILE_SCHEMA, ProfilePlan, ProfileRun};
 use record::summary::Summary;
-use record::trial::{TRIAL_SCHEMA, TrialPlan, TriedRun};
 
 use super::runs_folder;
 
 /// Exit code of a verb whose answer rests on a damaged record.
 const DAMAGED: u8 = 3;
 
-/// A kept try.
-pub(super) type Tried = Kept<TrialPlan, TriedRun>;
-/// A kept profile.
-pub(super) type Profiled = Kept<ProfilePlan, ProfileRun>;
-
 /// A kept folder.
 pub(super) enum Opened {
     /// A run of methods, whatever it was made for.
     Run(RunFolder, Kind),
-    Try(Tried),
-    Profile(Profiled),
+    /// A study of a user's program.
+    Command(KeptCommand),
 }
 
 impl Opened {
-    /// The kind of work on a user's program; `None` for runs of methods.
+    /// The kind of a study of a user's program; `None` for runs of methods.
     pub(super) fn program(&self) -> Option<&'static str> {
         match self {
-            Opened::Try(_) => Some("a try"),
-            Opened::Profile(_) => Some("a profile"),
+            Opened::Command(kept) => Some(if kept.plan.kind == Kind::Profile { "a profile" } else { "a try" }),
             Opened::Run(..) => None,
         }
     }
 
-    /// True for a try or profile that a signal or a kill ended.
+    /// True for a study of a user's program that a signal or a kill ended.
     pub(super) fn is_interrupted(&self) -> bool {
-        match self {
-            Opened::Try(kept) => kept.interrupted,
-            Opened::Profile(kept) => kept.interrupted,
-            Opened::Run(..) => false,
-        }
+        matches!(self, Opened::Command(kept) if kept.interrupted)
     }
 }
 
@@ -61,8 +50,7 @@ pub(super) fn open_any(name: &str) -> Result<Opened> {
 
 fn opened(folder: RunFolder) -> Result<Opened> {
     Ok(match folder.kind()? {
-        Kind::Try => Opened::Try(folder.whole(TRIAL_SCHEMA)?),
-        Kind::Profile => Opened::Profile(folder.whole(PROFILE_SCHEMA)?),
+        kind @ (Kind::Try | Kind::Profile) => Opened::Command(folder.whole(schema_of(kind))?),
         kind => Opened::Run(folder, kind),
     })
 }
@@ -81,8 +69,8 @@ pub(super) fn code_of_run(summary: &Summary, code: u8) -> u8 {
     report_damage(&summary.run, summary.damage(), code)
 }
 
-/// Exit code of a verb that used a try or profile: 3 if it is damaged, which is named.
-pub(super) fn code_of<P, L>(kept: &Kept<P, L>, code: u8) -> u8 {
+/// Exit code of a verb that used a study of a program: 3 if it is damaged, which is named.
+pub(super) fn code_of(kept: &KeptCommand, code: u8) -> u8 {
     let name = kept.folder.path().file_name().unwrap_or_default().to_string_lossy();
     report_damage(&name, kept.damage.iter().map(String::as_str), code)
 }

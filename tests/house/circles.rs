@@ -24,7 +24,7 @@ fn circle(graph: &Graph) -> Option<String> {
     graph.keys().find_map(|node| walk(graph, node, &mut Vec::new(), &mut done))
 }
 
-/// The module that a file of a crate is, as its path: `src/run/trial/mod.rs` is `run/trial`.
+/// The module that a file of a crate is, as its path: `src/run/command/mod.rs` is `run/command`.
 fn module_of(name: &str) -> Option<String> {
     let path = name.split_once("src/")?.1.strip_suffix(".rs")?;
     Some(path.strip_suffix("/mod").unwrap_or(path).to_owned()).filter(|path| !["lib", "main"].contains(&path.as_str()))

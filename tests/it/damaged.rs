@@ -379,7 +379,7 @@ fn a_try_that_is_gone_on_with_ends_sound() {
     let folder = place.file("try");
     copy(&kept().join("try"), &folder);
     let path = folder.to_str().unwrap();
-    let said = place.run(&["try", "--resume", path, "--budget", "1s"]);
+    let said = place.run(&["try", "--resume", path, "--budget", "1s", "--", "true", "sh -c :"]);
     assert_eq!(said.code, 0, "{}", said.err);
     wait_until("the try is kept", || folder.join(SUMMARY).is_file());
     let said = place.run(&["report", path]);

@@ -103,14 +103,20 @@ fn resumed(verb: &str, signal: &str, number: u32) {
     std::fs::remove_file(&marker).unwrap();
     let before = std::fs::read_to_string(out.join("launches.jsonl")).unwrap();
     assert!(before.lines().count() >= 7, "{before}");
-    let said = place.run(&[verb, "--resume", out.to_str().unwrap(), "--json"]);
+    let out_name = out.to_str().unwrap();
+    // What is executed is this command line's: another command, or none, is refused.
+    for (command, reason) in [(vec!["--", "echo other"], "another command"), (vec![], "nothing to")] {
+        let wrong = place.run(&[&[verb, "--resume", out_name][..], &command].concat());
+        assert!(wrong.code == 1 && wrong.err.contains(reason), "{}", wrong.err);
+    }
+    let said = place.run(&[verb, "--resume", out_name, "--json", "--", &line]);
     let all = json(&said.out);
     assert_eq!((said.code, all["blocks"].as_u64()), (0, Some(6)), "{all:#}");
     let after = std::fs::read_to_string(out.join("launches.jsonl")).unwrap();
     let whole = before.rfind('\n').map_or(0, |at| at + 1);
     assert!(after.starts_with(&before[..whole]), "what was measured stays as it was");
     let other = if verb == "try" { "profile" } else { "try" };
-    let wrong = place.run(&[other, "--resume", out.to_str().unwrap()]);
+    let wrong = place.run(&[other, "--resume", out_name, "--", &line]);
     assert!(wrong.code == 1 && wrong.err.contains(&format!("there is no {other}")), "{}", wrong.err);
 }
 

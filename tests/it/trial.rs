@@ -165,7 +165,7 @@ fn a_try_that_is_killed_ends_its_command_and_can_be_completed() {
         wait_until("the command is gone", || running("64.0625") == 0);
     }
     std::fs::remove_file(&marker).unwrap();
-    let said = place.run(&["try", "--resume", name, "--json"]);
+    let said = place.run(&["try", "--resume", name, "--json", "--", &line]);
     let all: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
     assert_eq!((said.code, all["blocks"].as_u64()), (0, Some(6)));
 }

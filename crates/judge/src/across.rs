@@ -9,18 +9,16 @@ use record::across::{
 };
 use record::cell::parameter_words;
 use record::claim::Answers;
-use record::folder::Kept;
+use record::command::KeptCommand;
 use record::kind::Kind;
 use record::machine::environment::Environment;
 use record::outcome::Status;
-use record::profile::{ProfilePlan, ProfileRun};
 use record::summary::Summary;
-use record::trial::{TrialPlan, TriedRun};
 
+use crate::claims;
+use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, Measured, Question, Questions, RunCell, by_question, pairs};
-use crate::trial::Times;
-use crate::{claims, profile, trial};
 
 /// Prefix of the field of a worker's SHA-256.
 const WORKER: &str = "worker.";
@@ -61,32 +59,19 @@ impl Run {
         })
     }
 
-    /// A try.
-    pub fn tried(kept: &Kept<TrialPlan, TriedRun>) -> Run {
+    /// A study of a user's program.
+    pub fn of_command(kept: &KeptCommand) -> Run {
         let plan = &kept.plan;
-        let own = [&plan.run, &plan.created, &plan.version].map(String::clone);
-        Run::program(Kind::Try, kept, own, &plan.environment, trial::costs(plan, &kept.launches))
-    }
-
-    /// A profile.
-    pub fn profiled(kept: &Kept<ProfilePlan, ProfileRun>) -> Run {
-        let plan = &kept.plan;
-        let own = [&plan.run, &plan.created, &plan.version].map(String::clone);
-        Run::program(Kind::Profile, kept, own, &plan.environment, profile::costs(plan, &kept.launches))
-    }
-
-    fn program<P, L>(
-        kind: Kind,
-        kept: &Kept<P, L>,
-        [run, created, version]: [String; 3],
-        headline: &BTreeMap<String, String>,
-        costs: Vec<Times>,
-    ) -> Run {
-        let run = ComparedRun { run, created, interrupted: kept.interrupted, damage: kept.damage.clone() };
-        let version = ("version".to_owned(), version);
-        let facts = headline.clone().into_iter().chain([version]).collect();
-        let measured = arms(kind, costs);
-        Run { run, headline: headline.clone(), facts, measured, answers: None, is_program: true }
+        let (run, created) = (plan.run.clone(), plan.created.clone());
+        let version = ("version".to_owned(), plan.version.clone());
+        Run {
+            run: ComparedRun { run, created, interrupted: kept.interrupted, damage: kept.damage.clone() },
+            headline: plan.environment.clone(),
+            facts: plan.environment.clone().into_iter().chain([version]).collect(),
+            measured: arms(plan.kind, command::costs(plan, &kept.launches)),
+            answers: None,
+            is_program: true,
+        }
     }
 
     /// True for a try or profile, which is compared with its like only.

@@ -148,7 +148,7 @@ pub(crate) fn adjust(all: &mut [Vec<Compared>], margin: f64) {
 }
 
 /// Tells whether what an interval says is what may be said among all.
-fn holds(alone: Verdict, among_all: Region) -> bool {
+pub(crate) fn holds(alone: Verdict, among_all: Region) -> bool {
     match alone {
         Verdict::Faster { .. } => among_all == Region::Faster,
         Verdict::Slower { .. } => among_all == Region::Slower,

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use record::method::Role;
 use record::state::State;
-use record::summary::{Estimate as Shown, Verdict};
+use record::summary::Estimate as Shown;
 use stats::estimate::{Estimate, Point, confidence, estimate, prior};
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
-use stats::t::two_sided_p;
 
 use crate::evidence::{CellEvidence, Evidence};
 use crate::groups::Group;
@@ -88,34 +87,14 @@ pub(crate) struct Estimated {
     pub freedom: f64,
 }
 
-impl Estimated {
-    /// The logarithm of the ratio in standard errors.
-    pub fn z(&self) -> f64 {
-        if self.error > 0.0 { self.estimate.ratio.ln() / self.error } else { 0.0 }
-    }
-
-    /// The probability of the logarithm lying this far from zero where there is no difference, two-sided.
-    pub fn p(&self) -> f64 {
-        two_sided_p(self.z(), self.freedom)
-    }
-
-    /// The one-sided probability of what a verdict says, where the truth lies at the edge of the margin.
-    pub fn p_of(&self, verdict: Verdict, margin: f64) -> Option<f64> {
-        let (log, edge) = (self.estimate.ratio.ln(), (1.0 + margin).ln());
-        let tail =
-            |distance: f64| if self.error > 0.0 { two_sided_p(distance / self.error, self.freedom) / 2.0 } else { 0.0 };
-        match verdict {
-            Verdict::Faster { .. } => Some(tail(-edge - log)),
-            Verdict::Slower { .. } => Some(tail(log - edge)),
-            Verdict::Within { .. } => Some(tail((edge - log).min(log + edge))),
-            Verdict::NotSettled => None,
-        }
-    }
+/// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
+pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Estimate> {
+    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
+    estimate(&points, &Prior::NONE, level).ok()
 }
 
-/// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
+/// The same as it is shown.
 pub(crate) fn of_logs(logs: &[f64], level: f64) -> Option<Estimated> {
-    let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
-    let fitted = estimate(&points, &Prior::NONE, level).ok()?;
+    let fitted = of_series(logs, level)?;
     Some(Estimated { estimate: shown(&fitted), error: fitted.error, freedom: fitted.freedom })
 }

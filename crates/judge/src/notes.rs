@@ -1,8 +1,7 @@
 //! Notes on a run as a whole.
 
+use record::command::KeptCommand;
 use record::experiment::Experiment;
-use record::folder::Kept;
-use record::kind::Kind;
 use record::state::State;
 use record::summary::Note;
 
@@ -20,12 +19,13 @@ pub fn notes(state: &State) -> Vec<Note> {
     notes
 }
 
-/// Code and sentence for each damage of a kept try or profile, and for its early end.
-pub(crate) fn of_program<P, L>(kept: &Kept<P, L>, kind: Kind) -> impl Iterator<Item = (String, String)> {
-    let damaged = kept.damage.iter().map(|seen| ("damaged".to_owned(), format!("the record is damaged: {seen}")));
-    let (kind, name) = (kind.word(), kept.folder.path().file_name().unwrap_or_default().display());
-    let text = format!("this {kind} was interrupted; pagewise {kind} --resume {name} completes it");
-    damaged.chain(kept.interrupted.then(|| (INTERRUPTED.to_owned(), text)))
+/// Notes on each damage of a kept study of a command, and on its early end.
+pub(crate) fn of_command(kept: &KeptCommand) -> impl Iterator<Item = Note> {
+    let note = |code: &str, text| Note { code: code.to_owned(), experiment: String::new(), text };
+    let damaged = kept.damage.iter().map(move |seen| note("damaged", format!("the record is damaged: {seen}")));
+    let (kind, name) = (kept.plan.kind.word(), kept.folder.path().file_name().unwrap_or_default().display());
+    let text = format!("this {kind} was interrupted; pagewise {kind} --resume {name} with its command completes it");
+    damaged.chain(kept.interrupted.then(|| note(INTERRUPTED, text)))
 }
 
 /// Experiments with less time than their default values need.

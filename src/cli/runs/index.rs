@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::tags;
 use crate::cli::opened::{Opened, open};
-use crate::cli::trial;
 use crate::worker::private_cache;
 
 /// Changes where what is remembered has another shape.
@@ -163,8 +162,7 @@ fn read(name: &str, store: &Path) -> Entry {
         // A try or profile, another version's run, or nothing that can be read.
         _ => {
             let line = open(&folder.display().to_string()).and_then(|opened| match opened {
-                Opened::Try(kept) => Ok((trial::line_of_try(&kept), kept.plan.created)),
-                Opened::Profile(kept) => Ok((format!("profile of {}", kept.plan.shown), kept.plan.created)),
+                Opened::Command(kept) => Ok((report::command::line(&judge::command::judge(&kept)), kept.plan.created)),
                 Opened::Run(folder, _) => folder.plan().map(|plan| ("damaged".to_owned(), plan.created)),
             });
             match line {

@@ -15,7 +15,7 @@ use record::sizes::about_size;
 use report::escape::terminal;
 
 use super::opened::{Opened, code_of_run, open_any};
-use super::{print, print_json, profile, runs_folder, trial};
+use super::{command, print, print_json, runs_folder};
 use crate::plan::catalog;
 use crate::run::{self, replay::judged};
 pub(super) use index::{Entry, entries};
@@ -170,8 +170,7 @@ fn is_wanted(entry: &Entry, arguments: &RunsArgs) -> bool {
 
 fn show(name: &str, json: bool) -> Result<u8> {
     let (folder, kind) = match open_any(name)? {
-        Opened::Try(kept) => return trial::report_try(&kept, json, None),
-        Opened::Profile(kept) => return profile::report_profile(&kept, json, None),
+        Opened::Command(kept) => return command::report_command(&kept, json, None),
         Opened::Run(folder, kind) => (folder, kind),
     };
     let state = folder.state()?;

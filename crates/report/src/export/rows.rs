@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use record::profile::{Amount, ProfileSummary};
-use record::trial::{Cost, TrialPlan, TriedRun};
+use record::command::{Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary};
 
 use super::flat::Field;
 use super::{csv, ndjson};
@@ -19,23 +18,31 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// A row a run, warm-ups included: their block is negative.
-    pub fn tried(plan: &TrialPlan, runs: &[TriedRun]) -> Rows {
+    /// The rows of a study.
+    pub fn new(kept: &KeptCommand, summary: &CommandSummary) -> Rows {
+        match summary {
+            CommandSummary::Try(_) => Rows::of_launches(kept),
+            CommandSummary::Profile(summary) => Rows::of_prices(summary),
+        }
+    }
+
+    /// A row a launch, warm-ups included: their block is negative.
+    fn of_launches(kept: &KeptCommand) -> Rows {
         let columns =
             [["run", "arm", "role", "command", "block", "end"].as_slice(), &COST.map(|(name, _)| name)].concat();
-        let row = |run: &TriedRun| {
-            let arm = &plan.arms[run.arm];
-            let texts = [&plan.run, &arm.name, &word(&arm.role), &arm.shown].map(|text| Field::Text(text.clone()));
+        let row = |launch: &CommandLaunch| {
+            let (arm, cost) = (kept.plan.arms.get(launch.arm)?, launch.cost.as_ref()?);
+            let texts = [&kept.plan.run, &arm.name, &word(&arm.role), &arm.shown].map(|text| Field::Text(text.clone()));
             let mut row = Vec::from(texts);
-            row.extend([Field::Number(run.block as f64), Field::Text(word(&run.cost.end))]);
-            row.extend(COST.map(|(_, of)| Field::Number(of(&run.cost))));
-            row
+            row.extend([Field::Number(launch.block as f64), Field::Text(word(&cost.end))]);
+            row.extend(COST.map(|(_, of)| Field::Number(of(cost))));
+            Some(row)
         };
-        Rows { columns, rows: runs.iter().filter(|r| r.arm < plan.arms.len()).map(row).collect() }
+        Rows { columns, rows: kept.launches.iter().filter_map(row).collect() }
     }
 
     /// A row a kind of memory event.
-    pub fn profiled(summary: &ProfileSummary) -> Rows {
+    fn of_prices(summary: &ProfileSummary) -> Rows {
         let columns = [
             "run",
             "command",
@@ -54,7 +61,7 @@ impl Rows {
         let rows = summary.prices.iter().map(|price| {
             let mut row = vec![
                 Field::Text(summary.plan.run.clone()),
-                Field::Text(summary.plan.shown.clone()),
+                Field::Text(summary.plan.arms[0].shown.clone()),
                 Field::Text(word(&price.kind)),
                 Field::Number(price.count),
             ];
@@ -80,7 +87,7 @@ fn word(of: &impl serde::Serialize) -> String {
     serde_json::to_value(of).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
-type CostColumn = (&'static str, fn(&Cost) -> f64);
+type CostColumn = (&'static str, fn(&CommandCost) -> f64);
 const COST: [CostColumn; 15] = [
     ("code", |c| f64::from(c.code)),
     ("wall_s", |c| c.wall_ns as f64 * 1e-9),

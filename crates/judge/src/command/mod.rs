@@ -1,0 +1,82 @@
+//! Studies of a user's program, judged: costs of launches that were interleaved in blocks, and prices of its memory events.
+//! Pure.
+
+mod failure;
+pub mod profile;
+mod proof;
+pub mod trial;
+
+use record::command::{CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode};
+use record::kind::Kind;
+use record::summary::Note;
+use stats::interval::LEAST_LAUNCHES;
+
+pub use failure::given_up;
+
+/// Processes of a command from which on their start is worth a remark.
+const MANY: u64 = 10;
+
+/// Judges a kept study; its damage is noted.
+pub fn judge(kept: &KeptCommand) -> CommandSummary {
+    let remarks = crate::notes::of_command(kept);
+    if kept.plan.kind == Kind::Profile {
+        let mut summary = profile::judge(&kept.plan, &kept.launches);
+        summary.notes.extend(remarks);
+        CommandSummary::Profile(Box::new(summary))
+    } else {
+        let mut summary = trial::judge(&kept.plan, &kept.launches);
+        summary.notes.extend(remarks);
+        CommandSummary::Try(Box::new(summary))
+    }
+}
+
+/// The half-width that decides whether another block is run.
+pub fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
+    let of_kind = if plan.kind == Kind::Profile { profile::half_width } else { trial::half_width };
+    of_kind(plan, launches)
+}
+
+/// Times of one arm in every block.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Times {
+    /// The command as the user wrote it.
+    pub command: String,
+    /// The arm of a try, or `command`.
+    pub arm: String,
+    /// Name of the time: `cpu`, `kernel`, `wall`, `page-faults`.
+    pub time: &'static str,
+    /// Seconds of each block.
+    pub seconds: Vec<f64>,
+}
+
+/// Costs in each block, for another study to be compared with; nothing of what is not to be believed.
+pub(crate) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times> {
+    let of_kind = if plan.kind == Kind::Profile { profile::costs } else { trial::costs };
+    of_kind(plan, launches)
+}
+
+/// Launches of the command in a mode, with their costs.
+fn costs_in(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item = &CommandCost> {
+    launches.iter().filter(move |launch| launch.mode == mode).filter_map(|launch| launch.cost.as_ref())
+}
+
+/// A remark on a whole study.
+fn note(code: &str, text: String) -> Note {
+    Note { code: code.to_owned(), experiment: String::new(), text }
+}
+
+/// Remarks that any study may have, with its number of blocks if it was measured.
+fn notes(launches: &[CommandLaunch], blocks: Option<usize>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let processes =
+        launches.iter().filter(|l| l.arm == 0).find_map(|l| Some(l.cost.as_ref()?.proof.as_ref()?.processes));
+    if let Some(count) = processes.filter(|count| *count > MANY) {
+        let text = format!("the command starts {count} processes; what they cost to start is part of every figure");
+        notes.push(note("many-processes", text));
+    }
+    if blocks.is_some_and(|blocks| blocks < LEAST_LAUNCHES) {
+        let text = format!("no interval below {LEAST_LAUNCHES} blocks; give it more time with --budget");
+        notes.push(note("too-few", text));
+    }
+    notes
+}

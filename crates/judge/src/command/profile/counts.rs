@@ -1,0 +1,128 @@
+//! Counts of a launch of the command: by kind if each fault was followed, in total otherwise.
+
+use std::collections::BTreeMap;
+
+use record::command::{
+    CommandCost, CommandEnd, CommandLaunch, CommandPlan, EventCounts, Faults, LaunchMode, MemoryEvent,
+};
+
+use crate::command::costs_in;
+
+/// Share of followed faults that may differ from the command's own count before it is said.
+const UNLIKE: f64 = 0.1;
+/// Faults that holding the command back until it is followed may bring.
+const HOLDING: f64 = 100.0;
+
+/// Counts and their credibility.
+pub(super) struct Counted<'a> {
+    /// As it is shown: means over launches.
+    pub shown: EventCounts,
+    /// Launches whose faults were followed; none if kinds are not known.
+    pub followed: Vec<(&'a CommandCost, &'a Faults)>,
+    /// The reason why it cannot be believed.
+    pub doubt: Option<String>,
+}
+
+impl Counted<'_> {
+    pub fn of(&self, event: MemoryEvent) -> f64 {
+        self.shown.events.get(&event).copied().unwrap_or(0.0)
+    }
+
+    /// Mean of a followed count.
+    pub fn mean(&self, count: fn(&Faults) -> u64) -> f64 {
+        mean(self.followed.iter().map(|(_, faults)| count(faults) as f64))
+    }
+
+    /// Minor faults of a followed launch.
+    pub fn followed_faults(&self) -> Option<f64> {
+        (!self.followed.is_empty()).then(|| mean(self.followed.iter().map(|(cost, _)| cost.minor_faults as f64)))
+    }
+
+    fn events(&self) -> BTreeMap<MemoryEvent, f64> {
+        let of = |count| self.mean(count);
+        let in_calls = |(cost, faults): &(&CommandCost, &Faults)| cost.minor_faults.saturating_sub(faults.in_user());
+        let in_calls = mean(self.followed.iter().map(|pair| in_calls(pair) as f64));
+        // Every page that was given to the program is taken from it once.
+        let given = of(Faults::first_writes) + of(|f| f.zero_write + f.cow + f.file_write) + in_calls;
+        BTreeMap::from([
+            (MemoryEvent::Heap, of(|f| f.heap)),
+            (MemoryEvent::Anonymous, of(|f| f.anonymous)),
+            (MemoryEvent::Stack, of(|f| f.stack)),
+            (MemoryEvent::Shared, of(|f| f.shared)),
+            (MemoryEvent::Again, of(|f| f.again)),
+            (MemoryEvent::Elsewhere, of(|f| f.elsewhere)),
+            (MemoryEvent::ZeroRead, of(|f| f.zero_read)),
+            (MemoryEvent::ZeroWrite, of(|f| f.zero_write)),
+            (MemoryEvent::Cow, of(|f| f.cow)),
+            (MemoryEvent::File, of(|f| f.file)),
+            (MemoryEvent::FileWrite, of(|f| f.file_write)),
+            (MemoryEvent::Huge, of(|f| f.huge)),
+            (MemoryEvent::InCalls, in_calls),
+            (MemoryEvent::FreeBase, given),
+            (MemoryEvent::FreeHuge, of(|f| f.huge)),
+        ])
+    }
+
+    /// Records that were lost, or a command that had other faults while it was followed.
+    fn doubt(&self) -> Option<String> {
+        let lost: u64 = self.followed.iter().map(|(_, f)| f.lost.max(f.counted.saturating_sub(f.samples))).sum();
+        if lost > 0 {
+            return Some(format!(
+                "{lost} records of page faults were lost, because they came faster than they could be read; --totals goes without them"
+            ));
+        }
+        let (followed, plain) = (self.followed_faults()?, self.shown.minor_faults);
+        ((followed - plain).abs() > UNLIKE * plain + HOLDING).then(|| {
+            format!("the command had {followed:.0} page faults while they were followed and {plain:.0} otherwise, so it was not the same")
+        })
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    if count > 0.0 { sum / count } else { 0.0 }
+}
+
+/// `None` if no plain launch ended.
+pub(super) fn counted<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> Option<Counted<'a>> {
+    let ended = |launch: &&CommandLaunch| launch.cost.as_ref().is_some_and(|cost| cost.end == CommandEnd::Exit);
+    let judged = launches.iter().filter(|launch| launch.block >= 0).filter(ended);
+    let costs = |mode| judged.clone().filter(move |launch| launch.mode == mode).filter_map(|l| l.cost.as_ref());
+    let plain: Vec<&CommandCost> = costs(LaunchMode::Plain).collect();
+    if plain.is_empty() {
+        return None;
+    }
+    let of_plain = |of: fn(&CommandCost) -> u64| mean(plain.iter().map(|cost| of(cost) as f64));
+    let followed = costs(LaunchMode::Followed).filter_map(|cost| Some((cost, cost.faults.as_ref()?))).collect();
+    let mut counted = Counted { shown: EventCounts::default(), followed, doubt: None };
+    let minor_faults = of_plain(|cost| cost.minor_faults);
+    counted.shown = EventCounts {
+        events: if counted.followed.is_empty() {
+            BTreeMap::from([(MemoryEvent::Unknown, minor_faults), (MemoryEvent::FreeBase, minor_faults)])
+        } else {
+            counted.events()
+        },
+        minor_faults,
+        major_faults: of_plain(|cost| cost.major_faults),
+        switches: of_plain(|cost| cost.voluntary_switches.saturating_add(cost.involuntary_switches)),
+        processes: counted.mean(|faults| faults.processes),
+        max_rss_bytes: of_plain(|cost| cost.max_rss_kib) * 1024.0,
+        ..EventCounts::default()
+    };
+    let shown = &mut counted.shown;
+    shown.events.extend([
+        (MemoryEvent::ReadCalls, of_plain(|cost| cost.read_calls)),
+        (MemoryEvent::ReadBytes, of_plain(|cost| cost.read_bytes)),
+        (MemoryEvent::WriteCalls, of_plain(|cost| cost.write_calls)),
+        (MemoryEvent::WriteBytes, of_plain(|cost| cost.write_bytes)),
+    ]);
+    let traced = costs_in(launches, LaunchMode::Traced).find(|cost| cost.end == CommandEnd::Exit);
+    if let Some(seen) = traced.and_then(|cost| cost.proof.as_ref()) {
+        shown.end_rss_bytes = seen.end_rss_bytes as f64;
+        shown.end_huge_bytes = seen.end_huge_bytes as f64;
+        shown.end_base_bytes = seen.end_anonymous_bytes.saturating_sub(seen.end_huge_bytes) as f64;
+    }
+    let unnamed = plan.pages.as_ref().is_none_or(|pages| pages.page_bytes == 0);
+    counted.doubt = counted.doubt().or_else(|| unnamed.then(|| "the size of a page is not known".to_owned()));
+    Some(counted)
+}

@@ -1,0 +1,213 @@
+//! A profile, judged: counted memory events times prices that were measured between the launches, compared with the command's
+//! own time in the kernel, and what a change would save of it. `docs/validity.md` tests the rules of this module; a change to
+//! them needs new measurements there.
+
+mod candidates;
+mod counts;
+mod prices;
+
+use std::collections::BTreeMap;
+
+use record::command::{
+    Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, LaunchMode, MemoryEvent,
+    ProfileOutcome, ProfileSummary, schema_of,
+};
+use record::summary::Note;
+use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
+use stats::signed_rank::signed_rank_interval;
+
+use super::{Times, costs_in, failure, note};
+use counts::{Counted, counted};
+use prices::{BlockPrices, shown};
+
+pub use prices::{MIB, footprint_bytes};
+
+/// Bytes written from which on the output is worth a remark.
+const MUCH_BYTES: u64 = 1 << 30;
+
+/// Largest excess of explained over measured kernel time: the split of CPU time is sampled.
+const SURPLUS: f64 = 1.1;
+
+/// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
+const TICK_S: f64 = 0.004;
+
+/// One block: a plain launch and the prices that were measured next to it.
+struct Block<'a> {
+    plain: &'a CommandCost,
+    prices: BlockPrices,
+    /// Faults of the plain launch per recorded fault.
+    scale: f64,
+}
+
+impl Block<'_> {
+    /// Seconds of these events; an event without a price in this block costs nothing that is known.
+    fn cost_s(&self, counted: &Counted, takes_part: impl Fn(MemoryEvent) -> bool) -> f64 {
+        let scale = |event: MemoryEvent| if event.family() == EventFamily::Calls { 1.0 } else { self.scale };
+        let events = counted.shown.events.iter().filter(|(event, _)| takes_part(**event));
+        events.map(|(&event, count)| count * self.prices.of_kind_or_zero(event) * scale(event)).sum()
+    }
+}
+
+/// The estimate over blocks; nothing below six, or where a value is none.
+fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
+    let values: Vec<f64> = values.collect();
+    let interval = signed_rank_interval(&values, CONFIDENCE).ok().filter(|interval| interval.n >= LEAST_LAUNCHES)?;
+    Some(Amount { value: interval.estimate, low: interval.low, high: interval.high })
+}
+
+fn blocks<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch], counted: &Counted) -> Vec<Block<'a>> {
+    let last = launches.iter().map(|launch| launch.block).max().unwrap_or(-1);
+    let in_block = |block: i64, mode: LaunchMode| launches.iter().find(move |l| l.block == block && l.mode == mode);
+    let block = |block: i64| {
+        let plain = in_block(block, LaunchMode::Plain)?.cost.as_ref()?;
+        let prices = BlockPrices::measured(plan, |mode| in_block(block, mode))?;
+        let scale = match counted.followed_faults() {
+            Some(faults) if faults > 0.0 => plain.minor_faults as f64 / faults,
+            _ => 1.0,
+        };
+        Some(Block { plain, prices, scale })
+    };
+    (0..=last).filter_map(block).collect()
+}
+
+/// The half-width of the cost of faults relative to the launch's CPU time, by the blocks so far.
+pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
+    let counted = counted(plan, launches)?;
+    let line = line(&blocks(plan, launches, &counted), &counted, EventFamily::Faults)?;
+    Some((line.share.high - line.share.low) / 2.0)
+}
+
+fn line(blocks: &[Block], counted: &Counted, family: EventFamily) -> Option<CostLine> {
+    let cost_s = |block: &Block| block.cost_s(counted, |event| event.family() == family);
+    let share = amount(blocks.iter().map(|block| cost_s(block) / block.plain.cpu_s().max(1e-6)));
+    Some(CostLine { seconds: amount(blocks.iter().map(cost_s))?, share: share? })
+}
+
+/// Counts times prices of everything that the kernel does for memory against its whole time for the command.
+fn consistency(blocks: &[Block], counted: &Counted) -> Option<Consistency> {
+    // The split of CPU time is sampled by ticks: over all blocks together it is as good as it gets.
+    let system_s = blocks.iter().map(|block| block.plain.kernel_s()).sum::<f64>() / blocks.len() as f64;
+    if system_s <= 0.0 {
+        return None;
+    }
+    let explained = amount(blocks.iter().map(|block| block.cost_s(counted, |_| true) / system_s))?;
+    let unseen_s = TICK_S / (blocks.len() as f64).sqrt();
+    Some(Consistency { explained, holds: explained.low * system_s <= SURPLUS * system_s + unseen_s })
+}
+
+/// CPU time of the followed launch relative to the plain one of the same block.
+fn overhead(launches: &[CommandLaunch]) -> Option<Amount> {
+    let in_mode = |mode| launches.iter().filter(move |launch| launch.mode == mode && launch.block >= 0);
+    let cpu_s = |launch: &CommandLaunch| launch.cost.as_ref().map(CommandCost::cpu_s);
+    let plain = |block: i64| in_mode(LaunchMode::Plain).find(|launch| launch.block == block).and_then(cpu_s);
+    let logs = in_mode(LaunchMode::Followed).filter_map(|launch| Some((cpu_s(launch)? / plain(launch.block)?).ln()));
+    let logs = amount(logs.filter(|log| log.is_finite()))?;
+    Some(Amount { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() })
+}
+
+/// Cost of the command in each block; nothing if it is not to be believed.
+pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times> {
+    let counted = counted(plan, launches).filter(|c| c.doubt.is_none());
+    let Some(counted) = counted.filter(|_| failure::given_up(plan, launches, 0).is_none()) else { return Vec::new() };
+    let all = blocks(plan, launches, &counted);
+    let times = |time, cost_s: &dyn Fn(&Block) -> f64| Times {
+        command: plan.arms[0].shown.clone(),
+        arm: "command".to_owned(),
+        time,
+        seconds: all.iter().map(cost_s).collect(),
+    };
+    let faults_s = |block: &Block| block.cost_s(&counted, |event| event.family() == EventFamily::Faults);
+    vec![
+        times("cpu", &|block| block.plain.cpu_s()),
+        times("kernel", &|block| block.plain.kernel_s()),
+        times("page-faults", &faults_s),
+    ]
+}
+
+/// Predicted kernel time of each setting: the change in seconds, negative where it saves.
+pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Amount> {
+    summary.candidates.iter().map(|c| (c.setting.clone(), c.kernel_s.negated())).collect()
+}
+
+/// Judges a profile from its plan and launches alone.
+pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
+    let counted = counted(plan, launches);
+    let all = counted.as_ref().map(|c| blocks(plan, launches, c)).unwrap_or_default();
+    let doubt = counted.as_ref().and_then(|c| c.doubt.clone());
+    let (outcome, reason) = match (failure::given_up(plan, launches, 0), doubt) {
+        (Some(reason), _) => (ProfileOutcome::Failed, reason),
+        (None, Some(reason)) => (ProfileOutcome::Untrusted, reason),
+        (None, None) => (ProfileOutcome::Ok, String::new()),
+    };
+    let believed = counted.as_ref().filter(|_| outcome == ProfileOutcome::Ok);
+    let of = |family| believed.and_then(|counted| line(&all, counted, family));
+    let consistency = believed.and_then(|counted| consistency(&all, counted));
+    let holds = consistency.is_none_or(|c| c.holds);
+    let candidates = believed.filter(|_| holds).map(|counted| candidates::candidates(plan, counted, &all));
+    let mut notes = notes(plan, launches, counted.as_ref());
+    notes.extend(super::notes(launches, believed.map(|_| all.len())));
+    ProfileSummary {
+        schema: schema_of(plan.kind),
+        plan: plan.clone(),
+        outcome,
+        reason,
+        blocks: all.len(),
+        by_kind: counted.as_ref().is_some_and(|c| !c.followed.is_empty()),
+        cpu_s: amount(all.iter().map(|block| block.plain.cpu_s())),
+        kernel_s: amount(all.iter().map(|block| block.plain.kernel_s())),
+        overhead: overhead(launches),
+        prices: counted.as_ref().map(|c| shown(&all, c)).unwrap_or_default(),
+        faults: of(EventFamily::Faults),
+        freeing: of(EventFamily::Freeing),
+        calls: of(EventFamily::Calls),
+        consistency,
+        candidates: candidates.unwrap_or_default(),
+        counts: counted.map(|c| c.shown),
+        notes,
+    }
+}
+
+/// Remarks on the launches.
+fn notes(plan: &CommandPlan, launches: &[CommandLaunch], counted: Option<&Counted>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut remark = |code: &str, text: String| notes.push(note(code, text));
+    if let Some(reason) = costs_in(launches, LaunchMode::Followed).find_map(|cost| cost.faults_unseen.clone()) {
+        let text = format!("single page faults could not be followed ({reason}), so kinds are not known");
+        remark("totals-only", text);
+    } else if plan.totals_only {
+        remark("totals-only", "kinds of page faults were not requested (--totals)".to_owned());
+    }
+    let plain = costs_in(launches, LaunchMode::Plain).next();
+    if let Some(traced) = costs_in(launches, LaunchMode::Traced).next() {
+        let setuid = traced.proof.as_ref().map_or(0, |seen| seen.setuid);
+        if setuid > 0 {
+            remark(
+                "setuid",
+                format!(
+                    "{setuid} of its processes run with another user's rights (setuid); unless Pagewise runs as root their page faults cannot be followed"
+                ),
+            );
+        }
+        if plain.is_some_and(|plain| plain.code != traced.code) {
+            let text = "it ended in another way while it was watched by ptrace, so memory at its end is not known";
+            remark("not-watched", text.to_owned());
+        }
+    }
+    if let Some(major) = counted.map(|c| c.shown.major_faults).filter(|major| *major >= 1.0) {
+        let text = format!("{major:.0} major page faults a launch waited for a device; they are not priced");
+        remark("major-faults", text);
+    }
+    if let Some(plain) = plain.filter(|plain| plain.output_bytes >= MUCH_BYTES) {
+        let gib = plain.output_bytes as f64 / (1u64 << 30) as f64;
+        let text = format!("it wrote {gib:.1} GiB, which Pagewise read; --discard-output sends it to /dev/null");
+        remark("much-output", text);
+    }
+    if let Some(launch) = launches.iter().find(|launch| !launch.failed.is_empty()) {
+        remark("no-price", format!("there is no price: {}", launch.failed));
+    }
+    notes
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/command/profile.rs"]
+mod tests;

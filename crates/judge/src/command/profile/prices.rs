@@ -1,0 +1,136 @@
+//! Prices of single events, from workers that ran between the runs of the command.
+
+use std::collections::BTreeMap;
+
+use record::command::{
+    CommandEnd, CommandLaunch, CommandPlan, EventFamily, LaunchMode, MemoryEvent, Price, PricePhase,
+};
+use stats::quantile::quantile;
+
+use super::counts::Counted;
+use super::{Block, amount};
+
+/// Bytes of a mebibyte.
+pub const MIB: u64 = 1 << 20;
+/// The least footprint that is priced: fewer faults are not resolved.
+const LEAST_BYTES: u64 = 4 * MIB;
+/// A price whose ninth decile is this many times the first is called unsteady.
+const UNSTEADY: f64 = 1.5;
+
+/// Memory of the price's worker: as much as the largest process of the command had, in whole huge pages.
+pub fn footprint_bytes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<u64> {
+    let ended = launches.iter().filter_map(|r| r.cost.as_ref()).find(|c| c.end == CommandEnd::Exit)?;
+    let unit = huge_page_bytes(plan).max(2 * MIB);
+    Some((ended.max_rss_kib * 1024).max(LEAST_BYTES).div_ceil(unit) * unit)
+}
+
+fn huge_page_bytes(plan: &CommandPlan) -> u64 {
+    plan.pages.as_ref().map_or(0, |pages| pages.huge_page_bytes)
+}
+
+/// Seconds for one event of each kind, by one block.
+pub(super) struct BlockPrices {
+    each: BTreeMap<MemoryEvent, f64>,
+    huge_again: Option<f64>,
+}
+
+impl BlockPrices {
+    pub fn measured<'a>(
+        plan: &CommandPlan,
+        run: impl Fn(LaunchMode) -> Option<&'a CommandLaunch>,
+    ) -> Option<BlockPrices> {
+        let phase = |what: LaunchMode, name: &str| run(what).and_then(|r| r.phases.get(name)).copied();
+        let mut prices = base(&phase)?;
+        let huge_again = huge(plan, &phase, &mut prices);
+        events(&phase, &mut prices);
+        let copied = phase(LaunchMode::PriceCow, "write").map(|p| per_fault(p, 0));
+        prices.extend(copied.map(|price| (MemoryEvent::Cow, price)));
+        Some(BlockPrices { each: prices, huge_again })
+    }
+
+    pub fn of_kind_or_zero(&self, event: MemoryEvent) -> f64 {
+        self.of(event).unwrap_or(0.0)
+    }
+
+    /// A fault without a price of its own costs as much as a first write; a huge page does not.
+    pub fn of(&self, event: MemoryEvent) -> Option<f64> {
+        let usual = event.family() == EventFamily::Faults && event != MemoryEvent::Huge;
+        self.each.get(&event).or_else(|| self.each.get(&MemoryEvent::Heap).filter(|_| usual)).copied()
+    }
+
+    /// A huge page whose frame the process itself has given back; what a first one costs where that is not known.
+    pub fn huge_again(&self) -> f64 {
+        self.huge_again.unwrap_or_else(|| self.of_kind_or_zero(MemoryEvent::Huge))
+    }
+}
+
+/// Seconds a fault, without the loop around it.
+fn per_fault(phase: PricePhase, loop_ns: u64) -> f64 {
+    phase.cpu_ns.saturating_sub(loop_ns) as f64 * 1e-9 / phase.minor_faults.max(1) as f64
+}
+
+fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<BTreeMap<MemoryEvent, f64>> {
+    let of = |name| phase(LaunchMode::PriceBase, name);
+    let first = per_fault(of("first-touch")?, of("re-touch")?.cpu_ns);
+    let unmap = of("unmap")?;
+    let mut prices = BTreeMap::from([(MemoryEvent::Heap, first)]);
+    prices.insert(MemoryEvent::FreeBase, unmap.cpu_ns as f64 * 1e-9 / unmap.ops.max(1) as f64);
+    Some(prices)
+}
+
+/// Puts the prices of huge pages to the others and returns that of one whose frame was given back just before.
+fn huge(
+    plan: &CommandPlan,
+    phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>,
+    prices: &mut BTreeMap<MemoryEvent, f64>,
+) -> Option<f64> {
+    let of = |name| phase(LaunchMode::PriceHuge, name);
+    let (first, again, unmap) = (of("first-touch")?, of("re-touch")?, of("unmap")?);
+    let pages = (unmap.bytes / huge_page_bytes(plan).max(1)).max(1);
+    // Where huge pages had run out, this is no price of one.
+    if first.minor_faults != pages {
+        return None;
+    }
+    prices.insert(MemoryEvent::Huge, per_fault(first, again.cpu_ns));
+    prices.insert(MemoryEvent::FreeHuge, unmap.cpu_ns as f64 * 1e-9 / pages as f64);
+    of("refault").filter(|refault| refault.minor_faults == pages).map(|refault| per_fault(refault, again.cpu_ns))
+}
+
+fn events(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {
+    let of = |name| phase(LaunchMode::PriceEvents, name);
+    let faults = [
+        (MemoryEvent::ZeroRead, "zero-read"),
+        (MemoryEvent::ZeroWrite, "zero-write"),
+        (MemoryEvent::File, "file-map"),
+        (MemoryEvent::FileWrite, "file-write"),
+    ];
+    prices.extend(faults.into_iter().filter_map(|(kind, name)| Some((kind, per_fault(of(name)?, 0)))));
+    for (call, byte, calls, bytes) in [
+        (MemoryEvent::ReadCalls, MemoryEvent::ReadBytes, "read-calls", "read-bytes"),
+        (MemoryEvent::WriteCalls, MemoryEvent::WriteBytes, "write-calls", "write-bytes"),
+    ] {
+        let (Some(calls), Some(bytes)) = (of(calls), of(bytes)) else { continue };
+        let one = calls.cpu_ns as f64 * 1e-9 / calls.ops.max(1) as f64;
+        let copy = (bytes.cpu_ns as f64 * 1e-9 - one * bytes.ops as f64).max(0.0);
+        prices.insert(call, one);
+        prices.insert(byte, copy / bytes.bytes.max(1) as f64);
+    }
+}
+
+/// The prices of what the command did at all, the dearest first.
+pub(super) fn shown(blocks: &[Block], counted: &Counted) -> Vec<Price> {
+    let kinds = counted.shown.events.iter().filter(|(_, count)| **count > 0.0).map(|(kind, _)| *kind);
+    let mut prices: Vec<Price> = kinds.filter_map(|kind| price(kind, blocks, counted)).collect();
+    prices.sort_by(|a, b| b.together_s.value.total_cmp(&a.together_s.value));
+    prices
+}
+
+fn price(kind: MemoryEvent, blocks: &[Block], counted: &Counted) -> Option<Price> {
+    let values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.of(kind)).collect();
+    let together_s = amount(blocks.iter().map(|block| block.cost_s(counted, |event| event == kind)))?;
+    let each_s = amount(values.iter().copied())?;
+    let decile = |p: f64| quantile(&mut values.clone(), p).unwrap_or(0.0);
+    let spread = if decile(0.1) > 0.0 { decile(0.9) / decile(0.1) } else { 1.0 };
+    let count = counted.of(kind);
+    Some(Price { kind, count, together_s, each_s, spread, unsteady: spread > UNSTEADY })
+}

@@ -1,0 +1,80 @@
+//! True if a setting was seen to take effect. Where it was not, its figures would say nothing of it.
+
+use record::command::{Arm, ArmRole, CommandLaunch, CommandPlan, Observed, ProofSummary};
+use record::setting::Proof;
+use stats::estimate::Estimate;
+
+/// Least increase of memory in huge pages, in bytes: one huge page of the smallest size in use.
+const HUGE: u64 = 2 << 20;
+/// Least change of page faults besides their interval: less is what the start of a program brings.
+const MOVED: f64 = 0.01;
+
+fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&Observed> {
+    runs.iter().filter(|r| r.arm == arm).find_map(|r| r.cost.as_ref()?.proof.as_ref())
+}
+
+/// Proof of an arm's effect, given the ratio of its page faults to the baseline's.
+pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faults: Option<&Estimate>) -> ProofSummary {
+    let subject = &plan.arms[arm];
+    let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else { return ProofSummary::default() };
+    let usual = |role: ArmRole| {
+        let index = plan.arms.iter().position(|a| a.role == role);
+        index.and_then(|i| seen(runs, i)).map_or(0, |s| s.huge_bytes)
+    };
+    let usual_huge = usual(ArmRole::Baseline).max(usual(ArmRole::Again));
+    let mut words = Vec::new();
+    let mut effect = true;
+    if let Some(library) = &subject.preloaded {
+        let (mapped, all) = (own.mapped.first().copied().unwrap_or(0), own.processes);
+        // What Pagewise preloads itself is one way of several to huge pages; a library that was asked for must be there.
+        effect &= mapped > 0 || setting.advise_mappings;
+        words.push(format!("{} mapped in {mapped} of {all} processes", short(library)));
+    }
+    let mut any = setting.proof.is_empty();
+    for proof in &setting.proof {
+        let (holds, said) = one(*proof, subject, own, usual_huge, faults);
+        any |= holds;
+        words.push(said);
+    }
+    let asked = !setting.proof.is_empty() || subject.preloaded.is_some();
+    ProofSummary { took_effect: asked.then_some(effect && any), seen: words }
+}
+
+fn short(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn one(proof: Proof, arm: &Arm, own: &Observed, usual_huge: u64, faults: Option<&Estimate>) -> (bool, String) {
+    match proof {
+        Proof::Huge => {
+            let mib = |bytes: u64| bytes >> 20;
+            let words = format!("{} MiB in huge pages ({} without)", mib(own.huge_bytes), mib(usual_huge));
+            (own.huge_bytes >= usual_huge + HUGE, words)
+        }
+        Proof::Faults | Proof::FewerFaults => match faults {
+            Some(f) => {
+                let moved = f.high < 1.0 - MOVED || (proof == Proof::Faults && f.low > 1.0 + MOVED);
+                let [at, low, high] = [f.ratio, f.low, f.high].map(|r| format!("{:+.1}", percent(r)).replace('-', "−"));
+                (moved, format!("page faults {at} % ({low} to {high} %)"))
+            }
+            None => (false, "too few runs to see whether page faults moved".to_owned()),
+        },
+        Proof::ThpDisabled => {
+            let words = format!("huge pages off in {} of {} processes", own.thp_disabled, own.processes);
+            (own.thp_disabled > 0 && own.thp_disabled == own.processes, words)
+        }
+        Proof::Cpus => {
+            let asked = arm.cpus.as_deref().unwrap_or_default();
+            (own.cpus == asked, format!("processors {}, {asked} were asked for", own.cpus))
+        }
+        Proof::Environment => {
+            let everywhere = !own.expected.is_empty() && own.expected.iter().all(|n| *n > 0);
+            let most = own.expected.iter().min().copied().unwrap_or(0);
+            (everywhere, format!("in the environment of {most} of {} processes", own.processes))
+        }
+    }
+}
+
+fn percent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}

@@ -1,0 +1,194 @@
+//! A try, judged: the change of each arm against the baseline with its interval, the A/A check, and whether each setting was
+//! seen to take effect.
+
+use std::collections::BTreeMap;
+
+use record::command::{
+    Again, Against, Amount, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandLaunch, CommandPlan, Measure, Measured,
+    TrialSummary, schema_of,
+};
+use record::summary::Verdict;
+use stats::absolute::absolute;
+use stats::calibration::differing;
+use stats::estimate::{Estimate, confidence};
+use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
+use stats::t::t_interval;
+use stats::verdicts::verdicts;
+
+use super::{Times, failure, proof};
+use crate::estimate::{LEVEL, of_series, shown};
+
+/// Confidence of the interval of page faults that proves an effect.
+const PROOF_LEVEL: f64 = 0.99;
+
+/// A launch's cost in the measure's unit: seconds, bytes or faults.
+fn measured_cost(cost: &CommandCost, measure: Measure) -> f64 {
+    match measure {
+        Measure::Cpu => cost.cpu_s(),
+        Measure::User => cost.user_us as f64 * 1e-6,
+        Measure::Kernel => cost.kernel_s(),
+        Measure::Wall => cost.wall_ns as f64 * 1e-9,
+        Measure::MaxRss => cost.max_rss_kib as f64 * 1024.0,
+        Measure::Faults => cost.minor_faults as f64,
+    }
+}
+
+/// The judged costs: for each block the cost of every arm that took part in it.
+struct Blocks<'a> {
+    costs: BTreeMap<i64, BTreeMap<usize, &'a CommandCost>>,
+    /// Confidence of the intervals: higher where precision ends the try, which prefers blocks that lie close together.
+    level: f64,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> Blocks<'a> {
+        let mut costs: BTreeMap<i64, BTreeMap<usize, &CommandCost>> = BTreeMap::new();
+        for launch in launches.iter().filter(|launch| launch.block >= 0) {
+            costs.entry(launch.block).or_default().extend(launch.cost.as_ref().map(|cost| (launch.arm, cost)));
+        }
+        Blocks { costs, level: confidence(plan.pairs.is_none()) }
+    }
+
+    /// Costs of an arm in the order of its blocks.
+    fn series(&self, arm: usize, measure: Measure) -> Vec<f64> {
+        self.costs.values().filter_map(|block| Some(measured_cost(block.get(&arm)?, measure))).collect()
+    }
+
+    /// Baseline and arm, a pair for each block that has both.
+    fn pairs(&self, arm: usize, measure: Measure) -> Vec<(f64, f64)> {
+        let pair = |block: &BTreeMap<usize, &CommandCost>| {
+            Some((measured_cost(block.get(&0)?, measure), measured_cost(block.get(&arm)?, measure)))
+        };
+        self.costs.values().filter_map(pair).collect()
+    }
+
+    fn ratio_at(&self, arm: usize, measure: Measure, level: f64) -> Option<Estimate> {
+        let logs: Vec<f64> = self.pairs(arm, measure).iter().map(|(base, cost)| (cost / base).ln()).collect();
+        // A cost below the clock's resolution is recorded as zero and has no ratio; its difference is known all the same.
+        if logs.iter().all(|log| log.is_finite()) { of_series(&logs, level) } else { None }
+    }
+
+    fn ratio(&self, arm: usize, measure: Measure) -> Option<Estimate> {
+        self.ratio_at(arm, measure, self.level)
+    }
+
+    fn change(&self, arm: usize, measure: Measure) -> Option<Amount> {
+        let differences: Vec<f64> = self.pairs(arm, measure).iter().map(|(base, cost)| cost - base).collect();
+        let interval = t_interval(&differences, self.level).ok().filter(|i| i.n >= LEAST_LAUNCHES)?;
+        Some(Amount { value: interval.estimate, low: interval.low, high: interval.high })
+    }
+
+    /// Blocks with the first and the last arm; an interrupted block is not whole.
+    fn whole(&self, arms: usize) -> usize {
+        self.costs.values().filter(|block| block.contains_key(&0) && block.contains_key(&(arms - 1))).count()
+    }
+}
+
+/// The widest half-width of the total CPU time's ratio among all arms that are still tried.
+pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
+    let blocks = Blocks::new(plan, launches);
+    let live = (1..plan.arms.len()).filter(|&arm| failure::given_up(plan, launches, arm).is_none());
+    live.filter_map(|arm| Some(blocks.ratio(arm, Measure::Cpu)?.half_width())).max_by(f64::total_cmp)
+}
+
+/// Cost of every arm with figures in each block.
+pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times> {
+    let (summary, blocks) = (judge(plan, launches), Blocks::new(plan, launches));
+    let believed =
+        summary.arms.iter().enumerate().filter(|(_, arm)| arm.status == ArmStatus::Ok && arm.role != ArmRole::Again);
+    let times = [(Measure::Cpu, "cpu"), (Measure::Kernel, "kernel"), (Measure::Wall, "wall")];
+    let of_arm = |(arm, summary): (usize, &ArmSummary)| {
+        times.map(|(measure, time)| Times {
+            command: plan.arms[arm].shown.clone(),
+            arm: summary.name.clone(),
+            time,
+            seconds: blocks.series(arm, measure),
+        })
+    };
+    believed.flat_map(of_arm).collect()
+}
+
+/// Judges a try from its plan and launches alone.
+pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> TrialSummary {
+    let blocks = Blocks::new(plan, launches);
+    let mut arms: Vec<ArmSummary> = (0..plan.arms.len()).map(|arm| arm_summary(plan, launches, &blocks, arm)).collect();
+    let again = again(plan, &arms, &blocks);
+    adjust(plan, &mut arms, &blocks);
+    let whole = blocks.whole(plan.arms.len());
+    let mut notes = failure::notes(plan, launches);
+    notes.extend(super::notes(launches, (arms[0].status == ArmStatus::Ok).then_some(whole)));
+    TrialSummary {
+        schema: schema_of(plan.kind),
+        plan: plan.clone(),
+        blocks: whole,
+        trusted: again.is_none_or(|check| !check.differs),
+        arms,
+        again,
+        notes,
+    }
+}
+
+fn arm_summary(plan: &CommandPlan, launches: &[CommandLaunch], blocks: &Blocks, index: usize) -> ArmSummary {
+    let arm = &plan.arms[index];
+    let faults = blocks.ratio_at(index, Measure::Faults, PROOF_LEVEL);
+    let proof = proof::proof(plan, launches, index, faults.as_ref());
+    let (status, reason) = match (&arm.skipped, failure::failure(plan, launches, index)) {
+        (Some(reason), _) => (ArmStatus::Skipped, reason.clone()),
+        (None, Some(reason)) => (ArmStatus::Failed, reason),
+        (None, None) if proof.took_effect == Some(false) => (ArmStatus::NoEffect, proof.seen.join("; ")),
+        (None, None) => (ArmStatus::Ok, String::new()),
+    };
+    let compared = index > 0 && status == ArmStatus::Ok;
+    let against = |measure| {
+        let ratio = blocks.ratio(index, measure).as_ref().map(shown);
+        let verdict = ratio.map_or(Verdict::NotSettled, |r| Verdict::from_interval(r.low, r.high, plan.margin));
+        (measure, Against { ratio, change: blocks.change(index, measure), verdict, holds_among_all: true })
+    };
+    let major: Vec<u64> = blocks.costs.values().filter_map(|block| Some(block.get(&index)?.major_faults)).collect();
+    ArmSummary {
+        name: arm.name.clone(),
+        role: arm.role,
+        status,
+        reason,
+        runs: major.len(),
+        measured: Measure::ALL.into_iter().filter_map(|m| Some((m, measured(&blocks.series(index, m))?))).collect(),
+        against: if compared { Measure::ALL.into_iter().map(against).collect() } else { BTreeMap::new() },
+        proof,
+        major_faults: major.iter().sum::<u64>() as f64 / major.len().max(1) as f64,
+    }
+}
+
+fn measured(series: &[f64]) -> Option<Measured> {
+    let median = absolute(&mut series.iter().map(|value| [*value]).collect::<Vec<_>>(), CONFIDENCE).ok()?.median;
+    let interval = median.interval;
+    Some(Measured { median: median.estimate, low: interval.map(|i| i.low), high: interval.map(|i| i.high) })
+}
+
+/// The A/A check, by total CPU and wall time.
+fn again(plan: &CommandPlan, arms: &[ArmSummary], blocks: &Blocks) -> Option<Again> {
+    let last = arms.len() - 1;
+    if arms[last].role != ArmRole::Again || arms[last].status != ArmStatus::Ok {
+        return None;
+    }
+    let checks: Vec<Estimate> =
+        [Measure::Cpu, Measure::Wall].into_iter().filter_map(|measure| blocks.ratio(last, measure)).collect();
+    let p = checks.iter().map(|check| 2.0 * check.p_below(1.0).min(check.p_above(1.0))).fold(1.0, f64::min);
+    let p = (checks.len() as f64 * p).min(1.0);
+    Some(Again { ratio: shown(checks.first()?), p, differs: !differing(&checks, plan.margin).is_empty() })
+}
+
+/// Marks the verdicts that do not hold among all of the try, by the rule of a run. The A/A arm's are no verdicts of the try.
+fn adjust(plan: &CommandPlan, arms: &mut [ArmSummary], blocks: &Blocks) {
+    let mut family: Vec<(&mut Against, Estimate)> = Vec::new();
+    for (index, arm) in arms.iter_mut().enumerate().filter(|(_, arm)| arm.role != ArmRole::Again) {
+        family.extend(arm.against.iter_mut().filter_map(|(&m, against)| Some((against, blocks.ratio(index, m)?))));
+    }
+    let questions: Vec<(Estimate, f64)> = family.iter().map(|(_, estimate)| (*estimate, plan.margin)).collect();
+    for ((against, _), word) in family.into_iter().zip(verdicts(&questions, LEVEL)) {
+        against.holds_among_all = crate::compared::holds(against.verdict, word.verdict);
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/command/trial.rs"]
+mod tests;

@@ -1,0 +1,297 @@
+//! Profiles made up of known numbers.
+
+use std::collections::BTreeMap;
+
+use record::command::{
+    Arm, ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults, LaunchMode, MemoryEvent, Observed,
+    Pages, PricePhase, ProfileOutcome, ProfileSummary,
+};
+
+use super::{footprint_bytes, judge, predictions};
+use crate::command::given_up;
+
+const BLOCKS: i64 = 8;
+
+fn plan() -> CommandPlan {
+    let arm = Arm {
+        name: "as it is".to_owned(),
+        role: ArmRole::Baseline,
+        shown: "program".to_owned(),
+        command: vec!["program".to_owned()],
+        setting: None,
+        variables: BTreeMap::new(),
+        preloaded: None,
+        cpus: None,
+        skipped: None,
+    };
+    CommandPlan {
+        schema: 3,
+        kind: record::kind::Kind::Profile,
+        run: "a".to_owned(),
+        created: String::new(),
+        version: String::new(),
+        seed: 1,
+        arms: vec![arm],
+        directory: "/".into(),
+        prepare: None,
+        evict: Vec::new(),
+        input: None,
+        precision: 0.002,
+        margin: 0.0,
+        budget_s: Some(1.0),
+        pairs: None,
+        warmups: 1,
+        time_limit_s: 60.0,
+        ignore_failure: false,
+        discard_output: false,
+        sample_kernel: false,
+        totals_only: false,
+        pages: Some(Pages { page_bytes: 4096, huge_page_bytes: 2 << 20, thp: "madvise".to_owned() }),
+        environment: BTreeMap::new(),
+        profile: None,
+        predicted: BTreeMap::new(),
+    }
+}
+
+/// A run of one second, a tenth of it in the kernel, with 20 000 faults.
+fn cost() -> CommandCost {
+    CommandCost {
+        end: CommandEnd::Exit,
+        code: 0,
+        wall_ns: 1_000_000_000,
+        user_us: 900_000,
+        system_us: 100_000,
+        max_rss_kib: 80 << 10,
+        minor_faults: 20_000,
+        major_faults: 0,
+        voluntary_switches: 1,
+        involuntary_switches: 2,
+        output_bytes: 0,
+        output_hash: String::new(),
+        error_bytes: 0,
+        left: 0,
+        not_evicted: 0,
+        read_bytes: 1 << 20,
+        write_bytes: 0,
+        read_calls: 8,
+        write_calls: 0,
+        faults: None,
+        faults_unseen: None,
+        split: None,
+        proof: None,
+    }
+}
+
+/// 18 000 of the faults in user mode: 17 920 first writes to the heap, which are 35 whole blocks, and 80 of files.
+fn faults() -> Faults {
+    Faults {
+        counted: 18_000,
+        samples: 18_000,
+        heap: 17_920,
+        file: 80,
+        malloc_blocks: 35,
+        malloc_faults: 17_920,
+        processes: 1,
+        ..Faults::default()
+    }
+}
+
+fn command(block: i64, mode: LaunchMode) -> CommandLaunch {
+    let mut cost = cost();
+    if mode == LaunchMode::Followed {
+        cost.faults = Some(faults());
+    }
+    CommandLaunch { block, mode, cost: Some(cost), ..CommandLaunch::default() }
+}
+
+/// A worker over 80 MiB; each phase's CPU time is given in nanoseconds a fault or page.
+fn priced(block: i64, mode: LaunchMode, phases: &[(&str, u64, u64)]) -> CommandLaunch {
+    let phase = |(name, each, faults): &(&str, u64, u64)| {
+        let phase = PricePhase { cpu_ns: each * faults, ops: 20_480, bytes: 80 << 20, minor_faults: *faults };
+        ((*name).to_owned(), phase)
+    };
+    CommandLaunch { phases: phases.iter().map(phase).collect(), cost: None, ..command(block, mode) }
+}
+
+/// A fault costs 2 µs and its page 0.25 µs when it goes; a huge page 500 µs and 5 µs.
+fn runs(fault_ns: impl Fn(i64) -> u64) -> Vec<CommandLaunch> {
+    let mut runs = vec![command(-1, LaunchMode::Plain), command(-1, LaunchMode::Traced)];
+    for block in 0..BLOCKS {
+        runs.push(command(block, LaunchMode::Plain));
+        runs.push(command(block, LaunchMode::Followed));
+        let base = [("first-touch", fault_ns(block), 20_480), ("re-touch", 0, 0), ("unmap", 250, 20_480)];
+        runs.push(priced(block, LaunchMode::PriceBase, &base));
+        let huge = [("first-touch", 500_000, 40), ("re-touch", 0, 0), ("unmap", 5_000, 40)];
+        runs.push(priced(block, LaunchMode::PriceHuge, &huge));
+    }
+    runs
+}
+
+fn near(value: f64, wanted: f64) {
+    assert!((value / wanted - 1.0).abs() < 1e-9, "{value} is not {wanted}");
+}
+
+fn usual() -> ProfileSummary {
+    judge(&plan(), &runs(|_| 2_000))
+}
+
+#[test]
+fn counts_times_prices_are_what_faults_cost() {
+    let of = usual();
+    assert_eq!((of.outcome, of.blocks, of.by_kind), (ProfileOutcome::Ok, 8, true));
+    let faults = of.faults.unwrap();
+    // All 20 000 at 2 µs: those that are priced by themselves and those inside calls.
+    near(faults.seconds.value, 0.04);
+    near(faults.share.value, 0.04);
+    near(of.freeing.unwrap().seconds.value, (17_920.0 + 2_000.0) * 250e-9);
+    let in_calls = of.prices.iter().find(|p| p.kind == MemoryEvent::InCalls).unwrap();
+    assert!((in_calls.count - 2_000.0).abs() < 1e-9 && !in_calls.unsteady);
+    let explained = of.consistency.unwrap();
+    near(explained.explained.value, (0.04 + 19_920.0 * 250e-9) / 0.1);
+    assert!(explained.holds);
+}
+
+#[test]
+fn what_would_be_huge_is_saved_and_its_huge_pages_paid() {
+    let of = usual();
+    let thp = of.candidates.iter().find(|c| c.setting == "thp").unwrap();
+    // Faults inside calls have no addresses: they go in proportion.
+    let faults = 17_920.0 + 2_000.0;
+    near(thp.faults_saved, faults);
+    near(thp.kernel_s.value, faults * 2.25e-6 - 35.0 * 505e-6);
+    let predicted = predictions(&of);
+    near(predicted["thp"].value, -thp.kernel_s.value);
+    assert!(!predicted.contains_key("keep") && !predicted.contains_key("java-thp"));
+}
+
+#[test]
+fn huge_pages_beyond_the_peak_come_from_frames_that_were_given_back() {
+    let mut all = runs(|_| 2_000);
+    for run in &mut all {
+        if let Some(cost) = &mut run.cost {
+            cost.max_rss_kib = 20 << 10;
+        }
+        if run.mode == LaunchMode::PriceHuge {
+            let refault = PricePhase { cpu_ns: 40 * 100_000, ..run.phases["first-touch"] };
+            run.phases.insert("refault".to_owned(), refault);
+        }
+    }
+    let of = judge(&plan(), &all);
+    let thp = of.candidates.iter().find(|c| c.setting == "thp").unwrap();
+    // 20 MiB are ten huge pages at once; the other 25 of the 35 are had again.
+    near(thp.kernel_s.value, 19_920.0 * 2.25e-6 - 10.0 * 500e-6 - 25.0 * 100e-6 - 35.0 * 5e-6);
+}
+
+#[test]
+fn what_malloc_had_beyond_the_peak_was_given_back() {
+    let mut all = runs(|_| 2_000);
+    for run in all.iter_mut().filter(|r| r.cost.is_some()) {
+        let cost = run.cost.as_mut().unwrap();
+        // 8000 pages at most, 1000 of them files'; 17 920 of malloc's and 2 000 others were given in all.
+        cost.max_rss_kib = 32_000;
+        if let Some(faults) = &mut cost.faults {
+            faults.malloc_writes = 17_920;
+        }
+        cost.proof =
+            Some(Observed { end_rss_bytes: 5_000 << 12, end_anonymous_bytes: 4_000 << 12, ..Observed::default() });
+    }
+    let of = judge(&plan(), &all);
+    let keep = of.candidates.iter().find(|c| c.setting == "keep").unwrap();
+    near(keep.faults_saved, 17_920.0 - (8_000.0 - 1_000.0 - 2_000.0));
+}
+
+#[test]
+fn without_a_price_of_a_huge_page_nothing_is_said_of_it() {
+    let mut broken = runs(|_| 2_000);
+    for run in broken.iter_mut().filter(|r| r.mode == LaunchMode::PriceHuge) {
+        // Fewer huge pages than there is memory: some of it was base pages.
+        run.phases.get_mut("first-touch").unwrap().minor_faults = 552;
+    }
+    assert!(judge(&plan(), &broken).candidates.is_empty());
+    let mut always = plan();
+    always.pages.as_mut().unwrap().thp = "always".to_owned();
+    assert!(judge(&always, &runs(|_| 2_000)).candidates.is_empty(), "what is huge anyway is no candidate");
+}
+
+#[test]
+fn prices_that_explain_more_than_there_is_predict_nothing() {
+    let of = judge(&plan(), &runs(|_| 10_000));
+    assert!(!of.consistency.unwrap().holds && of.candidates.is_empty());
+}
+
+#[test]
+fn what_the_tick_cannot_see_is_no_contradiction() {
+    let mut all = runs(|_| 2_000);
+    all.retain(|r| r.mode != LaunchMode::Followed);
+    for cost in all.iter_mut().filter_map(|r| r.cost.as_mut()) {
+        (cost.minor_faults, cost.system_us) = (200, 100);
+    }
+    let law = judge(&plan(), &all).consistency.unwrap();
+    // 0.45 ms of faults in 0.1 ms of kernel time, by a clock of 4 ms.
+    assert!(law.explained.low > 4.0 && law.holds, "{law:?}");
+}
+
+#[test]
+fn prices_that_spread_are_unsteady() {
+    let of = judge(&plan(), &runs(|block| if block % 2 == 0 { 1_500 } else { 2_500 }));
+    let heap = of.prices.iter().find(|p| p.kind == MemoryEvent::Heap).unwrap();
+    assert!(heap.unsteady && heap.spread > 1.6, "{heap:?}");
+    assert!(of.faults.unwrap().seconds.low < 0.04);
+}
+
+#[test]
+fn lost_records_and_another_program_are_not_trusted() {
+    let with = |change: fn(&mut CommandCost)| {
+        let mut all = runs(|_| 2_000);
+        all.iter_mut().filter(|r| r.mode == LaunchMode::Followed).for_each(|r| change(r.cost.as_mut().unwrap()));
+        judge(&plan(), &all)
+    };
+    let lost = with(|cost| cost.faults.as_mut().unwrap().lost = 1);
+    assert!(lost.outcome == ProfileOutcome::Untrusted && lost.reason.contains("8 records"), "{}", lost.reason);
+    assert!(lost.faults.is_none() && lost.candidates.is_empty());
+    let fewer = with(|cost| cost.faults.as_mut().unwrap().counted += 1);
+    assert_eq!(fewer.outcome, ProfileOutcome::Untrusted);
+    let other = with(|cost| cost.minor_faults = 30_000);
+    assert!(other.reason.contains("not the same"), "{}", other.reason);
+}
+
+#[test]
+fn totals_alone_have_no_kinds_and_no_candidates() {
+    let mut all = runs(|_| 2_000);
+    all.retain(|r| r.mode != LaunchMode::Followed);
+    let of = judge(&plan(), &all);
+    assert!(!of.by_kind && of.candidates.is_empty());
+    near(of.faults.unwrap().seconds.value, 0.04);
+    assert_eq!(of.counts.unwrap().events[&MemoryEvent::Unknown], 20_000.0);
+}
+
+#[test]
+fn few_blocks_have_no_interval() {
+    let few: Vec<CommandLaunch> = runs(|_| 2_000).into_iter().filter(|r| r.block < 5).collect();
+    let of = judge(&plan(), &few);
+    assert!(of.faults.is_none() && of.notes.iter().any(|n| n.code == "too-few"));
+}
+
+#[test]
+fn a_command_that_does_not_run_as_it_must_ends_the_profile() {
+    let why = |mode: LaunchMode, change: fn(&mut CommandCost)| {
+        let mut all = vec![command(-1, LaunchMode::Plain), command(-1, LaunchMode::Traced), command(0, mode)];
+        change(all[2].cost.as_mut().unwrap());
+        given_up(&plan(), &all, 0)
+    };
+    assert_eq!(why(LaunchMode::Plain, |_| {}), None);
+    assert!(why(LaunchMode::Plain, |c| c.left = 3).unwrap().contains("3 processes running"));
+    assert!(why(LaunchMode::Plain, |c| (c.end, c.code) = (CommandEnd::Signal, 11)).unwrap().contains("SIGSEGV"));
+    assert!(why(LaunchMode::Followed, |c| c.code = 3).unwrap().contains("while its faults were followed"));
+    // What ptrace is refused says nothing of the command.
+    assert_eq!(why(LaunchMode::Traced, |c| c.code = 1), None);
+    let mut setuid = runs(|_| 2_000);
+    setuid[1].cost.as_mut().unwrap().proof = Some(Observed { setuid: 1, ..Observed::default() });
+    assert!(judge(&plan(), &setuid).notes.iter().any(|n| n.code == "setuid"));
+}
+
+#[test]
+fn prices_are_of_the_programs_footprint() {
+    assert_eq!(footprint_bytes(&plan(), &runs(|_| 1)), Some(80 << 20));
+    assert_eq!(footprint_bytes(&plan(), &[]), None);
+}

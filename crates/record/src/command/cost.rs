@@ -1,0 +1,141 @@
+//! Cost of one launch of a command, as the helper program prints it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Faults;
+
+/// End of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandEnd {
+    /// By itself; the code is its exit status.
+    Exit,
+    /// By a signal; the code is its number.
+    Signal,
+    /// It was ended at the time limit.
+    TimeLimit,
+    /// The try was ended.
+    Stopped,
+    /// It could not be started; the code is the error's number.
+    #[default]
+    NotStarted,
+}
+
+/// Cost of one run, over all processes and threads of the command that were waited for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandCost {
+    /// End.
+    pub end: CommandEnd,
+    /// Exit status, signal or error number.
+    pub code: i32,
+    /// From before the start to the end of the first process, in nanoseconds.
+    pub wall_ns: u64,
+    /// CPU time in user mode, in microseconds.
+    pub user_us: u64,
+    /// CPU time in the kernel, in microseconds. The two together are exact; ticks or samples (`split`) divide them.
+    pub system_us: u64,
+    /// The most resident memory of any one process, in KiB.
+    pub max_rss_kib: u64,
+    /// Page faults without input or output.
+    pub minor_faults: u64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+    /// Switches because it waited.
+    pub voluntary_switches: u64,
+    /// Switches because its time was over.
+    pub involuntary_switches: u64,
+    /// Bytes written to standard output.
+    pub output_bytes: u64,
+    /// A hash of them.
+    pub output_hash: String,
+    /// Bytes written to standard error.
+    pub error_bytes: u64,
+    /// Processes that still ran when the command had ended, and were ended.
+    pub left: u64,
+    /// Bytes of files that stayed in the page cache although they were to leave it.
+    pub not_evicted: u64,
+    /// Bytes that its processes read by calls, from files, pipes and all else.
+    #[serde(default)]
+    pub read_bytes: u64,
+    /// Bytes that they wrote.
+    #[serde(default)]
+    pub write_bytes: u64,
+    /// Calls that read.
+    #[serde(default)]
+    pub read_calls: u64,
+    /// Calls that wrote.
+    #[serde(default)]
+    pub write_calls: u64,
+    /// Its page faults by kind, where they were followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Faults>,
+    /// Why they could not be followed although this was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults_unseen: Option<String>,
+    /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
+    /// Observation of its processes, if they were observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Observed>,
+}
+
+impl CommandCost {
+    /// CPU time, in seconds.
+    pub fn cpu_s(&self) -> f64 {
+        (self.user_us + self.system_us) as f64 * 1e-6
+    }
+
+    /// CPU time in the kernel, in seconds.
+    pub fn kernel_s(&self) -> f64 {
+        self.system_us as f64 * 1e-6
+    }
+}
+
+/// Samples of a command's CPU time by a clock of perf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// CPU time between two samples of a thread, in microseconds.
+    pub period_us: u64,
+    /// Samples in user mode.
+    pub user: u64,
+    /// Samples in the kernel; none where it may not be looked into, and then the rest of the CPU time is the kernel's.
+    pub kernel: u64,
+    /// True if it may.
+    pub in_kernel_seen: bool,
+    /// Samples that were lost: where there are any, the ticks divide.
+    pub lost: u64,
+    /// Processes and threads that it began. The first stretch of each has no sample, so with many the ticks divide.
+    pub started: u64,
+}
+
+/// Facts in `/proc` about a command's processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// True if every process was looked at just before its end; otherwise the first was looked at from time to time.
+    pub traced: bool,
+    /// Processes that were looked at when they ended.
+    pub processes: u64,
+    /// The most memory in transparent huge pages that one process had, in bytes.
+    pub huge_bytes: u64,
+    /// Processes for which transparent huge pages were off.
+    pub thp_disabled: u64,
+    /// Resident memory of the process that ended with the most, in bytes.
+    #[serde(default)]
+    pub end_rss_bytes: u64,
+    /// Part without a file.
+    #[serde(default)]
+    pub end_anonymous_bytes: u64,
+    /// Part in transparent huge pages.
+    #[serde(default)]
+    pub end_huge_bytes: u64,
+    /// Processes whose program is to run with the rights of its owner.
+    #[serde(default)]
+    pub setuid: u64,
+    /// The processors that the first process kept to.
+    pub cpus: String,
+    /// Processes that had the preloaded library mapped; one number, or none where nothing was preloaded.
+    pub mapped: Vec<u64>,
+    /// Processes in whose environment each variable stood, in the order of their names.
+    pub expected: Vec<u64>,
+}

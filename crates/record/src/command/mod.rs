@@ -1,0 +1,250 @@
+//! A study of a user's program: its plan, its launches and its results. `try` compares arms of the program; `profile` prices
+//! the memory events of one arm by launches of a worker between those of the program.
+
+mod cost;
+mod faults;
+mod profile;
+mod trial;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::folder::Kept;
+use crate::kind::Kind;
+use crate::setting::Setting;
+pub use cost::{CommandCost, CommandEnd, Observed, Split};
+pub use faults::Faults;
+pub use profile::{
+    Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileOutcome, ProfileSummary,
+};
+pub use trial::{Again, Against, ArmStatus, ArmSummary, Measure, Measured, ProofSummary, TrialSummary};
+
+/// A kept study.
+pub type KeptCommand = Kept<CommandPlan, CommandLaunch>;
+
+/// Version of the plan, launches and summary of a study of this kind.
+pub fn schema_of(kind: Kind) -> u32 {
+    if kind == Kind::Profile { 3 } else { 2 }
+}
+
+/// Plan of a study. Written once, before the first launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommandPlan {
+    /// [`schema_of`] its kind.
+    pub schema: u32,
+    /// [`Kind::Try`] or [`Kind::Profile`].
+    pub kind: Kind,
+    /// Name of the study.
+    #[serde(deserialize_with = "crate::name::deserialize")]
+    pub run: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// Version of Pagewise.
+    pub version: String,
+    /// Seed of the orders.
+    pub seed: u64,
+    /// Arms: the first is the baseline, the last of a try the baseline once more. A profile has one.
+    pub arms: Vec<Arm>,
+    /// The folder in which every launch starts.
+    pub directory: PathBuf,
+    /// A shell command that is run before every launch, unmeasured.
+    pub prepare: Option<String>,
+    /// Files that are put out of the page cache before every launch.
+    pub evict: Vec<PathBuf>,
+    /// Standard input of every launch; nothing where there is none.
+    pub input: Option<PathBuf>,
+    /// Half-width at which the study ends: of the ratio of total CPU time, or of the share of CPU time that page faults cost.
+    pub precision: f64,
+    /// Smaller differences are called within the margin, as a share.
+    pub margin: f64,
+    /// Seconds for all launches together; six blocks are run in any case by a profile, and by a try without a budget.
+    pub budget_s: Option<f64>,
+    /// Blocks to run, whatever the precision.
+    pub pairs: Option<usize>,
+    /// Launches of each arm before the first block; the first of a try proves the arm's effect.
+    pub warmups: usize,
+    /// Seconds after which a launch is ended.
+    pub time_limit_s: f64,
+    /// True if a baseline that ends with a code other than 0 is measured all the same.
+    pub ignore_failure: bool,
+    /// True if the output goes to /dev/null, so that it is not compared.
+    pub discard_output: bool,
+    /// True if samples divide CPU time into user and kernel time, which costs some of it; otherwise the kernel's ticks do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sample_kernel: bool,
+    /// True if page faults are counted in total only, although each could be followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub totals_only: bool,
+    /// Pages of the machine, if memory events are priced.
+    #[serde(flatten)]
+    pub pages: Option<Pages>,
+    /// Main facts of the machine.
+    pub environment: BTreeMap<String, String>,
+    /// The kept profile of the same command that predicted something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The change of kernel time that it predicted for each setting, in seconds: written before anything was measured.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub predicted: BTreeMap<String, Amount>,
+}
+
+/// Pages of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pages {
+    /// Bytes of a base page.
+    pub page_bytes: u64,
+    /// Bytes of a transparent huge page; 0 where there are none.
+    pub huge_page_bytes: u64,
+    /// The kernel's rule for transparent huge pages: `always`, `madvise`, `never`, or empty.
+    pub thp: String,
+}
+
+/// A value with its interval at 95 %.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Amount {
+    /// The estimate.
+    pub value: f64,
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
+
+impl Amount {
+    /// A change of the other sign.
+    pub fn negated(self) -> Amount {
+        Amount { value: -self.value, low: -self.high, high: -self.low }
+    }
+}
+
+/// Part of an arm in a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArmRole {
+    /// Baseline.
+    Baseline,
+    /// The same command with a setting.
+    Setting,
+    /// Another command.
+    Command,
+    /// The baseline once more: the A/A check.
+    Again,
+}
+
+/// One way of running the command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// Name in tables.
+    pub name: String,
+    /// Its part in the study.
+    pub role: ArmRole,
+    /// The command as the user wrote it.
+    pub shown: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Changed setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<Setting>,
+    /// Variables that are set, after joining with what the environment had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
+    /// The library that is preloaded, by its real path.
+    #[serde(default, rename = "library", skip_serializing_if = "Option::is_none")]
+    pub preloaded: Option<String>,
+    /// The processors that it keeps to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// Why it cannot be tried here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+}
+
+/// Mode of one launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LaunchMode {
+    /// The command, untouched.
+    #[default]
+    Plain,
+    /// The command under ptrace, which stops its processes just before they end. Its cost is no figure.
+    Traced,
+    /// The command with each of its page faults followed.
+    Followed,
+    /// A worker: first writes of base pages, and giving them back.
+    PriceBase,
+    /// A worker: the same with huge pages.
+    PriceHuge,
+    /// A worker: zero pages, files and calls.
+    PriceEvents,
+    /// A worker: copies after a fork.
+    PriceCow,
+}
+
+impl LaunchMode {
+    /// True for a launch of the command.
+    pub fn is_command(self) -> bool {
+        matches!(self, LaunchMode::Plain | LaunchMode::Traced | LaunchMode::Followed)
+    }
+}
+
+/// A phase of a price's worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PricePhase {
+    /// CPU time of the worker, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Units done.
+    pub ops: u64,
+    /// Bytes that they were.
+    pub bytes: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+}
+
+/// One launch of a study.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandLaunch {
+    /// Index of the arm.
+    pub arm: usize,
+    /// The block it belongs to; warm-ups are negative.
+    pub block: i64,
+    /// Mode.
+    #[serde(default)]
+    pub mode: LaunchMode,
+    /// The kernel's rule for transparent huge pages when it began: `always`, `madvise`, `never`, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thp: String,
+    /// Cost of the command; absent for a price.
+    #[serde(flatten)]
+    pub cost: Option<CommandCost>,
+    /// The end of what the command wrote to standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub messages: String,
+    /// The phases of a price.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<String, PricePhase>,
+    /// The reason why there is no price.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failed: String,
+}
+
+/// Summary of a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum CommandSummary {
+    /// Of a try.
+    Try(Box<TrialSummary>),
+    /// Of a profile.
+    Profile(Box<ProfileSummary>),
+}
+
+impl CommandSummary {
+    /// True if the command was measured.
+    pub fn is_measured(&self) -> bool {
+        match self {
+            CommandSummary::Try(summary) => summary.arms[0].status == ArmStatus::Ok,
+            CommandSummary::Profile(summary) => summary.outcome == ProfileOutcome::Ok,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Result of a profile: the shape of its `summary.json` and of `profile --json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Amount, CommandPlan};
+use crate::summary::Note;
+
+/// Outcome of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProfileOutcome {
+    /// Costs can be told.
+    Ok,
+    /// The command did not run as it must, or no price could be had; the reason says why.
+    Failed,
+    /// The command ran, but what was counted cannot be believed; the reason says why.
+    Untrusted,
+}
+
+/// A kind of memory event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryEvent {
+    /// First writes to the heap.
+    Heap,
+    /// First writes to other memory without a file.
+    Anonymous,
+    /// First writes to stacks.
+    Stack,
+    /// First writes to shared memory.
+    Shared,
+    /// Writes to pages that were given back before.
+    Again,
+    /// First writes to memory that was moved.
+    Elsewhere,
+    /// Reads of fresh memory.
+    ZeroRead,
+    /// Writes after them.
+    ZeroWrite,
+    /// Writes after a fork.
+    Cow,
+    /// Pages of files mapped.
+    File,
+    /// Writes to private copies of them.
+    FileWrite,
+    /// Huge pages.
+    Huge,
+    /// Faults inside system calls.
+    InCalls,
+    /// Faults of which only the number is known.
+    Unknown,
+    /// Base pages given back, by unmapping or at the end.
+    FreeBase,
+    /// Huge pages given back.
+    FreeHuge,
+    /// Calls that read.
+    ReadCalls,
+    /// Bytes that they copied.
+    ReadBytes,
+    /// Calls that wrote.
+    WriteCalls,
+    /// Bytes that they copied.
+    WriteBytes,
+}
+
+/// Events whose costs are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventFamily {
+    /// Page faults.
+    Faults,
+    /// Pages given back.
+    Freeing,
+    /// Calls that read or write.
+    Calls,
+}
+
+impl MemoryEvent {
+    /// Its family.
+    pub fn family(self) -> EventFamily {
+        use MemoryEvent::{FreeBase, FreeHuge, ReadBytes, ReadCalls, WriteBytes, WriteCalls};
+        match self {
+            FreeBase | FreeHuge => EventFamily::Freeing,
+            ReadCalls | ReadBytes | WriteCalls | WriteBytes => EventFamily::Calls,
+            _ => EventFamily::Faults,
+        }
+    }
+}
+
+/// Counts of one run of the command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventCounts {
+    /// Events by kind.
+    pub events: BTreeMap<MemoryEvent, f64>,
+    /// Minor page faults.
+    pub minor_faults: f64,
+    /// Major page faults.
+    pub major_faults: f64,
+    /// Context switches.
+    pub switches: f64,
+    /// Processes; 0 where this is not known.
+    pub processes: f64,
+    /// The most resident memory of any one process, in bytes.
+    pub max_rss_bytes: f64,
+    /// Resident memory of the largest process at its end; 0 where this is not known.
+    pub end_rss_bytes: f64,
+    /// Of it, without a file and in base pages.
+    pub end_base_bytes: f64,
+    /// Of it, in huge pages.
+    pub end_huge_bytes: f64,
+}
+
+/// Unit cost of one kind of event, in seconds of CPU time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// Measured kind.
+    pub kind: MemoryEvent,
+    /// Events in a run.
+    pub count: f64,
+    /// Seconds for all of them.
+    pub together_s: Amount,
+    /// Seconds for one: a fault, a page, a call or a byte.
+    pub each_s: Amount,
+    /// The ninth decile over blocks relative to the first.
+    pub spread: f64,
+    /// True if that is more than 1.5.
+    pub unsteady: bool,
+}
+
+/// Cost of some kinds of events in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CostLine {
+    /// Seconds of CPU time.
+    pub seconds: Amount,
+    /// The same as a share of the run's CPU time.
+    pub share: Amount,
+}
+
+/// Counts times prices against the command's own time in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Consistency {
+    /// Explained part, as a share of the command's time in the kernel.
+    pub explained: Amount,
+    /// True if no more is explained than there is, within a tenth.
+    pub holds: bool,
+}
+
+/// A change that would save page faults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The setting's name for `try --with`.
+    pub setting: String,
+    /// Page faults that there would not be.
+    pub faults_saved: f64,
+    /// Huge pages that there would be instead.
+    pub huge_pages: f64,
+    /// The part of the kernel's time that this would save, in seconds; negative where it would cost.
+    pub kernel_s: Amount,
+}
+
+/// A whole profile, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProfileSummary {
+    /// Version of this shape.
+    pub schema: u32,
+    /// Plan; its `kind` is `profile`.
+    pub plan: CommandPlan,
+    /// Outcome.
+    pub outcome: ProfileOutcome,
+    /// Why, in words; empty where it is `ok`.
+    pub reason: String,
+    /// Whole blocks that were run.
+    pub blocks: usize,
+    /// True if each fault was followed; otherwise only their number is known.
+    pub by_kind: bool,
+    /// Counts; absent where the command did not run.
+    pub counts: Option<EventCounts>,
+    /// CPU time of a run, in seconds; absent with too few blocks.
+    pub cpu_s: Option<Amount>,
+    /// Its part in the kernel.
+    pub kernel_s: Option<Amount>,
+    /// CPU time with the faults followed relative to that without; absent where this was not done.
+    pub overhead: Option<Amount>,
+    /// Prices.
+    pub prices: Vec<Price>,
+    /// Cost of page faults.
+    pub faults: Option<CostLine>,
+    /// Cost of giving pages back.
+    pub freeing: Option<CostLine>,
+    /// Cost of read and write calls.
+    pub calls: Option<CostLine>,
+    /// True if that agrees with the command's own time.
+    pub consistency: Option<Consistency>,
+    /// Settings worth a try, the largest saving first.
+    pub candidates: Vec<Candidate>,
+    /// Remarks.
+    pub notes: Vec<Note>,
+}

@@ -1,0 +1,132 @@
+//! Result of a try: the shape of its `summary.json` and of `try --json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Amount, ArmRole, CommandPlan};
+use crate::summary::{Estimate, Note, Verdict};
+
+/// Compared quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// User and kernel time together, in seconds.
+    Cpu,
+    /// CPU time in user mode, in seconds.
+    User,
+    /// CPU time in the kernel, in seconds.
+    Kernel,
+    /// From start to end, in seconds.
+    Wall,
+    /// The most resident memory of any one process, in bytes.
+    MaxRss,
+    /// Minor page faults.
+    Faults,
+}
+
+impl Measure {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Measure; 6] =
+        [Measure::Cpu, Measure::User, Measure::Kernel, Measure::Wall, Measure::MaxRss, Measure::Faults];
+}
+
+/// A whole try, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialSummary {
+    /// Version of this shape.
+    pub schema: u32,
+    /// Plan; its `kind` is `try`.
+    pub plan: CommandPlan,
+    /// Whole blocks that were measured.
+    pub blocks: usize,
+    /// Every arm with its outcome, in the plan's order.
+    pub arms: Vec<ArmSummary>,
+    /// The A/A check; absent with too few blocks.
+    pub again: Option<Again>,
+    /// True if the A/A check holds.
+    pub trusted: bool,
+    /// Remarks.
+    pub notes: Vec<Note>,
+}
+
+/// Outcome of an arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArmStatus {
+    /// Measured, and its effect proved where that was asked.
+    Ok,
+    /// The machine lacks what it needs.
+    Skipped,
+    /// It did not do what the baseline does: another output, another end.
+    Failed,
+    /// It was not seen to change anything, so its figures say nothing of it.
+    NoEffect,
+}
+
+/// One arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArmSummary {
+    /// Name.
+    pub name: String,
+    /// Its part in the study.
+    pub role: ArmRole,
+    /// Outcome.
+    pub status: ArmStatus,
+    /// Why, in words; empty where it is `ok`.
+    pub reason: String,
+    /// Measured runs.
+    pub runs: usize,
+    /// Cost.
+    pub measured: BTreeMap<Measure, Measured>,
+    /// The same relative to the baseline; empty for the baseline, and where the status is not `ok`.
+    pub against: BTreeMap<Measure, Against>,
+    /// Proof of its effect.
+    pub proof: ProofSummary,
+    /// Mean major page faults of a run.
+    pub major_faults: f64,
+}
+
+/// The median over runs with its interval at 95 %, by order statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The median, in the measure's unit.
+    pub median: f64,
+    /// Lower limit; absent below six runs.
+    pub low: Option<f64>,
+    /// Upper limit.
+    pub high: Option<f64>,
+}
+
+/// An arm relative to the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Against {
+    /// The ratio of costs; absent with too few blocks and where a cost is zero.
+    pub ratio: Option<Estimate>,
+    /// The arm's cost minus the baseline's, in the measure's unit; absent with too few blocks.
+    pub change: Option<Amount>,
+    /// Position of the ratio's interval relative to the margin.
+    pub verdict: Verdict,
+    /// True if the verdict holds among all verdicts of the try together (Holm at 5 %). Where it does not, it is not said.
+    pub holds_among_all: bool,
+}
+
+/// Proof of an arm's effect.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProofSummary {
+    /// True if it took effect; absent where nothing had to be proved.
+    pub took_effect: Option<bool>,
+    /// Observations, in words.
+    pub seen: Vec<String>,
+}
+
+/// The baseline against itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Again {
+    /// Total CPU time of the one relative to the other.
+    pub ratio: Estimate,
+    /// The smallest probability of total CPU and wall time differing this much where both are the same (Holm).
+    pub p: f64,
+    /// True if it is too far off to be chance (at 1 %).
+    pub differs: bool,
+}

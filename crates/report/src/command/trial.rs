@@ -1,0 +1,275 @@
+//! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
+
+use std::collections::BTreeMap;
+
+use record::command::{
+    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand, Measure, Measured,
+    TrialSummary,
+};
+use record::sizes::about_size;
+use record::summary::{Estimate, Verdict};
+use stats::quantile::median;
+use stats::t::mean_and_deviation;
+
+use super::{count, digits, machine, notes, seconds, sign, signed};
+
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+use crate::export::hyperfine::{Hyperfine, Timed};
+use crate::plot::{Axis, Plot};
+use crate::wording;
+
+/// The document of a try.
+pub(super) fn document(summary: &TrialSummary) -> Document {
+    let plan = &summary.plan;
+    let command = plan.arms.first().map_or("", |arm| &arm.shown);
+    let head = [command.to_owned(), wording::count(summary.blocks, "block"), plan.run.clone()];
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut changes = Vec::new();
+    if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
+        blocks.push(Block::Answer(format!("The command as it is could not be measured: {}.", baseline.reason)));
+    } else {
+        blocks.push(Block::Table(table(summary)));
+        blocks.extend(tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))));
+        blocks.extend(again(summary).map(Block::Answer));
+        changes.extend(Measure::ALL.iter().filter_map(|measure| self::changes(summary, *measure)).map(Block::Table));
+    }
+    blocks.extend(notes(&summary.notes));
+    let repeat = vec![Block::Commands(vec![format!("pagewise report {}", plan.run)])];
+    Document::new("try", head)
+        .section("answers", "Answers", Place::Everywhere, blocks)
+        .section("changes", "Changes", Place::Page, changes)
+        .section("machine", "Machine", Place::Page, machine(plan))
+        .section("repeat", "How to see it again", Place::Page, repeat)
+}
+
+fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
+    summary.arms.iter().filter(|a| matches!(a.role, ArmRole::Setting | ArmRole::Command))
+}
+
+/// The heading of a measure's column.
+fn name(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Cpu => "total CPU",
+        Measure::User => "user",
+        Measure::Kernel => "kernel",
+        Measure::Wall => "wall",
+        Measure::MaxRss => "max RSS",
+        Measure::Faults => "page faults",
+    }
+}
+
+/// The costs of the command as it is, and the change with each other arm.
+fn table(summary: &TrialSummary) -> Table {
+    let mut columns = vec![Column::text("arm")];
+    columns.extend(Measure::ALL.map(|measure| Column::number(name(measure))));
+    let row = |arm: &ArmSummary| {
+        let cells = match (arm.status, arm.role) {
+            (ArmStatus::Ok, ArmRole::Baseline) => {
+                let cost = |m: Measure| arm.measured.get(&m).map(|v| Cell::number(amount(m, v), Some(v.median)));
+                Measure::ALL.map(|m| cost(m).unwrap_or_else(|| Cell::text("–"))).to_vec()
+            }
+            (ArmStatus::Ok, _) => {
+                Measure::ALL.map(|m| Cell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))).to_vec()
+            }
+            (status, _) => vec![Cell::text(status_word(status))],
+        };
+        Entry::new(&arm.name, cells)
+    };
+    let caption =
+        "The median of a run as it is with half the width of its interval, and the change with each other arm";
+    Table::new(caption, columns, summary.arms.iter().map(row))
+}
+
+/// A row an arm: one measure relative to the command as it is.
+fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
+    let of = |arm: &ArmSummary| arm.against.get(&measure).copied();
+    let ratios: Vec<Estimate> = summary.arms.iter().filter_map(|arm| of(arm)?.ratio).collect();
+    let axis = Axis::over(ratios.iter())?;
+    let columns = vec![Column::text("arm"), Column::plot(Plot::Ratios(axis.clone())), Column::number("change")];
+    let rows = summary.arms.iter().filter_map(|arm| {
+        let against = of(arm)?;
+        let text = change(measure, &against);
+        let (axis, label) = (axis.clone(), text.clone());
+        let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
+        let cells = vec![Cell::plot(against.ratio.map(plot)), Cell::number(text, against.ratio.map(|r| r.ratio))];
+        Some(Entry::new(&arm.name, cells))
+    });
+    let caption = format!("{} relative to the command as it is; left of 1 it is less", name(measure));
+    Some(Table::new(caption, columns, rows))
+}
+
+fn status_word(status: ArmStatus) -> &'static str {
+    match status {
+        ArmStatus::Ok => "",
+        ArmStatus::Skipped => "skipped",
+        ArmStatus::Failed => "failed",
+        ArmStatus::NoEffect => "no effect",
+    }
+}
+
+/// A quantity in its measure's unit.
+fn quantity(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::MaxRss => about_size(value),
+        Measure::Faults => count(value),
+        _ => seconds(value),
+    }
+}
+
+fn amount(measure: Measure, measured: &Measured) -> String {
+    let bounds = measured.low.zip(measured.high).filter(|_| measured.median > 0.0);
+    let half = bounds.map(|(low, high)| 50.0 * (high - low) / measured.median);
+    match half {
+        Some(half) => format!("{} ±{} %", quantity(measure, measured.median), digits(half)),
+        None => quantity(measure, measured.median),
+    }
+}
+
+/// A ratio as a change in percent with half its interval; where there is none, the difference with its interval.
+fn change(measure: Measure, against: &Against) -> String {
+    match (against.ratio, against.change) {
+        (Some(r), _) => {
+            format!("{} ±{} %", signed(r.ratio), digits(50.0 * (r.high - r.low)))
+        }
+        (None, Some(d)) => {
+            format!("{} ±{}", signed_quantity(measure, d.value), quantity(measure, (d.high - d.low) / 2.0))
+        }
+        (None, None) => "?".to_owned(),
+    }
+}
+
+fn signed_quantity(measure: Measure, value: f64) -> String {
+    format!("{}{}", sign(value), quantity(measure, value.abs()))
+}
+
+/// The finding on an arm.
+fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
+    let finding = match arm.status {
+        ArmStatus::Skipped => format!("skipped: {}", arm.reason),
+        ArmStatus::Failed => format!("failed: {}", arm.reason),
+        ArmStatus::NoEffect => format!("no effect seen, so no figures: {}", arm.reason),
+        ArmStatus::Ok => {
+            let mut parts = vec![verdict(arm, Measure::Cpu, "CPU time")];
+            parts.extend(split(arm, predicted.is_some()));
+            parts.extend(predicted.map(prediction));
+            let others = [(Measure::Wall, "wall time"), (Measure::MaxRss, "resident memory")];
+            parts.extend(others.iter().filter(|(m, _)| is_settled(arm, *m)).map(|(m, what)| verdict(arm, *m, what)));
+            if !arm.proof.seen.is_empty() {
+                parts.push(arm.proof.seen.join(", "));
+            }
+            parts.join("; ")
+        }
+    };
+    format!("{}: {finding}.", arm.name)
+}
+
+/// Prediction of a profile for kernel time.
+fn prediction(change: &Amount) -> String {
+    let [at, low, high] = [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
+    format!("the profile had predicted {at} of kernel ({low} to {high})")
+}
+
+fn is_settled(arm: &ArmSummary, measure: Measure) -> bool {
+    let differs = |a: &Against| matches!(a.verdict, Verdict::Slower { .. } | Verdict::Faster { .. });
+    arm.against.get(&measure).is_some_and(|a| a.holds_among_all && differs(a))
+}
+
+/// A verdict in words; nothing more than what the interval shows.
+fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
+    let Some(against) = arm.against.get(&measure) else { return String::new() };
+    let Some(ratio) = against.ratio else { return format!("{what} not settled") };
+    let limits = interval(&ratio);
+    match against.verdict {
+        _ if !against.holds_among_all => format!("{what} not settled {limits}"),
+        Verdict::Faster { at_least } => format!("at least {} % less {what} {limits}", digits(floor(at_least))),
+        Verdict::Slower { at_least } => format!("at least {} % more {what} {limits}", digits(floor(at_least))),
+        Verdict::Within { margin } => format!("{what} the same within {} %", digits(100.0 * margin)),
+        Verdict::NotSettled => format!("{what} not settled {limits}"),
+    }
+}
+
+/// "At least" is never rounded up.
+fn floor(share: f64) -> f64 {
+    let percent = 100.0 * share;
+    if percent >= 99.5 { percent.floor() } else { (10.0 * percent).floor() / 10.0 }
+}
+
+/// The bounds in percent, rounded away from each other.
+fn interval(ratio: &Estimate) -> String {
+    let outward = |ratio: f64, round: fn(f64) -> f64| {
+        let percent = 100.0 * (ratio - 1.0);
+        let rounded = if percent.abs() >= 99.5 { round(percent) } else { round(10.0 * percent) / 10.0 };
+        format!("{}{}", sign(rounded), digits(rounded.abs()))
+    };
+    format!("({} to {} %)", outward(ratio.low, f64::floor), outward(ratio.high, f64::ceil))
+}
+
+/// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.
+fn split(arm: &ArmSummary, always: bool) -> Option<String> {
+    let of = |measure: Measure| arm.against.get(&measure).and_then(|a| a.change);
+    let (user, kernel) = (of(Measure::User)?, of(Measure::Kernel)?);
+    if !always && !is_settled(arm, Measure::Cpu) {
+        return None;
+    }
+    let words = |change: &Amount, what: &str| {
+        let limits = [change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x)).join(" to ");
+        if change.low <= 0.0 && change.high >= 0.0 {
+            format!("{what} not settled ({limits})")
+        } else {
+            format!("{what} {} ({limits})", signed_quantity(Measure::Cpu, change.value))
+        }
+    };
+    Some(format!("{}, {}", words(&kernel, "kernel"), words(&user, "user")))
+}
+
+/// The A/A check of the unchanged command.
+fn again(summary: &TrialSummary) -> Option<String> {
+    let again = summary.again?;
+    if again.differs {
+        return Some(format!(
+            "A/A check: the unchanged command differs from itself (p = {:.4}), so none of this is to be believed. Something disturbs the machine: pagewise doctor --noise.",
+            again.p
+        ));
+    }
+    Some(format!(
+        "A/A check: the unchanged command against itself is {} ±{} % in total CPU time, as it should be.",
+        signed(again.ratio.ratio),
+        digits(50.0 * (again.ratio.high - again.ratio.low))
+    ))
+}
+
+/// One line for a list of studies.
+pub(super) fn line(summary: &TrialSummary) -> String {
+    let names: Vec<&str> = tried(summary).map(|arm| arm.name.as_str()).collect();
+    format!("try {} on {} ({} blocks)", names.join(" "), summary.plan.arms[0].shown, summary.blocks)
+}
+
+/// The measured launches in hyperfine's shape, times in seconds; the A/A arm is left out.
+pub fn hyperfine(kept: &KeptCommand) -> Hyperfine {
+    let result = |(index, arm): (usize, &Arm)| {
+        let launches = kept.launches.iter().filter(|launch| launch.arm == index && launch.block >= 0);
+        let costs: Vec<&CommandCost> = launches.filter_map(|launch| launch.cost.as_ref()).collect();
+        let times: Vec<f64> = costs.iter().map(|cost| cost.wall_ns as f64 * 1e-9).collect();
+        let (mean, deviation) = mean_and_deviation(&times)?;
+        let mean_s = |of: fn(&CommandCost) -> u64| {
+            costs.iter().map(|cost| of(cost)).sum::<u64>() as f64 * 1e-6 / times.len() as f64
+        };
+        let command = if arm.setting.is_some() { format!("{} [{}]", arm.shown, arm.name) } else { arm.shown.clone() };
+        Some(Timed {
+            command,
+            mean,
+            stddev: (times.len() > 1).then_some(deviation),
+            median: median(&mut times.clone())?,
+            user: mean_s(|cost| cost.user_us),
+            system: mean_s(|cost| cost.system_us),
+            min: times.iter().copied().fold(f64::INFINITY, f64::min),
+            max: times.iter().copied().fold(0.0, f64::max),
+            memory_usage_byte: costs.iter().map(|cost| cost.max_rss_kib * 1024).collect(),
+            exit_codes: costs.iter().map(|cost| (cost.end == CommandEnd::Exit).then_some(cost.code)).collect(),
+            parameters: BTreeMap::new(),
+            times,
+        })
+    };
+    let arms = kept.plan.arms.iter().enumerate().filter(|(_, arm)| arm.role != ArmRole::Again);
+    Hyperfine { results: arms.filter_map(result).collect() }
+}

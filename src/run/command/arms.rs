@@ -1,0 +1,176 @@
+//! From the user's words to the arms of a try: what each runs and with which environment.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use files::kernel;
+use record::command::{Arm, ArmRole};
+use record::setting::{Setting, split_words};
+
+use crate::worker;
+
+/// The arms: the baseline first, the baseline once more last.
+pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
+    if commands.is_empty() {
+        bail!("nothing to try; write the command behind --, as in pagewise try --with thp -- sort FILE");
+    }
+    let mut arms = Vec::new();
+    if settings.is_empty() {
+        for line in commands {
+            let command = words(line)?;
+            if let Err(error) = runnable(&command[0]) {
+                bail!(
+                    "{error}; without --with each word behind -- is a whole command (quote it), or name a setting by --with"
+                );
+            }
+            let role = if arms.is_empty() { ArmRole::Baseline } else { ArmRole::Command };
+            arms.push(plain(line, role, line, command));
+        }
+    } else {
+        let (shown, command) = subject(commands)?;
+        arms.push(plain("as it is", ArmRole::Baseline, &shown, command));
+        for setting in settings {
+            let arm = with(&arms[0], setting)?;
+            arms.push(arm);
+        }
+    }
+    arms.push(Arm { name: "once more (A/A)".to_owned(), role: ArmRole::Again, ..arms[0].clone() });
+    Ok(arms)
+}
+
+/// One command as it is shown and as it is run. One word with spaces is a whole command.
+pub fn subject(commands: &[String]) -> Result<(String, Vec<String>)> {
+    let Some(first) = commands.first() else { bail!("nothing to run; write the command behind --") };
+    let whole = commands.len() == 1 && first.contains(char::is_whitespace);
+    let (shown, command) = if whole { (first.clone(), words(first)?) } else { (commands.join(" "), commands.to_vec()) };
+    runnable(&command[0])?;
+    Ok((shown, command))
+}
+
+/// The arm of an unchanged command.
+pub fn plain(name: &str, role: ArmRole, shown: &str, command: Vec<String>) -> Arm {
+    Arm {
+        name: name.to_owned(),
+        role,
+        shown: shown.to_owned(),
+        command,
+        setting: None,
+        variables: BTreeMap::new(),
+        preloaded: None,
+        cpus: None,
+        skipped: None,
+    }
+}
+
+/// The words of a line; by the shell only where it has something that only a shell understands.
+fn words(line: &str) -> Result<Vec<String>> {
+    let needs_shell = line.contains(|c| "|&;<>()$`*?[]{}~#!\n\\".contains(c))
+        || line.split_whitespace().next().is_some_and(|first| first.contains('='));
+    let words =
+        if needs_shell { vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()] } else { split_words(line)? };
+    if words.is_empty() {
+        bail!("an empty command cannot be tried");
+    }
+    Ok(words)
+}
+
+/// Tells whether there is such a program: by its path, or below one of the folders of `PATH`.
+fn runnable(program: &str) -> Result<()> {
+    let may_run = |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    let found = if program.contains('/') {
+        may_run(Path::new(program))
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| may_run(&folder.join(program)))
+    };
+    if !found {
+        bail!("there is no program {program:?} that may be run");
+    }
+    Ok(())
+}
+
+/// The baseline with a setting.
+fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
+    let mut arm =
+        Arm { name: setting.name.clone(), role: ArmRole::Setting, setting: Some(setting.clone()), ..baseline.clone() };
+    if setting.needs_thp {
+        let path = "/sys/kernel/mm/transparent_hugepage/enabled";
+        let enabled = kernel::read(path).unwrap_or_default();
+        if enabled.is_empty() || enabled.contains("[never]") {
+            arm.skipped = Some(format!("the kernel gives no transparent huge pages ({path})"));
+        }
+    }
+    let program = if arm.command[0] == "/bin/sh" && !setting.arguments.is_empty() && baseline.shown != "/bin/sh" {
+        bail!("{}: words cannot be put into a shell's line; write both commands out instead", setting.name)
+    } else {
+        1
+    };
+    arm.command.splice(program..program, setting.arguments.iter().cloned());
+    arm.variables.extend(setting.env.clone());
+    join(&mut arm, "GLIBC_TUNABLES", &setting.tunables, ":");
+    join(&mut arm, "JAVA_TOOL_OPTIONS", &setting.java_options, " ");
+    if !setting.preload.is_empty() {
+        match library(&setting.preload)? {
+            Some(path) => {
+                join(&mut arm, "LD_PRELOAD", &path, ":");
+                arm.preloaded = Some(path);
+            }
+            None => arm.skipped = Some(missing(setting)),
+        }
+    }
+    if setting.advise_mappings {
+        let path = worker::advising_library()?;
+        match path.to_str().filter(|p| !p.contains([' ', ':'])) {
+            Some(path) => {
+                join(&mut arm, "LD_PRELOAD", path, ":");
+                arm.preloaded = Some(path.to_owned());
+            }
+            None => arm.skipped = Some(format!("LD_PRELOAD takes no path with a space or a colon: {}", path.display())),
+        }
+    }
+    arm.cpus = match setting.cpus.as_deref() {
+        Some("last") => last_cpu(),
+        other => other.map(str::to_owned),
+    };
+    Ok(arm)
+}
+
+/// Adds to a list in a variable; what the user's environment has there stays.
+fn join(arm: &mut Arm, name: &str, value: &str, between: &str) {
+    if value.is_empty() {
+        return;
+    }
+    let before = std::env::var(name).ok().filter(|text| !text.is_empty());
+    let whole = before.map_or_else(|| value.to_owned(), |before| format!("{before}{between}{value}"));
+    arm.variables.insert(name.to_owned(), whole);
+}
+
+/// The real path of the first of these libraries that there is.
+fn library(names: &[String]) -> Result<Option<String>> {
+    for name in names {
+        let path = if name.starts_with('/') { Some(name.clone()) } else { worker::find_library(name)? };
+        let real = path.and_then(|p| Path::new(&p).canonicalize().ok());
+        if let Some(real) = real.as_deref().and_then(Path::to_str) {
+            return Ok(Some(real.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+fn missing(setting: &Setting) -> String {
+    let names = setting.preload.join(" or ");
+    match setting.package.as_str() {
+        "" => format!("{names} is not installed"),
+        package => format!("{names} is not installed; on Debian: apt-get install {package}"),
+    }
+}
+
+fn last_cpu() -> Option<String> {
+    let allowed = rustix::thread::sched_getaffinity(None).ok()?;
+    (0..rustix::thread::CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu.to_string())
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/run/command/arms.rs"]
+mod tests;

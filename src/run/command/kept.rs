@@ -1,0 +1,83 @@
+//! The kept folder of a study of a command: made, gone on with and finished.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use files::File;
+use record::command::{CommandPlan, KeptCommand, schema_of};
+use record::decision::{Decision, What};
+use record::folder::{PAGE, RunFolder, SUMMARY};
+use serde::Serialize;
+
+use crate::run::lock;
+use crate::run::signals::Signals;
+
+/// Makes the folder and writes the plan into it; it is locked as long as the file lives.
+pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {
+    let folder = RunFolder::create(path)?;
+    let lock = lock(&folder)?;
+    folder.write_sealed("plan.json", &plan)?;
+    Ok((KeptCommand { folder, plan, launches: Vec::new(), interrupted: false, damage: Vec::new() }, lock))
+}
+
+/// Opens and locks a folder to go on with its study. What is executed and opened is that of `asked`, the plan of this command
+/// line; a kept plan that has other commands, settings or files is refused.
+///
+/// # Errors
+/// It is of another kind or command, damaged, or in use.
+pub fn resume(name: &str, below: &Path, asked: &CommandPlan) -> Result<(KeptCommand, File)> {
+    let folder = RunFolder::open(name, below)?.mine()?;
+    let kind = folder.kind()?;
+    if kind != asked.kind {
+        bail!("there is no {} {name:?}: it is a {}", asked.kind.word(), kind.word());
+    }
+    let lock = lock(&folder)?;
+    let mut kept: KeptCommand = folder.whole(schema_of(kind))?;
+    if let Some(first) = kept.damage.first() {
+        bail!("{} is damaged and cannot be resumed: {first}", kept.folder.path().display());
+    }
+    let plan = &kept.plan;
+    let same = [
+        ("command, setting or environment", plan.arms == asked.arms),
+        ("current folder", plan.directory == asked.directory),
+        ("--prepare", plan.prepare == asked.prepare),
+        ("--evict", plan.evict == asked.evict),
+        ("--input", plan.input == asked.input),
+    ];
+    if let Some((other, _)) = same.iter().find(|(_, same)| !same) {
+        bail!("{name} was begun with another {other}; repeat the words of its first call");
+    }
+    kept.plan.budget_s = asked.budget_s.or(kept.plan.budget_s);
+    Ok((kept, lock))
+}
+
+/// Measures into the folder, and records how the session began and ended. A first session without a launch leaves nothing.
+pub fn session(
+    kept: &mut KeptCommand,
+    budget_s: f64,
+    signals: &Signals,
+    measure: impl FnOnce(&mut KeptCommand) -> Result<()>,
+) -> Result<()> {
+    let decide = |folder: &RunFolder, why: &str, what: What| {
+        folder.append_decision(&Decision { time: jiff::Timestamp::now().to_string(), why: why.to_owned(), what })
+    };
+    let resumed = !kept.launches.is_empty();
+    if resumed {
+        decide(&kept.folder, "the user asked for it", What::Resumed { budget_s, time_limit_s: None })?;
+    }
+    let measured = measure(kept);
+    if measured.is_err() && kept.launches.is_empty() {
+        kept.folder.discard();
+        return measured;
+    }
+    kept.interrupted = signals.arrived().is_some() || measured.is_err();
+    let end = What::Ended { stopped_by: signals.arrived(), launches: kept.launches.len(), notes: Vec::new() };
+    measured.and_then(|()| decide(&kept.folder, "nothing more is measured", end))
+}
+
+/// Keeps the result and its page.
+pub fn finish(kept: &KeptCommand, summary: &impl Serialize, page: &str) -> Result<()> {
+    kept.folder.write_result(SUMMARY, summary)?;
+    kept.folder.write_text(PAGE, page)?;
+    kept.folder.reach_device()
+}

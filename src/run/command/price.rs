@@ -1,0 +1,101 @@
+//! One price: a fresh worker process that does one kind of memory work once, at the size of the user's program.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use files::Folder;
+use record::cell::Cell;
+use record::command::{CommandLaunch, LaunchMode, PricePhase};
+use record::end::End;
+use record::request::{self, LaunchKeys};
+use record::transcript::{Ending, Transcript};
+
+use crate::run::launch::{self, Side};
+use crate::run::patience::TimeLimit;
+use crate::run::signals::Signals;
+use crate::worker;
+
+/// Memory whose copies after a fork are priced, in bytes.
+const COPIED_BYTES: u64 = 16 << 20;
+/// Memory of the worker for zero pages, files and calls, in bytes.
+const EVENT_BYTES: u64 = 4 << 20;
+/// Limit of a worker's messages, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+/// No price takes longer.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The cell that has the price: a method of the experiments, at the program's footprint where that matters.
+fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
+    let (experiment, method, bytes, keys) = match mode {
+        LaunchMode::PriceHuge => ("price", "huge", footprint_bytes, Vec::new()),
+        LaunchMode::PriceEvents => ("price", "events", EVENT_BYTES, Vec::new()),
+        LaunchMode::PriceCow => ("fork", "cow-child", COPIED_BYTES, vec![("every", "page"), ("pages", "small")]),
+        _ => ("price", "base", footprint_bytes, Vec::new()),
+    };
+    let mut parameters: BTreeMap<String, String> =
+        keys.into_iter().map(|(key, value): (&str, &str)| (key.to_owned(), value.to_owned())).collect();
+    parameters.insert("bytes".to_owned(), bytes.to_string());
+    Cell { experiment: experiment.to_owned(), method: method.to_owned(), worker: "c-O3".to_owned(), parameters }
+}
+
+/// Runs it once. That it could not be had is part of the result; an error is that nothing could be started.
+pub fn price(
+    mode: LaunchMode,
+    block: i64,
+    footprint_bytes: u64,
+    scratch: &Path,
+    signals: &Signals,
+) -> Result<CommandLaunch> {
+    let started = worker::optimised()?;
+    let cell = cell(mode, footprint_bytes);
+    let folder = scratch.to_str().context("a temporary folder whose name is not UTF-8")?;
+    let keys = LaunchKeys { experiment: &cell.experiment, seed: 1, directory: Some(folder), ..LaunchKeys::default() };
+    let [request, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
+    // One round and no warm-up: a fresh process pays what the program pays.
+    Folder::open(scratch)?.write("request", request::request(&keys, &[&cell], &[], &[vec![0]]).as_bytes())?;
+    let side = Side {
+        command: &started.command,
+        options: Vec::<OsString>::new(),
+        without: &[],
+        request: &request,
+        transcript: &transcript,
+        messages: &messages,
+    };
+    let ended = launch::launch(&[side], TimeLimit::Able(LIMIT), signals)?;
+    let mut run = CommandLaunch { block, mode, ..CommandLaunch::default() };
+    let read = files::open_input(&transcript)?;
+    match Transcript::read(std::io::BufReader::new(read)) {
+        Ok(found) => fill(&mut run, &found),
+        Err(error) => run.failed = format!("{error:#}"),
+    }
+    if run.phases.is_empty() && run.failed.is_empty() {
+        let said = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();
+        run.failed = format!("{}: {:?} {}", cell.name(), ended.ends.first().unwrap_or(&End::Stopped), said.trim());
+    }
+    Ok(run)
+}
+
+fn fill(run: &mut CommandLaunch, found: &Transcript) {
+    for sample in &found.samples {
+        let counts = &sample.counts;
+        let phase = PricePhase {
+            cpu_ns: counts.cpu_ns,
+            ops: counts.ops,
+            bytes: counts.bytes,
+            minor_faults: counts.minor_faults,
+        };
+        run.phases.insert(found.phases[usize::from(sample.phase)].clone(), phase);
+    }
+    match found.endings.first() {
+        Some(Ending::Skip { reason, .. }) => run.failed = reason.clone(),
+        Some(other) => run.failed = format!("{other:?}"),
+        None => {}
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/run/command/price.rs"]
+mod tests;
