@@ -19,7 +19,6 @@ impl Progress {
         let target =
             if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        // A wide message is cut where the line ends; what is left of the time stands first.
         bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a template that is known to be right"));
         Progress { bar, reached: String::new(), number: String::new(), learnt: Vec::new(), visited: 0 }
     }
@@ -48,10 +47,19 @@ impl Progress {
 
     fn line(&self, what: &str, left_s: f64) -> String {
         let left = report::wording::duration(left_s.max(0.0));
-        let mut line = format!("{left} left · {}{what}{}", self.number, self.reached);
-        if !self.learnt.is_empty() {
-            let latest_first: Vec<&str> = self.learnt.iter().rev().map(String::as_str).collect();
-            line += &format!(" · so far: {}", latest_first.join(", "));
+        let mut line = format!("{left} left · {}{what}", self.number);
+        let room = usize::from(console::Term::stderr().size().1).saturating_sub(1);
+        // Whole parts only: a line that is cut says things by halves.
+        let mut add = |part: String| {
+            let fits = line.chars().count() + part.chars().count() <= room;
+            line += if fits { &part } else { "" };
+            fits
+        };
+        add(self.reached.clone());
+        for (at, answer) in self.learnt.iter().rev().enumerate() {
+            if !add(format!("{}{answer}", if at == 0 { " · so far: " } else { ", " })) {
+                break;
+            }
         }
         line
     }

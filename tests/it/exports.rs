@@ -95,6 +95,8 @@ fn benchstat_finds_a_line_a_launch_and_the_same_median() {
             let headline = &summary.experiment(&cell.experiment).unwrap().headline;
             let mut walls: Vec<f64> = cell.per_launch.iter().filter_map(|l| l.wall_ns.get(headline).copied()).collect();
             let Some(median) = stats::quantile::median(&mut walls) else { continue };
+            let phase = &cell.phases[headline];
+            let median = median * phase.per_unit_ns.median / phase.wall_ns.median;
             let (capital, rest) = cell.experiment.split_at(1);
             let start = format!("{}{rest}/method={}/worker={}/", capital.to_uppercase(), cell.method, cell.worker);
             let ends: Vec<String> = cell.parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
@@ -154,7 +156,7 @@ fn prometheus_and_openmetrics_parsers_agree_with_the_summary() {
         assert_eq!(walls.len(), expected, "{parser}");
         let sum: f64 = walls.iter().map(|s| s[1].as_f64().unwrap()).sum();
         let own = shown(&summary).filter(|c| c.status == Status::Ok).flat_map(|c| c.phases.values());
-        let own: f64 = own.map(|p| p.wall_ns.median * 1e-9).sum();
+        let own: f64 = own.map(|p| p.per_unit_ns.median * 1e-9).sum();
         assert!(close(sum, own), "{sum} {own}");
         assert!(walls.iter().all(|s| s[0]["phase"].is_string() && s[0]["method"].is_string()));
     }

@@ -12,9 +12,6 @@ use crate::estimate::shown;
 /// The word "moved" is said where it holds among all ratios of the run at this level.
 const MOVED_FAMILY: f64 = 0.05;
 
-/// Half-width beyond which a check excludes little: most effects worth a change lie within it.
-const WEAK: f64 = 0.1;
-
 /// Calibration of the standard errors by duplicates, this run's and those of kept runs. Everything judged is widened by it.
 pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration, Vec<Option<f64>>) {
     let scores: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
@@ -60,7 +57,7 @@ pub(crate) fn checks(judged: &[Judged], scores: &[Option<f64>], margin: f64) -> 
             z: scores[*index].unwrap_or(0.0),
             p,
             differs: broken.contains(&number),
-            weak: estimate.half_width() > WEAK,
+            weak: AaCheck::is_weak(&shown(estimate)),
         });
     }
     checks

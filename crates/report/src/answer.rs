@@ -29,13 +29,9 @@ fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
     cells.iter().map(|&c| name(c)).collect::<Vec<_>>().join(", ")
 }
 
-/// Methods that are not settled, each with the time that would settle it.
+/// Methods that are not settled.
 fn unsettled(all: &[&Unsettled], name: &impl Fn(usize) -> String) -> String {
-    let with_time = |u: &&Unsettled| {
-        let more = u.more_s.map_or_else(String::new, |s| format!(" (about {} more)", wording::duration(s.max(1.0))));
-        format!("{}{more}", name(u.cell))
-    };
-    all.iter().map(with_time).collect::<Vec<_>>().join(", ")
+    all.iter().map(|u| name(u.cell)).collect::<Vec<_>>().join(", ")
 }
 
 /// Tells whether a job that is not ranked with the baseline is shown to be faster: then "nothing" would be too much said.
@@ -95,6 +91,10 @@ fn ordinary(
     }
     if !open.is_empty() {
         text += &format!("; not settled against {whom}: {}", unsettled(&open, name));
+    }
+    let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
+    if let Some((method, clauses)) = experiment.and_then(|e| clauses(summary, e, group, name)) {
+        text += &format!("; {method} is {}", clauses.join("; "));
     }
     text
 }

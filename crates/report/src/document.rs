@@ -6,7 +6,7 @@ use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Estimate, Verdict};
 use serde::Serialize;
 
-use crate::numbers;
+use crate::numbers::{self, Work};
 use crate::plot::Plot;
 
 /// A report.
@@ -341,9 +341,10 @@ impl Cell {
         Cell::number(format_ns(ns), Some(ns))
     }
 
-    /// A median time with its interval, in nanoseconds.
-    pub fn time(time: &Distribution) -> Cell {
-        Cell::number(numbers::interval(time), Some(time.median))
+    /// A median cost of one operation with its interval.
+    pub(crate) fn cost(work: Work, cost: &Distribution) -> Cell {
+        let (text, value) = work.interval(cost);
+        Cell::number(text, Some(value))
     }
 
     /// A ratio with its interval; empty where there is none.

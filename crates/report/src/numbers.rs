@@ -1,9 +1,82 @@
 //! Figures with their intervals, as every table writes them.
 
+use record::experiment::Experiment;
 use record::sizes::{format_ns, three_digits};
-use record::summary::{Distribution, Estimate};
+use record::summary::{Distribution, Estimate, PhaseSummary};
 
 use crate::wording::percent;
+
+/// Bytes of the unit of work in which times of bytes are shown.
+const MIB: f64 = (1 << 20) as f64;
+/// A mean that differs from its median by more than this share is shown beside it.
+const SKEWED: f64 = 0.1;
+
+/// The unit of work in which people think of the cost of an experiment. Bytes have a rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work<'a>(&'a str);
+
+impl<'a> Work<'a> {
+    pub fn new(experiment: &'a Experiment) -> Work<'a> {
+        Work(&experiment.unit)
+    }
+
+    fn is_rate(self) -> bool {
+        self.0 == "byte"
+    }
+
+    /// Unit of work of a time: `MiB`, `round trip`.
+    pub fn noun(self) -> &'a str {
+        if self.is_rate() { "MiB" } else { self.0 }
+    }
+
+    /// Heading of a column of costs: `GB/s`, `per round trip`.
+    pub fn heading(self) -> String {
+        if self.is_rate() { "GB/s".to_owned() } else { format!("per {}", self.0) }
+    }
+
+    /// End of a time's figure: `/round trip`; a rate has none.
+    pub fn per(self) -> String {
+        if self.is_rate() { String::new() } else { format!("/{}", self.0) }
+    }
+
+    /// Factor from nanoseconds of a sample to those of one [`noun`](Work::noun).
+    pub fn scale(self, phase: &PhaseSummary) -> f64 {
+        self.times(phase.per_unit_ns.median / phase.wall_ns.median)
+    }
+
+    /// Nanoseconds of one noun from those of one operation.
+    pub fn times(self, per_unit_ns: f64) -> f64 {
+        if self.is_rate() { per_unit_ns * MIB } else { per_unit_ns }
+    }
+
+    /// A figure and its number by nanoseconds of one operation: `8.12 GB/s`, `33.4 µs`.
+    fn figure(self, per_unit_ns: f64) -> String {
+        if self.is_rate() { format!("{} GB/s", three_digits(1.0 / per_unit_ns)) } else { format_ns(per_unit_ns) }
+    }
+
+    /// The figure of a median, with the mean where that differs: `33.4 µs (mean 51.2 µs)`.
+    pub fn median(self, cost: &Distribution) -> String {
+        self.figure(cost.median) + &self.mean(cost)
+    }
+
+    fn mean(self, cost: &Distribution) -> String {
+        let differs = |mean: &f64| (mean / cost.median).ln().abs() > SKEWED.ln_1p();
+        cost.mean.filter(differs).map_or_else(String::new, |mean| format!(" (mean {})", self.figure(mean)))
+    }
+
+    /// The figure of a median with its interval, and its number: gigabytes a second, or nanoseconds.
+    pub fn interval(self, cost: &Distribution) -> (String, f64) {
+        if !self.is_rate() {
+            return (interval(cost) + &self.mean(cost), cost.median);
+        }
+        let bounds = cost.low.zip(cost.high).filter(|(low, high)| *low > 0.0 && high.is_finite());
+        let bounds = bounds.map_or_else(String::new, |(low, high)| match (high / low).sqrt() - 1.0 {
+            half if half <= 0.25 => format!(" ±{}", percent(half.max(0.0001))),
+            _ => format!(" ({}–{})", three_digits(1.0 / high), three_digits(1.0 / low)),
+        });
+        (self.figure(cost.median) + &bounds + &self.mean(cost), 1.0 / cost.median)
+    }
+}
 
 /// A median with its interval: `2.05 ms ±1.2 %`; where the interval is wide or leans to one side, its limits:
 /// `935 µs (0.35–13 ms)`.
@@ -17,6 +90,13 @@ pub(crate) fn interval(d: &Distribution) -> String {
     let (low, high) = (format_ns(low), format_ns(high));
     let same_unit = low.rsplit_once(' ').zip(high.rsplit_once(' ')).filter(|(a, b)| a.1 == b.1);
     format!("{median} ({}–{high})", same_unit.map_or(low.as_str(), |(a, _)| a.0))
+}
+
+/// A distribution in another unit.
+pub(crate) fn scaled(d: &Distribution, factor: f64) -> Distribution {
+    let each = |value: Option<f64>| value.map(|v| v * factor);
+    let (mean, low, high) = (each(d.mean), each(d.low), each(d.high));
+    Distribution { median: d.median * factor, mean, low, high, p90: each(d.p90), p99: each(d.p99), min: d.min * factor }
 }
 
 /// A ratio with its interval.

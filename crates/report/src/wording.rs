@@ -4,7 +4,7 @@
 //! "8.5 % faster" is 8.5 % less time than the baseline takes, "8.5 % slower" 8.5 % more of it. From a factor of two on factors
 //! are said: "4.7× faster" takes 1/4.7 of the time, "4.7× slower" 4.7 times as long.
 
-use record::summary::{AaCheck, Comparison, Estimate, Verdict};
+use record::summary::{AaCheck, Comparison, Doubt, Estimate, Levels, Verdict};
 
 /// Direction of rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub fn between(ratio: &Estimate) -> String {
 }
 
 /// The same in a narrow column: `9.1 % faster–4.2 % slower`, `1.2–4.0 % faster`.
-fn between_briefly(ratio: &Estimate) -> String {
+pub(crate) fn between_briefly(ratio: &Estimate) -> String {
     let (low, high) = ends(ratio.low, ratio.high);
     let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);
     // Where both ends lie on one side the word is said once, if their units agree.
@@ -148,6 +148,9 @@ fn shown(word: &str, least: f64, ratio: &Estimate) -> String {
 /// Verdict of one comparison, in full: for a sentence, where there is room.
 pub fn verdict(comparison: &Comparison) -> String {
     let Some(ratio) = &comparison.ratio else { return "too few launches to compare".to_owned() };
+    if let Some(found) = &comparison.doubt {
+        return format!("not settled: {}; {}", doubt(found), between(ratio));
+    }
     if !comparison.holds_among_all {
         return format!("not settled among all the comparisons of this run: by itself {}", between(ratio));
     }
@@ -163,6 +166,9 @@ pub fn verdict(comparison: &Comparison) -> String {
 
 /// The finding of one comparison, in a column of a table.
 pub fn verdict_briefly(comparison: &Comparison) -> String {
+    if let Some(found) = &comparison.doubt {
+        return format!("not settled: {}", doubt(found));
+    }
     finding(comparison.ratio.as_ref(), comparison.verdict, comparison.holds_among_all)
 }
 
@@ -199,15 +205,33 @@ pub fn moved(low: f64, high: f64) -> String {
     format!("ratio drifted from {} to {} during this run", bare(low, decimals), bare(high, decimals))
 }
 
+/// The reason why a verdict is withheld.
+pub fn doubt(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::WeakCheck { half_width } => {
+            format!("withheld: its A/A check is weak, ±{} %", percent_digits(*half_width, Round::Up))
+        }
+        Doubt::TwoLevels(Levels { low, high, share }) => {
+            format!("two levels: {low:.2} of the time, and {high:.2} in {} of launches", percent(*share))
+        }
+    }
+}
+
 /// Sentence on the A/A checks.
 pub fn aa(checks: &[AaCheck], name: impl Fn(usize) -> String) -> String {
-    match checks.iter().find(|aa| aa.differs) {
-        Some(aa) => format!("A/A check broken: {} differs from itself, {}", name(aa.cell), between(&aa.ratio)),
-        None if checks.is_empty() => "no A/A check: too few launches".to_owned(),
-        None => {
-            let widest = checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max);
-            let each = if checks.len() == 1 { "1 baseline" } else { &format!("{} baselines", checks.len()) };
-            format!("A/A check fine ({each} against a duplicate, ±{} % at most)", percent_digits(widest, Round::Up))
+    let widest = checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max);
+    let most = percent_digits(widest, Round::Up);
+    let weak: Vec<String> = checks.iter().filter(|aa| AaCheck::is_weak(&aa.ratio)).map(|aa| name(aa.cell)).collect();
+    match (checks.iter().find(|aa| aa.differs), weak.as_slice()) {
+        (Some(aa), _) => format!("A/A check broken: {} differs from itself, {}", name(aa.cell), between(&aa.ratio)),
+        (None, _) if checks.is_empty() => "no A/A check: too few launches".to_owned(),
+        (None, []) => {
+            format!("A/A check fine ({} against a duplicate, ±{most} % at most)", count(checks.len(), "baseline"))
+        }
+        (None, [one]) => format!("A/A check weak: {one} against its duplicate is known to ±{most} % only"),
+        (None, weak) => {
+            let (some, all) = (weak.len(), checks.len());
+            format!("A/A check weak for {some} of {all} baselines, up to ±{most} %")
         }
     }
 }

@@ -71,9 +71,12 @@ fn figures_are_those_of_the_summary() {
             let phase = &cell.phases[headline];
             let values: Vec<f64> =
                 row.split("data-value=\"").skip(1).filter_map(|v| v.split('"').next()?.parse().ok()).collect();
-            // Wall time of a sample, then of a unit; CPU time and faults are the last two.
-            let expected = [phase.wall_ns.median, phase.per_unit_ns.median];
-            let last = [phase.cpu_ns.median, phase.minor_faults];
+            // The cost of an operation; CPU time of one and faults are the last two. Bytes have a rate.
+            let unit = &summary.experiment(&cell.experiment).unwrap().definition.unit;
+            let (per_unit, is_rate) = (phase.per_unit_ns.median, unit == "byte");
+            let expected = [if is_rate { 1.0 / per_unit } else { per_unit }];
+            let cpu = phase.cpu_ns.median * per_unit / phase.wall_ns.median;
+            let last = [if is_rate { cpu * 1048576.0 } else { cpu }, phase.minor_faults];
             for (value, expected) in values.iter().zip(expected).chain(values[values.len() - 2..].iter().zip(last)) {
                 assert!((value - expected).abs() <= expected.abs() * 1e-5, "{name}, {}: {value} {expected}", cell.cell);
             }

@@ -7,7 +7,7 @@ import sys
 def rows(source):
     import duckdb
 
-    told = "select count(*), count(wall_ns), coalesce(sum(cast(wall_ns as double)), 0) from " + source
+    told = "select count(*), count(wall_ns_per_unit), coalesce(sum(cast(wall_ns_per_unit as double) * units_per_sample), 0) from " + source
     found = duckdb.sql(told).fetchall()[0]
     names = duckdb.sql("select cell, status, parameter_bytes from " + source + " limit 1").fetchall()[0]
     return {"rows": found[0], "walls": found[1], "sum": float(found[2]), "first": [str(n) for n in names]}

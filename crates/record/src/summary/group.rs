@@ -191,6 +191,16 @@ pub struct AaCheck {
     pub weak: bool,
 }
 
+/// Half-width beyond which an A/A check excludes little: most effects worth a change lie within it.
+const WEAK: f64 = 0.1;
+
+impl AaCheck {
+    /// Tells whether a check with this ratio is weak.
+    pub fn is_weak(ratio: &Estimate) -> bool {
+        ratio.half_width() > WEAK
+    }
+}
+
 /// The fastest of the methods that are ranked with each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

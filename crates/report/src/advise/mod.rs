@@ -71,13 +71,8 @@ fn around(case: &Case, margin: f64) -> Vec<String> {
     if !case.within.is_empty() {
         items.push(format!("within the margin ({}): {}", percent(margin), case.within.join(", ")));
     }
-    items.extend(case.unsettled.iter().map(|(way, more_s)| {
-        let settle = more_s.map_or_else(
-            || "a longer --budget may settle it".to_owned(),
-            |s| format!("about {:.0} s more for this pair should settle it", s.ceil()),
-        );
-        format!("not settled: {way}; {settle}")
-    }));
+    let open = case.unsettled.iter();
+    items.extend(open.map(|(way, _)| format!("not settled: {way}; a longer --budget may settle it")));
     let missing = case.missing.iter().filter(|(way, _)| *way != case.obvious);
     items.extend(missing.map(|(way, reason)| format!("not measurable here: {way}: {reason}")));
     items

@@ -39,8 +39,8 @@ fn of_cell(cell: &CellView<'_>, out: &mut dyn Write) -> Result<()> {
         let prefix = if phase.headline { String::new() } else { format!("{}-", word(&phase.name)) };
         for launch in &phase.launches {
             let (_, values) = lines.entry(launch.launch).or_insert((launch.rounds, Vec::new()));
-            values.extend(launch.wall_ns.map(|ns| (ns, format!("{prefix}ns/op"))));
-            values.extend(launch.cpu_ns.map(|ns| (ns, format!("{prefix}cpu-ns/op"))));
+            values.extend(launch.wall_ns.map(|ns| (ns / phase.units, format!("{prefix}ns/op"))));
+            values.extend(launch.cpu_ns.map(|ns| (ns / phase.units, format!("{prefix}cpu-ns/op"))));
         }
     }
     for (rounds, values) in lines.into_values().filter(|(_, values)| !values.is_empty()) {

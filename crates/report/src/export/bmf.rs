@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::escape::pretty_json;
 
+use crate::numbers::scaled;
 use crate::view::Taken;
 
 #[derive(Serialize)]
@@ -26,8 +27,11 @@ pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
         let measures = all.entry(&cell.name).or_default();
         for phase in &cell.phases {
             let wall = if phase.headline { "latency".to_owned() } else { format!("{}-wall-ns", phase.name) };
-            measures.extend(metric(&phase.figures.wall_ns).map(|m| (wall, m)));
-            measures.extend(metric(&phase.figures.cpu_ns).map(|m| (format!("{}-cpu-ns", phase.name), m)));
+            measures.extend(metric(&phase.figures.per_unit_ns).map(|m| (wall, m)));
+            measures.extend(
+                metric(&scaled(&phase.figures.cpu_ns, 1.0 / phase.units))
+                    .map(|m| (format!("{}-cpu-ns", phase.name), m)),
+            );
         }
     }
     Ok(out.write_all(pretty_json(&all)?.as_bytes())?)

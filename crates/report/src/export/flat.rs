@@ -24,7 +24,7 @@ pub(super) struct Row<'a> {
 type Column = (&'static str, fn(&Row<'_>) -> Field);
 
 /// Every column with its name, in which the unit comes last. After these follows one for each parameter.
-const COLUMNS: [Column; 18] = [
+const COLUMNS: [Column; 20] = [
     ("run", |r| text(&r.taken.run)),
     ("created", |r| text(&r.taken.created)),
     ("machine", |r| known(r.taken.host.get("machine"))),
@@ -41,8 +41,10 @@ const COLUMNS: [Column; 18] = [
     ("launch", |r| whole(r.launch.map(|l| l.launch as i64))),
     ("block", |r| whole(r.launch.map(|l| i64::from(l.block)))),
     ("rounds", |r| whole(r.launch.map(|l| l.rounds as i64))),
-    ("wall_ns", |r| number(r.launch.and_then(|l| l.wall_ns))),
-    ("cpu_ns", |r| number(r.launch.and_then(|l| l.cpu_ns))),
+    ("unit", |r| known(r.phase.map(|p| &p.unit))),
+    ("units_per_sample", |r| number(r.phase.map(|p| p.units))),
+    ("wall_ns_per_unit", |r| number(r.launch.zip(r.phase).and_then(|(l, p)| Some(l.wall_ns? / p.units)))),
+    ("cpu_ns_per_unit", |r| number(r.launch.zip(r.phase).and_then(|(l, p)| Some(l.cpu_ns? / p.units)))),
 ];
 
 fn text(value: &str) -> Field {

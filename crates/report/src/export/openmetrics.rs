@@ -13,10 +13,14 @@ const S_PER_NS: f64 = 1e-9;
 
 /// Metrics of each phase of each cell that may be believed: name, unit, what it is.
 const METRICS: [(&str, &str, &str, Of); 9] = [
-    ("wall", "seconds", "Wall time of one sample: median launch.", |_, p| Some(p.figures.wall_ns.median * S_PER_NS)),
-    ("wall_low", "seconds", "Its lower limit at 95 %.", |_, p| Some(p.figures.wall_ns.low? * S_PER_NS)),
-    ("wall_high", "seconds", "Its upper limit at 95 %.", |_, p| Some(p.figures.wall_ns.high? * S_PER_NS)),
-    ("cpu", "seconds", "CPU time of one sample: median launch.", |_, p| Some(p.figures.cpu_ns.median * S_PER_NS)),
+    ("wall", "seconds", "Wall time of one operation: median launch.", |_, p| {
+        Some(p.figures.per_unit_ns.median * S_PER_NS)
+    }),
+    ("wall_low", "seconds", "Its lower limit at 95 %.", |_, p| Some(p.figures.per_unit_ns.low? * S_PER_NS)),
+    ("wall_high", "seconds", "Its upper limit at 95 %.", |_, p| Some(p.figures.per_unit_ns.high? * S_PER_NS)),
+    ("cpu", "seconds", "CPU time of one operation: median launch.", |_, p| {
+        Some(p.figures.cpu_ns.median / p.units * S_PER_NS)
+    }),
     ("minor_faults", "", "Minor faults of one sample, mean.", |_, p| Some(p.figures.minor_faults)),
     ("ratio", "", "Wall time relative to the baseline.", |_, p| Some(p.ratio?.ratio)),
     ("ratio_low", "", "Its lower limit.", |_, p| Some(p.ratio?.low)),

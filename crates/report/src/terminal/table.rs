@@ -158,7 +158,9 @@ fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen:
     for (at, &(c, field)) in widths.iter().enumerate() {
         if spans && c == row.cells.len() && c > 0 {
             let used: usize = widths[..at].iter().map(|(_, w)| w + GAP).sum();
-            fields.push(vec![cut(&screen.text(text(row, c)), screen.width().saturating_sub(indent + used), screen)]);
+            let room = screen.width().saturating_sub(indent + used);
+            // The lines after the first have room below all of its fields.
+            fields.push(broken(text(row, c), room, screen));
             break;
         }
         let plot = self::field(row, c).and_then(|cell| cell.plot.as_ref());

@@ -68,6 +68,10 @@ pub struct PhaseView<'a> {
     pub name: String,
     /// True if it is what is compared first.
     pub headline: bool,
+    /// Unit of one operation.
+    pub unit: String,
+    /// Operations of one sample.
+    pub units: f64,
     /// Summary.
     pub figures: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
@@ -195,6 +199,8 @@ fn phases<'a, 'b>(
         PhaseView {
             name: escape::terminal(name),
             headline: name == headline,
+            unit: experiment.map_or_else(String::new, |e| escape::terminal(&e.definition.unit)),
+            units: operations(&cell.phases[name]),
             figures: &cell.phases[name],
             ratio: comparison.and_then(|c| c.ratio).filter(|_| cell.status == Status::Ok),
             verdict: comparison.filter(|_| cell.status == Status::Ok).map_or_else(String::new, wording::verdict),
@@ -203,6 +209,12 @@ fn phases<'a, 'b>(
         }
     };
     names.into_iter().map(phase).collect()
+}
+
+/// Operations of one sample; 1 where that is not known.
+fn operations(phase: &PhaseSummary) -> f64 {
+    let units = phase.wall_ns.median / phase.per_unit_ns.median;
+    if units.is_finite() && units > 0.0 { units } else { 1.0 }
 }
 
 fn launches(cell: &CellSummary, phase: &str) -> Vec<LaunchView> {

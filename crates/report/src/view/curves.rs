@@ -8,7 +8,7 @@ use record::summary::{ExperimentSummary, GroupSummary, Summary};
 
 use super::labels::Labels;
 use crate::document::{Block, Chart, Key};
-use crate::numbers::{self, spaced};
+use crate::numbers::{self, Work, scaled, spaced};
 use crate::plot::{Crossover, Curves, Line, Plot, Point, Scale};
 
 /// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
@@ -131,7 +131,8 @@ fn lines(
             let planned = &summary.cells[cell];
             let ranked = planned.is_ranked() && planned.status == Status::Ok;
             let Some(phase) = planned.phases.get(&experiment.headline).filter(|_| ranked) else { continue };
-            let (cost, at) = (&phase.per_unit_ns, value(group, key));
+            let work = Work::new(&experiment.definition);
+            let (cost, at) = (scaled(&phase.per_unit_ns, work.times(1.0)), value(group, key));
             if !(cost.median.is_finite() && cost.median > 0.0) || at == 0 {
                 continue;
             }
@@ -140,7 +141,7 @@ fn lines(
                 value: at,
                 value_words: words_of(at, bytes),
                 cost: (cost.median, cost.low.zip(cost.high)),
-                cost_words: format!("{} per {}", numbers::interval(cost), experiment.definition.unit),
+                cost_words: format!("{} per {}", numbers::interval(&cost), work.noun()),
             };
             let label = labels.cell(&experiment.definition, planned);
             match lines.iter_mut().find(|l| l.label == label) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::outcome::Status;
-use record::sizes::about_size;
+use record::sizes::{about_size, format_ns};
 use record::summary::{
     CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary,
 };
@@ -12,8 +12,9 @@ use super::labels::Labels;
 use super::launches::{self, Stack};
 use super::tables;
 use crate::document::{Block, Body, Cell, Column, Entry, Key, Place, Shown, Table, Tone};
+use crate::numbers::{self, Work};
 use crate::plot::{Axis, Plot, Scale};
-use crate::{answer, numbers, wording};
+use crate::{answer, wording};
 
 /// One group.
 pub(super) struct GroupView<'a> {
@@ -23,6 +24,8 @@ pub(super) struct GroupView<'a> {
     footprint: String,
     /// The measure that is compared: a total or a phase.
     headline: &'a str,
+    /// The unit of work of its times.
+    noun: &'a str,
     /// The name of the baseline.
     against: Option<String>,
     /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then lower bound and
@@ -184,9 +187,13 @@ impl<'a> GroupView<'a> {
             setting: labels.setting(&experiment.definition, group),
             footprint: footprint(summary, &ordinary),
             headline: &experiment.headline,
+            noun: Work::new(&experiment.definition).noun(),
             against: group.baseline.map(name),
             answers: answer::sentences(summary, group, name),
-            moved: moved(experiment, group, name),
+            moved: moved(experiment, group, name)
+                .into_iter()
+                .chain(levels(summary, experiment, &cells, name))
+                .collect(),
             tables: tables::of_group(summary, &experiment.definition, &cells, labels),
             settled: tables::settled(summary, &cells, name),
             kinds: kinds.into_iter().collect(),
@@ -227,28 +234,26 @@ impl<'a> GroupView<'a> {
 
     /// The table of methods. A new figure of a cell is a column and its cell here.
     fn comparison(&self, experiment: &ExperimentSummary) -> Table {
+        let work = Work::new(&experiment.definition);
         // Floors lie so far off that they would squeeze the others.
         let ranked = self.kinds.iter().filter(|(kind, _)| *kind != Kind::Aside).flat_map(|(_, rows)| rows);
         let axis = Axis::over(ranked.filter_map(|r| r.ratio.as_ref()));
         let against = self.against.as_ref().map_or_else(String::new, |name| format!("against {name}"));
-        let mut columns = vec![
-            Column::text("method"),
-            Column::number(self.headline),
-            Column::number(format!("per {}", experiment.definition.unit)).shown(Shown::Room(1)),
-        ];
+        let mut columns =
+            vec![Column::text("method"), Column::number(format!("{} ({})", self.headline, work.heading()))];
         columns.extend(axis.iter().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
         columns.extend([
             Column::sentences(against),
             Column::number("ratio").shown(Shown::Room(5)),
             Column::number("lower bound").shown(Shown::Room(3)),
-            Column::number("CPU").shown(Shown::Room(2)),
+            Column::number(if work.noun() == "MiB" { "CPU/MiB" } else { "CPU" }).shown(Shown::Room(2)),
             Column::number("faults").shown(Shown::Room(4)),
             Column::number("launches").shown(Shown::Page),
         ]);
         let bodies = self.kinds.iter().map(|(kind, rows)| Body {
             heading: kind.heading(),
             aside: *kind == Kind::Aside,
-            rows: rows.iter().map(|row| row.entry(axis.as_ref())).collect(),
+            rows: rows.iter().map(|row| row.entry(work, axis.as_ref())).collect(),
         });
         let mut caption = self.titled("The comparison");
         if let Some(against) = self.against.as_ref().filter(|_| axis.is_some()) {
@@ -266,7 +271,7 @@ impl<'a> GroupView<'a> {
             Entry::new(label, vec![Cell::plot(Some(Plot::Stack { scale, phases, parts }))])
         };
         let columns = vec![Column::text("method"), Column::plot(Plot::Times(stack.scale.clone()))];
-        let caption = self.titled("Where the time goes: medians of the phases, end to end");
+        let caption = self.titled(&format!("Where the time goes per {}: medians of the phases, end to end", self.noun));
         Table { legend: Key::all(&stack.phases), ..Table::new(caption, columns, stack.rows.iter().map(row)) }
     }
 
@@ -278,17 +283,17 @@ impl<'a> GroupView<'a> {
         };
         let columns =
             vec![Column::text("method"), Column::plot(Plot::Times(scale.clone())), Column::number("launches")];
-        let caption = format!("Every launch by {}: the first at the top, the last at the bottom", self.headline);
+        let caption = format!("Every launch by {} per {}: the first at the top", self.headline, self.noun);
         let rows = self.rows().filter(|r| !r.launches.is_empty()).map(row);
         Some(Block::Table(Table::new(self.titled(&caption), columns, rows)))
     }
 }
 
 impl Row<'_> {
-    fn entry(&self, axis: Option<&Axis>) -> Entry {
+    fn entry(&self, work: Work, axis: Option<&Axis>) -> Entry {
         let is_baseline = self.finding == Finding::Baseline;
         let ratio = if is_baseline { Cell::text("1") } else { Cell::ratio(self.ratio.as_ref()) };
-        let mut cells = vec![Cell::time(&self.phase.wall_ns), Cell::ns(self.phase.per_unit_ns.median)];
+        let mut cells = vec![Cell::cost(work, &self.phase.per_unit_ns)];
         if let Some(axis) = axis {
             let (ratio, launches, label) = (self.ratio, self.launch_ratios.clone(), ratio.text.clone());
             let plot = Plot::Interval { axis: axis.clone(), ratio, launches, label };
@@ -299,7 +304,7 @@ impl Row<'_> {
             Cell::text(self.finding.label()),
             ratio,
             self.share.map_or_else(Cell::default, |s| Cell::number(numbers::share(&s), Some(s.ratio))),
-            Cell::ns(self.phase.cpu_ns.median),
+            Cell::ns(self.phase.cpu_ns.median * work.scale(self.phase)),
             Cell::mean(self.phase.minor_faults),
             Cell::text(launches),
         ]);
@@ -332,6 +337,24 @@ fn moved(experiment: &ExperimentSummary, group: &GroupSummary, name: impl Fn(usi
     of_headline.filter_map(sentence).collect()
 }
 
+/// Cells whose launches have two levels.
+fn levels<'a>(
+    summary: &'a Summary,
+    experiment: &'a ExperimentSummary,
+    cells: &'a [usize],
+    name: impl Fn(usize) -> String + 'a,
+) -> impl Iterator<Item = String> + 'a {
+    let of_cell = move |&cell: &usize| {
+        let phase = summary.cells[cell].phases.get(&experiment.headline)?;
+        let work = Work::new(&experiment.definition);
+        let levels = phase.levels?;
+        let [low, high] = [levels.low, levels.high].map(|ns| format_ns(ns * work.scale(phase)));
+        let share = wording::percent(levels.share);
+        Some(format!("{}: two levels: {low}, and {high} in {share} of launches (per {})", name(cell), work.noun()))
+    };
+    cells.iter().filter_map(of_cell)
+}
+
 fn row<'a>(
     summary: &'a Summary,
     experiment: &ExperimentSummary,
@@ -355,7 +378,7 @@ fn row<'a>(
         ratio: ratio.filter(|_| finding != Finding::Baseline),
         finding,
         share: phase.of_best_possible.filter(|_| cell.role != Role::Null && believed),
-        launches: launches::walls(cell, &experiment.headline),
+        launches: launches::walls(cell, experiment, phase),
         launch_ratios: base
             .map(|base| launches::ratios(cell, &summary.cells[base], &experiment.headline))
             .unwrap_or_default(),

@@ -100,7 +100,10 @@ impl<'a> Labels<'a> {
             let text = shown(experiment, "bytes", bytes);
             spaced(if text.ends_with(|c: char| c.is_ascii_digit()) { bytes } else { &text })
         });
+        // The usual condition goes without saying.
+        let is_said = |key: &String| !experiment.is_condition(key) || !experiment.is_usual(key, &group.parameters);
         let others = group.parameters.iter().filter(|(key, _)| *key != "bytes" && self.varies(&experiment.name, key));
+        let others = others.filter(|(key, _)| is_said(key));
         let others = others.map(|(key, value)| match experiment.parameters.get(key).map(|p| p.kind) {
             Some(ParameterKind::Choice | ParameterKind::Text) => value.clone(),
             _ => format!("{key} {}", shown(experiment, key, value)),

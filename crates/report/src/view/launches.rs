@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use record::experiment::Experiment;
 use record::outcome::Status;
-use record::summary::{CellSummary, Summary};
+use record::summary::{CellSummary, ExperimentSummary, PhaseSummary, Summary};
 
-use crate::numbers;
+use crate::numbers::{self, Work, scaled};
 use crate::plot::Scale;
 
 /// Median wall time of a phase in nanoseconds, and in words with its interval; `None` where it was not measured.
@@ -22,9 +22,11 @@ pub(super) struct Stack {
     pub rows: Vec<(String, Vec<PhaseTime>)>,
 }
 
-/// Each launch's wall time by the measure that is compared, in nanoseconds, in the order of the launches.
-pub(super) fn walls(cell: &CellSummary, headline: &str) -> Vec<f64> {
-    cell.per_launch.iter().filter_map(|l| l.wall_ns.get(headline).copied()).filter(|w| w.is_finite()).collect()
+/// Each launch's wall time of one unit of work by the measure that is compared, in nanoseconds, in the order of the launches.
+pub(super) fn walls(cell: &CellSummary, experiment: &ExperimentSummary, phase: &PhaseSummary) -> Vec<f64> {
+    let scale = Work::new(&experiment.definition).scale(phase);
+    let walls = cell.per_launch.iter().filter_map(|l| Some(l.wall_ns.get(&experiment.headline)? * scale));
+    walls.filter(|wall| wall.is_finite()).collect()
 }
 
 /// Each launch over the baseline's launch of the same block.
@@ -54,8 +56,9 @@ pub(super) fn stack(summary: &Summary, experiment: &Experiment, ordinary: &[(usi
         return None;
     }
     let part = |cell: usize, phase: &String| {
-        let wall = &summary.cells[cell].phases.get(phase)?.wall_ns;
-        (wall.median.is_finite() && wall.median >= 0.0).then(|| (wall.median, numbers::interval(wall)))
+        let phases = &summary.cells[cell].phases;
+        let wall = scaled(&phases.get(phase)?.wall_ns, Work::new(experiment).scale(phases.get(experiment.headline())?));
+        (wall.median.is_finite() && wall.median >= 0.0).then(|| (wall.median, numbers::interval(&wall)))
     };
     let rows: Vec<(String, Vec<_>)> =
         rows.iter().map(|&&(cell, label)| (label.to_owned(), phases.iter().map(|p| part(cell, p)).collect())).collect();

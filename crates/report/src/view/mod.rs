@@ -22,6 +22,7 @@ pub use cells::{CellView, LaunchView, PhaseView, Taken};
 pub use overview::briefly;
 
 use crate::document::{Block, Document, List, Place, Section};
+use crate::numbers::Work;
 use crate::wording;
 use labels::Labels;
 
@@ -120,7 +121,9 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     if !constant.is_empty() {
         blocks.push(Block::text(format!("throughout: {}", constant.join(" "))));
     }
-    blocks.extend(curves::curves(summary, experiment, labels).into_iter().map(|c| curves::chart(c, &definition.unit)));
+    blocks.extend(
+        curves::curves(summary, experiment, labels).into_iter().map(|c| curves::chart(c, Work::new(definition).noun())),
+    );
     let groups = group::in_order(summary, name).into_iter();
     let groups: Vec<_> = groups.filter_map(|g| group::GroupView::new(summary, experiment, g, labels)).collect();
     blocks.extend(groups.iter().flat_map(|group| group.blocks(experiment)));
@@ -165,6 +168,12 @@ fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
         items.push(note.text.clone());
     }
     items.push(wording::aa(&checks, |cell| labels.with_experiment(summary, cell)));
+    let duplicates = (0..summary.cells.len())
+        .filter(|&c| summary.cells[c].hidden && matches!(summary.cells[c].status, Status::Untrusted | Status::Damaged));
+    let duplicates: Vec<String> = duplicates.map(|c| labels.with_experiment(summary, c)).collect();
+    if !duplicates.is_empty() {
+        items.push(format!("no A/A check of {}: the duplicate is not to be believed", duplicates.join(", ")));
+    }
     if !checks.is_empty() && summary.elapsed_s > 0.0 {
         let time = wording::duration(summary.elapsed_s);
         items.push(format!("limits (95 %) are of these {time}; another hour may differ"));

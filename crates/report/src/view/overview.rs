@@ -1,19 +1,19 @@
-//! The answer on one screen: changes that are worth making, usual choices to keep, what is missing.
+//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, what is open or missing.
+
+use std::collections::BTreeMap;
 
 use record::outcome::{Cause, Status};
-use record::sizes::format_ns;
 use record::summary::{CellSummary, ExperimentSummary, GroupSummary, Recommendation, Summary, Verdict};
 
 use super::labels::Labels;
 use super::{group, missing};
 use crate::document::{Block, Body, Cell, Column, Entry, Key, List, Place, Shown, Table, Tone};
+use crate::numbers::Work;
 use crate::plot::{Axis, Plot};
-use crate::wording;
+use crate::{conditions, wording};
 
-/// Lines of one experiment at most.
-const LINES_EACH: usize = 2;
-/// Lines of all experiments together at most, so that the screen has 40 lines at most.
-const LINES: usize = 18;
+/// Rows of all experiments together at most, so that the screen has 40 lines or little more.
+const LINES: usize = 16;
 /// Methods of one kind that a line names.
 const NAMED: usize = 2;
 /// Lines of each of the lists at the bottom.
@@ -21,12 +21,9 @@ const LIST_LINES: usize = 3;
 /// Lines on how sure it is: the A/A check, the limits, untrusted cells, warnings.
 const SURE_LINES: usize = 4;
 
-/// The rows of both lists, and the lists below.
+/// The rows, and the lists below.
 pub(super) struct Overview {
-    /// Questions for which another method is shown to be faster than the usual choice.
-    worth: Vec<Worth>,
-    /// Questions for which none is.
-    keep: Vec<Keep>,
+    rows: Vec<Row>,
     /// Questions that found no place.
     left_out: usize,
     /// Experiments without an answer, each with the reason.
@@ -40,90 +37,86 @@ pub(super) struct Overview {
     full: String,
 }
 
-/// A question: its experiment, its parameters, and the usual choice with its time.
-struct Question {
-    experiment: String,
-    setting: String,
-    obvious: String,
+/// The kinds of answers, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Faster,
+    Depends,
+    Keep,
+    Inconclusive,
 }
 
-/// A question for which a change is shown to help.
-struct Worth {
-    question: Question,
-    best: (String, String),
-    /// The factors by which it is faster: at least, and at most.
-    factors: (f64, f64),
-}
+impl Kind {
+    const ALL: [Kind; 4] = [Kind::Faster, Kind::Depends, Kind::Keep, Kind::Inconclusive];
 
-/// A question for which no change is shown to help, with what is known of the other methods.
-struct Keep {
-    question: Question,
-    slower: Vec<String>,
-    within: Vec<String>,
-    unsettled: Vec<String>,
-    margin: f64,
-}
-
-impl Worth {
-    fn faster(&self) -> String {
-        wording::factors(self.factors.0, self.factors.1)
+    fn heading(self) -> &'static str {
+        match self {
+            Kind::Faster => "FASTER: another method is shown to be faster",
+            Kind::Depends => "DEPENDS: the answer flips with the condition of the program",
+            Kind::Keep => "KEEP: no other method is faster than the usual choice",
+            Kind::Inconclusive => "INCONCLUSIVE: another method may be faster",
+        }
     }
 }
 
-impl Keep {
-    /// The other methods, the first few of each kind by name.
-    fn others(&self) -> String {
-        let parts = [
-            ("slower".to_owned(), &self.slower),
-            (format!("within {}", wording::percent(self.margin)), &self.within),
-            ("not settled".to_owned(), &self.unsettled),
-        ];
-        let few = |names: &[String]| {
-            let more = if names.len() > NAMED { format!(" +{}", names.len() - NAMED) } else { String::new() };
-            names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ") + &more
-        };
-        let parts = parts.iter().filter(|(_, names)| !names.is_empty());
-        parts.map(|(finding, names)| format!("{finding}: {}", few(names))).collect::<Vec<_>>().join("; ")
+/// The answer to one question: an experiment at some parameters.
+struct Row {
+    kind: Kind,
+    /// Position of the experiment and of the group within it.
+    place: (usize, usize),
+    experiment: String,
+    setting: String,
+    /// The usual choice with its figure.
+    usual: String,
+    /// The method that the answer is about.
+    method: String,
+    /// That method with its figure, or the findings on all methods.
+    finding: String,
+    /// The factors by which it is faster, at least and at most, where it is.
+    factors: Option<(f64, f64)>,
+    /// Distance of the surprising ratio from one, as a logarithm.
+    surprise: f64,
+}
+
+impl Row {
+    fn faster(&self) -> String {
+        self.factors.map_or_else(String::new, |(least, most)| wording::factors(least, most))
+    }
+
+    fn entry(&self, axis: &Axis) -> Entry {
+        let mut cells = vec![Cell::text(&self.setting), Cell::text(&self.usual), Cell::text(&self.finding)];
+        if let Some(factors) = self.factors {
+            let label = format!("{} times faster", self.faster());
+            let plot = Plot::Bar { axis: axis.clone(), factors, label };
+            cells.extend([Cell::text(self.faster()), Cell::plot(Some(plot))]);
+            return Entry { tone: Tone::Faster, ..Entry::new(&self.experiment, cells) };
+        }
+        Entry::new(&self.experiment, cells)
     }
 }
 
 /// The changes that are worth making, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
 pub fn briefly(summary: &Summary) -> Vec<String> {
     let overview = Overview::of(summary, &Labels::new(summary), &summary.run);
-    let one =
-        |row: &Worth| format!("{} {} {} {}×", row.question.experiment, row.question.setting, row.best.0, row.faster());
-    overview.worth.iter().map(|row| one(row).replace("  ", " ")).collect()
-}
-
-enum Line {
-    Worth(Worth),
-    Keep(Keep),
-}
-
-/// A line and how much it surprises: how far the surprising ratio is from one, as a logarithm.
-struct Candidate {
-    line: Line,
-    surprise: f64,
-    experiment: usize,
-    group: usize,
+    let brief = |row: &Row| format!("{} {} {} {}×", row.experiment, row.setting, row.method, row.faster());
+    overview.rows.iter().filter(|row| row.kind == Kind::Faster).map(|row| brief(row).replace("  ", " ")).collect()
 }
 
 impl Overview {
-    /// Chooses the rows: for each experiment its most surprising group, and a second one that asks for something else.
+    /// Chooses the rows: for each experiment its most surprising question, and a second one with another answer.
     pub(super) fn of(summary: &Summary, labels: &Labels, run: &str) -> Overview {
-        let mut chosen: Vec<Candidate> = Vec::new();
-        let mut others: Vec<Candidate> = Vec::new();
+        let mut chosen: Vec<Row> = Vec::new();
+        let mut others: Vec<Row> = Vec::new();
         let mut unanswered = Vec::new();
         for (at, experiment) in summary.experiments.iter().enumerate() {
-            let mut mine = candidates(summary, at, experiment, labels);
+            let mut mine = rows(summary, at, experiment, labels);
             mine.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
             let mut mine = mine.into_iter();
             let Some(first) = mine.next() else {
                 unanswered.extend(why_unanswered(summary, &experiment.definition.name));
                 continue;
             };
-            let answer = answer(&first.line);
-            others.extend(mine.find(|c| self::answer(&c.line) != answer).into_iter().take(LINES_EACH - 1));
+            others.extend(mine.find(|row| (row.kind, &row.method) != (first.kind, &first.method)));
             chosen.push(first);
         }
         for list in [&mut chosen, &mut others] {
@@ -133,16 +126,9 @@ impl Overview {
         chosen.truncate(LINES);
         let room = LINES - chosen.len();
         chosen.extend(others.into_iter().take(room));
-        let worth_first = chosen.iter().find(|c| matches!(c.line, Line::Worth(_))).or(chosen.first());
-        let most_surprising = worth_first.map(|c| summary.experiments[c.experiment].definition.name.clone());
-        chosen.sort_by_key(|c| (c.experiment, c.group));
-        let (mut worth, mut keep) = (Vec::new(), Vec::new());
-        for candidate in chosen {
-            match candidate.line {
-                Line::Worth(row) => worth.push(row),
-                Line::Keep(row) => keep.push(row),
-            }
-        }
+        let most_surprising = chosen.iter().find(|row| row.kind == Kind::Faster).or(chosen.first());
+        let most_surprising = most_surprising.map(|row| row.experiment.clone());
+        chosen.sort_by_key(|row| (row.kind, row.place));
         let mut sure = super::sure(summary, labels);
         if super::worth_telling(summary).next().is_some() {
             // Short enough that the command is not cut at 80 columns.
@@ -154,7 +140,7 @@ impl Overview {
         }
         let full = format!("pagewise report {run} --full");
         let (missing, next) = (missing::missing(summary, labels), next(run, most_surprising.as_deref()));
-        Overview { worth, keep, left_out, unanswered, sure, missing, next, full }
+        Overview { rows: chosen, left_out, unanswered, sure, missing, next, full }
     }
 
     /// The tables and lists; `page` is the path of the run's page.
@@ -182,7 +168,7 @@ impl Overview {
     }
 
     fn table(&self) -> Option<Table> {
-        let largest = self.worth.iter().map(|w| w.factors.1).fold(1.0, f64::max);
+        let largest = self.rows.iter().filter_map(|row| Some(row.factors?.1)).fold(1.0, f64::max);
         let axis = Axis::factors(largest);
         let columns = vec![
             Column::text("experiment"),
@@ -192,26 +178,12 @@ impl Overview {
             Column::text("× faster"),
             Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0)),
         ];
-        let question = |q: &Question| vec![Cell::text(&q.setting), Cell::text(&q.obvious)];
-        let worth = self.worth.iter().map(|row| {
-            let (best, label) = (&row.best, format!("{} times faster", row.faster()));
-            let plot = Plot::Bar { axis: axis.clone(), factors: row.factors, label };
-            let mut cells = question(&row.question);
-            let best = format!("{} {}", best.0, best.1);
-            cells.extend([Cell::text(best.trim_end()), Cell::text(row.faster()), Cell::plot(Some(plot))]);
-            Entry { tone: Tone::Faster, ..Entry::new(&row.question.experiment, cells) }
-        });
-        let keep = self.keep.iter().map(|row| {
-            let mut cells = question(&row.question);
-            cells.push(Cell::text(row.others()));
-            Entry::new(&row.question.experiment, cells)
-        });
-        let body = |heading: &str, rows: Vec<Entry>| Body { heading: heading.to_owned(), aside: false, rows };
-        let mut bodies = vec![
-            body("WORTH CHANGING: another method is shown to be faster", worth.collect()),
-            body("KEEP, as no other way to do the same is shown to be faster", keep.collect()),
-        ];
-        bodies.retain(|body| !body.rows.is_empty());
+        let body = |kind: Kind| Body {
+            heading: kind.heading().to_owned(),
+            aside: false,
+            rows: self.rows.iter().filter(|row| row.kind == kind).map(|row| row.entry(&axis)).collect(),
+        };
+        let bodies: Vec<Body> = Kind::ALL.into_iter().map(body).filter(|body| !body.rows.is_empty()).collect();
         let legend = [("proven", "proven: at least so much"), ("possible", "possible: within the 95 % interval")];
         let legend = legend.map(|(class, text)| Key { class: class.into(), text: text.into() }).into();
         let caption = "The usual choice of each experiment against the others".to_owned();
@@ -261,14 +233,6 @@ fn disturbed_by(causes: impl Iterator<Item = Cause>, untrusted: usize) -> &'stat
     }
 }
 
-/// The choice that a line asks for.
-fn answer(line: &Line) -> (bool, &str) {
-    match line {
-        Line::Worth(row) => (true, &row.best.0),
-        Line::Keep(row) => (false, &row.question.obvious),
-    }
-}
-
 /// Experiments that `advise` answers questions about.
 const ADVISED: [&str; 7] = ["read", "fault", "transfer", "copy", "allocate", "share", "message"];
 
@@ -282,77 +246,107 @@ fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
     ]
 }
 
-fn candidates(summary: &Summary, at: usize, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Candidate> {
-    let groups = group::in_order(summary, &experiment.definition.name).into_iter().enumerate();
-    let with = |(group, g): (usize, &GroupSummary)| {
-        let (line, surprise) = line(summary, experiment, g, labels)?;
-        Some(Candidate { line, surprise, experiment: at, group })
+/// The questions of an experiment. Its neighboring conditions are part of the answer under the usual one.
+fn rows(summary: &Summary, at: usize, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Row> {
+    let definition = &experiment.definition;
+    let plain = |group: &GroupSummary| -> BTreeMap<String, String> {
+        let kept = group.parameters.iter().filter(|(key, _)| !definition.is_condition(key));
+        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
     };
-    groups.filter_map(with).collect()
+    let is_answered = |group: &GroupSummary| group.recommendation != Recommendation::Nothing;
+    let groups = group::in_order(summary, &definition.name);
+    let is_usual = |group: &GroupSummary| definition.unusual(&group.parameters).next().is_none();
+    let usual: Vec<_> = groups.iter().filter(|g| is_usual(g) && is_answered(g)).map(|g| plain(g)).collect();
+    let shown = groups.iter().enumerate().filter(|(_, g)| is_usual(g) || !usual.contains(&plain(g)));
+    shown.filter_map(|(place, group)| row(summary, experiment, group, labels, (at, place))).collect()
 }
 
-/// A method with the time of one sample; the time is empty where there is none.
-fn figure(summary: &Summary, experiment: &ExperimentSummary, cell: usize, labels: &Labels) -> (String, String) {
-    let found = &summary.cells[cell];
-    let time = found.phases.get(&experiment.headline).filter(|_| found.status == Status::Ok);
-    let name = labels.cell(&experiment.definition, found);
-    (name, time.map_or_else(String::new, |phase| format_ns(phase.wall_ns.median)))
-}
-
-fn line(
+fn row(
     summary: &Summary,
     experiment: &ExperimentSummary,
     group: &GroupSummary,
     labels: &Labels,
-) -> Option<(Line, f64)> {
-    let question = |obvious: usize| {
-        let (name, time) = figure(summary, experiment, obvious, labels);
-        Question {
-            experiment: experiment.definition.name.clone(),
-            setting: labels.setting_briefly(&experiment.definition, group),
-            obvious: format!("{name} {time}").trim_end().to_owned(),
-        }
+    place: (usize, usize),
+) -> Option<Row> {
+    let definition = &experiment.definition;
+    let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
+    let figure = |cell: usize, per: bool| {
+        let phase = summary.cells[cell].phases.get(&experiment.headline);
+        let cost = phase.filter(|_| summary.cells[cell].status == Status::Ok).map(|phase| {
+            let work = Work::new(definition);
+            work.median(&phase.per_unit_ns) + &if per { work.per() } else { String::new() }
+        });
+        format!("{} {}", name(cell), cost.unwrap_or_default()).trim_end().to_owned()
     };
-    match group.recommendation {
+    let clauses = || conditions::clauses(summary, definition, group, name);
+    let usual = group.baseline?;
+    let (kind, method, finding, factors, surprise) = match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             let factors = wording::faster_by(&ratio);
-            let best = figure(summary, experiment, cell, labels);
-            Some((Line::Worth(Worth { question: question(group.baseline?), best, factors }), factors.0.ln()))
+            (Kind::Faster, name(cell), figure(cell, false), Some(factors), factors.0.ln())
         }
-        Recommendation::Depends { .. } => None,
+        Recommendation::Depends { cell, .. } => {
+            let ratios = group
+                .conditions
+                .iter()
+                .filter_map(|c| c.ratio)
+                .chain(group.comparison(cell, &experiment.headline)?.ratio);
+            let surprise = ratios.map(|ratio| ratio.ratio.ln().abs()).fold(0.0f64, f64::max);
+            let (method, clauses) = clauses()?;
+            let finding = format!("{method} {}", clauses.join("; "));
+            (Kind::Depends, method, finding, None, surprise)
+        }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
-            let (row, surprise) = keep(summary, experiment, group, labels, question(cell));
-            Some((Line::Keep(row), surprise))
+            let (mut finding, surprise) = others(summary, experiment, group, labels);
+            if let Some((method, clauses)) = clauses() {
+                finding += &format!("; {method} {}", clauses.join("; "));
+            }
+            let is_keep = matches!(group.recommendation, Recommendation::Keep { .. });
+            (if is_keep { Kind::Keep } else { Kind::Inconclusive }, name(cell), finding, None, surprise)
         }
-        Recommendation::Nothing => None,
-    }
+        Recommendation::Nothing => return None,
+    };
+    let (experiment, setting) = (definition.name.clone(), labels.setting_briefly(definition, group));
+    Some(Row { kind, place, experiment, setting, usual: figure(usual, true), method, finding, factors, surprise })
 }
 
-/// A group whose baseline is kept, with how far the slowest lies off, as a logarithm.
-fn keep(
-    summary: &Summary,
-    experiment: &ExperimentSummary,
-    group: &GroupSummary,
-    labels: &Labels,
-    question: Question,
-) -> (Keep, f64) {
+/// The findings on the other methods of a group whose baseline is kept, and how far the slowest lies off, as a logarithm. Every
+/// method that may be faster is named; of the others the first few.
+fn others(summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummary, labels: &Labels) -> (String, f64) {
     let margin = summary.settings.margin;
-    let mut row = Keep { question, slower: Vec::new(), within: Vec::new(), unsettled: Vec::new(), margin };
+    let [mut open, mut slower, mut within, mut untrusted] = [const { Vec::new() }; 4];
     let mut surprise = 0.0f64;
     let compared = group.by_cell(&experiment.headline);
-    for &cell in &group.cells {
-        let found = &summary.cells[cell];
-        let ranked = found.is_ranked() && found.status == Status::Ok;
-        let Some(comparison) = compared.get(&cell).filter(|_| ranked) else { continue };
-        let name = labels.cell(&experiment.definition, found);
-        match (comparison.verdict, comparison.ratio) {
-            (Verdict::Slower { .. }, Some(ratio)) if comparison.holds_among_all => {
+    for &cell in group.cells.iter().filter(|&&cell| Some(cell) != group.baseline && summary.cells[cell].is_ranked()) {
+        let name = labels.cell(&experiment.definition, &summary.cells[cell]);
+        let comparison = compared.get(&cell);
+        let verdict = comparison.map_or(Verdict::NotSettled, |c| c.said());
+        match (summary.cells[cell].status, verdict, comparison.and_then(|c| c.ratio)) {
+            (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 surprise = surprise.max(ratio.low.ln());
-                row.slower.push(format!("{name} {}×", wording::factors(ratio.low, ratio.high)));
+                slower.push(format!("{name} {}×", wording::factors(ratio.low, ratio.high)));
             }
-            (Verdict::Within { .. }, Some(_)) if comparison.holds_among_all => row.within.push(name),
-            _ => row.unsettled.push(name),
+            (Status::Ok, Verdict::Within { .. }, _) => within.push(name),
+            (Status::Ok, _, ratio) => open.push(match (comparison.and_then(|c| c.doubt), ratio) {
+                (Some(doubt), _) => format!("{name} ({})", wording::doubt(&doubt)),
+                (None, Some(ratio)) => format!("{name} ({})", wording::between_briefly(&ratio)),
+                (None, None) => name,
+            }),
+            (Status::Untrusted, ..) => untrusted.push(name),
+            _ => {}
         }
     }
-    (row, surprise)
+    let few = |names: &[String]| {
+        let more = if names.len() > NAMED { format!(" +{}", names.len() - NAMED) } else { String::new() };
+        names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ") + &more
+    };
+    let within_margin = format!("within {}", wording::percent(margin));
+    let parts = [
+        ("not settled", open.join(", ")),
+        ("slower", few(&slower)),
+        (&within_margin, few(&within)),
+        ("untrusted", untrusted.join(", ")),
+    ];
+    let parts = parts.iter().filter(|(_, names)| !names.is_empty());
+    (parts.map(|(finding, names)| format!("{finding}: {names}")).collect::<Vec<_>>().join("; "), surprise)
 }

@@ -8,6 +8,7 @@ use stats::steady::Label;
 
 use super::labels::Labels;
 use crate::document::{Block, Cell, Column, Entry, Table};
+use crate::numbers::{self, Work, scaled};
 use crate::seconds;
 
 /// All further tables of a group that have anything in them.
@@ -30,11 +31,16 @@ fn titled(title: &str, columns: Vec<Column>, rows: Vec<Entry>) -> Option<Table> 
 fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<Table> {
     let shown: Vec<&String> =
         experiment.phases.iter().filter(|p| cells.iter().any(|(_, c)| c.phases.contains_key(*p))).collect();
-    let time =
-        |cell: &CellSummary, p: &String| cell.phases.get(p).map_or_else(Cell::default, |f| Cell::time(&f.wall_ns));
+    let work = Work::new(experiment);
+    let time = |cell: &CellSummary, p: &String| {
+        let found = cell.phases.get(p).zip(cell.phases.get(experiment.headline()));
+        let cost = found.map(|(phase, headline)| scaled(&phase.wall_ns, work.scale(headline)));
+        cost.map_or_else(Cell::default, |cost| Cell::number(numbers::interval(&cost), Some(cost.median)))
+    };
     let row = |(label, cell): &(String, &CellSummary)| Entry::new(label, shown.iter().map(|p| time(cell, p)).collect());
     let rows = if shown.len() > 1 { cells.iter().map(row).collect() } else { Vec::new() };
-    titled("phases, median", shown.iter().map(|p| Column::number(p.as_str())).collect(), rows)
+    let title = format!("phases, median per {}", work.noun());
+    titled(&title, shown.iter().map(|p| Column::number(p.as_str())).collect(), rows)
 }
 
 /// Quantiles of single latencies, and the CPU time of a unit on each side, where methods record them.

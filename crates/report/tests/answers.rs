@@ -1,0 +1,192 @@
+//! First-screen answers: figures of one operation, and answers that depend on a condition.
+
+use std::collections::BTreeMap;
+
+use pagewise_report::export::FORMATS;
+use pagewise_report::terminal::{self, Screen};
+use pagewise_report::view::{self, Taken, Wanted};
+use record::sizes::{format_ns, three_digits};
+use record::summary::{AaCheck, Condition, Doubt, Estimate, Levels, Recommendation, Summary, Verdict};
+
+fn recorded(name: &str) -> Summary {
+    let path = format!("{}/tests/fixtures/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn shown(summary: &Summary, width: usize, full: bool) -> String {
+    let wanted = Wanted { full, ..Wanted::default() };
+    terminal::render(&view::screen(summary, &wanted), &Screen::new(width, false), full)
+}
+
+/// Operations of a sample as its parameters declare them.
+fn declared(parameters: &BTreeMap<String, String>) -> Option<f64> {
+    parameters.get("ops")?.parse().ok()
+}
+
+#[test]
+fn figures_are_of_one_operation_and_never_of_a_sample() {
+    let mut seen = 0;
+    for name in ["look", "share-no-java", "fork"] {
+        let summary = recorded(name);
+        let text = shown(&summary, 140, true);
+        for cell in summary.cells.iter().filter(|c| !c.hidden && declared(&c.parameters).is_some()) {
+            let experiment = summary.experiment(&cell.experiment).unwrap();
+            let Some(phase) = cell.phases.get(&experiment.headline) else { continue };
+            let (sample_ns, ops) = (phase.wall_ns.median, declared(&cell.parameters).unwrap());
+            assert!((phase.per_unit_ns.median * ops / sample_ns - 1.0).abs() < 1e-4, "{}", cell.cell);
+            assert!(text.contains(&format_ns(sample_ns / ops)), "{}: {}", cell.cell, format_ns(sample_ns / ops));
+            let sample = format_ns(sample_ns);
+            let mut lines = text.lines().filter(|line| line.trim_start().starts_with(&cell.method));
+            assert!(!lines.any(|line| line.contains(&format!(" {sample} "))), "{}: {sample}", cell.cell);
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "{seen}");
+    // Bytes have a rate: a copy of 16 MiB in 1 ms is 16.8 GB/s.
+    let summary = recorded("look");
+    let text = shown(&summary, 140, true);
+    for cell in summary.cells.iter().filter(|c| c.experiment == "copy" && c.method == "memcpy" && !c.hidden) {
+        let rate = 1.0 / cell.phases["copy"].per_unit_ns.median;
+        assert!(text.contains(&format!("{} GB/s", three_digits(rate))), "{rate}");
+    }
+}
+
+#[test]
+fn csv_has_the_unit_and_the_cost_of_one_in_each_row() {
+    let summary = recorded("share-no-java");
+    let mut csv = Vec::new();
+    let format = FORMATS.iter().find(|format| format.name == "csv").unwrap();
+    (format.write)(&Taken::new(&summary, &[]), &mut csv).unwrap();
+    let mut lines = csv::read(&String::from_utf8(csv).unwrap()).into_iter();
+    let names = lines.next().unwrap();
+    let field = |row: &[String], name: &str| row[names.iter().position(|n| n == name).unwrap()].clone();
+    let mut seen = 0;
+    for row in lines.filter(|row| field(row, "headline") == "true" && !field(row, "launch").is_empty()) {
+        let number = |name: &str| field(&row, name).parse::<f64>().unwrap();
+        let is_cell =
+            |c: &&record::summary::CellSummary| !c.hidden && field(&row, "cell").starts_with(&format!("{} ", c.cell));
+        let cell = summary.cells.iter().find(is_cell).unwrap();
+        let launch = cell.per_launch.iter().find(|l| l.launch as f64 == number("launch")).unwrap();
+        let ops = declared(&cell.parameters).unwrap();
+        let wall_ns = launch.wall_ns[&field(&row, "phase")];
+        assert_eq!(field(&row, "unit"), summary.experiments[0].definition.unit);
+        assert!((number("units_per_sample") / ops - 1.0).abs() < 1e-4);
+        assert!((number("wall_ns_per_unit") * ops / wall_ns - 1.0).abs() < 1e-4);
+        seen += 1;
+    }
+    assert!(seen > 5, "{seen}");
+}
+
+mod csv {
+    /// The fields of each line; none of the fixtures' fields has a line break.
+    pub fn read(text: &str) -> Vec<Vec<String>> {
+        let fields = |line: &str| {
+            let mut fields = vec![String::new()];
+            let mut quoted = false;
+            for sign in line.chars() {
+                match sign {
+                    '"' => quoted = !quoted,
+                    ',' if !quoted => fields.push(String::new()),
+                    sign => fields.last_mut().unwrap().push(sign),
+                }
+            }
+            fields
+        };
+        text.lines().map(fields).collect()
+    }
+}
+
+fn ratio(low: f64, high: f64) -> Estimate {
+    Estimate { ratio: (low * high).sqrt(), low, high, level: 0.95, launches: 10, moved: None }
+}
+
+/// The copy of 64 KiB under two conditions, with these intervals of its first other method.
+fn conditional(first: (f64, f64), second: (f64, f64)) -> Summary {
+    let mut summary = recorded("look");
+    let definition = &mut summary.experiments.iter_mut().find(|e| e.definition.name == "copy").unwrap().definition;
+    let mut parameter = definition.parameters["destination"].clone();
+    (parameter.condition, parameter.default, parameter.look) = (true, vec!["warm".into(), "cold".into()], Vec::new());
+    let when = [("warm", "the destination is in cache"), ("cold", "it is in memory")];
+    parameter.when = when.map(|(value, clause)| (value.to_owned(), clause.to_owned())).into();
+    definition.parameters.insert("destination".to_owned(), parameter);
+    let usual = summary.groups.iter().position(|g| g.experiment == "copy" && g.baseline.is_some()).unwrap();
+    let mut other = summary.groups[usual].clone();
+    other.parameters.insert("destination".to_owned(), "cold".to_owned());
+    summary.groups[usual].parameters.insert("destination".to_owned(), "warm".to_owned());
+    summary.groups.push(other);
+    let last = summary.groups.len() - 1;
+    let cell = summary.groups[usual].comparisons[0].cell;
+    for (group, (low, high), (sibling, value), (their_low, their_high)) in
+        [(usual, first, (last, "cold"), second), (last, second, (usual, "warm"), first)]
+    {
+        let ratio_here = Some(ratio(low, high));
+        let group = &mut summary.groups[group];
+        let comparison = group.comparisons.iter_mut().find(|c| c.cell == cell && c.phase == "copy").unwrap();
+        (comparison.ratio, comparison.verdict) = (ratio_here, Verdict::from_interval(low, high, 0.02));
+        comparison.holds_among_all = true;
+        group.recommendation = Recommendation::Depends { cell, ratio: ratio_here };
+        group.conditions = vec![Condition {
+            when: [("destination".to_owned(), value.to_owned())].into(),
+            group: sibling,
+            cell,
+            ratio: Some(ratio(their_low, their_high)),
+            verdict: Verdict::from_interval(their_low, their_high, 0.02),
+        }];
+    }
+    summary
+}
+
+#[test]
+fn an_answer_that_flips_says_under_which_condition_and_is_one_row() {
+    let summary = conditional((0.8, 0.84), (1.1, 1.18));
+    let text = shown(&summary, 140, false);
+    let (before, depends) = text.split_once("DEPENDS").unwrap_or_else(|| panic!("{text}"));
+    assert!(!before.contains("copy "), "{text}");
+    let plain = depends.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "1.1–1.3× faster if the destination is in cache; 1.1–1.2× slower if it is in memory";
+    assert!(plain.contains(said), "{plain}");
+    assert_eq!(text.matches("it is in memory").count(), 1, "its neighbor is part of the row: {text}");
+    // The tables say the same of each group.
+    let tables = shown(&summary, 140, true).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(tables.matches("→ it depends:").count(), 2, "{tables}");
+}
+
+#[test]
+fn an_open_method_is_named_however_many_there_are_and_its_doubt_is_said() {
+    let mut summary = recorded("look");
+    let group = summary.groups.iter_mut().find(|g| g.experiment == "copy" && g.baseline.is_some()).unwrap();
+    let baseline = group.baseline.unwrap();
+    group.recommendation = Recommendation::Inconclusive { cell: baseline };
+    let mut open = Vec::new();
+    for comparison in group.comparisons.iter_mut().filter(|c| c.phase == "copy") {
+        (comparison.ratio, comparison.verdict) = (Some(ratio(0.8, 1.2)), Verdict::NotSettled);
+        comparison.doubt = Some(Doubt::TwoLevels(Levels { low: 0.23, high: 0.97, share: 0.4 }));
+        open.push(comparison.cell);
+    }
+    let text = shown(&summary, 80, false);
+    let open: Vec<_> = open.into_iter().map(|c| &summary.cells[c]).filter(|c| c.is_ranked()).collect();
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(open.len() > 3 && plain.contains("INCONCLUSIVE"), "{text}");
+    for cell in open.into_iter().filter(|c| c.status == record::outcome::Status::Ok) {
+        assert!(plain.contains(&format!("{} (two levels: 0.23 of the time, and 0.97 in 40 %", cell.method)), "{text}");
+    }
+}
+
+#[test]
+fn a_wide_check_is_called_weak_and_a_mean_far_from_its_median_is_shown() {
+    let check = |half: f64| {
+        let ratio = ratio(1.0 / (1.0 + half), 1.0 + half);
+        AaCheck { cell: 0, ratio, z: 0.0, p: 1.0, differs: false, weak: AaCheck::is_weak(&ratio) }
+    };
+    let said = |checks: &[AaCheck]| pagewise_report::wording::aa(checks, |_| "copy/memcpy".to_owned());
+    assert_eq!(said(&[check(0.02)]), "A/A check fine (1 baseline against a duplicate, ±2.0 % at most)");
+    assert!(said(&[check(0.54)]).starts_with("A/A check weak: copy/memcpy"));
+    assert_eq!(said(&[check(0.54), check(0.02), check(0.3)]), "A/A check weak for 2 of 3 baselines, up to ±54 %");
+    let mut summary = recorded("look");
+    for cell in summary.cells.iter_mut().filter(|c| c.experiment == "message") {
+        for phase in cell.phases.values_mut() {
+            (phase.per_unit_ns.median, phase.per_unit_ns.mean) = (33_400.0, Some(51_200.0));
+        }
+    }
+    assert!(shown(&summary, 140, true).contains("(mean 51.2 µs)"));
+}
