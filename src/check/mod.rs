@@ -71,7 +71,7 @@ pub fn check(
 ) -> Result<u8> {
     let suite = || {
         let place = Scratch::new("suite")?;
-        check_in(place.path(), experiments, workers, what, !external.is_empty(), options.laws)
+        check_in(place.path(), experiments, workers, what, !external.is_empty(), options)
     };
     if options.system_changes { modes::in_each(suite) } else { suite() }
 }
@@ -82,7 +82,7 @@ fn check_in(
     workers: &[Worker],
     what: &[String],
     external: bool,
-    laws: bool,
+    options: CheckOptions,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let wish = Wish {
@@ -105,12 +105,12 @@ fn check_in(
             findings.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
-    let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, &signals)?;
+    let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
     let mut launched = by_method(&state, &evidence);
     let selectors = launched.iter().filter(|(_, f)| f.wrong.is_some()).map(|(name, _)| Selector::parse(name));
     let wish = Wish { selectors: selectors.collect::<Result<_>>()?, ..wish };
     if !wish.selectors.is_empty() && signals.arrived().is_none() {
-        let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, &signals)?;
+        let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
         confirm(&mut launched, &by_method(&state, &evidence));
     }
     if let Some(code) = signalled(&signals) {
@@ -132,7 +132,7 @@ fn check_in(
         return Ok(code);
     }
     let code = report(&findings, &notes)?;
-    let unbroken = if laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
+    let unbroken = if options.laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
     Ok(if unbroken > 0 { 3 } else { code })
 }
 
@@ -203,11 +203,12 @@ fn run(
     experiments: &[Experiment],
     workers: &[Worker],
     wish: &Wish,
+    allow_system_changes: bool,
     signals: &Signals,
 ) -> Result<(State, Evidence, RunFolder)> {
     let folder = RunFolder::create(place)?;
     let name = format!("check-{}", std::process::id());
-    let terms = Terms { launches: (1, 1), ..Terms::usual(name, SEED, 3600.0, (0.5, 0.5)) };
+    let terms = Terms { launches: (1, 1), allow_system_changes, ..Terms::usual(name, SEED, 3600.0, (0.5, 0.5)) };
     let plan = plan::build(experiments, workers, Choice::Checked(wish, ROUNDS), terms)?;
     folder.write_sealed("plan.json", &plan)?;
     let runner = Runner::new(plan, &folder, workers, signals, Progress::new())?;

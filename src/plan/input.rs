@@ -130,6 +130,12 @@ fn refusal(experiment: &Experiment, cell: &Cell, allow_system_changes: bool) -> 
     let cold = value(Concern::PageCache).is_some_and(|c| [COLD, DROPPED].contains(&c));
     let in_memory = value(Concern::FilePlace) == Some(TMPFS);
     let bounded = value(Concern::MemoryBound).is_some_and(is_bound);
+    let forbidden = cell.parameters.iter().find(|(key, value)| {
+        !allow_system_changes && experiment.parameters.get(*key).is_some_and(|p| p.system_changes.contains(value))
+    });
+    if let Some((key, value)) = forbidden {
+        return Some(format!("{key}={value} is made for the run; --allow-system-changes permits it"));
+    }
     match () {
         () if in_memory && cold => Some(
             "tmpfs cannot be cold: its pages are the storage itself, and neither fadvise nor drop_caches empties it"

@@ -35,6 +35,7 @@ mod message;
 mod mutated;
 mod nodes;
 mod output;
+mod output_file;
 mod own_programs;
 mod page;
 mod portability;

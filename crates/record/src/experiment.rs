@@ -123,6 +123,9 @@ pub struct Parameter {
     /// Clause for each condition, as it follows "if": `read(2) cached the file`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub when: BTreeMap<String, String>,
+    /// Values that change the system and need `--allow-system-changes`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub system_changes: Vec<String>,
     /// Dimension that the laboratory acts on, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concerns: Option<Concern>,

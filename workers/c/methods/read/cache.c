@@ -1,8 +1,10 @@
 /* What the page cache holds of a file: asked, emptied and filled before the clock, and always proved. */
 #include "read.h"
+#include "methods/fault/kinds.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 /* cachestat(2) has one number on every architecture; older headers lack it. */
@@ -139,4 +141,17 @@ void drop_caches(struct slot *s)
     if (fd < 0 || write(fd, "3", 1) != 1)
         fail(s, "write /proc/sys/vm/drop_caches");
     close(fd);
+}
+
+/* How far the kernel reads ahead on the file's device; 128 is usual. */
+uint64_t read_ahead_kib(int file)
+{
+    struct stat status;
+    char path[128];
+    if (fstat(file, &status) != 0)
+        return 0;
+    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/queue/read_ahead_kb", major(status.st_dev), minor(status.st_dev));
+    uint64_t whole = number_in(path, 0);
+    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/../queue/read_ahead_kb", major(status.st_dev), minor(status.st_dev));
+    return whole ? whole : number_in(path, 0);
 }

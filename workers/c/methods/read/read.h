@@ -116,4 +116,5 @@ size_t resident_bytes(struct slot *s, int descriptor, size_t bytes);
 size_t make_cold(struct slot *s, int descriptor, size_t bytes);
 size_t make_hot(struct slot *s, int descriptor, size_t bytes);
 void drop_caches(struct slot *s);
+uint64_t read_ahead_kib(int descriptor); /* how far the kernel reads ahead for mappings on the file's device; 0: unknown */
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include "methods/read/read.h"
 
 enum { WORK_NS = 200 }; /* what the guest does with a page, besides touching it */
@@ -130,19 +129,6 @@ static uint64_t own_device_bytes(void)
     if (file)
         fclose(file);
     return bytes;
-}
-
-/* How far the kernel reads ahead on the snapshot's device: 128 is usual, and cold restores live by it. */
-static uint64_t read_ahead_kib(int file)
-{
-    struct stat status;
-    char path[128];
-    if (fstat(file, &status) != 0)
-        return 0;
-    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/queue/read_ahead_kb", major(status.st_dev), minor(status.st_dev));
-    uint64_t whole = number_in(path, 0);
-    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/../queue/read_ahead_kb", major(status.st_dev), minor(status.st_dev));
-    return whole ? whole : number_in(path, 0);
 }
 
 static uint64_t device_before;

@@ -1,0 +1,35 @@
+#include "output.h"
+
+static struct output o;
+
+static void copy_part(const struct part *part)
+{
+    output_copy(&o, o.map, part_from(&o, part), part_to(&o, part));
+}
+
+static void run(struct slot *s)
+{
+    o = output_begin(s);
+    PHASE(s, "open") { output_truncate(&o, 0); }
+    output_check(s, &o);
+    PHASE(s, "size") {
+        output_size(&o);
+        output_map(&o);
+        output_advise(&o, o.map, MADV_HUGEPAGE);
+    }
+    output_check(s, &o);
+    PARALLEL_PHASE(s, "fill") { on_every_thread(s, copy_part, NULL, o.bytes, 0); }
+    output_check(s, &o);
+    output_huge(s, &o);
+    PHASE(s, "finish") {
+        output_unmap(&o);
+        output_close(&o);
+    }
+    output_end(s, &o);
+}
+
+METHOD(output_mmap_huge_threads, .experiment = "output", .name = "mmap-huge-threads",
+       .summary = "The shared mapping with MADV_HUGEPAGE, filled by several threads.",
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS
+               "; huge_file_bytes > 0: 8 * (fill.minor_faults + fill.major_faults) <= bytes / page_bytes; " THREADS_LAWS,
+       .calls = "open:openat size:ftruncate,mmap,madvise finish:munmap,close sync:fsync remove:unlinkat", .run = run);

@@ -1,0 +1,33 @@
+#include "output.h"
+
+static struct output o;
+
+static void copy_part(const struct part *part)
+{
+    output_copy(&o, o.map, part_from(&o, part), part_to(&o, part));
+}
+
+static void run(struct slot *s)
+{
+    o = output_begin(s);
+    PHASE(s, "open") { output_truncate(&o, 0); }
+    output_check(s, &o);
+    PHASE(s, "size") {
+        output_size(&o);
+        output_map(&o);
+    }
+    output_check(s, &o);
+    PARALLEL_PHASE(s, "fill") { on_every_thread(s, copy_part, NULL, o.bytes, 0); }
+    output_check(s, &o);
+    output_huge(s, &o);
+    PHASE(s, "finish") {
+        output_unmap(&o);
+        output_close(&o);
+    }
+    output_end(s, &o);
+}
+
+METHOD(output_mmap_threads, .experiment = "output", .name = "mmap-threads",
+       .summary = "The shared mapping, filled by several threads.",
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY, .laws = MAPPED_LAWS "; " THREADS_LAWS,
+       .calls = "open:openat size:ftruncate,mmap finish:munmap,close sync:fsync remove:unlinkat", .run = run);

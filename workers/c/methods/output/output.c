@@ -1,0 +1,202 @@
+/* Files and proofs of the `output` methods. Timed: the phases sync and remove only. */
+#include "output.h"
+#include "block.h"
+#include "methods/fault/kinds.h"
+#include "methods/read/read.h"
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+static size_t *order;
+static size_t order_steps, written_before;
+
+static uint64_t random_below(uint64_t *state, uint64_t size)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (*state * 0x2545F4914F6CDD1Du >> 32) * size >> 32;
+}
+
+static void choose_order(struct slot *s, struct output *o)
+{
+    bool pieces = key_is(s, "order", "pieces");
+    uint64_t state = s->seed | 1;
+    o->step = pieces ? PIECE_BYTES : STEP_BYTES;
+    o->steps = (o->bytes + o->step - 1) / o->step;
+    if (order)
+        munmap(order, order_steps * sizeof *order);
+    order_steps = o->steps;
+    order = mmap(NULL, o->steps * sizeof *order, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    check_map(s, order);
+    for (size_t i = 0; i < o->steps; i++)
+        order[i] = i * o->step;
+    for (size_t i = o->steps; pieces && i > 1; i--) {
+        size_t other = random_below(&state, i), at = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = at;
+    }
+    o->at = order;
+}
+
+/* Bytes that this process has had file systems take for writing, by the kernel's account; 0 where it keeps none. */
+static uint64_t written_bytes(void)
+{
+    char line[128];
+    unsigned long long bytes = 0;
+    FILE *file = fopen("/proc/self/io", "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "write_bytes: %llu", &bytes) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* An old file of the same size: written in its order and stored. Each of its pieces holds another piece's bytes. */
+static void make_old(struct slot *s, struct output *o)
+{
+    struct stat status;
+    bool cold = key_is(s, "old", "cold");
+    output_open(o, o->name, O_CREAT | O_EXCL);
+    output_check(s, o);
+    for (size_t at = 0; at < o->bytes; at += PIECE_BYTES) {
+        size_t size = o->bytes - at < PIECE_BYTES ? o->bytes - at : PIECE_BYTES;
+        output_put(o, o->source + (at + PIECE_BYTES + size <= o->bytes ? at + PIECE_BYTES : 0), size, at);
+    }
+    output_check(s, o);
+    check_done(s, fsync(o->file), "fsync");
+    check_done(s, fstat(o->file, &status), "fstat");
+    size_t cached = cold ? make_cold(s, o->file, o->bytes) : resident_bytes(s, o->file, o->bytes);
+    if (cold && cached == o->bytes)
+        skip(s, "the file lies in memory and cannot be cold");
+    fact(s, "old_bytes", (uint64_t)status.st_size);
+    fact(s, "old_cached_bytes", cached);
+    o->old_inode = status.st_ino;
+    check_done(s, close(o->file), "close");
+    o->file = -1;
+}
+
+void need_old(struct slot *s)
+{
+    if (key_is(s, "old", "none"))
+        skip(s, "there is no old file to replace");
+}
+
+/* The page frames that the file and a buffer will get were in use just before: frames that a host has taken back meanwhile
+ * would have to be found first, by whichever method comes upon them. */
+static void use_frames(struct slot *s, size_t bytes)
+{
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check_map(s, p);
+    madvise(p, bytes, MADV_HUGEPAGE);
+    for (size_t at = 0; at < bytes; at += s->page_bytes)
+        p[at] = 1;
+    munmap(p, bytes);
+}
+
+struct output output_begin(struct slot *s)
+{
+    struct output o = {.file = -1, .bytes = s->bytes, .page = s->page_bytes};
+    if (o.bytes < 2 * PIECE_BYTES || o.bytes % s->page_bytes)
+        skip(s, "a large file has at least 128 KiB, in whole pages");
+    o.source = block_filled(s, o.bytes);
+    choose_order(s, &o);
+    s->ops = o.bytes / s->page_bytes;
+    o.folder = output_place(s, key_word(s, "place"));
+    snprintf(o.name, sizeof o.name, "%s-output", launch_name());
+    snprintf(o.fresh, sizeof o.fresh, "%s-output-fresh", launch_name());
+    unlinkat(o.folder, o.name, 0);
+    unlinkat(o.folder, o.fresh, 0);
+    if (!key_is(s, "old", "none"))
+        make_old(s, &o);
+    else
+        fact(s, "old_bytes", 0);
+    check_done(s, syncfs(o.folder), "syncfs"); /* what others left would be written back beside the sample */
+    use_frames(s, 2 * o.bytes);
+    o.buffer = free_range(s, o.bytes);
+    written_before = written_bytes();
+    return o;
+}
+
+void output_lost(struct output *o, const char *call)
+{
+    if (o->failed)
+        return;
+    o->error = errno;
+    o->failed = call;
+}
+
+void output_check(struct slot *s, const struct output *o)
+{
+    if (!o->failed)
+        return;
+    unlinkat(o->folder, o->name, 0);
+    unlinkat(o->folder, o->fresh, 0);
+    errno = o->error;
+    if (errno == EOPNOTSUPP || (errno == EINVAL && (strcmp(o->failed, "madvise") == 0 || strcmp(o->failed, "openat") == 0)))
+        skip(s, refused(o->failed, "this kernel or file system does not have it"));
+    fail(s, o->failed);
+}
+
+void output_huge(struct slot *s, const struct output *o)
+{
+    if (s->proofs)
+        fact(s, "huge_file_bytes", smaps_bytes(s, o->map, "FilePmdMapped") + smaps_bytes(s, o->map, "ShmemPmdMapped"));
+}
+
+/* How many extents the file has on its device; 0 where the file system does not say. */
+static uint64_t extents(int file)
+{
+    struct fiemap map = {.fm_length = FIEMAP_MAX_OFFSET};
+    return ioctl(file, FS_IOC_FIEMAP, &map) == 0 ? map.fm_mapped_extents : 0;
+}
+
+static uint64_t dirty_bytes(const struct slot *s, int file)
+{
+    uint64_t range[2] = {0, 0}, status[5] = {0}; /* cached, dirty, write-back, … in pages (cachestat) */
+    return syscall(451, file, range, status, 0) == 0 ? (status[1] + status[2]) * s->page_bytes : 0;
+}
+
+/* By its name and a new descriptor: what the next program finds. */
+static void prove(struct slot *s, struct output *o)
+{
+    struct stat status;
+    fact(s, "process_written_bytes", written_bytes() - written_before);
+    output_open(o, o->name, 0);
+    output_check(s, o);
+    check_done(s, fstat(o->file, &status), "fstat");
+    fact(s, "file_bytes", (uint64_t)status.st_size);
+    fact(s, "stored_bytes", 512 * (uint64_t)status.st_blocks);
+    fact(s, "links", status.st_nlink);
+    fact(s, "same_inode", status.st_ino == o->old_inode);
+    fact(s, "strays", faccessat(o->folder, o->fresh, F_OK, 0) == 0);
+    fact(s, "read_ahead_kib", read_ahead_kib(o->file));
+    fact(s, "dirty_bytes", dirty_bytes(s, o->file));
+    if ((size_t)status.st_size != o->bytes)
+        fail_because(s, "write", "the file has not the size that was asked for");
+    char *p = mmap(NULL, o->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, o->file, 0);
+    check_map(s, p);
+    block_prove(s, p, o->bytes);
+    munmap(p, o->bytes);
+}
+
+void output_end(struct slot *s, struct output *o)
+{
+    output_check(s, o);
+    if (s->proofs) {
+        prove(s, o);
+        int synced, removed;
+        PHASE(s, "sync") { synced = fsync(o->file); }
+        check_done(s, synced, "fsync");
+        fact(s, "extents", extents(o->file));
+        check_done(s, close(o->file), "close");
+        PHASE(s, "remove") { removed = unlinkat(o->folder, o->name, 0); }
+        check_done(s, removed, "unlinkat");
+    } else
+        check_done(s, unlinkat(o->folder, o->name, 0), "unlinkat");
+    close(o->folder);
+    block_free(s, (char *)o->source, o->bytes);
+}
