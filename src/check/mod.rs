@@ -105,12 +105,14 @@ fn check_in(
             findings.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
-    let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
+    let (state, evidence, folder) =
+        run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
     let mut launched = by_method(&state, &evidence);
     let selectors = launched.iter().filter(|(_, f)| f.wrong.is_some()).map(|(name, _)| Selector::parse(name));
     let wish = Wish { selectors: selectors.collect::<Result<_>>()?, ..wish };
     if !wish.selectors.is_empty() && signals.arrived().is_none() {
-        let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
+        let (state, evidence, _) =
+            run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
         confirm(&mut launched, &by_method(&state, &evidence));
     }
     if let Some(code) = signalled(&signals) {

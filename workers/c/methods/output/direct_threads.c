@@ -37,7 +37,7 @@ static void write_at_once(void)
 static void run(struct slot *s)
 {
     o = output_begin(s);
-    direct_possible(s, &o);
+    file_on_device(s, o.folder);
     next = 0;
     PHASE(s, "open") { output_truncate(&o, O_DIRECT); }
     output_check(s, &o);

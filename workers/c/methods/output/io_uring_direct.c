@@ -1,22 +1,32 @@
+#include "output.h"
 #include "ring.h"
 
 static void run(struct slot *s)
 {
     struct output o = output_begin(s);
-    struct output_ring ring;
-    direct_possible(s, &o);
-    output_ring_possible(s);
+    struct steps_ring ring;
+    struct steps steps = {.writes = true, .memory = (char *)o.source, .at = o.at, .bytes = o.bytes, .step = o.step,
+                          .depth = DIRECT_DEPTH};
+    file_on_device(s, o.folder);
+    steps_ring_possible(s);
     PHASE(s, "open") {
         output_truncate(&o, O_DIRECT);
-        output_ring_open(&o, &ring);
+        steps.file = o.file;
+        steps_ring_open(&steps, &ring);
     }
+    errno = steps.error;
+    if (steps.failed)
+        output_lost(&o, steps.failed);
     output_check(s, &o);
     PHASE(s, "size") { output_allocate(&o); }
     output_check(s, &o);
-    PHASE(s, "fill") { output_ring_write(&o, &ring); }
+    PHASE(s, "fill") { steps_ring_pass(&steps, &ring, 0, o.steps); }
+    errno = steps.error;
+    if (steps.failed)
+        output_lost(&o, steps.failed);
     output_check(s, &o);
     PHASE(s, "finish") {
-        output_ring_close(&ring);
+        steps_ring_close(&ring);
         output_close(&o);
     }
     output_end(s, &o);

@@ -2,24 +2,23 @@
 #include "ring.h"
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 
-enum { WRITE = 23 /* IORING_OP_WRITE, Linux 5.6 */ };
+enum { WRITE = 23, READ = 22, READ_FIXED = 4 }; /* IORING_OP_WRITE and _READ, Linux 5.6 */
 
-void direct_possible(struct slot *s, const struct output *o)
+void file_on_device(struct slot *s, int file)
 {
     struct statfs status;
-    check_done(s, fstatfs(o->folder, &status), "fstatfs");
+    check_done(s, fstatfs(file, &status), "fstatfs");
     if (status.f_type == 0x01021994 || status.f_type == 0x858458f6) /* tmpfs, ramfs */
-        skip(s, "the file lies in memory: there is no device that O_DIRECT could write to");
-    if (o->bytes % 4096)
-        skip(s, "O_DIRECT writes whole blocks of 4 KiB");
+        skip(s, "the file lies in memory: there is no device for O_DIRECT");
 }
 
-void output_ring_possible(struct slot *s)
+void steps_ring_possible(struct slot *s)
 {
     struct io_uring_params params = {0};
-    int descriptor = (int)syscall(SYS_io_uring_setup, DIRECT_DEPTH, &params);
+    int descriptor = (int)syscall(SYS_io_uring_setup, 8, &params);
     if (descriptor < 0)
         skip(s, "io_uring is refused here (no kernel support, kernel.io_uring_disabled, or a container's seccomp filter)");
     close(descriptor);
@@ -27,12 +26,20 @@ void output_ring_possible(struct slot *s)
         skip(s, "this kernel's io_uring is too old (Linux 5.6 has all that is needed)");
 }
 
-void output_ring_open(struct output *o, struct output_ring *ring)
+static void lost(struct steps *steps, const char *call)
+{
+    if (steps->failed)
+        return;
+    steps->error = errno;
+    steps->failed = call;
+}
+
+void steps_ring_open(struct steps *steps, struct steps_ring *ring)
 {
     struct io_uring_params params = {0};
-    ring->descriptor = o->failed ? -1 : (int)syscall(SYS_io_uring_setup, DIRECT_DEPTH, &params);
+    ring->descriptor = (int)syscall(SYS_io_uring_setup, steps->depth, &params);
     if (ring->descriptor < 0) {
-        output_lost(o, "io_uring_setup");
+        lost(steps, "io_uring_setup");
         return;
     }
     size_t sq = params.sq_off.array + params.sq_entries * sizeof(unsigned);
@@ -43,7 +50,7 @@ void output_ring_open(struct output *o, struct output_ring *ring)
     ring->rings = mmap(NULL, ring->rings_bytes, protection, flags, ring->descriptor, IORING_OFF_SQ_RING);
     ring->sqes = mmap(NULL, ring->sqes_bytes, protection, flags, ring->descriptor, IORING_OFF_SQES);
     if (ring->rings == MAP_FAILED || ring->sqes == MAP_FAILED) {
-        output_lost(o, "mmap");
+        lost(steps, "mmap");
         return;
     }
     ring->sq_tail = (unsigned *)(ring->rings + params.sq_off.tail);
@@ -55,52 +62,87 @@ void output_ring_open(struct output *o, struct output_ring *ring)
     ring->cqes = (const struct io_uring_cqe *)(ring->rings + params.cq_off.cqes);
 }
 
-static void submit(const struct output *o, struct output_ring *ring, size_t i)
+void steps_ring_register(struct steps *steps, struct steps_ring *ring, size_t memory_bytes)
+{
+    struct iovec whole = {steps->memory, memory_bytes};
+    steps->fixed = true;
+    if (!steps->failed && syscall(SYS_io_uring_register, ring->descriptor, 0, &whole, 1) != 0)
+        lost(steps, "io_uring_register");
+}
+
+static size_t size_of(const struct steps *steps, size_t i)
+{
+    return steps->bytes - steps->at[i] < steps->step ? steps->bytes - steps->at[i] : steps->step;
+}
+
+static char *place_of(const struct steps *steps, size_t i)
+{
+    return steps->memory + (steps->slots ? i % steps->slots * steps->step : steps->at[i]);
+}
+
+static void submit(const struct steps *steps, struct steps_ring *ring, size_t i)
 {
     unsigned tail = *ring->sq_tail, place = tail & *ring->sq_mask;
     ((struct io_uring_sqe *)ring->sqes)[place] = (struct io_uring_sqe){
-        .opcode = WRITE, .fd = o->file, .off = o->at[i], .addr = (uintptr_t)(o->source + o->at[i]),
-        .len = (unsigned)step_bytes(o, i), .user_data = i};
+        .opcode = steps->writes ? WRITE : steps->fixed ? READ_FIXED : READ, .fd = steps->file, .off = steps->at[i],
+        .addr = (uintptr_t)place_of(steps, i), .len = (unsigned)size_of(steps, i), .user_data = i};
     ring->sq_array[place] = place;
     __atomic_store_n(ring->sq_tail, tail + 1, __ATOMIC_RELEASE);
 }
 
-/* What is done is taken; a short write is finished by a plain call. */
-static size_t reap(struct output *o, struct output_ring *ring)
+/* What a short request left is done by plain calls. */
+static void finish(struct steps *steps, size_t i, size_t have)
+{
+    for (size_t want = size_of(steps, i); have < want && !steps->failed;) {
+        off_t at = (off_t)(steps->at[i] + have);
+        char *place = place_of(steps, i) + have;
+        ssize_t n = steps->writes ? pwrite(steps->file, place, want - have, at) : pread(steps->file, place, want - have, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        errno = n == 0 ? EIO : errno;
+        if (n <= 0)
+            lost(steps, steps->writes ? "pwrite" : "pread");
+        else
+            have += (size_t)n;
+    }
+}
+
+static size_t reap(struct steps *steps, struct steps_ring *ring)
 {
     unsigned head = *ring->cq_head, end = __atomic_load_n(ring->cq_tail, __ATOMIC_ACQUIRE);
     size_t count = end - head;
     for (; head != end; head++) {
         const struct io_uring_cqe *cqe = &ring->cqes[head & *ring->cq_mask];
-        size_t i = cqe->user_data, want = step_bytes(o, i), done = cqe->res > 0 ? (size_t)cqe->res : 0;
         errno = cqe->res < 0 ? -cqe->res : EIO;
         if (cqe->res <= 0)
-            output_lost(o, "io_uring write");
-        else if (done < want)
-            output_put(o, o->source + o->at[i] + done, want - done, o->at[i] + done);
+            lost(steps, "io_uring request");
+        else
+            finish(steps, cqe->user_data, (size_t)cqe->res);
+        if (steps->done && !steps->failed)
+            steps->done(steps->owner, cqe->user_data);
     }
     __atomic_store_n(ring->cq_head, head, __ATOMIC_RELEASE);
     return count;
 }
 
-void output_ring_write(struct output *o, struct output_ring *ring)
+void steps_ring_pass(struct steps *steps, struct steps_ring *ring, size_t from, size_t to)
 {
-    size_t next = 0, done = 0;
+    size_t next = from, done = from;
     unsigned waiting = 0; /* in the ring, and the kernel has not taken them yet */
-    while (done < next || (next < o->steps && !o->failed)) {
-        for (; !o->failed && next < o->steps && next - done < DIRECT_DEPTH; next++, waiting++)
-            submit(o, ring, next);
+    while (done < next || (next < to && !steps->failed)) {
+        for (; !steps->failed && next < to && next - done < steps->depth; next++, waiting++)
+            submit(steps, ring, next);
         long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 1, IORING_ENTER_GETEVENTS, NULL, 0);
         if (taken < 0 && errno != EINTR && errno != EAGAIN && errno != EBUSY) {
-            output_lost(o, "io_uring_enter"); /* closing the ring waits for what is under way */
+            lost(steps, "io_uring_enter"); /* closing the ring waits for what is under way */
             return;
         }
         waiting -= taken > 0 ? (unsigned)taken : 0;
-        done += reap(o, ring);
+        done += reap(steps, ring);
     }
 }
 
-void output_ring_close(struct output_ring *ring)
+void steps_ring_close(struct steps_ring *ring)
 {
     munmap(ring->rings, ring->rings_bytes);
     munmap(ring->sqes, ring->sqes_bytes);
