@@ -1,42 +1,46 @@
-//! One launch of a user's command. The helper program starts it, waits for all that it started, and says what it cost.
+//! One launch of a study. The worker `command` is the helper program: it starts the command, waits for all that it started, and says what it cost.
 
 use std::ffi::OsString;
-use std::io::Read;
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use files::Folder;
 use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use record::end::End;
 
 use super::orphans::Adopting;
+use crate::run::launch::{self, Side};
+use crate::run::patience::{TimeLimit, duration};
 use crate::run::signals::Signals;
 use crate::worker;
+
+/// Limit of a line of costs and of messages, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+/// Time of the helper beyond the command's time limit.
+const GRACE: Duration = Duration::from_secs(60);
 
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
 const SPLIT_US: &str = "500";
 
 /// Launches an arm once.
 pub fn launch(
-    plan: &CommandPlan,
+    (plan, scratch): (&CommandPlan, &Path),
     arm: usize,
     block: i64,
     mode: LaunchMode,
     signals: &Signals,
 ) -> Result<CommandLaunch> {
     let thp = thp_rule();
-    let (cost, messages) = start(plan, &options(plan, arm, mode), &plan.arms[arm].command, signals)?;
+    let (cost, messages) = start((plan, scratch), options(plan, arm, mode), &plan.arms[arm].command, signals)?;
     Ok(CommandLaunch { arm, block, mode, thp, cost: Some(cost), messages, ..CommandLaunch::default() })
 }
 
-/// Runs the command that prepares each run; it must succeed.
-pub fn prepare(plan: &CommandPlan, signals: &Signals) -> Result<()> {
+/// Runs the command that prepares each launch; it must succeed.
+pub fn prepare(plan: &CommandPlan, scratch: &Path, signals: &Signals) -> Result<()> {
     let Some(line) = &plan.prepare else { return Ok(()) };
     let command = ["/bin/sh", "-c", line].map(str::to_owned);
-    let (cost, messages) = start(plan, &[], &command, signals)?;
+    let (cost, messages) = start((plan, scratch), Vec::new(), &command, signals)?;
     let ended = (cost.end, cost.code);
     if ended != (CommandEnd::Exit, 0) && signals.arrived().is_none() {
         bail!("--prepare {line:?} ended by {:?} {}: {}", cost.end, cost.code, messages.trim());
@@ -87,56 +91,58 @@ fn options(plan: &CommandPlan, arm: usize, mode: LaunchMode) -> Vec<OsString> {
 
 /// Runs a command once in the plan's folder and returns its cost and the end of its messages.
 fn start(
-    plan: &CommandPlan,
-    options: &[OsString],
-    words: &[String],
+    (plan, scratch): (&CommandPlan, &Path),
+    options: Vec<OsString>,
+    command: &[String],
     signals: &Signals,
 ) -> Result<(CommandCost, String)> {
-    let mut command = worker::helper_command()?;
-    command.arg("try").arg("--parent").arg(std::process::id().to_string());
-    command.arg("--limit-ms").arg((plan.time_limit_s * 1e3).ceil().to_string()).args(options).arg("--").args(words);
-    command.current_dir(&plan.directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let adopting = Adopting::begin();
-    // A process group of its own: Ctrl-C at the terminal reaches the laboratory only, which asks the helper to end it all.
-    let mut child = command.process_group(0).spawn().context("cannot start the helper program")?;
-    let pid = Pid::from_child(&child);
-    if let Err(error) = wait(pid, signals) {
-        // Its own end has it end the command.
-        let _ = kill_process(pid, Signal::TERM);
-        let _ = child.wait();
-        return Err(error);
+    let limit_ms = (plan.time_limit_s * 1e3).ceil().to_string();
+    let parent = std::process::id().to_string();
+    let mut words: Vec<OsString> = vec![worker::helper()?.into(), "try".into()];
+    words.extend(["--parent", &parent, "--limit-ms", &limit_ms, "--directory"].map(OsString::from));
+    words.push(plan.directory.clone().into());
+    words.extend(options.into_iter().chain(["--".into()]).chain(command.iter().map(OsString::from)));
+    let _adopting = Adopting::begin();
+    // The helper ends the command at its time limit; a helper that does not is ended too.
+    let limit = TimeLimit::Strict(duration(plan.time_limit_s) + GRACE);
+    let ended = run_worker(&words, "", limit, scratch, signals)?;
+    match ended.end {
+        End::Stopped => Ok((CommandCost { end: CommandEnd::Stopped, ..CommandCost::default() }, ended.messages)),
+        End::Exit(0) => {
+            let line = files::read_input_text(&ended.transcript, MOST_BYTES)?;
+            let cost = serde_json::from_str(&line).with_context(|| format!("the helper program printed {line:?}"))?;
+            Ok((cost, ended.messages))
+        }
+        _ => bail!("the helper program could not run the command: {}", ended.messages.trim()),
     }
-    let status = child.wait().context("cannot wait for the helper program")?;
-    drop(adopting);
-    let (mut line, mut said) = (String::new(), Vec::new());
-    child.stdout.take().context("the helper has no output")?.read_to_string(&mut line)?;
-    child.stderr.take().context("the helper has no messages")?.read_to_end(&mut said)?;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    if !status.success() && signals.arrived().is_some() {
-        // The signal reached the helper before it could handle one.
-        return Ok((CommandCost { end: CommandEnd::Stopped, ..CommandCost::default() }, said));
-    }
-    if !status.success() {
-        bail!("the helper program could not run the command: {}", said.trim());
-    }
-    let cost: CommandCost = serde_json::from_str(&line).with_context(|| format!("the helper program said {line:?}"))?;
-    Ok((cost, said))
 }
 
-/// Sleeps until the helper has ended, and asks it to where a signal arrives.
-fn wait(helper: Pid, signals: &Signals) -> Result<()> {
-    let ended = pidfd_open(helper, PidfdFlags::empty()).context("pidfd_open (Linux 5.3 or newer is needed)")?;
-    loop {
-        let mut watched = vec![PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN)];
-        if signals.arrived().is_some() {
-            let _ = kill_process(helper, Signal::TERM);
-        } else {
-            watched.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
-        }
-        match poll(&mut watched, None) {
-            Err(error) if error != Errno::INTR => return Err(error).context("cannot wait for the helper program"),
-            _ if !watched[0].revents().is_empty() => return Ok(()),
-            _ => {}
-        }
-    }
+/// An ended worker of a study.
+pub(super) struct Worked {
+    pub end: End,
+    pub transcript: PathBuf,
+    pub messages: String,
+}
+
+/// Runs a worker on a request in the scratch folder.
+pub(super) fn run_worker(
+    command: &[OsString],
+    request: &str,
+    limit: TimeLimit,
+    scratch: &Path,
+    signals: &Signals,
+) -> Result<Worked> {
+    let [request_path, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
+    Folder::open(scratch)?.write("request", request.as_bytes())?;
+    let side = Side {
+        command,
+        options: Vec::new(),
+        without: &[],
+        request: &request_path,
+        transcript: &transcript,
+        messages: &messages,
+    };
+    let end = launch::launch(&[side], limit, signals)?.ends.pop().unwrap_or(End::Stopped);
+    let text = files::read_input(&messages, MOST_BYTES).unwrap_or_default();
+    Ok(Worked { end, transcript, messages: String::from_utf8_lossy(&text).into_owned() })
 }

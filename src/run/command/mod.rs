@@ -37,8 +37,7 @@ type Part = (usize, LaunchMode);
 struct Study<'a> {
     kept: &'a mut KeptCommand,
     signals: &'a Signals,
-    /// Folder of the prices.
-    scratch: Option<Scratch>,
+    scratch: Scratch,
     begun: Instant,
     progress: Progress,
     /// Orders of blocks with as many parts as the last one.
@@ -47,7 +46,7 @@ struct Study<'a> {
 
 /// Launches what the plan requests and the folder does not have yet.
 pub fn run(kept: &mut KeptCommand, signals: &Signals) -> Result<()> {
-    let scratch = (kept.plan.kind == Kind::Profile).then(|| Scratch::new("prices")).transpose()?;
+    let scratch = Scratch::new("command")?;
     let budget_s = kept.plan.budget_s.unwrap_or(USUAL_BUDGET_S);
     kept::session(kept, budget_s, signals, |kept| {
         let (begun, progress) = (Instant::now(), Progress::new());
@@ -163,16 +162,16 @@ impl Study<'_> {
         if is_done || given_up(plan, launches, arm).is_some() {
             return Ok(given_up(plan, launches, 0).is_none());
         }
+        let scratch = self.scratch.path();
         let launch = if mode.is_command() {
-            launch::prepare(plan, self.signals)?;
+            launch::prepare(plan, scratch, self.signals)?;
             if self.signals.arrived().is_some() {
                 return Ok(false);
             }
-            launch::launch(plan, arm, block, mode, self.signals)?
+            launch::launch((plan, scratch), arm, block, mode, self.signals)?
         } else {
-            let scratch = self.scratch.as_ref().context("prices have no folder")?;
             let bytes = footprint_bytes(plan, launches).context("no launch of the command has ended")?;
-            price::price(mode, block, bytes, scratch.path(), self.signals)?
+            price::price(mode, block, bytes, scratch, self.signals)?
         };
         // A launch that the user's signal ended says nothing of the command.
         let is_stopped =

@@ -1,19 +1,16 @@
 //! One price: a fresh worker process that does one kind of memory work once, at the size of the user's program.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use files::Folder;
 use record::cell::Cell;
 use record::command::{CommandLaunch, LaunchMode, PricePhase};
-use record::end::End;
 use record::request::{self, LaunchKeys};
 use record::transcript::{Ending, Transcript};
 
-use crate::run::launch::{self, Side};
+use super::launch::run_worker;
 use crate::run::patience::TimeLimit;
 use crate::run::signals::Signals;
 use crate::worker;
@@ -22,8 +19,6 @@ use crate::worker;
 const COPIED_BYTES: u64 = 16 << 20;
 /// Memory of the worker for zero pages, files and calls, in bytes.
 const EVENT_BYTES: u64 = 4 << 20;
-/// Limit of a worker's messages, in bytes.
-const MOST_BYTES: u64 = 1 << 20;
 /// No price takes longer.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -41,7 +36,10 @@ fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
     Cell { experiment: experiment.to_owned(), method: method.to_owned(), worker: "c-O3".to_owned(), parameters }
 }
 
-/// Runs it once. That it could not be had is part of the result; an error is that nothing could be started.
+/// Runs it once. A price that cannot be had is a result.
+///
+/// # Errors
+/// Nothing can be started.
 pub fn price(
     mode: LaunchMode,
     block: i64,
@@ -53,33 +51,22 @@ pub fn price(
     let cell = cell(mode, footprint_bytes);
     let folder = scratch.to_str().context("a temporary folder whose name is not UTF-8")?;
     let keys = LaunchKeys { experiment: &cell.experiment, seed: 1, directory: Some(folder), ..LaunchKeys::default() };
-    let [request, transcript, messages] = ["request", "transcript", "messages"].map(|name| scratch.join(name));
     // One round and no warm-up: a fresh process pays what the program pays.
-    Folder::open(scratch)?.write("request", request::request(&keys, &[&cell], &[], &[vec![0]]).as_bytes())?;
-    let side = Side {
-        command: &started.command,
-        options: Vec::<OsString>::new(),
-        without: &[],
-        request: &request,
-        transcript: &transcript,
-        messages: &messages,
-    };
-    let ended = launch::launch(&[side], TimeLimit::Able(LIMIT), signals)?;
+    let request = request::request(&keys, &[&cell], &[], &[vec![0]]);
+    let worked = run_worker(&started.command, &request, TimeLimit::Able(LIMIT), scratch, signals)?;
     let mut run = CommandLaunch { block, mode, ..CommandLaunch::default() };
-    let read = files::open_input(&transcript)?;
-    match Transcript::read(std::io::BufReader::new(read)) {
-        Ok(found) => fill(&mut run, &found),
+    match Transcript::read(std::io::BufReader::new(files::open_input(&worked.transcript)?)) {
+        Ok(transcript) => fill(&mut run, &transcript),
         Err(error) => run.failed = format!("{error:#}"),
     }
     if run.phases.is_empty() && run.failed.is_empty() {
-        let said = files::read_input_text(&messages, MOST_BYTES).unwrap_or_default();
-        run.failed = format!("{}: {:?} {}", cell.name(), ended.ends.first().unwrap_or(&End::Stopped), said.trim());
+        run.failed = format!("{}: {:?} {}", cell.name(), worked.end, worked.messages.trim());
     }
     Ok(run)
 }
 
-fn fill(run: &mut CommandLaunch, found: &Transcript) {
-    for sample in &found.samples {
+fn fill(run: &mut CommandLaunch, transcript: &Transcript) {
+    for sample in &transcript.samples {
         let counts = &sample.counts;
         let phase = PricePhase {
             cpu_ns: counts.cpu_ns,
@@ -87,9 +74,9 @@ fn fill(run: &mut CommandLaunch, found: &Transcript) {
             bytes: counts.bytes,
             minor_faults: counts.minor_faults,
         };
-        run.phases.insert(found.phases[usize::from(sample.phase)].clone(), phase);
+        run.phases.insert(transcript.phases[usize::from(sample.phase)].clone(), phase);
     }
-    match found.endings.first() {
+    match transcript.endings.first() {
         Some(Ending::Skip { reason, .. }) => run.failed = reason.clone(),
         Some(other) => run.failed = format!("{other:?}"),
         None => {}

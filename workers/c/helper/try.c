@@ -70,6 +70,10 @@ static void try_option(const char *name, char *value)
             give_up("parent", "it has ended already");
     } else if (strcmp(name, "--limit-ms") == 0)
         asked.limit_ms = limit_of(value);
+    else if (strcmp(name, "--directory") == 0) {
+        if (chdir(value) != 0)
+            give_up(value, strerror(errno));
+    }
     else if (strcmp(name, "--input") == 0)
         asked.input = value;
     else if (strcmp(name, "--cpus") == 0)
@@ -436,6 +440,8 @@ static int try_main(int argc, char **argv)
     if (i + 1 >= argc)
         give_up("--", "no program");
     asked.command = argv + i + 1;
+    /* It is for workers; the command has the user's own environment. */
+    unsetenv("PAGEWISE_HELPER");
     job.hash = 0x243F6A8885A308D3u;
     sigset_t watched;
     sigemptyset(&watched);
