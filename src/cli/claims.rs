@@ -335,7 +335,9 @@ pub(super) fn report_again(folder: &RunFolder, kind: Kind, arguments: &reported:
 fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
     let open = |name: &str| -> Result<Answers> {
         let folder = RunFolder::open(name, &runs_folder())?.mine()?;
-        answers_of(&folder, folder.kind()?)?.with_context(|| format!("{name} is not a run of claims"))
+        let kind = folder.kind()?;
+        let lack = if kind == Kind::Claims { "was interrupted before its answers" } else { "is not a run of claims" };
+        answers_of(&folder, kind)?.with_context(|| format!("{name} {lack}"))
     };
     let changes = judge::claims::changes(&open(first)?, &open(second)?);
     let again = format!("pagewise claims --compare {first} {second}");

@@ -5,7 +5,7 @@ use std::process::Command;
 use report::escape::is_steering;
 
 use super::advise::{advice_here, here};
-use crate::support::place::Place;
+use crate::support::place::{Place, Said};
 use crate::support::skips::skip;
 
 /// A name that clears a screen, turns the direction of writing and breaks lines.
@@ -14,13 +14,18 @@ const NAME: &str = "\u{1b}[2J\u{9b}31m\u{202e}gpj\u{2066}\n=cmd|x\t";
 /// Runs these words; nothing that is printed steers.
 fn harmless(place: &Place, words: &[&str]) -> String {
     let said = place.run(words);
+    is_harmless(words, &said);
+    said.out
+}
+
+/// Nothing that was printed steers, and nothing died.
+pub(crate) fn is_harmless(words: &[&str], said: &Said) {
     // CSV ends its lines by CR and LF.
     for text in [&said.out.replace("\r\n", "\n"), &said.err] {
         let steering = text.chars().find(|c| !matches!(c, '\n' | '\t') && is_steering(*c));
         assert_eq!(steering, None, "{words:?} prints {text:?}");
     }
     assert!(said.code != 101 && !said.err.contains("panicked"), "{words:?}: {}", said.err);
-    said.out
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod failing_disk;
 mod fault_kinds;
 mod fleet;
 mod fork;
+mod generated;
 mod go_worker;
 mod guard;
 mod heap;

@@ -78,5 +78,7 @@ pub const FORMATS: [Format; 9] = [
 fn markdown(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
     let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
     write!(out, "{}", crate::markdown::render(&document))?;
-    Ok(writeln!(out, "\nRun {} of {}, pagewise {}.", taken.run, taken.created, taken.version)?)
+    let [run, created, version] =
+        [&taken.run, &taken.created, &taken.version].map(|text| crate::escape::markdown(text));
+    Ok(writeln!(out, "\nRun {run} of {created}, pagewise {version}.")?)
 }
