@@ -13,7 +13,6 @@ use record::experiment::{Experiment, ParameterList};
 use record::method::Offer;
 use record::request::{self, LaunchKeys};
 use record::sizes;
-use report::doctor::obstacles;
 use reported::{ReportArgs, explain_verdict, report_run};
 use run::RunArgs;
 
@@ -403,7 +402,7 @@ fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
         Ok(ladder) => environment.cpu.ladder = Some(ladder),
         Err(error) => remark!("pagewise: how far the caches reach was not measured: {error:#}"),
     }
-    let obstacles = obstacles::obstacles(&environment);
+    let obstacles = report::doctor::obstacles(&environment);
     let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
     if arguments.json {
         let workers: BTreeMap<&str, &str> =
@@ -411,7 +410,8 @@ fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
         let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
         return print_json(&value);
     }
-    print(&(report::doctor::render(&environment, &obstacles) + &report::doctor::workers(&workers)))
+    let document = report::doctor::document(&environment, &obstacles, &workers);
+    print(&screen::text(&document, false, false))
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use judge::machines::differences;
 use pagewise::machine;
 use record::machine::environment::Environment;
-use report::doctor::{self, obstacles::obstacles};
+use report::doctor::{document, obstacles};
+use report::terminal::{Screen, render};
 
 /// Longer lines wrap in a terminal; only commands may be longer, because they are copied as a whole.
 const WIDTH: usize = 100;
@@ -18,6 +19,10 @@ fn folder(machine: &str) -> PathBuf {
 
 fn capture(machine: &str) -> Environment {
     machine::capture(&folder(machine))
+}
+
+fn doctor(environment: &Environment) -> String {
+    render(&document(environment, &obstacles(environment), &[]), &Screen::new(WIDTH, false), false)
 }
 
 #[test]
@@ -33,7 +38,7 @@ fn every_machine_is_described() {
 fn every_machine_has_its_report() {
     for machine in MACHINES {
         let environment = capture(machine);
-        insta::assert_snapshot!(format!("doctor-{machine}"), doctor::render(&environment, &obstacles(&environment)));
+        insta::assert_snapshot!(format!("doctor-{machine}"), doctor(&environment));
     }
 }
 
@@ -42,7 +47,7 @@ fn reports_fit_a_terminal() {
     let roots = MACHINES.map(folder).into_iter().chain([PathBuf::from("/"), PathBuf::from("/nowhere")]);
     for root in roots {
         let environment = machine::capture(&root);
-        let text = doctor::render(&environment, &obstacles(&environment));
+        let text = doctor(&environment);
         let too_long = |line: &&str| line.chars().count() > WIDTH && line.contains(' ') && !line.contains("$ ");
         let words_too_long = |line: &&str| line.split_whitespace().any(|word| word.chars().count() > WIDTH / 2);
         let found: Vec<&str> = text.lines().filter(too_long).filter(|line| !words_too_long(line)).collect();

@@ -1,93 +1,228 @@
-//! Machine, meaning for measurements, and obstacles: the text of `doctor`.
+//! Machine, meaning for measurements, and obstacles: the document of `doctor`. A line of it is a row of `doctor.toml`.
 
-use std::fmt::Write as _;
-
+use minijinja::value::Serde;
+use minijinja::{Environment as Templates, UndefinedBehavior, Value, context};
 use record::machine::environment::Environment;
-use record::machine::format::count;
+use record::machine::format::{count, size};
+use record::machine::ladder::Step;
+use record::machine::tools::SEGMENTS_SINCE_JAVA;
+use record::sizes::format_ns;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use meaning::meanings;
-use obstacles::Obstacle;
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+use crate::escape;
 
-mod facts;
-mod meaning;
-pub mod obstacles;
+const ROWS: &str = include_str!("doctor.toml");
 
-/// No line is longer, save a command that is longer by itself: a command must stay whole to be copied.
-const WIDTH: usize = 100;
-/// Column of the facts.
-const FACT_COLUMN: usize = 18;
+/// Numbers of capabilities in capabilities(7).
+const CAPABILITIES: [(&str, u32); 4] = [("sys_ptrace", 19), ("sys_admin", 21), ("sys_resource", 24), ("perfmon", 38)];
 
-/// The whole text, a pure function of what was read from the machine.
-pub fn render(environment: &Environment, obstacles: &[Obstacle]) -> String {
-    let mut text = String::from("What this machine is\n");
-    for (name, fact) in facts::all(environment) {
-        paragraph(&mut text, &format!("  {name:<width$}", width = FACT_COLUMN - 2), &fact);
-    }
-    text.push_str("\nWhat that means for measurements\n");
-    let meanings = meanings(environment);
-    for meaning in &meanings {
-        paragraph(&mut text, "  - ", meaning);
-    }
-    if meanings.is_empty() {
-        text.push_str("  Too little can be read here to tell.\n");
-    }
-    text.push('\n');
-    cannot(&mut text, environment, obstacles);
-    text
+/// Vulnerabilities whose mitigation takes time at each entry into the kernel.
+const AT_ENTRY: [&str; 8] =
+    ["meltdown", "mds", "retbleed", "spec_rstack_overflow", "spectre_v1", "spectre_v2", "tsa", "tsx_async_abort"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    fact: Vec<Fact>,
+    meaning: Vec<Meaning>,
+    obstacle: Vec<Row>,
 }
 
-/// The programs that do measured work, each with how it stands.
-pub fn workers(all: &[(String, String)]) -> String {
-    let mut text = String::from("\nWorkers\n");
-    for (name, standing) in all {
-        paragraph(&mut text, &format!("  {name:<width$}", width = FACT_COLUMN - 2), standing);
-    }
-    text
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fact {
+    name: String,
+    text: String,
 }
 
-fn cannot(text: &mut String, environment: &Environment, obstacles: &[Obstacle]) {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Meaning {
+    when: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    when: String,
+    what: String,
+    why: String,
+    #[serde(default)]
+    remedy: String,
+}
+
+/// Something that cannot be measured here, or not well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Obstacle {
+    /// Affected measurement.
+    pub what: String,
+    /// Cause, with the fact that shows it.
+    pub why: String,
+    /// The one command that would change it; `None` if no command can.
+    pub remedy: Option<String>,
+}
+
+/// The rows with a machine.
+struct Doctor {
+    rows: Rows,
+    templates: Templates<'static>,
+    known: Value,
+}
+
+impl Doctor {
+    fn new(e: &Environment) -> Doctor {
+        let mut templates = Templates::new();
+        templates.set_undefined_behavior(UndefinedBehavior::Chainable);
+        // A name may hold anything: none of it steers a terminal or ends a line.
+        templates.set_formatter(|out, _, value| Ok(out.write_str(&escape::terminal(&value.to_string()))?));
+        templates.add_filter("size", |bytes: Option<u64>| bytes.map_or_else(|| "unknown".to_owned(), size));
+        templates.add_filter("time", |ps: u64| format_ns(ps as f64 / 1e3));
+        let known = |value: Value| if value.is_undefined() { Value::from("unknown") } else { value };
+        templates.add_filter("known", known);
+        templates.add_filter("on_off", |value: Value| match bool::try_from(value) {
+            Ok(true) => "on",
+            Ok(false) => "off",
+            Err(_) => "unknown",
+        });
+        // The name of a package differs between the two families of distributions.
+        let has_dnf = e.tools.has("dnf") && !e.tools.has("apt-get");
+        templates.add_function("install", move |debian: String, fedora: String| {
+            if has_dnf { format!("sudo dnf install {fedora}") } else { format!("sudo apt-get install {debian}") }
+        });
+        let rows = toml::from_str(ROWS).expect("the rows are well formed");
+        Doctor { rows, templates, known: Value::from(Serde(self::known(e))) }
+    }
+
+    /// The text of a row, its white space as one space each.
+    fn text(&self, template: &str) -> String {
+        let text = self.templates.render_str(template, context! { ..self.known.clone() });
+        text.expect("a row fits every machine").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn holds(&self, when: &str) -> bool {
+        let value = self.templates.compile_expression(when).and_then(|when| when.eval(&self.known));
+        value.expect("a condition fits every machine").is_true()
+    }
+}
+
+/// The fields of `environment.json`, with facts that follow from them; none of them null.
+fn known(e: &Environment) -> serde_json::Value {
+    let ladder = e.cpu.ladder.as_ref();
+    let steps: &[Step] = ladder.map_or(&[], |ladder| &ladder.steps);
+    let last = steps.last().map_or(0, |step| step.bytes);
+    let shown = |step: &&Step| step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2() % 2 == 0);
+    let quota = e.cgroups.cpu_quota.as_ref().map(|quota| quota.cpus());
+    let block = e.reclaim.page_reporting_order.and_then(|order| u32::try_from(order).ok());
+    let mut numbers =
+        e.kernel.release.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_digit())).map(str::parse::<u64>);
+    let linux = numbers.next().and_then(Result::ok).zip(numbers.next().and_then(Result::ok));
+    let clocks = e.clock.available.as_deref().unwrap_or_default().split_whitespace();
+    let paid = |name: &&str| e.cpu.mitigations.get(*name).is_some_and(|text| text.starts_with("Mitigation"));
+    let can = CAPABILITIES.map(|(name, number)| (name, e.rights.has_capability(number)));
+    let mut known = json!({
+        "cpus": e.cpus(),
+        "usable": e.cpu.usable(),
+        "governor": e.governor(),
+        "steps": steps.iter().filter(shown).collect::<Vec<_>>(),
+        "reach": ladder.and_then(|ladder| ladder.reach().filter(|_| ladder.memory_ps().is_some())),
+        "memory_ps": ladder.and_then(|ladder| ladder.memory_ps()),
+        "last_cache": e.cpu.last_level_cache(),
+        "entry_mitigations": AT_ENTRY.into_iter().filter(paid).collect::<Vec<_>>(),
+        "hypervisor_name": e.hypervisor.name(),
+        "is_virtual": e.hypervisor.is_virtual(),
+        "linux": linux,
+        "is_root": e.rights.is_root(),
+        "can": serde_json::Map::from_iter(can.map(|(name, has)| (name.to_owned(), json!(has)))),
+        "is_counter": e.clock.is_counter(),
+        "is_shared_page": e.clock.is_shared_page(),
+        "other_clocks": clocks.filter(|clock| Some(*clock) != e.clock.current.as_deref()).collect::<Vec<_>>(),
+        "limit": e.cgroups.memory_limit(),
+        "swapless_group": e.cgroups.memory.iter().find(|g| g.swap_limit_bytes == Some(0)).map(|g| &g.folder),
+        "quota_cpus": quota.map(|cpus| format!("{cpus:.1}")),
+        // More than all CPUs can use never stops anything.
+        "quota_binds": quota.is_some_and(|cpus| e.cpu.usable().is_none_or(|usable| cpus < usable as f64)),
+        "thp": e.huge_pages.transparent(),
+        "thp_shared": e.huge_pages.transparent_shared(),
+        "thp_size": e.huge_pages.thp_bytes.map(|bytes| format!("{}kB", bytes / 1024)),
+        "pool": e.huge_pages.main_pool(),
+        "free_page_reporting": e.reclaim.reports_free_pages(),
+        "reporting_block": block.and_then(|order| e.memory.page_bytes.unwrap_or(4096).checked_shl(order)),
+        "damon_takes_pages": e.reclaim.damon_takes_pages(),
+        "kdamond": e.reclaim.kdamonds.iter().position(|kdamond| kdamond.takes_pages()),
+        "jdk": e.tools.newest_jdk(),
+        "jdk_feature": e.tools.newest_jdk().and_then(|jdk| jdk.feature()),
+        "segments_since_java": SEGMENTS_SINCE_JAVA,
+    });
+    if let (Ok(serde_json::Value::Object(mut fields)), Some(known)) = (serde_json::to_value(e), known.as_object_mut()) {
+        known.append(&mut fields);
+    }
+    strip(&mut known);
+    known
+}
+
+/// Removes nulls: templates ask whether a fact is defined.
+fn strip(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(strip);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+/// Obstacles on a machine, in the order of their rows.
+pub fn obstacles(environment: &Environment) -> Vec<Obstacle> {
+    let doctor = Doctor::new(environment);
+    // Root needs no sudo, and small systems where root works have none.
+    let command = |text: String| if environment.rights.is_root() { text.replace("sudo ", "") } else { text };
+    let obstacle = |row: &Row| Obstacle {
+        what: doctor.text(&row.what),
+        why: doctor.text(&row.why),
+        remedy: Some(command(doctor.text(&row.remedy))).filter(|remedy| !remedy.is_empty()),
+    };
+    doctor.rows.obstacle.iter().filter(|row| doctor.holds(&row.when)).map(obstacle).collect()
+}
+
+/// A machine, what that means, what cannot be measured on it; then workers, each with its state.
+pub fn document(environment: &Environment, obstacles: &[Obstacle], workers: &[(String, String)]) -> Document {
+    let doctor = Doctor::new(environment);
+    let table = |rows: Vec<(&str, String)>| {
+        let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+        vec![Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows))]
+    };
+    let facts = table(doctor.rows.fact.iter().map(|fact| (fact.name.as_str(), doctor.text(&fact.text))).collect());
+    let meanings = doctor.rows.meaning.iter().filter(|meaning| doctor.holds(&meaning.when));
+    let meanings = Block::list("", meanings.map(|meaning| format!("- {}", doctor.text(&meaning.text))));
+    let meanings = meanings.unwrap_or_else(|| Block::text("Too few facts can be read here."));
+    let mut blocks = Vec::new();
+    if environment.rights.sysctl_read_only && !obstacles.is_empty() {
+        blocks.push(Block::text(
+            "Commands that write below /proc/sys or /sys, as sysctl and tee do, have to run outside of this container.",
+        ));
+    }
+    for (at, obstacle) in obstacles.iter().enumerate() {
+        let (number, none) = (at + 1, if obstacle.remedy.is_none() { "; no command here changes that" } else { "" });
+        blocks.push(Block::text(format!("{number}. {}. Why: {}{none}.", obstacle.what, obstacle.why)));
+        blocks.extend(obstacle.remedy.iter().map(|command| Block::Commands(vec![format!("$ {command}")])));
+    }
     if obstacles.is_empty() {
-        text.push_str("What cannot be measured here: nothing is in the way of any method\n");
-        return;
+        blocks.push(Block::Answer("Nothing is in the way of any method.".to_owned()));
     }
-    let things = count(obstacles.len() as u64, "thing");
-    let _ = writeln!(text, "What cannot be measured here, or not well: {things}");
-    if environment.rights.sysctl_read_only {
-        let note =
-            "Commands that write below /proc/sys or /sys, as sysctl and tee do, have to run outside of this container.";
-        paragraph(text, "  ", note);
-    }
-    for (index, obstacle) in obstacles.iter().enumerate() {
-        paragraph(text, &format!("{:>4}. ", index + 1), &obstacle.what);
-        paragraph(text, "      why: ", &obstacle.why);
-        match &obstacle.remedy {
-            Some(command) => {
-                let _ = writeln!(text, "      $ {command}");
-            }
-            None => text.push_str("      no command here changes that\n"),
-        }
-    }
-}
-
-/// Breaks words into lines under each other; the first line starts with `head`, the others with as much space.
-fn paragraph(text: &mut String, head: &str, sentence: &str) {
-    let indent = head.chars().count();
-    let mut column = indent;
-    text.push_str(head);
-    for (index, word) in sentence.split(' ').enumerate() {
-        let length = word.chars().count();
-        if index > 0 && column + 1 + length > WIDTH {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if index > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
-    }
-    text.push('\n');
+    let title = match obstacles.len() {
+        0 => "What cannot be measured here".to_owned(),
+        things => format!("What cannot be measured here, or not well: {}", count(things as u64, "thing")),
+    };
+    let workers: Vec<_> = workers.iter().map(|(name, state)| (name.as_str(), state.clone())).collect();
+    Document::new("", [])
+        .section("machine", "This machine", Place::Everywhere, facts)
+        .section("meaning", "What that means for measurements", Place::Everywhere, vec![meanings])
+        .section("obstacles", title, Place::Everywhere, blocks)
+        .section("workers", "Workers", Place::Everywhere, if workers.is_empty() { Vec::new() } else { table(workers) })
 }
 
 #[cfg(test)]
