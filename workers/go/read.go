@@ -29,7 +29,7 @@ type reading struct {
 	sum, deliveredBytes, touch uint64
 }
 
-var madeHot = map[string]bool{}
+var madeHot = map[string]string{} // file to the `cache` that it was loaded for
 
 // readBegin stands before the clock. A mapped file is one step in sequential order, otherwise a step is a chunk; in random
 // order it is a block.
@@ -63,8 +63,8 @@ func (s *slot) prepareFile() map[string]uint64 {
 	if program == "" {
 		s.skip("the state of the page cache needs the helper's path in PAGEWISE_HELPER")
 	}
-	file, hot, words := s.key("file"), s.key("cache") == "hot", []string{"prepare-file", "memory=unbounded", "kept=no"}
-	if hot && madeHot[file] {
+	file, cache, words := s.key("file"), s.key("cache"), []string{"prepare-file", "memory=unbounded", "kept=no"}
+	if cache != "cold" && cache != "dropped" && madeHot[file] == cache {
 		words[2] = "kept=yes"
 	}
 	for _, key := range []string{"file", "bytes", "place", "consume", "order", "cache"} {
@@ -85,7 +85,7 @@ func (s *slot) prepareFile() map[string]uint64 {
 		name, value, _ := strings.Cut(line, " ")
 		found[name], _ = strconv.ParseUint(value, 10, 64)
 	}
-	madeHot[file] = hot
+	madeHot[file] = cache
 	return found
 }
 

@@ -63,6 +63,7 @@ enum { MAX_LOADED = 16 };
 static struct {
     dev_t device;
     ino_t inode;
+    char how; /* first letter of the cell's `cache` */
 } loaded[MAX_LOADED];
 static int loaded_count;
 
@@ -104,29 +105,67 @@ size_t make_cold(struct slot *s, int descriptor, size_t bytes)
     }
 }
 
-/* Hot pages are always those that one sequential pass of reads left: a pass that found the file cold and went through it in
- * its own way (mapped, at random, in small chunks) leaves folios of other sizes, which the next pass would be measured by. */
-size_t make_hot(struct slot *s, int descriptor, size_t bytes)
+static void load_by_read(struct slot *s, int descriptor, size_t bytes)
 {
     static char buffer[1 << 17];
+    ssize_t got = 1;
+    for (size_t at = 0; at < bytes && got > 0; at += (size_t)got)
+        if ((got = pread(descriptor, buffer, sizeof buffer, (off_t)at)) < 0)
+            fail(s, "pread");
+}
+
+/* Writes the same bytes over the same blocks. They are fetched past the page cache: a cached read would make the folios. */
+static void load_by_write(struct slot *s, int descriptor, size_t bytes)
+{
+    static char buffer[1 << 17] __attribute__((aligned(4096)));
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    int direct = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC), into = open(path, O_WRONLY | O_CLOEXEC);
+    if (direct < 0 || into < 0)
+        skip(s, refused("open for O_DIRECT and for writing", "cache=written needs a file system with O_DIRECT"));
+    ssize_t got = 1;
+    for (size_t at = 0; at < bytes && got > 0; at += (size_t)got)
+        if ((got = pread(direct, buffer, sizeof buffer, (off_t)at)) < 0 || pwrite(into, buffer, (size_t)got, (off_t)at) != got)
+            fail(s, "pread or pwrite");
+    if (fdatasync(into) != 0) /* no write-back within the clock */
+        fail(s, "fdatasync");
+    close(into);
+    close(direct);
+}
+
+static void load_by_mapping(struct slot *s, int descriptor, size_t bytes)
+{
+    const volatile char *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    check_map(s, (const void *)p);
+    for (size_t at = 0; at < bytes; at += s->page_bytes)
+        (void)p[at];
+    munmap((void *)p, bytes);
+}
+
+/* The folio sizes of cached pages differ with the call that made them. A file is evicted and loaded anew in the cell's way
+ * unless the last load was the same: a measured pass over a cold file leaves folios of other sizes. */
+size_t make_hot(struct slot *s, int descriptor, size_t bytes)
+{
+    char how = key_is(s, "cache", "written") ? 'w' : key_is(s, "cache", "mapped") ? 'm' : 'h';
     bool kept = key_is(s, "kept", "yes"); /* another process's word (prepare-file) */
-    bool as_left = kept || loaded_index(s, descriptor) >= 0 || key_is(s, "place", "tmpfs");
+    int known = loaded_index(s, descriptor);
+    bool as_left = kept || (known >= 0 && loaded[known].how == how) || key_is(s, "place", "tmpfs");
+    if (how != 'h' && key_is(s, "place", "tmpfs"))
+        skip(s, "the pages of a tmpfs file are the file itself and stay as they were made: cache=hot");
     if (!as_left)
-        evict(s, descriptor);
+        (void)make_cold(s, descriptor, bytes);
     size_t resident = resident_bytes(s, descriptor, bytes);
     for (int tries = 0; tries < 3 && resident < bytes; tries++) {
-        for (size_t at = 0; at < bytes;) {
-            ssize_t got = pread(descriptor, buffer, sizeof buffer, (off_t)at);
-            if (got < 0)
-                fail(s, "pread");
-            if (got == 0)
-                break;
-            at += (size_t)got;
-        }
+        if (how == 'w' && tries == 0 && !as_left)
+            load_by_write(s, descriptor, bytes);
+        else if (how == 'm')
+            load_by_mapping(s, descriptor, bytes);
+        else
+            load_by_read(s, descriptor, bytes);
         resident = resident_bytes(s, descriptor, bytes);
     }
     if (!as_left && loaded_index(s, descriptor) < 0 && loaded_count < MAX_LOADED)
-        loaded_count++;
+        loaded[loaded_count++].how = how;
     return resident;
 }
 

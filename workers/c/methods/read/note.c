@@ -38,3 +38,10 @@ void note_read(struct input *in)
         }
     fclose(file);
 }
+
+/* Only generated files have a note: anybody else's file is never written to. */
+bool note_exists(const struct input *in)
+{
+    char path[4096];
+    return (size_t)snprintf(path, sizeof path, "%s.digest", in->path) < sizeof path && access(path, F_OK) == 0;
+}

@@ -95,7 +95,9 @@ static void check_place(struct slot *s, const struct input *in)
         skip(s, "the file lies in memory (tmpfs), so place=disk is not measured with it");
     if (!memory && key_is(s, "place", "tmpfs"))
         skip(s, "the file lies on a disk's file system, so place=tmpfs is not measured with it");
-    if (memory && !key_is(s, "cache", "hot"))
+    if (key_is(s, "cache", "written") && !note_exists(in))
+        skip(s, "cache=written writes the file anew, which is done to the generated file only");
+    if (memory && (key_is(s, "cache", "cold") || key_is(s, "cache", "dropped")))
         skip(s, "refused: tmpfs cannot be cold, its pages are the storage itself; neither fadvise nor drop_caches empties it");
 }
 

@@ -2,6 +2,7 @@
  * consumer of all methods, and the proofs after the clock. */
 #ifndef PAGEWISE_READ_H
 #define PAGEWISE_READ_H
+#include "cache.h"
 #include "walk.h"
 #include "words.h"
 #include "worker.h"
@@ -10,7 +11,7 @@
 #define READ_PHASES "open read close"
 #define READ_KEYS                                                                                                      \
     "file:text bytes:size place:disk|tmpfs consume:sum|payload|records|none order:sequential|random "                  \
-    "cache:hot|cold|dropped memory:text"
+    "cache:hot|written|mapped|cold|dropped memory:text"
 #define CHUNK_KEYS READ_KEYS " chunk:size"
 
 /* Somebody else's use of the device makes a cold figure somebody else's too. */
@@ -19,14 +20,16 @@
     "cache=dropped & counted == 1: 8 * foreign_bytes <= bytes + 67108864"
 /* What was used has the digest that was noted when the file was made, and the cache was what `cache=` says when the pass
  * began. Of what is hot one page in 64 may not be there: of 394 samples of 5391 pages one lacked two. */
+#define HOT_BYTES "64 * resident_before_bytes >= 63 * bytes"
 #define READ_LAWS                                                                                                      \
-    "content_known == 1: content_wrong == 0; cache=hot: 64 * resident_before_bytes >= 63 * bytes; "             \
-    "cache=cold: resident_before_bytes == 0; cache=dropped: resident_before_bytes == 0; " FOREIGN_LAW
+    "content_known == 1: content_wrong == 0; cache=hot: " HOT_BYTES "; cache=written: " HOT_BYTES "; cache=mapped: "     \
+    HOT_BYTES "; cache=cold: resident_before_bytes == 0; cache=dropped: resident_before_bytes == 0; " FOREIGN_LAW
 /* What lies in the buffer at the end is what the file has there. */
 #define BUFFER_LAWS READ_LAWS "; last_wrong == 0"
 /* What is cold has to come from the device, and what is hot may not. A page of the worker's own program that the kernel had
  * taken back comes with a window of 128 KiB: one sample in 264 had 64 KiB while another program searched the disk. */
-#define HOT_LAW "cache=hot: device_bytes <= 131072 + bytes / 64"
+#define FEW_BYTES "device_bytes <= 131072 + bytes / 64"
+#define HOT_LAW "cache=hot: " FEW_BYTES "; cache=written: " FEW_BYTES "; cache=mapped: " FEW_BYTES
 #define CACHE_LAWS                                                                                                     \
     BUFFER_LAWS "; " HOT_LAW "; cache=cold & counted == 1: device_bytes >= stored_bytes; "                             \
                 "cache=dropped & counted == 1: device_bytes >= stored_bytes"
@@ -110,11 +113,5 @@ static inline size_t bytes_at(const struct input *in, size_t offset)
 
 /* The content that was noted beside a generated file when it was made (note.c). */
 void note_read(struct input *in);
-
-/* The page cache (cache.c). */
-size_t resident_bytes(struct slot *s, int descriptor, size_t bytes);
-size_t make_cold(struct slot *s, int descriptor, size_t bytes);
-size_t make_hot(struct slot *s, int descriptor, size_t bytes);
-void drop_caches(struct slot *s);
-uint64_t read_ahead_kib(int descriptor); /* how far the kernel reads ahead for mappings on the file's device; 0: unknown */
+bool note_exists(const struct input *in);
 #endif

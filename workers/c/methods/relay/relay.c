@@ -1,12 +1,12 @@
 /* The parts that the `relay` methods share. Never timed. */
 #include "relay.h"
+#include "../read/cache.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <time.h>
 
-enum { MAX_FILES = 16, TRIES = 50, TMPFS = 0x01021994, CACHESTAT = 451 };
+enum { MAX_FILES = 16, TMPFS = 0x01021994, CACHESTAT = 451 };
 static struct {
     size_t bytes;
     bool on_tmpfs;
@@ -54,6 +54,8 @@ int relay_file(struct slot *s, const char *obstacle)
     int i = 0;
     if (!obstacle && on_tmpfs && key_is(s, "cache", "cold"))
         obstacle = "tmpfs cannot be cold: its pages are not a cache of the file, they are the file";
+    if (!obstacle && on_tmpfs && !key_is(s, "cache", "hot"))
+        obstacle = "the pages of a tmpfs file are the file itself and stay as they were made: cache=hot";
     while (i < MAX_FILES && files[i].bytes && (files[i].bytes != s->bytes || files[i].on_tmpfs != on_tmpfs))
         i++;
     if (!obstacle && i == MAX_FILES)
@@ -66,49 +68,11 @@ int relay_file(struct slot *s, const char *obstacle)
     return files[i].file;
 }
 
-/* Pages of the file that the page cache holds; a mapping that is not touched adds none. */
-static uint64_t cached_pages(struct slot *s, int file)
-{
-    size_t pages = (s->bytes + s->page_bytes - 1) / s->page_bytes;
-    unsigned char *present = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    char *p = mmap(NULL, s->bytes, PROT_READ, MAP_SHARED, file, 0);
-    check_map(s, present);
-    check_map(s, p);
-    if (mincore(p, s->bytes, present) != 0)
-        fail(s, "mincore");
-    uint64_t found = 0;
-    for (size_t i = 0; i < pages; i++)
-        found += present[i] & 1;
-    munmap(p, s->bytes);
-    munmap(present, pages);
-    return found;
-}
-
-static void read_once(struct slot *s, int file)
-{
-    static char scratch[1 << 16];
-    for (size_t at = 0; at < s->bytes; at += sizeof scratch)
-        if (pread(file, scratch, sizeof scratch, (off_t)at) < 0)
-            fail(s, "pread");
-}
-
 uint64_t relay_prepare(struct slot *s, int file)
 {
-    bool cold = key_is(s, "cache", "cold");
-    uint64_t wanted = cold ? 0 : (s->bytes + s->page_bytes - 1) / s->page_bytes, found = 0;
-    struct timespec pause = {0, 10000000};
     s->ops = s->bytes;
-    /* The kernel drops only clean pages that nobody uses at this moment, so the first try need not succeed. */
-    for (int tries = 0; tries < TRIES && (tries == 0 || found != wanted); tries++) {
-        if (tries)
-            nanosleep(&pause, NULL);
-        if (!cold)
-            read_once(s, file);
-        else if (fdatasync(file) != 0 || posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0)
-            fail(s, "posix_fadvise");
-        found = cached_pages(s, file);
-    }
-    return found;
+    size_t held = key_is(s, "cache", "cold") ? make_cold(s, file, s->bytes) : make_hot(s, file, s->bytes);
+    return (held + s->page_bytes - 1) / s->page_bytes;
 }
 
 void relay_ready(struct slot *s, int file)

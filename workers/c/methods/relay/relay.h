@@ -4,14 +4,15 @@
 #include "../transfer/streams.h"
 
 #define RELAY_PHASES "send receive"
-#define ANY_RELAY_KEYS "bytes:size cache:hot|cold place:disk|tmpfs " PIN_KEY
+#define ANY_RELAY_KEYS "bytes:size cache:hot|written|mapped|cold place:disk|tmpfs " PIN_KEY
 #define RELAY_KEYS ANY_RELAY_KEYS " sink:memory"
 #define BOTH_SINKS_KEYS ANY_RELAY_KEYS " sink:memory|file|synced-file"
 #define FILE_SINK_KEYS ANY_RELAY_KEYS " sink:file|synced-file"
 #define FILE_SINK_PHASES "send receive write-back"
 /* The file was in the page cache wholly or not at all, as the cell says; b's block was resident and is now the file's copy. */
+#define WHOLLY "cached_pages_before == (bytes + page_bytes - 1) / page_bytes"
 #define CACHE_LAWS                                                                                                     \
-    "cache=cold: cached_pages_before == 0; cache=hot: cached_pages_before == (bytes + page_bytes - 1) / page_bytes"
+    "cache=cold: cached_pages_before == 0; cache=hot: " WHOLLY "; cache=written: " WHOLLY "; cache=mapped: " WHOLLY
 #define RELAY_LAWS "wrong_at == bytes; receive.minor_faults == 0; " PIN_LAWS "; " CACHE_LAWS
 /* Into a file: it has the length and, read by itself, the content; waiting for write-back left nothing dirty of it. */
 #define FILE_SINK_LAWS "wrong_at == bytes; new_file_bytes == bytes; " PIN_LAWS "; " CACHE_LAWS                         \

@@ -5,7 +5,7 @@ from pagewise import content, helper, memory
 
 BLOCK_BYTES = 4096
 MASK = content.MASK
-made_hot = set()
+made_hot = {}
 
 
 def sum_words(view):
@@ -40,7 +40,7 @@ class Reading:
         """Python can neither ask what is in the page cache nor drop all of it; the helper does both, and looks at the file."""
         s = self.s
         cache = s.word("cache")
-        kept = self.path in made_hot and cache == "hot"
+        kept = made_hot.get(self.path) == cache and cache not in ("cold", "dropped")
         words = ["%s=%s" % (key, s.word(key)) for key in ("file", "bytes", "place", "consume", "order", "cache")]
         text = helper.answer(s, "the state of the page cache", "prepare-file", *words, "memory=unbounded",
                              "kept=" + ("yes" if kept else "no"))
@@ -55,7 +55,7 @@ class Reading:
             found[name] = int(value)
         if not found:
             s.fail("prepare-file", "the helper said nothing")
-        (made_hot.add if cache == "hot" else made_hot.discard)(self.path)
+        made_hot[self.path] = cache
         return found
 
     def shuffled(self):

@@ -8,9 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import pagewise.Content;
 import pagewise.Helper;
 import pagewise.Slot;
@@ -18,7 +16,7 @@ import pagewise.Slot;
 /** What the Java methods of `read` have in common: the file and its cache before the clock, the steps, the consumer, proofs. */
 public final class Reading {
     static final int BLOCK_BYTES = 4096;
-    private static final Set<String> madeHot = new HashSet<>();
+    private static final Map<String, String> madeHot = new HashMap<>();
 
     public final Path path;
     public final long bytes, stepBytes, steps;
@@ -61,9 +59,10 @@ public final class Reading {
     /** Java can neither empty the page cache nor ask what is in it; the helper does both, and looks at the file. */
     private static Map<String, Long> prepared(Slot s) throws IOException {
         String file = s.word("file");
-        boolean kept = madeHot.contains(file) && s.is("cache", "hot");
+        String cache = s.word("cache");
+        boolean kept = cache.equals(madeHot.get(file)) && !cache.equals("cold") && !cache.equals("dropped");
         var process = Helper.start(s, "the state of the page cache", "prepare-file", "file=" + file, "bytes=" + s.bytes,
-            "place=" + s.word("place"), "consume=" + s.word("consume"), "order=" + s.word("order"), "cache=" + s.word("cache"),
+            "place=" + s.word("place"), "consume=" + s.word("consume"), "order=" + s.word("order"), "cache=" + cache,
             "memory=unbounded", kept ? "kept=yes" : "kept=no");
         Map<String, Long> found = new HashMap<>();
         try (var lines = new BufferedReader(new InputStreamReader(process.getInputStream()))) {
@@ -79,10 +78,7 @@ public final class Reading {
         }
         if (found.isEmpty())
             throw s.fail("prepare-file", new IOException("the helper said nothing"));
-        if (s.is("cache", "hot"))
-            madeHot.add(file);
-        else
-            madeHot.remove(file);
+        madeHot.put(file, cache);
         return found;
     }
 

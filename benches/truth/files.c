@@ -1,0 +1,219 @@
+/* A cached file read, mapped, or handed to another process's memory, by the call that brought it into the page cache;
+ * written from the question alone, see README.md. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHUNK (256ul << 10)
+#define ROUNDS 31
+static size_t bytes;
+static char *scratch, *target;
+static int file;
+static const char *path;
+
+struct shared {
+    atomic_uint start, ready, put, taken, done;
+    char pad[4096 - 20];
+    char ring[4][CHUNK];
+};
+static struct shared *sh;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static void run_on(int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+static void evict(void)
+{
+    fdatasync(file);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+static void load(const char *how)
+{
+    evict();
+    if (!strcmp(how, "written")) {
+        int f = open(path, O_WRONLY | O_TRUNC);
+        for (size_t at = 0; at < bytes; at += 128 << 10)
+            if (write(f, scratch, 128 << 10) != 128 << 10)
+                die("write");
+        fdatasync(f);
+        close(f);
+    } else if (!strcmp(how, "mapped")) {
+        volatile char *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+        for (size_t at = 0; at < bytes; at += 4096)
+            (void)p[at];
+        munmap((void *)p, bytes);
+    } else {
+        for (size_t at = 0; at < bytes; at += 128 << 10)
+            if (pread(file, scratch, 128 << 10, at) < 0)
+                die("pread");
+    }
+}
+
+static uint64_t sum(const void *from, size_t size)
+{
+    const uint64_t *w = from;
+    uint64_t s = 0;
+    for (size_t i = 0; i < size / 8; i++)
+        s += w[i];
+    return s;
+}
+
+static volatile uint64_t kept;
+
+static double by_read(size_t chunk)
+{
+    double start = now();
+    uint64_t s = 0;
+    int f = open(path, O_RDONLY);
+    ssize_t got;
+    while ((got = read(f, scratch, chunk)) > 0)
+        s += sum(scratch, got);
+    close(f);
+    kept = s;
+    return now() - start;
+}
+
+static double by_mmap(int flags)
+{
+    double start = now();
+    int f = open(path, O_RDONLY);
+    char *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED | flags, f, 0);
+    kept = sum(p, bytes);
+    munmap(p, bytes);
+    close(f);
+    return now() - start;
+}
+
+/* The child is the sender; the parent receives into resident memory. */
+static double hand_over(const char *way)
+{
+    int pipes[2];
+    if (pipe(pipes) || fcntl(pipes[1], F_SETPIPE_SZ, 1 << 20) < 0)
+        die("pipe");
+    memset((void *)sh, 0, 4096);
+    pid_t child = fork();
+    if (child == 0) {
+        run_on(1);
+        memset(scratch, 1, CHUNK);
+        memset(sh->ring, 1, sizeof sh->ring);
+        atomic_store(&sh->ready, 1);
+        while (!atomic_load(&sh->start))
+            ;
+        off_t offset = 0;
+        if (!strcmp(way, "splice"))
+            while (splice(file, &offset, pipes[1], NULL, CHUNK, 0) > 0)
+                ;
+        else if (!strcmp(way, "sendfile"))
+            while (sendfile(pipes[1], file, &offset, CHUNK) > 0)
+                ;
+        else if (!strcmp(way, "pipe")) {
+            ssize_t got;
+            for (; (got = pread(file, scratch, CHUNK, offset)) > 0; offset += got)
+                for (ssize_t at = 0, put; at < got; at += put)
+                    if ((put = write(pipes[1], scratch + at, got - at)) <= 0)
+                        die("write");
+        } else
+            for (unsigned n = 0; n < bytes / CHUNK; n++) {
+                while (n - atomic_load(&sh->taken) >= 4)
+                    ;
+                if (pread(file, sh->ring[n % 4], CHUNK, n * CHUNK) != (ssize_t)CHUNK)
+                    die("pread");
+                atomic_store(&sh->put, n + 1);
+            }
+        _exit(0);
+    }
+    while (!atomic_load(&sh->ready))
+        ;
+    double start = now();
+    atomic_store(&sh->start, 1);
+    if (!strcmp(way, "ring"))
+        for (unsigned n = 0; n < bytes / CHUNK; n++) {
+            while (atomic_load(&sh->put) <= n)
+                ;
+            memcpy(target + n * CHUNK, sh->ring[n % 4], CHUNK);
+            atomic_store(&sh->taken, n + 1);
+        }
+    else
+        for (size_t at = 0; at < bytes;) {
+            ssize_t got = read(pipes[0], target + at, bytes - at < CHUNK ? bytes - at : CHUNK);
+            if (got <= 0)
+                die("read");
+            at += got;
+        }
+    double spent = now() - start;
+    waitpid(child, NULL, 0);
+    close(pipes[0]);
+    close(pipes[1]);
+    return spent;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    return (*(double *)a > *(double *)b) - (*(double *)a < *(double *)b);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5)
+        return fprintf(stderr, "usage: files FILE BYTES hot|written|mapped WAY…\n"), 2;
+    path = argv[1];
+    bytes = strtoull(argv[2], NULL, 10);
+    int ways = argc - 4;
+    run_on(0);
+    double ns[16][ROUNDS];
+    scratch = aligned_alloc(4096, 1 << 20);
+    memset(scratch, 5, 1 << 20);
+    /* Shared, so that fork leaves it writable. */
+    target = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    memset(target, 1, bytes);
+    sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    file = open(path, O_RDWR | O_CREAT, 0600);
+    for (size_t at = 0; at < bytes; at += 128 << 10)
+        if (pwrite(file, scratch, 128 << 10, at) < 0)
+            die("pwrite");
+    for (int r = 0; r < ROUNDS; r++) {
+        if (r % 8 == 0)
+            load(argv[3]);
+        for (int i = 0; i < ways; i++) {
+            int w = (i + r) % ways;
+            const char *way = argv[4 + w];
+            ns[w][r] = !strcmp(way, "read")        ? by_read(64 << 10)
+                       : !strcmp(way, "mmap")      ? by_mmap(0)
+                       : !strcmp(way, "populate")  ? by_mmap(MAP_POPULATE)
+                                                   : hand_over(way);
+        }
+    }
+    for (int w = 0; w < ways; w++) {
+        qsort(ns[w], ROUNDS, sizeof(double), by_size);
+        printf("%s %.0f %.0f\n", argv[4 + w], ns[w][ROUNDS / 2], ns[w][ROUNDS / 4]);
+    }
+    unlink(path);
+}
