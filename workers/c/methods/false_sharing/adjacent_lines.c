@@ -5,9 +5,9 @@ static void run(struct slot *s)
     struct lines l = lines_begin(s, 64);
     uint64_t *mine = l.mine;
     uint64_t ops = s->ops;
+    bool plain = key_is(s, "stores", "plain");
     PHASE(s, "stores") {
-        for (uint64_t i = 0; i < ops; i++)
-            __atomic_fetch_add(mine, 1, __ATOMIC_RELAXED);
+        ADD_ALL(mine, ops, plain);
     }
     lines_end(s, &l);
 }

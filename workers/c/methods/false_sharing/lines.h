@@ -4,7 +4,7 @@
 #define PAGEWISE_LINES_H
 #include "pin.h"
 
-#define LINES_KEYS "ops:count " PIN_KEY
+#define LINES_KEYS "ops:count stores:atomic|plain " PIN_KEY
 /* Both counted to the end, each side found the other's count whole, and where they run on two CPUs they did so at once. */
 #define LINES_LAWS                                                                                                     \
     "count == ops; b.count == ops; other_count == ops; b.other_count == ops; pin=l3: other_moved >= 1; "               \
@@ -18,6 +18,14 @@ struct lines {
 };
 /* Both sides map one page; b's counter lies `apart` bytes behind a's. They leave it at the same time. */
 struct lines lines_begin(struct slot *s, size_t apart);
+/* The measured loop. A plain addition is volatile, so that a compiler makes every load and every store. */
+#define ADD_ALL(mine, ops, plain)                                                                                      \
+    if (plain)                                                                                                         \
+        for (uint64_t i = 0; i < (ops); i++)                                                                           \
+            ++*(volatile uint64_t *)(mine);                                                                            \
+    else                                                                                                               \
+        for (uint64_t i = 0; i < (ops); i++)                                                                           \
+            __atomic_fetch_add((mine), 1, __ATOMIC_RELAXED)
 /* After the stores: what each side finds. */
 void lines_end(struct slot *s, struct lines *l);
 #endif

@@ -4,6 +4,7 @@
 #include <sys/time.h>
 #include "latency.h"
 #include <stdio.h>
+#include <time.h>
 
 enum { CHECKED = 16 }; /* messages of which every byte is checked, before the timed ones */
 
@@ -28,6 +29,10 @@ struct link message_begin(struct slot *s)
         fail(s, "sched_getaffinity");
     if (spins && (key_is(s, "pin", "same") || (key_is(s, "pin", "none") && CPU_COUNT(&allowed) < 2)))
         skip_alike(s, "two sides that spin on one CPU wait for the scheduler and not for each other");
+    if (key_is(s, "idle", "1ms") && spins)
+        skip_alike(s, "a side that spins is never idle: idle=1ms goes with wait=block");
+    if (key_is(s, "idle", "1ms"))
+        agree(s, NULL); /* a side a in another language may not know how to pause */
     size_t ops = key_size(s, "ops"), room = (l.bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     l.message = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     latencies = mmap(NULL, ops * sizeof *latencies, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -91,14 +96,39 @@ static void in_turn(struct slot *s, const struct link *l, uint64_t sum, const ch
         fail_because(s, call, "a message was lost, repeated or old");
 }
 
+/* Each trip is timed by itself after 1 ms without any; the sum of the trips is the phase. Returns the pauses' time. */
+static uint64_t idle_trips(struct slot *s, struct link *l, const struct trips *trips, const char *phase, uint64_t *sum)
+{
+    uint64_t paused = 0, spent = 0;
+    bool ok = true;
+    for (uint64_t i = 0; i < s->ops && ok; i++) {
+        struct timespec pause = {0, 1000000};
+        uint64_t start = now_ns();
+        nanosleep(&pause, NULL);
+        paused += now_ns() - start;
+        stamp(l, i);
+        SERIES_PHASE(s, phase) { ok = trips->send(l) && trips->receive(l); }
+        *sum += stamp_of(l);
+        uint64_t all = series_so_far(s, phase).wall_ns;
+        latencies[i] = all - spent;
+        spent = all;
+    }
+    if (!ok)
+        fail(s, "send or receive");
+    return paused;
+}
+
 void message_ask(struct slot *s, struct link *l, const struct trips *trips, const char *call)
 {
     uint64_t ops = s->ops, sum = 0, timed_sum = 0;
-    bool ok = false;
+    bool ok = true, idle = key_is(s, "idle", "1ms");
     if (s->proofs)
         fact(s, "wrong_messages", check_messages(s, l, trips, call));
     first_trip(s, l, trips, call);
-    PHASE(s, "round-trips") { ok = trips->ask(l, ops, &sum); }
+    if (idle)
+        fact(s, "idle_us", idle_trips(s, l, trips, "round-trips", &sum) / 1000);
+    else
+        PHASE(s, "round-trips") { ok = trips->ask(l, ops, &sum); }
     if (!ok)
         fail(s, call);
     in_turn(s, l, sum, call);
@@ -106,7 +136,10 @@ void message_ask(struct slot *s, struct link *l, const struct trips *trips, cons
     fact(s, "expected_sequence_sum", expected_sum(l, ops));
     if (s->proofs) {
         first_trip(s, l, trips, call);
-        PHASE(s, "timed-trips") { ok = trips->ask_timed(l, ops, &timed_sum, latencies); }
+        if (idle)
+            (void)idle_trips(s, l, trips, "timed-trips", &timed_sum);
+        else
+            PHASE(s, "timed-trips") { ok = trips->ask_timed(l, ops, &timed_sum, latencies); }
         if (!ok)
             fail(s, call);
         if (timed_sum != sum)

@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #define MESSAGE_PHASES "round-trips timed-trips"
-#define MESSAGE_KEYS "bytes:size ops:count wait:spin|block " PIN_KEY
+#define MESSAGE_KEYS "bytes:size ops:count wait:spin|block idle:no|1ms " PIN_KEY
 /* Every message came back whole and in turn, at both ends; the sides ran where they were pinned; who spins is not switched out.
  * Side b's facts begin with `b.`. */
 #define SPIN_LAWS                                                                                                      \
@@ -15,7 +15,7 @@
     "wait=spin: round-trips.voluntary_switches <= ops / 100"
 /* Where a way can also block, who does is switched out. */
 #define MESSAGE_LAWS                                                                                                   \
-    SPIN_LAWS "; "                                                                                                     \
+    SPIN_LAWS "; idle=1ms: idle_us >= 1000 * ops; "                                                                                                     \
     "wait=block & pin=same: round-trips.voluntary_switches + round-trips.involuntary_switches >= ops - ops / 100"
 
 /* One end of a way to pass messages. A method uses those fields that it needs. */

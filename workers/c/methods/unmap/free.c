@@ -19,8 +19,8 @@ static void run(struct slot *s)
     unmap_end(s, &r);
 }
 
-METHOD(unmap_free, .experiment = "unmap", .name = "free",
-       .summary = "madvise(MADV_FREE): the pages may be taken when memory is short; until then they are still there.",
+METHOD(unmap_free, .experiment = "unmap", .name = "free", .group = "give-back-later",
+       .summary = "Give back later by madvise(MADV_FREE), not free(3): the pages may be taken when memory is short; until then they are still there.",
        .phases = UNMAP_PHASES, .keys = UNMAP_KEYS, .memory = "bytes",
        .laws = UNMAP_LAWS "; rss_bytes == bytes; lazyfree_bytes + 64 * page_bytes >= bytes",
        .calls = "take-away:madvise", .run = run);

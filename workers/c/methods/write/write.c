@@ -68,7 +68,7 @@ void store_open(struct slot *s, struct store *st, int flags)
 {
     *st = (struct store){.ops = key_size(s, "ops"), .record_bytes = s->bytes, .file_bytes = key_size(s, "file_bytes"),
                          .page_bytes = s->page_bytes};
-    bool append = key_is(s, "order", "append");
+    bool preallocated = key_is(s, "order", "preallocated"), append = preallocated || key_is(s, "order", "append");
     if (append)
         st->file_bytes = (2 * st->ops * s->bytes + BLOCK - 1) / BLOCK * BLOCK;
     if (s->bytes == 0 || st->file_bytes % BLOCK != 0 || st->file_bytes % (append ? BLOCK : s->bytes) != 0)
@@ -97,6 +97,10 @@ void store_open(struct slot *s, struct store *st, int flags)
         unlink(st->path);
         skip(s, "the directory for files lies in memory; name one on a disk");
     }
+    if (preallocated && (errno = posix_fallocate(fd, 0, (off_t)st->file_bytes)) != 0)
+        fail(s, "posix_fallocate");
+    if (preallocated && fsync(fd) != 0)
+        fail(s, "fsync");
     if (!append && !image_stored)
         fill_file(s, st, fd);
     image_stored = !append;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #define WRITE_PHASES "write timed-write"
-#define WRITE_KEYS "bytes:size ops:count order:random|append file_bytes:size"
+#define WRITE_KEYS "bytes:size ops:count order:random|append|preallocated file_bytes:size"
 /* What was acknowledged is there when the cache was emptied; nothing that was acknowledged was still dirty; and the device has
  * written at least as much. */
 #define STORED_LAWS                                                                                                    \

@@ -80,6 +80,13 @@ def begin(s):
     s.phase_bytes = s.ops * s.bytes
 
 
+def check_idle(s):
+    if s.word("idle") == "1ms" and s.word("wait") == "spin":
+        s.skip_alike("a side that spins is never idle: idle=1ms goes with wait=block")
+    if s.word("idle") == "1ms":
+        s.agree("only a side a in C pauses before each message (idle=1ms)" if s.role == "a" else None)
+
+
 def first_trip(s, link):
     """Not counted: its answer says that the other's stopwatch runs, so neither side waits inside its phase."""
     s.sides.meet()
@@ -92,6 +99,7 @@ def run(s, opened):
     """Side a; `opened` makes the link."""
     with Pin(s, s.word("wait") == "spin") as pin:
         begin(s)
+        check_idle(s)
         link, bad = opened(s), 0
         ops, latencies = s.ops, [0] * s.ops
         for i in range(CHECKED):
@@ -117,6 +125,7 @@ def run(s, opened):
 def run_b(s, opened):
     with Pin(s, s.word("wait") == "spin") as pin:
         begin(s)
+        check_idle(s)
         link, bad = opened(s), 0
         ops = s.ops + 1
         for i in range(CHECKED):

@@ -28,7 +28,17 @@ final class Message implements AutoCloseable {
         this.s = s;
         bytes = (int) s.bytes;
         spin = s.is("wait", "spin");
+        boolean idle = s.is("idle", "1ms");
+        if (idle && spin)
+            throw s.skipAlike("a side that spins is never idle: idle=1ms goes with wait=block");
         pin = new Pin(s, spin);
+        try {
+            if (idle)
+                s.agree(s.role() == 'a' ? "only a side a in C pauses before each message (idle=1ms)" : null);
+        } catch (RuntimeException e) {
+            pin.release();
+            throw e;
+        }
         ops = s.size("ops");
         message = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
         s.ops = ops;
