@@ -5,6 +5,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #if !defined(__GLIBC__)
 #define HAVE_GLIBC false
@@ -84,6 +85,49 @@ void allocate_begin(struct slot *s)
     reset_peak_rss();
     huge_bytes_before = resident_in_process(s).huge_bytes;
     fact(s, "before.anonymous_bytes", allocate_anonymous_bytes(s));
+}
+
+void *get_malloc(struct slot *s)
+{
+    return malloc(s->bytes);
+}
+
+void give_free(struct slot *s, void *block)
+{
+    (void)s;
+    free(block);
+}
+
+void *get_mapping(struct slot *s)
+{
+    struct place place = mapping_place(s);
+    return mmap(place.at, whole_pages(s), PROT_READ | PROT_WRITE, place.flags, -1, 0);
+}
+
+void give_unmap(struct slot *s, void *block)
+{
+    check_done(s, munmap(block, whole_pages(s)), "munmap");
+}
+
+struct before allocate_before(struct slot *s, void *(*get)(struct slot *), void (*give)(struct slot *, void *))
+{
+    struct before before = {NULL, key_is(s, "reuse", "kept")};
+    enum { TURNS = 8 };
+    int turns = before.kept ? 1 : key_is(s, "reuse", "steady") ? TURNS : 0;
+    for (int i = 0; i < turns; i++) {
+        struct rusage start, end;
+        getrusage(RUSAGE_SELF, &start);
+        if (before.block)
+            give(s, before.block);
+        before.block = get(s);
+        allocate_check(s, before.block, "the turns before");
+        __asm__ volatile("" ::"r"(before.block) : "memory");
+        memset(before.block, 0, s->bytes);
+        getrusage(RUSAGE_SELF, &end);
+        if (i == turns - 1)
+            fact(s, "turn_faults", (uint64_t)(end.ru_minflt - start.ru_minflt));
+    }
+    return before;
 }
 
 void allocate_check(struct slot *s, const void *block, const char *call)

@@ -5,26 +5,33 @@
 #include <stdlib.h>
 
 #define ALLOCATE_PHASES "allocate fill refill free"
-#define ALLOCATE_KEYS "bytes:size backing:recycled|cold idle_ms:count"
+#define REUSE_KEY " reuse:first|steady|kept"
+#define ALLOCATE_KEYS "bytes:size backing:recycled|cold idle_ms:count" REUSE_KEY
 /* malloc's block lies where the library and the kernel put it, and so does a mapping unless it is asked for otherwise. */
-#define MAPPED_KEYS "bytes:size align:kernel|huge backing:recycled|cold idle_ms:count"
+#define MAPPED_KEYS "bytes:size align:kernel|huge backing:recycled|cold idle_ms:count" REUSE_KEY
 #define MAPPED_LAWS "align=huge: block_alignment >= huge_page_bytes; align=kernel: block_alignment >= page_bytes"
 #define WHOLE_BYTES "bytes / page_bytes * page_bytes"
 #define PAGES "((bytes + page_bytes - 1) / page_bytes)"
 /* The pages that hold both glibc's 16-byte chunk header and the block; malloc itself writes the header. */
 #define PAGES_WITH_HEADER "((bytes + 16 + page_bytes - 1) / page_bytes)"
 
+/* A steady turn takes the faults of the turn before it, and a kept block none. */
+#define REUSE_LAWS                                                                                                     \
+    "reuse=kept: allocate.minor_faults + fill.minor_faults == 0; "                                                     \
+    "reuse=steady: allocate.minor_faults + fill.minor_faults <= turn_faults + 4; "                                     \
+    "reuse=steady: turn_faults <= allocate.minor_faults + fill.minor_faults + 4"
+
 /* The block is really there after `fill`, holds what the method's name says, and is not faulted in again. */
 #define FILLED_LAWS                                                                                                    \
-    "filled_right == 1; refill.minor_faults == 0; "                                                                    \
+    "filled_right == 1; refill.minor_faults == 0; " REUSE_LAWS "; "                                                                    \
     "base_pages_only == 1: fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES "; "                         \
     "base_pages_only == 0: fill.anonymous_bytes + huge_page_bytes >= before.anonymous_bytes + " WHOLE_BYTES
 /* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory;
  * in CPU time, so that a busy machine does not count. A few pages are too short a time for a timing law. */
 #define BACKING_LAWS(phase)                                                                                            \
-    "backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES                    \
+    "reuse=first & backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES                    \
     " + 2000 * refill.cpu_ns; "                                                                                       \
-    "backing=cold & bytes >= 1048576: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * " PAGES
+    "reuse=first & backing=cold & bytes >= 1048576: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * " PAGES
 /* free() or munmap() gave the block back; what libraries keep for themselves is far less than the 1 MiB asked about. */
 #define GIVEN_BACK "free.anonymous_bytes <= before.anonymous_bytes + 512 * 1024"
 /* glibc's malloc, in a process whose heap nobody had used. */
@@ -32,17 +39,29 @@
 /* glibc maps large blocks by themselves, at most as much as fits takes it from the heap; in between both may happen,
  * because the first malloc of a process gets some 132 KiB of heap at once. */
 #define GLIBC_MMAP_LAWS                                                                                                \
-    "bytes <= 65536: mmapped_blocks == 0; bytes >= 262144: mmapped_blocks == 1; bytes >= 1048576: " GIVEN_BACK
+    "bytes <= 65536: mmapped_blocks == 0; reuse=first & bytes >= 262144: mmapped_blocks == 1; "                        \
+    "reuse=first & bytes >= 1048576: " GIVEN_BACK
 /* One fault a page where the kernel gives base pages only. malloc's own header took that of the first page. */
 #define MALLOC_FAULT_LAWS(phase)                                                                                       \
-    phase ".minor_faults <= " PAGES_WITH_HEADER "; base_pages_only == 1 & bytes >= 262144: " phase                      \
+    phase ".minor_faults <= " PAGES_WITH_HEADER "; reuse=first & base_pages_only == 1 & bytes >= 262144: " phase        \
     ".minor_faults == " PAGES_WITH_HEADER " - 1"
 #define MMAP_FAULT_LAWS(phase)                                                                                         \
-    MAPPED_LAWS "; " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; base_pages_only == 1: " phase \
-    ".minor_faults == " PAGES "; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: " GIVEN_BACK
+    MAPPED_LAWS "; reuse=first: " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; reuse=first & base_pages_only == 1: " phase \
+    ".minor_faults == " PAGES "; fill.rss_bytes == " PAGES " * page_bytes; reuse=first & bytes >= 1048576: " GIVEN_BACK
 
 /* Before the first phase: units, backing, and the proof that nobody has used the heap. */
 void allocate_begin(struct slot *s);
+/* After allocate_begin(): the block of the turn before. NULL for reuse=first; reuse=steady goes through eight turns of `get`,
+ * filling and `give`, and leaves the last to be given back within `allocate`; reuse=kept leaves the block to be used again. */
+struct before {
+    void *block;
+    bool kept;
+};
+struct before allocate_before(struct slot *s, void *(*get)(struct slot *), void (*give)(struct slot *, void *));
+void *get_malloc(struct slot *s);
+void give_free(struct slot *s, void *block);
+void *get_mapping(struct slot *s);
+void give_unmap(struct slot *s, void *block);
 /* Between `allocate` and `fill`: fails where the block is missing, and lets the compiler know that the block is seen. */
 void allocate_check(struct slot *s, const void *block, const char *call);
 /* After `fill`: every byte is `value`; where `each_page` is set, the block's first byte in each page is, all others are 0. */

@@ -9,13 +9,25 @@ __attribute__((always_inline)) static inline void touch(char *start, size_t byte
         p[i] = value;
 }
 
+static void *get_calloc(struct slot *s)
+{
+    return calloc(1, s->bytes);
+}
+
 static void run(struct slot *s)
 {
     allocate_malloc(s, NULL, NULL);
     allocate_begin(s);
     size_t bytes = s->bytes, page = s->page_bytes;
     char *p, mark = refill_mark(s);
-    PHASE(s, "allocate") { p = calloc(1, bytes); }
+    struct before last = allocate_before(s, get_calloc, give_free);
+    PHASE(s, "allocate") {
+        p = last.block;
+        if (!last.kept) {
+            free(last.block);
+            p = calloc(1, bytes);
+        }
+    }
     allocate_check(s, p, "calloc");
     PHASE(s, "fill") { touch(p, bytes, page, mark); }
     allocate_glibc(s, p);
@@ -30,4 +42,4 @@ METHOD(allocate_calloc, .experiment = "allocate", .name = "calloc",
        .summary = "calloc, which need not clear what the kernel gives zeroed; fill then writes one byte to each page.",
        .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " GLIBC_LAWS "; " GLIBC_MMAP_LAWS "; " MALLOC_FAULT_LAWS("fill") "; " BACKING_LAWS("fill"),
-       .calls = "allocate:getrandom?,brk?,mmap? free:brk?,munmap?", .run = run);
+       .calls = "allocate:getrandom?,brk?,mmap?,munmap? free:brk?,munmap?", .run = run);

@@ -19,7 +19,14 @@ static void run(struct slot *s)
     use_the_heap_only(s);
     size_t bytes = s->bytes;
     char *p, mark = refill_mark(s);
-    PHASE(s, "allocate") { p = malloc(bytes); }
+    struct before last = allocate_before(s, get_malloc, give_free);
+    PHASE(s, "allocate") {
+        p = last.block;
+        if (!last.kept) {
+            free(last.block);
+            p = malloc(bytes);
+        }
+    }
     allocate_check(s, p, "malloc");
     PHASE(s, "fill") { memset(p, 0, bytes); }
     allocate_glibc(s, p);
@@ -35,6 +42,6 @@ METHOD(allocate_malloc_brk, .experiment = "allocate", .name = "malloc-brk",
        .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
        .laws = FILLED_LAWS "; " GLIBC_LAWS "; mmapped_blocks == 0; below_break == 1; " BACKING_LAWS("fill") "; "
                /* malloc itself writes into the first page, and into the last where the heap's rest begins in it. */
-               "fill.minor_faults <= " PAGES "; base_pages_only == 1 & bytes >= 262144: fill.minor_faults >= " PAGES " - 2; "
+               "fill.minor_faults <= " PAGES "; reuse=first & base_pages_only == 1 & bytes >= 262144: fill.minor_faults >= " PAGES " - 2; "
                "free.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES,
-       .calls = "allocate:getrandom?,brk", .run = run);
+       .calls = "allocate:getrandom?,brk?", .run = run);

@@ -1,13 +1,24 @@
 #include "allocate.h"
 
+static void *get_populated(struct slot *s)
+{
+    struct place place = mapping_place(s);
+    return mmap(place.at, whole_pages(s), PROT_READ | PROT_WRITE, place.flags | MAP_POPULATE, -1, 0);
+}
+
 static void run(struct slot *s)
 {
     allocate_begin(s);
     size_t bytes = s->bytes, mapped = whole_pages(s);
     struct place place = mapping_place(s);
     char *p, mark = refill_mark(s);
+    struct before last = allocate_before(s, get_populated, give_unmap);
     PHASE(s, "allocate") {
-        p = mmap(place.at, mapped, PROT_READ | PROT_WRITE, place.flags | MAP_POPULATE, -1, 0);
+        p = last.block;
+        if (!last.kept && p)
+            munmap(p, mapped);
+        if (!last.kept)
+            p = mmap(place.at, mapped, PROT_READ | PROT_WRITE, place.flags | MAP_POPULATE, -1, 0);
     }
     allocate_check(s, p, "mmap");
     PHASE(s, "fill") { memset(p, 0, bytes); }
@@ -24,7 +35,8 @@ static void run(struct slot *s)
 METHOD(allocate_mmap_populate, .experiment = "allocate", .name = "mmap-populate",
        .summary = "An anonymous private mapping, faulted in within the call by MAP_POPULATE, then set to 0.",
        .phases = ALLOCATE_PHASES, .keys = MAPPED_KEYS, .memory = "bytes", .isolation = "fresh",
-       .laws = FILLED_LAWS "; " MAPPED_LAWS "; base_pages_only == 1: allocate.minor_faults == " PAGES "; "
-               "allocate.minor_faults >= 1; fill.minor_faults == 0; fill.rss_bytes == " PAGES " * page_bytes; bytes >= 1048576: "
+       .laws = FILLED_LAWS "; " MAPPED_LAWS "; reuse=first & base_pages_only == 1: allocate.minor_faults == " PAGES "; "
+               "reuse=first: allocate.minor_faults >= 1; fill.minor_faults == 0; fill.rss_bytes == " PAGES " * page_bytes; "
+               "reuse=first & bytes >= 1048576: "
                GIVEN_BACK "; " BACKING_LAWS("allocate"),
-       .calls = "allocate:mmap free:munmap", .run = run);
+       .calls = "allocate:mmap?,munmap? free:munmap", .run = run);

@@ -16,7 +16,14 @@ static inline void preloaded_run(struct slot *s, const char *library, const char
     allocate_begin(s);
     size_t bytes = s->bytes;
     char *p, mark = refill_mark(s);
-    PHASE(s, "allocate") { p = malloc(bytes); }
+    struct before last = allocate_before(s, get_malloc, give_free);
+    PHASE(s, "allocate") {
+        p = last.block;
+        if (!last.kept) {
+            free(last.block);
+            p = malloc(bytes);
+        }
+    }
     allocate_check(s, p, "malloc");
     PHASE(s, "fill") { memset(p, 0, bytes); }
     allocate_filled(s, p, 0, false);

@@ -5,10 +5,14 @@
 #include "pin.h"
 
 #define LINES_KEYS "ops:count stores:atomic|plain " PIN_KEY
+/* Plain additions are over before a host gives a taken CPU back: then the sample is flagged, not the method rejected. */
+#define AT_ONCE(stores, moved)                                                                                         \
+    "stores=" stores " & pin=l3: " moved " >= 1; stores=" stores " & pin=node: " moved " >= 1; "                       \
+    "stores=" stores " & pin=far: " moved " >= 1; "
 /* Both counted to the end, each side found the other's count whole, and where they run on two CPUs they did so at once. */
 #define LINES_LAWS                                                                                                     \
-    "count == ops; b.count == ops; other_count == ops; b.other_count == ops; pin=l3: other_moved >= 1; "               \
-    "pin=node: other_moved >= 1; pin=far: other_moved >= 1; " PIN_LAWS
+    "count == ops; b.count == ops; other_count == ops; b.other_count == ops; " AT_ONCE("atomic", "other_moved")       \
+    AT_ONCE("plain", "foreign_moved") PIN_LAWS
 
 struct lines {
     uint64_t *mine;
