@@ -197,7 +197,7 @@ fn pair(workers: &Workers, kinds: [&str; 2], experiment: &str, method: &str, key
 #[test]
 fn both_sides_of_a_message_hold_the_same_in_python_and_in_c() {
     let Some(workers) = workers() else { return };
-    let keys = "bytes=1000\nops=20\nwait=block\npin=none\n";
+    let keys = "bytes=1000\nops=20\nwait=block\nidle=no\npin=none\n";
     let spin = keys.replace("block", "spin");
     for (method, kinds, keys) in [
         ("unix-stream", ["python", "python"], keys),
