@@ -34,6 +34,7 @@ fn question(intervals: &[(f64, f64)], holds: bool) -> (Experiment, Vec<CellSumma
         condition: true,
         when,
         concerns: None,
+        system_changes: Vec::new(),
     };
     experiment.parameters.insert("cached".to_owned(), parameter);
     let group = summary.groups.iter().find(|g| g.baseline.is_some()).unwrap();
