@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use judge::Circumstances;
 use judge::selftest::trial::Work;
 use pagewise::check::selftest::real;
-use pagewise::check::selftest::trials::{Laboratory, Trial};
+use pagewise::check::selftest::trials::{TestBench, Trial};
 use pagewise::plan::{Terms, catalog};
 use pagewise::run::signals::Signals;
 use pagewise::worker::{self, Worker};
@@ -75,7 +75,7 @@ fn main() -> Result<()> {
     let experiments = catalog::experiments(None)?;
     let workers = worker::all(&[], &[])?;
     let signals = Signals::watch()?;
-    let laboratory = Laboratory::new(&experiments, &workers, &signals)?;
+    let laboratory = TestBench::new(&experiments, &workers, &signals)?;
     println!(
         "{:<6} {:<18} {:>6} {:>9} {:>10} {:>9} {:>10} {:>12} {:>9} {:>8}",
         "work",
@@ -136,7 +136,7 @@ fn steps(steps: u64) {
 }
 
 fn pagewise(
-    laboratory: &Laboratory,
+    laboratory: &TestBench,
     place: &Path,
     batch: Option<u64>,
     number: usize,

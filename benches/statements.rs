@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use judge::statements::{Kind, Outcome, Statement, held_against};
+use judge::statements::{Statement, StatementKind, StatementOutcome, held_against};
 use record::summary::Summary;
 
 /// What is measured where no run is named: few cells, so that a short run has statements.
@@ -41,7 +41,7 @@ fn main() -> Result<()> {
         all.extend(held_against(&look, &long).into_iter().map(|statement| (look.run.clone(), statement)));
     }
     report(&all);
-    if all.iter().any(|(_, s)| s.outcome == Outcome::Contradicted) {
+    if all.iter().any(|(_, s)| s.outcome == StatementOutcome::Contradicted) {
         bail!("a word was contradicted");
     }
     Ok(())
@@ -69,7 +69,7 @@ fn read(path: &Path) -> Result<Summary> {
 }
 
 fn report(all: &[(String, Statement)]) {
-    let of = |kind: Option<Kind>, outcome: Option<Outcome>| {
+    let of = |kind: Option<StatementKind>, outcome: Option<StatementOutcome>| {
         let is = |s: &&(String, Statement)| {
             kind.is_none_or(|kind| s.1.kind == kind) && outcome.is_none_or(|outcome| s.1.outcome == outcome)
         };
@@ -79,14 +79,21 @@ fn report(all: &[(String, Statement)]) {
         "\n{:<20} {:>10} {:>11} {:>10} {:>6} {:>11} {:>9}",
         "statement", "said", "not asked", "confirmed", "open", "amount off", "word off"
     );
-    for kind in Kind::ALL.map(Some).into_iter().chain([None]) {
-        let outcomes =
-            [Outcome::NotAsked, Outcome::Confirmed, Outcome::Open, Outcome::AmountContradicted, Outcome::Contradicted];
+    for kind in StatementKind::ALL.map(Some).into_iter().chain([None]) {
+        let outcomes = [
+            StatementOutcome::NotAsked,
+            StatementOutcome::Confirmed,
+            StatementOutcome::Open,
+            StatementOutcome::AmountContradicted,
+            StatementOutcome::Contradicted,
+        ];
         let [not_asked, confirmed, open, amount, word] = outcomes.map(|outcome| of(kind, Some(outcome)));
-        let name = kind.map_or("all", Kind::label);
+        let name = kind.map_or("all", StatementKind::label);
         println!("{name:<20} {:>10} {not_asked:>11} {confirmed:>10} {open:>6} {amount:>11} {word:>9}", of(kind, None));
     }
-    let off = |s: &&(String, Statement)| matches!(s.1.outcome, Outcome::AmountContradicted | Outcome::Contradicted);
+    let off = |s: &&(String, Statement)| {
+        matches!(s.1.outcome, StatementOutcome::AmountContradicted | StatementOutcome::Contradicted)
+    };
     for (run, statement) in all.iter().filter(off) {
         let Statement { kind, cell, claimed, interval, .. } = statement;
         let interval = interval.map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}"));

@@ -18,7 +18,7 @@ use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 
 /// Result of one law of one method.
 #[derive(Clone, Debug, Default)]
-struct Shown {
+struct LawResult {
     /// Cells in which it was asked.
     cells: usize,
     /// Those in which no lie broke it: how many, and the parameters of the first.
@@ -34,16 +34,16 @@ struct Shown {
 
 /// Everything that was found, by method and law.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    laws: BTreeMap<(String, String), Shown>,
+pub(super) struct LawResults {
+    laws: BTreeMap<(String, String), LawResult>,
     digests: usize,
     agreed: BTreeSet<String>,
     unbroken_digests: Vec<String>,
 }
 
-/// Place of a recorded number that a law names.
+/// RecordedNumber of a recorded number that a law names.
 #[derive(Clone, Copy)]
-enum Place {
+enum RecordedNumber {
     /// Side, and index among the slot's facts.
     Fact(usize, usize),
     /// Side, index among the slot's samples, and column.
@@ -67,9 +67,9 @@ fn lies(value: u64, bytes: u64) -> BTreeSet<u64> {
 }
 
 /// Tries every law of every cell that a suite measured.
-pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> Result<Found> {
-    let mut findings = Found::default();
-    let mut trial = Trial { state: state.clone(), evidence: Evidence::default() };
+pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> Result<LawResults> {
+    let mut findings = LawResults::default();
+    let mut trial = LieTest { state: state.clone(), evidence: Evidence::default() };
     let mut slots: BTreeMap<String, (LaunchRecord, Transcripts)> = BTreeMap::new();
     for record in folder.launches()?.records.iter().filter(|r| r.block >= 0) {
         let transcripts = folder.transcripts(record)?;
@@ -94,11 +94,11 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         for law in unmet {
             let body = law.text.split_once(':').map_or(law.text.as_str(), |(_, body)| body).trim();
             let without = Method { laws: vec![Law::parse(body)?].into(), ..method.clone() };
-            let mut tried = Found::default();
+            let mut tried = LawResults::default();
             trial.cell(&mut tried, record, recorded, &without, true)?;
             let shown = tried.laws.into_values().next();
-            let shown = shown.unwrap_or(Shown { untried: true, ..Shown::default() });
-            findings.laws.insert((name.clone(), law.text.clone()), Shown { assumed: true, ..shown });
+            let shown = shown.unwrap_or(LawResult { untried: true, ..LawResult::default() });
+            findings.laws.insert((name.clone(), law.text.clone()), LawResult { assumed: true, ..shown });
         }
     }
     Ok(findings)
@@ -137,8 +137,8 @@ fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
     transcripts.iter().map(|t| t.as_ref().map(kept).map_err(Clone::clone)).collect()
 }
 
-/// Place of the number of that name, as the judging does; none where it is given, not recorded.
-fn place_of(recorded: &Transcripts, name: &str) -> Option<Place> {
+/// RecordedNumber of the number of that name, as the judging does; none where it is given, not recorded.
+fn place_of(recorded: &Transcripts, name: &str) -> Option<RecordedNumber> {
     let sides = || recorded.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?)));
     if let Some((phase, column)) = name.rsplit_once('.')
         && let Some(column) = COLUMNS.iter().position(|c| *c == column)
@@ -148,32 +148,34 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<Place> {
             let is_phase =
                 |s: &record::transcript::Sample| phase == "overall" || t.phases[usize::from(s.phase)] == phase;
             if let Some(at) = t.samples.iter().position(is_phase) {
-                return Some(Place::Count(side, at, column));
+                return Some(RecordedNumber::Count(side, at, column));
             }
         }
     }
     sides().find_map(|(side, t)| {
         let at =
             t.facts.values().next()?.iter().position(|(fact, value)| fact == name && value.parse::<u64>().is_ok())?;
-        Some(Place::Fact(side, at))
+        Some(RecordedNumber::Fact(side, at))
     })
 }
 
-fn value_at(recorded: &Transcripts, place: Place) -> Option<u64> {
+fn value_at(recorded: &Transcripts, place: RecordedNumber) -> Option<u64> {
     match place {
-        Place::Fact(side, at) => recorded[side].as_ref().ok()?.facts.values().next()?.get(at)?.1.parse().ok(),
-        Place::Count(side, at, column) => Some(recorded[side].as_ref().ok()?.samples[at].counts.to_array()[column]),
+        RecordedNumber::Fact(side, at) => recorded[side].as_ref().ok()?.facts.values().next()?.get(at)?.1.parse().ok(),
+        RecordedNumber::Count(side, at, column) => {
+            Some(recorded[side].as_ref().ok()?.samples[at].counts.to_array()[column])
+        }
     }
 }
 
-fn with_value(recorded: &Transcripts, place: Place, value: u64) -> Transcripts {
+fn with_value(recorded: &Transcripts, place: RecordedNumber, value: u64) -> Transcripts {
     let mut changed = recorded.clone();
     match place {
-        Place::Fact(side, at) => {
+        RecordedNumber::Fact(side, at) => {
             let facts = changed[side].as_mut().ok().and_then(|t| t.facts.values_mut().next());
             facts.into_iter().for_each(|facts| facts[at].1 = value.to_string());
         }
-        Place::Count(side, at, column) => {
+        RecordedNumber::Count(side, at, column) => {
             if let Ok(transcript) = &mut changed[side] {
                 let mut counts = transcript.samples[at].counts.to_array();
                 counts[column] = value;
@@ -185,12 +187,12 @@ fn with_value(recorded: &Transcripts, place: Place, value: u64) -> Transcripts {
 }
 
 /// Judges what a slot would have recorded. Kept between slots, because content is expected anew only once a cell.
-struct Trial {
+struct LieTest {
     state: State,
     evidence: Evidence,
 }
 
-impl Trial {
+impl LieTest {
     /// The laws that were asked, and whether each broke.
     fn ask(&mut self, record: &LaunchRecord, recorded: &Transcripts) -> BTreeMap<String, bool> {
         self.evidence.cells.clear();
@@ -205,7 +207,7 @@ impl Trial {
     /// made to hold by a lie as well.
     fn cell(
         &mut self,
-        findings: &mut Found,
+        findings: &mut LawResults,
         record: &LaunchRecord,
         recorded: &Transcripts,
         method: &Method,
@@ -297,7 +299,7 @@ impl Trial {
     /// Lies about the digest of one slot, or of one cell where the cells of a group must agree.
     fn digest(
         &mut self,
-        findings: &mut Found,
+        findings: &mut LawResults,
         record: &LaunchRecord,
         recorded: &Transcripts,
         evidence: &Evidence,
@@ -352,7 +354,7 @@ fn wrong_digest(digest: &str) -> String {
     format!("{start}{}", if last == "0" { "1" } else { "0" })
 }
 
-impl Found {
+impl LawResults {
     /// Prints what was found; how many laws and digests never broke.
     pub(super) fn report(&self) -> usize {
         let (mut broke, mut unbroken, mut assumed) = (0, self.unbroken_digests.len(), 0);

@@ -43,7 +43,7 @@ const SEED: u64 = 20_211_121;
 
 /// Findings on one method of one worker.
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct MethodResult {
     cells: usize,
     skipped_cells: usize,
     skipped: Option<String>,
@@ -94,7 +94,7 @@ fn check_in(
         page_bytes: rustix::param::page_size() as u64,
     };
     let signals = Signals::watch()?;
-    let mut findings: BTreeMap<String, Found> = BTreeMap::new();
+    let mut findings: BTreeMap<String, MethodResult> = BTreeMap::new();
     let mut notes = Vec::new();
     for worker in workers.iter().filter(|w| !external || w.is_external()) {
         if let Err(reason) = worker.start() {
@@ -219,7 +219,7 @@ fn run(
 }
 
 /// The findings on every method of a run.
-fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, Found> {
+fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResult> {
     let mut found = BTreeMap::new();
     for (index, planned) in state.cells.iter().enumerate() {
         take(&mut found, evidence, index, planned);
@@ -228,7 +228,7 @@ fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, Found> {
 }
 
 /// Acquits the methods that a second run does not reject: a counter of the kernel also counts what the machine does meanwhile.
-fn confirm(first: &mut BTreeMap<String, Found>, second: &BTreeMap<String, Found>) {
+fn confirm(first: &mut BTreeMap<String, MethodResult>, second: &BTreeMap<String, MethodResult>) {
     for (name, found) in first {
         if second.get(name).is_some_and(|again| again.wrong.is_none()) {
             found.once = found.wrong.take();
@@ -236,7 +236,7 @@ fn confirm(first: &mut BTreeMap<String, Found>, second: &BTreeMap<String, Found>
     }
 }
 
-fn take(findings: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usize, planned: &PlannedCell) {
+fn take(findings: &mut BTreeMap<String, MethodResult>, evidence: &Evidence, index: usize, planned: &PlannedCell) {
     let entry = findings.entry(planned.cell.name()).or_default();
     entry.cells += 1;
     let parameters = parameter_words(&planned.cell.parameters, None);
@@ -262,7 +262,7 @@ fn take(findings: &mut BTreeMap<String, Found>, evidence: &Evidence, index: usiz
     }
 }
 
-fn report(findings: &BTreeMap<String, Found>, notes: &[String]) -> Result<u8> {
+fn report(findings: &BTreeMap<String, MethodResult>, notes: &[String]) -> Result<u8> {
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for (name, finding) in findings {
         match (&finding.wrong, &finding.skipped) {

@@ -40,13 +40,13 @@ impl Claimed {
     }
 }
 
-/// Open questions of a run of claims.
-struct Open {
+/// OpenClaims questions of a run of claims.
+struct OpenClaims {
     claims: Vec<ResolvedClaim>,
     margin: f64,
 }
 
-impl Questions for Open {
+impl Questions for OpenClaims {
     fn comparisons(&self) -> Vec<(Vec<Cell>, bool)> {
         let jobs = self.claims.iter().flat_map(|claims| claims.jobs.iter().enumerate());
         jobs.map(|(number, job)| (job.cells().cloned().collect(), number == 0)).collect()
@@ -76,7 +76,7 @@ impl run::Answering for Completed<'_> {
         if folder.kind()? != Kind::Claims {
             return Ok(None);
         }
-        Ok(Some(Box::new(Open { claims: Claimed::read(folder)?.claims, margin })))
+        Ok(Some(Box::new(OpenClaims { claims: Claimed::read(folder)?.claims, margin })))
     }
 
     fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>> {
@@ -273,7 +273,7 @@ fn measured(
     let choice = Choice::Claimed(resolved, cells, wish);
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = new_folder(arguments.out.as_deref(), &plan.run);
-    let open = Open { claims: resolved.claims.clone(), margin: plan.margin };
+    let open = OpenClaims { claims: resolved.claims.clone(), margin: plan.margin };
     let session = run::Session::begin(plan, &path, arguments.page.force)?;
     let claimed = Claimed { claims: resolved.claims.clone(), answers: None };
     session.folder.write_sealed(ASKED, &claimed).inspect_err(|_| session.folder.discard())?;

@@ -11,8 +11,8 @@ use record::sizes;
 use record::summary::Summary;
 use report::escape::pretty_json;
 use report::export::rows::Rows;
-use report::export::{FORMATS, Format};
-use report::view::Taken;
+use report::export::{ExportFormat, FORMATS};
+use report::view::ExportedCells;
 
 use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
 use super::write::{may_write, write};
@@ -27,7 +27,7 @@ pub(super) struct ExportArgs {
     // Its own id: the global option for further experiments has the field's name.
     #[arg(id = "only", value_name = "EXPERIMENT")]
     pub(super) experiments: Vec<String>,
-    /// Format.
+    /// ExportFormat.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub(super) format: String,
     /// The file to write [default: standard output]. It appears when it is whole.
@@ -62,7 +62,7 @@ pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
         Opened::Run(folder, _) => {
             let (_, summary) = replay(&folder)?;
             known(&summary, &arguments.experiments)?;
-            let taken = Taken::new(&summary, &arguments.experiments);
+            let taken = ExportedCells::new(&summary, &arguments.experiments);
             tell_left_out(format, &taken);
             tell_interrupted(&arguments.run, summary.is_interrupted());
             put(arguments, |out| (format.write)(&taken, out))?;
@@ -90,7 +90,7 @@ pub(super) fn known(summary: &Summary, experiments: &[String]) -> Result<()> {
 }
 
 /// A format without outcomes has cells that were measured and may be believed; the others must not vanish unsaid.
-fn tell_left_out(format: &Format, taken: &Taken<'_>) {
+fn tell_left_out(format: &ExportFormat, taken: &ExportedCells<'_>) {
     let left = taken.cells.len() - taken.believed().count();
     if left > 0 && !format.says_outcomes {
         let cells = if left == 1 { "cell is" } else { "cells are" };

@@ -26,24 +26,24 @@ const MACHINE: [&str; 10] =
 
 /// The part of a summary that scores are read from.
 #[derive(Deserialize)]
-struct Head {
+struct KeptHead {
     host: BTreeMap<String, String>,
-    calibration: Pool,
-    groups: Vec<Group>,
+    calibration: ScorePool,
+    groups: Vec<GroupScores>,
 }
 
 #[derive(Deserialize)]
-struct Pool {
+struct ScorePool {
     p: Option<f64>,
 }
 
 #[derive(Deserialize)]
-struct Group {
-    aa: Option<Check>,
+struct GroupScores {
+    aa: Option<CheckScores>,
 }
 
 #[derive(Deserialize)]
-struct Check {
+struct CheckScores {
     z: f64,
 }
 
@@ -52,7 +52,7 @@ struct Check {
 pub(super) fn scores(runs: &Path, host: &BTreeMap<String, String>) -> Vec<f64> {
     let kept = files::Folder::open(runs).and_then(|folder| folder.names()).unwrap_or_default();
     let read = |name: &std::ffi::OsString| {
-        RunFolder::open(name.to_str()?, runs).ok()?.mine().ok()?.read_result::<Head>(SUMMARY).ok()
+        RunFolder::open(name.to_str()?, runs).ok()?.mine().ok()?.read_result::<KeptHead>(SUMMARY).ok()
     };
     let newest = kept.iter().rev().take(MOST_SCORED).filter_map(read);
     let alike = newest.filter(|run| run.calibration.p.is_some() && same(&run.host, host));

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use record::published::{Figure, Published};
 use schedule::TRIAL_OPS;
-use schedule::long::{LongForecast, Trial};
+use schedule::long::{JobTrial, LongForecast};
 
 use super::Laboratory;
 use crate::plan::{self, Choice, Terms, Wish};
@@ -42,7 +42,8 @@ pub(super) fn foretell(laboratory: &Laboratory, tables: &[&Published], wish: &Wi
     let [few, more] = TRIAL_OPS.map(trial);
     let is_file = |cell: &str| tables.iter().flat_map(|t| &t.figures).any(|f| f.written_back && f.cell == cell);
     let trials = few?.into_iter().zip(more?);
-    let trials = trials.map(|((cell, few_s), (_, more_s))| Trial { seconds: [few_s, more_s], is_file: is_file(&cell) });
+    let trials =
+        trials.map(|((cell, few_s), (_, more_s))| JobTrial { seconds: [few_s, more_s], is_file: is_file(&cell) });
     Ok(LongForecast::new(asked, trials))
 }
 

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::File;
 use judge::evidence::PREFLIGHT;
-use judge::{Circumstances, KEPT, Kept};
+use judge::{Circumstances, KEPT, KeptScores};
 use record::cell::Selector;
-use record::decision::{Decision, What};
+use record::decision::{Decision, DecisionKind};
 use record::experiment::{Experiment, ParameterList};
 use record::folder::{RunFolder, SUMMARY};
 use record::machine::environment::Environment;
@@ -290,7 +290,7 @@ impl Session {
         same_workers(&state.plan, &laboratory.workers)?;
         let goal = Goal::parse(arguments)?;
         let budget_s = goal.budget_s.unwrap_or(state.budget_s);
-        let what = What::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
+        let what = DecisionKind::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
         let time = jiff::Timestamp::now().to_string();
         folder.append_decision(&Decision { time, why: "the user asked for it".to_owned(), what })?;
         Ok(Session { plan: state.plan, folder, resumed: true, alone, _lock })
@@ -344,7 +344,7 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answ
     let page = page::of_run(&summary, folder, &articles);
     page::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
-    // What such a job rests on stands in a further table.
+    // DecisionKind such a job rests on stands in a further table.
     let wanted = Wanted { full: arguments.shown.full || arguments.long, ..Wanted::default() };
     if arguments.json {
         print_json(&summary)?
@@ -401,7 +401,7 @@ fn made_in(
             }
             folder.write_sealed(PREFLIGHT, &Preflight { kept_scores, ..seen })?;
         } else if !kept_scores.is_empty() {
-            folder.write_sealed(KEPT, &Kept { scores: kept_scores })?;
+            folder.write_sealed(KEPT, &KeptScores { scores: kept_scores })?;
         }
         folder.reach_device()?;
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use record::machine::cgroup::{Place, places};
+use record::machine::cgroup::{Hierarchy, places};
 use record::machine::files::Files;
 use record::machine::paging::THP_FOLDER;
 use record::sizes::about_size;
@@ -101,7 +101,7 @@ fn left_in(level: &Path, version: u8) -> Option<u64> {
 
 /// Folders of this process's memory cgroups, below `root`, with their version.
 pub(crate) fn cgroups(root: &Path) -> Vec<(PathBuf, u8)> {
-    let folder = |place: Place| (root.join(place.folder.strip_prefix("/").unwrap_or(&place.folder)), place.version);
+    let folder = |place: Hierarchy| (root.join(place.folder.strip_prefix("/").unwrap_or(&place.folder)), place.version);
     places(&Below::new(root), "memory").into_iter().map(folder).collect()
 }
 

@@ -28,9 +28,9 @@ pub fn topic(id: &str) -> Result<Topic> {
     })
 }
 
-/// Terms of a question.
+/// AdviceTerms of a question.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub struct AdviceTerms {
     /// `--set` and what stands for it.
     pub settings: BTreeMap<String, String>,
     /// The size in bytes; the topic's where left out.
@@ -46,7 +46,7 @@ pub struct Terms {
 /// The question with its cells. `wish` says what `N` and a page are here.
 pub fn request(
     topic: Topic,
-    terms: &Terms,
+    terms: &AdviceTerms,
     all: &[Experiment],
     workers: &[Worker],
     wish: &Wish,

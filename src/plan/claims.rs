@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
-use record::claim::{Claim, Job, Kind, ResolvedClaim, ResolvedJob};
+use record::claim::{Claim, ClaimKind, Job, ResolvedClaim, ResolvedJob};
 use record::experiment::{Experiment, ParameterList};
 use record::plan::PlannedCell;
 use record::sizes::did_you_mean;
@@ -102,7 +102,7 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
 }
 
 fn points(claim: &Claim) -> Vec<u64> {
-    let holds = claim.holds.as_ref().filter(|_| claim.kind == Kind::Crossover);
+    let holds = claim.holds.as_ref().filter(|_| claim.kind == ClaimKind::Crossover);
     holds.map_or_else(Vec::new, |holds| holds.points())
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
 use record::experiment::{Experiment, ParameterList};
-use record::method::{Kind, Method};
+use record::method::{KeyKind, Method};
 
 use super::wish::Wish;
 
@@ -33,7 +33,7 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
         let mut values = BTreeSet::new();
         let mut ordered = Vec::new();
         for word in chosen {
-            let chosen_here = set.is_none() && matches!(kind, Kind::Choice(known) if !known.contains(word));
+            let chosen_here = set.is_none() && matches!(kind, KeyKind::Choice(known) if !known.contains(word));
             if chosen_here {
                 continue; // The experiment's default is not one of this method's choices; its others are.
             }
@@ -59,7 +59,7 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
     Ok(combinations)
 }
 
-fn normalise(key: &str, word: &str, kind: &Kind, multiple_of: Option<&str>, wish: &Wish) -> Result<String> {
+fn normalise(key: &str, word: &str, kind: &KeyKind, multiple_of: Option<&str>, wish: &Wish) -> Result<String> {
     let value = kind.normalise(key, word, wish.cpus)?;
     if multiple_of == Some("page")
         && let Ok(bytes) = value.parse::<u64>()

@@ -11,7 +11,7 @@ use crate::machine::memory;
 use crate::run::guard::{Undo, Undoing};
 use record::cell::Cell;
 use record::concern::{Bound, Concern};
-use record::decision::What;
+use record::decision::DecisionKind;
 use record::outcome::{Outcome, Status};
 use record::plan::Plan;
 use record::sizes::about_size;
@@ -29,14 +29,14 @@ pub struct Bounds {
 impl Bounds {
     /// Makes a cgroup for every bound that the cells of a run ask for; beside them what is to be decided of cells whose bound
     /// cannot be made, with the reason.
-    pub fn make(state: &State, guard: &mut dyn Undoing) -> Result<(Bounds, Vec<(String, What)>)> {
+    pub fn make(state: &State, guard: &mut dyn Undoing) -> Result<(Bounds, Vec<(String, DecisionKind)>)> {
         let mut bounds = Bounds::default();
         let mut settled = Vec::new();
         let mut wanted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
             let Some((key, bound)) = bound_of(&state.plan, &planned.cell) else { continue };
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
-            // What piles up is compared with the bound by the worker, and with what is left before each launch.
+            // DecisionKind piles up is compared with the bound by the worker, and with what is left before each launch.
             let itself = bounds_itself(&state.plan, &planned.cell);
             if let Some(bound) = Bound::parse(&bound).map(|bound| bound.bytes)
                 && !itself
@@ -45,7 +45,10 @@ impl Bounds {
                 let (bound, needed) = (about_size(bound as f64), about_size(needed as f64));
                 let reason = format!("{key}={bound} is less than the {needed} that the worker needs for itself");
                 let outcome = Outcome::new(Status::Refused, reason);
-                settled.push(("the bound was looked at".to_owned(), What::Settled { cells: vec![index], outcome }));
+                settled.push((
+                    "the bound was looked at".to_owned(),
+                    DecisionKind::Settled { cells: vec![index], outcome },
+                ));
             } else {
                 wanted.entry(bound).or_default().push(index);
             }
@@ -60,7 +63,7 @@ impl Bounds {
                     let waits = |c: &usize| !bounds_itself(&state.plan, &state.cells[*c].cell);
                     let cells = cells.into_iter().filter(waits).collect();
                     let outcome = Outcome::new(Status::Skipped, reason);
-                    settled.push(("a memory cgroup was tried".to_owned(), What::Settled { cells, outcome }));
+                    settled.push(("a memory cgroup was tried".to_owned(), DecisionKind::Settled { cells, outcome }));
                 }
             }
         }

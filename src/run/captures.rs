@@ -8,7 +8,7 @@ use anyhow::Result;
 use files::Folder;
 use record::cell::Cell;
 use record::concern::{Concern, DISK, TMPFS};
-use record::decision::What;
+use record::decision::DecisionKind;
 use record::end::End;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
@@ -73,7 +73,7 @@ impl Inputs {
         guard: &mut Guard,
         folder: &RunFolder,
         signals: &Signals,
-    ) -> Result<(Inputs, Vec<(String, What)>)> {
+    ) -> Result<(Inputs, Vec<(String, DecisionKind)>)> {
         let mut all: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
             if let Some(key) = wanted(state.plan.experiment(&planned.cell.experiment), &planned.cell) {
@@ -104,7 +104,8 @@ impl Inputs {
                     inputs.paths.insert(key, path);
                 }
                 Some(outcome) => {
-                    settled.push(("its capture file was to be made".to_owned(), What::Settled { cells, outcome }));
+                    settled
+                        .push(("its capture file was to be made".to_owned(), DecisionKind::Settled { cells, outcome }));
                 }
             }
         }

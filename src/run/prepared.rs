@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use files::Folder;
-use record::folder::{Part, RunFolder};
+use record::folder::{FramePart, RunFolder};
 use record::request::{self, LaunchKeys};
 use record::state::State;
 use schedule::Launch;
@@ -46,9 +46,9 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Its request, its transcript and, if there are some, its messages.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<FramePart> {
         let files = [&self.request, &self.transcript, &self.messages];
-        let part = |path: &&PathBuf| Part {
+        let part = |path: &&PathBuf| FramePart {
             name: path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
             bytes: files::read_input(path, MOST_BYTES).unwrap_or_default(),
         };

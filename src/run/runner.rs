@@ -7,10 +7,10 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use judge::evidence::Evidence;
 use record::cell::Cell;
-use record::decision::{Decision, LeftOut, What};
+use record::decision::{Decision, DecisionKind, LeftOut};
 use record::end::End;
 use record::ending::Width;
-use record::folder::{Part, RunFolder};
+use record::folder::{FramePart, RunFolder};
 use record::launches::{Frame, LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
 use record::plan::Plan;
@@ -193,12 +193,12 @@ impl<'a> Runner<'a> {
         let stopped_by = self.signals.arrived();
         let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
         let notes = report::ending::notes(&self.state, &endings, &self.site.cleared);
-        self.decide(why, What::Ended { stopped_by, launches: self.clock.next_launch, notes })?;
+        self.decide(why, DecisionKind::Ended { stopped_by, launches: self.clock.next_launch, notes })?;
         Ok((self.state, self.observed.evidence))
     }
 
     /// Keeps a decision on the disk, then follows it.
-    fn decide(&mut self, why: &str, what: What) -> Result<()> {
+    fn decide(&mut self, why: &str, what: DecisionKind) -> Result<()> {
         follow(self.folder, &mut self.state, vec![(why.to_owned(), what)])
     }
 
@@ -233,7 +233,7 @@ impl<'a> Runner<'a> {
             if let Err(refusal) = memory::fits(Path::new("/"), needed.saturating_mul(sides), RESERVE_BYTES) {
                 let outcome = Outcome::new(Status::Refused, refusal.to_string());
                 let cells = with_twin(&self.state, cell);
-                self.decide("a launch showed it", What::Settled { cells, outcome })?;
+                self.decide("a launch showed it", DecisionKind::Settled { cells, outcome })?;
             }
         }
         Ok(())
@@ -253,7 +253,7 @@ impl<'a> Runner<'a> {
         let sides: Vec<Side> = prepared.iter().map(|one| one.side(&site.cleared)).collect();
         let (before, cpu_before) = (Snapshot::take(Path::new("/")), prepared::laboratory_cpu());
         let ended = launch::launch(&sides, self.time_limit(launch), self.signals);
-        let parts: Vec<Part> = prepared.iter().flat_map(Prepared::parts).collect();
+        let parts: Vec<FramePart> = prepared.iter().flat_map(Prepared::parts).collect();
         let messages: Vec<String> = prepared.iter().map(Prepared::first_message).collect();
         let is_full = prepared::remove_scratch(self.folder, &self.state);
         let ended = ended?;
@@ -291,7 +291,7 @@ impl<'a> Runner<'a> {
     /// Notes, once, that another run was measuring.
     fn check_contention(&mut self) -> Result<()> {
         let is_new = !self.state.had_company && self.site.alone.is_some_and(Alone::has_company);
-        if is_new { self.decide("the machine's lock was not this run's alone", What::Company) } else { Ok(()) }
+        if is_new { self.decide("the machine's lock was not this run's alone", DecisionKind::Company) } else { Ok(()) }
     }
 
     /// Follows what a launch showed, and adds it to the evidence.
@@ -300,7 +300,7 @@ impl<'a> Runner<'a> {
         let too_long = record.sides.iter().any(|side| matches!(side.end, End::TimeLimit(_) | End::Deaf(_)));
         let group = launch.launch_group;
         if too_long && launch.at_most_s.is_some_and(|most_s| most_s <= self.scheduler.limit_s(&self.state, launch)) {
-            let what = What::LeftOut { launch_groups: vec![group], reason: LeftOut::TooLong };
+            let what = DecisionKind::LeftOut { launch_groups: vec![group], reason: LeftOut::TooLong };
             self.decide("its pilot takes longer than the budget allows", what)?;
         } else {
             if launch.block < 0 || self.state.launch_groups[group].stage.cost().is_none() {
@@ -336,7 +336,7 @@ impl Site<'_> {
 }
 
 /// Keeps decisions, then follows them.
-fn follow(folder: &RunFolder, state: &mut State, decisions: Vec<(String, What)>) -> Result<()> {
+fn follow(folder: &RunFolder, state: &mut State, decisions: Vec<(String, DecisionKind)>) -> Result<()> {
     for (why, what) in decisions {
         let time = jiff::Timestamp::now().to_string();
         folder.append_decision(&Decision { time, why, what: what.clone() })?;

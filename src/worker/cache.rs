@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use files::{File, Folder, Kind, Temporary};
+use files::{EntryKind, File, Folder, Temporary};
 
 use super::native::hash;
 
@@ -123,8 +123,8 @@ fn digests(folder: &Folder, above: &str) -> Result<String> {
         let name = entry.name.to_str().context("a build has a file without a name in UTF-8")?;
         let path = Path::new(above).join(name).display().to_string();
         match entry.kind {
-            Kind::Folder if name == COMPILED => {}
-            Kind::Folder => lines += &digests(&folder.folder(name)?, &path)?,
+            EntryKind::Folder if name == COMPILED => {}
+            EntryKind::Folder => lines += &digests(&folder.folder(name)?, &path)?,
             _ if path == DIGESTS => {}
             _ => lines += &digest_line(&folder.read(name, MOST_BYTES)?, &path),
         }

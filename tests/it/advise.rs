@@ -41,7 +41,7 @@ fn every_question_has_its_cells_and_sound_settings() {
     for topic in topics {
         let id = topic.id.clone();
         let ways: Vec<String> = topic.ways.iter().map(|w| w.method.clone()).collect();
-        let asked = advice::request(topic, &advice::Terms::default(), &experiments, &workers, &wish()).unwrap();
+        let asked = advice::request(topic, &advice::AdviceTerms::default(), &experiments, &workers, &wish()).unwrap();
         let found: Vec<&String> = asked.ways.iter().map(|(name, _)| name).collect();
         assert_eq!(found, ways.iter().collect::<Vec<_>>(), "{id}: a way has no cell");
         let cells = || asked.ways.iter().map(|(_, c)| c).chain([&asked.obvious]);

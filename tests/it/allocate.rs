@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use pagewise::worker::carried;
 use record::method::Method;
-use record::transcript::{Ending, Transcript};
+use record::transcript::{SideEnding, Transcript};
 
 /// The native workers.
 fn workers() -> &'static [PathBuf] {
@@ -153,7 +153,7 @@ fn a_second_sample_in_one_process_is_seen_by_its_heap() {
 #[test]
 fn an_allocator_that_was_not_preloaded_is_skipped_with_its_package() {
     let transcript = run(Command::new(&workers()[0]), &request("jemalloc", 4096, 1));
-    let [Ending::Skip { reason, .. }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
+    let [SideEnding::Skip { reason, .. }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
     assert!(reason.contains("libjemalloc2") && reason.contains("exec --preload"), "{reason}");
 }
 
@@ -268,7 +268,9 @@ fn p5_as_published_stops_at_its_bound_where_no_cgroup_keeps_it() {
         ("bytes=33554432\nrelease=free\npiled=no\npile=33554432\nbenchtime_ms=1", "more than half"),
     ] {
         let transcript = published(&workers()[1], "touch-published", keys);
-        let [Ending::Skip { reason, .. }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
+        let [SideEnding::Skip { reason, .. }] = transcript.endings.as_slice() else {
+            panic!("{:?}", transcript.endings)
+        };
         assert!(reason.contains(words), "{reason}");
     }
 }

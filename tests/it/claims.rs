@@ -7,7 +7,7 @@ use crate::support::wishes::wish;
 use pagewise::plan::{catalog, claims};
 use pagewise::worker;
 use record::cell::Cell;
-use record::claim::{Answers, Claim, Kind};
+use record::claim::{Answers, Claim, ClaimKind};
 use serde_json::Value;
 
 /// Holds answers against the committed schema.
@@ -26,7 +26,7 @@ fn there_are_enough_claims_of_every_kind_spread_over_the_experiments() {
     let all = claims::all().unwrap();
     let measurable = |c: &&Claim| c.missing.is_none();
     assert!(all.iter().filter(measurable).count() >= 60, "{}", all.len());
-    let crossovers = all.iter().filter(measurable).filter(|c| c.kind == Kind::Crossover);
+    let crossovers = all.iter().filter(measurable).filter(|c| c.kind == ClaimKind::Crossover);
     assert!(crossovers.count() >= 10);
     let used: BTreeSet<&str> = all.iter().flat_map(|c| c.jobs()).map(|(_, job)| job.experiment.as_str()).collect();
     for experiment in catalog::experiments(None).unwrap().iter().filter(|e| !e.hidden) {

@@ -1,7 +1,7 @@
 //! The `copy` methods, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 const OPTIONS: [(&str, &str); 5] =
     [("batch_bytes", "1"), ("pipe_bytes", "65536"), ("threads", "2"), ("pages", "base"), ("node", "local")];
@@ -28,7 +28,7 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
                 let takes = |name: &str| name != "memcpy-node" || destination == "warm";
                 for method in worker.of("copy").filter(|m| m.name != "null" && takes(&m.name)) {
                     let ended = launch.alone(&worker, &[(method, &parameters)], 2);
-                    if let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() {
+                    if let Some(SideEnding::Skip { reason, .. }) = ended.transcript.endings.first() {
                         assert!(
                             bytes.parse::<u64>().unwrap() < 8192 || !reason.contains("page"),
                             "{}: {reason}",
@@ -82,7 +82,7 @@ fn a_pipe_that_is_not_granted_as_asked_is_no_measurement() {
             ("pipe_bytes", asked),
         ];
         let ended = launch.alone(&worker, &[(worker.method("copy", "vmsplice-wide"), &parameters)], 1);
-        let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() else { panic!("not skipped") };
+        let Some(SideEnding::Skip { reason, .. }) = ended.transcript.endings.first() else { panic!("not skipped") };
         assert!(reason.contains(words), "{reason}");
         assert!(ended.transcript.samples.is_empty());
     }

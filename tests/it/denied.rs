@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::sides::{Launch, Worker};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 use serde_json::Value;
 
 /// `deny NAME… -- PROGRAM ARGUMENT…`: PROGRAM and all that it starts get EPERM from these system calls (seccomp(2)).
@@ -269,7 +269,7 @@ fn a_side_with_fewer_rights_than_the_other_is_skipped_by_both() {
             [(full.method("transfer", method), &parameters), (full.method("transfer", "pipe"), &parameters)];
         let (first, second) = launch.pair(a, b, &cells, 1);
         for side in [&first, &second] {
-            let [Ending::Skip { cell: 0, reason }] = &side.transcript.endings[..] else {
+            let [SideEnding::Skip { cell: 0, reason }] = &side.transcript.endings[..] else {
                 panic!("{method}: {:?}", side.transcript.endings)
             };
             assert!(reason.contains("no right to the other process's memory"), "{reason}");

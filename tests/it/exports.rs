@@ -7,7 +7,7 @@ use record::outcome::Status;
 use record::summary::Summary;
 use report::document::{Block, Place};
 use report::export::FORMATS;
-use report::view::Taken;
+use report::view::ExportedCells;
 use serde_json::Value;
 
 use crate::support::readers;
@@ -23,7 +23,7 @@ fn fixture(name: &str) -> Summary {
 fn written(summary: &Summary, format: &str) -> Vec<u8> {
     let format = FORMATS.iter().find(|f| f.name == format).unwrap();
     let mut bytes = Vec::new();
-    (format.write)(&Taken::new(summary, &[]), &mut bytes).unwrap();
+    (format.write)(&ExportedCells::new(summary, &[]), &mut bytes).unwrap();
     bytes
 }
 
@@ -222,10 +222,10 @@ fn markdown_has_every_row_that_is_shown() {
 #[test]
 fn experiments_that_are_not_wanted_are_left_out() {
     let summary = fixture("look.json");
-    let all = Taken::new(&summary, &[]);
-    let one = Taken::new(&summary, &["fault".to_owned()]);
+    let all = ExportedCells::new(&summary, &[]);
+    let one = ExportedCells::new(&summary, &["fault".to_owned()]);
     assert!(one.cells.len() < all.cells.len() && one.cells.iter().all(|c| c.experiment == "fault"));
-    let text = |taken: &Taken| {
+    let text = |taken: &ExportedCells| {
         let mut bytes = Vec::new();
         (FORMATS.iter().find(|f| f.name == "markdown").unwrap().write)(taken, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()

@@ -1,7 +1,7 @@
 //! The kinds of fault, driven by hand. No test asserts a time.
 
 use crate::support::sides::{Ended, Launch, Worker};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 const BYTES: &str = "4194304";
 
@@ -19,7 +19,7 @@ const PLAIN: [(&str, &str); 4] = [("threads", "1"), ("processes", "1"), ("backin
 fn a_read_of_fresh_memory_maps_every_page_and_gives_no_memory() {
     let worker = Worker::native("c-O3");
     let ended = ended(&worker, "zero-read", &PLAIN);
-    assert_eq!(ended.transcript.endings, Vec::<Ending>::new());
+    assert_eq!(ended.transcript.endings, Vec::<SideEnding>::new());
     let facts = ended.facts(0);
     assert_eq!((facts["first-read.rss_bytes"], facts["present_bytes"], facts["nonzero_bytes"]), ("0", BYTES, "0"));
 }
@@ -40,7 +40,7 @@ fn guards_refuse_writes_until_they_are_taken_away() {
             assert_eq!((facts["mappings"], facts["refused_after"]), ("1", "0"));
             assert_eq!(facts["refused_guards"].parse::<u64>().unwrap(), guards);
         }
-        [Ending::Skip { reason, .. }] => assert!(reason.contains("Linux 6.13"), "{reason}"),
+        [SideEnding::Skip { reason, .. }] => assert!(reason.contains("Linux 6.13"), "{reason}"),
         other => panic!("{other:?}"),
     }
 }
@@ -50,20 +50,20 @@ fn guards_refuse_writes_until_they_are_taken_away() {
 fn what_is_not_granted_is_skipped_with_what_would_grant_it() {
     let worker = Worker::native("c-O3");
     let mthp = ended(&worker, "mthp", &[&[("folio", "65536"), ("release", "dontneed")][..], &PLAIN[..]].concat());
-    if let [Ending::Skip { reason, .. }] = mthp.transcript.endings.as_slice() {
+    if let [SideEnding::Skip { reason, .. }] = mthp.transcript.endings.as_slice() {
         assert!(reason.contains("/sys/kernel/mm/transparent_hugepage/hugepages-"), "{reason}");
     } else {
         assert_eq!(mthp.facts(0)["expected_faults"], "64");
     }
     let swap = ended(&worker, "swap-in", &[("threads", "1")]);
-    if let [Ending::Skip { reason, .. }] = swap.transcript.endings.as_slice() {
+    if let [SideEnding::Skip { reason, .. }] = swap.transcript.endings.as_slice() {
         assert!(reason.contains("swap"), "{reason}");
     } else {
         assert_eq!(swap.facts(0)["swapped_bytes"], BYTES);
     }
     for method in ["uffd-missing", "uffd-minor", "uffd-wp"] {
         let ended = ended(&worker, method, &[]);
-        if let [Ending::Skip { reason, .. }] = ended.transcript.endings.as_slice() {
+        if let [SideEnding::Skip { reason, .. }] = ended.transcript.endings.as_slice() {
             assert!(reason.contains("userfaultfd"), "{reason}");
         } else {
             let facts = ended.facts(0);

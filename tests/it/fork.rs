@@ -2,7 +2,7 @@
 
 use crate::support::sides::{Ended, Launch, Worker, conforms};
 use crate::support::skips::skip;
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 const BYTES: u64 = 4 << 20;
 
@@ -66,7 +66,7 @@ fn the_childs_page_tables_take_two_bytes_a_kibibyte_and_its_writes_double_the_me
 fn a_byte_in_a_huge_page_says_what_the_kernel_copied_for_it() {
     let worker = Worker::native("c-O0");
     let ended = ended(&worker, &["cow-parent", "cow-child"], "huge", "huge", 2);
-    if let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() {
+    if let Some(SideEnding::Skip { reason, .. }) = ended.transcript.endings.first() {
         skip(reason);
         return;
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use pagewise::worker::carried;
-use record::transcript::{Ending, Transcript};
+use record::transcript::{SideEnding, Transcript};
 
 struct Workers {
     _place: tempfile::TempDir,
@@ -152,7 +152,9 @@ fn what_the_machine_refuses_fails_its_cell_only() {
     let keys = |bytes: u64| format!("bytes={bytes}\nrelease=dontneed\nbacking=recycled\nidle_ms=1\nthreads=1\n");
     let two = format!("{}cell=1\nmethod=null\nbytes=4096\nround=0 0,1\n", request("touch", &keys(1 << 60), ""));
     let transcript = transcript(&workers.go, &two);
-    let [Ending::Fail { cell: 0, reason }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
+    let [SideEnding::Fail { cell: 0, reason }] = transcript.endings.as_slice() else {
+        panic!("{:?}", transcript.endings)
+    };
     assert!(reason.starts_with("mmap "), "{reason}");
     assert_eq!(transcript.samples.len(), 7);
 }

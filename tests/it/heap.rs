@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::sides::{Launch, Worker, conforms};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 #[test]
 fn every_heap_conforms() {
@@ -18,7 +18,7 @@ fn the_objects_are_the_same_in_every_slot_and_a_tenth_of_them_is_kept() {
     let cells = [(worker.method("heap", "glibc"), &parameters[..])];
     let ended = Launch::new().alone(&worker, &cells, 2);
     assert!(ended.status.success() && ended.transcript.done, "{:?} {}", ended.status, ended.messages);
-    assert_eq!(ended.transcript.endings, Vec::<Ending>::new());
+    assert_eq!(ended.transcript.endings, Vec::<SideEnding>::new());
     let told = |slot, name: &str| ended.facts(slot)[name].parse::<u64>().unwrap();
     for name in ["objects", "live_bytes", "kept_bytes", "handed_objects", "freed_objects", "grown_bytes"] {
         let both: BTreeSet<u64> = (0..2).map(|slot| told(slot, name)).collect();

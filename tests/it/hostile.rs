@@ -7,14 +7,14 @@ use std::path::Path;
 
 use judge::across::{CompareOptions, Run, compare};
 use record::decision::Decision;
-use record::folder::{Part, RunFolder};
+use record::folder::{FramePart, RunFolder};
 use record::launches::LaunchRecord;
 use record::machine::environment::Environment;
 use record::state::State;
 use record::summary::{Comparison, Recommendation, Summary};
 use report::export::FORMATS;
 use report::terminal::{Screen, render};
-use report::view::{self, Taken, Wanted};
+use report::view::{self, ExportedCells, Wanted};
 use serde_json::{Value, json};
 use stats::rng::Seeded;
 
@@ -93,7 +93,7 @@ fn copied(from: &RunFolder, to: &Path, rng: &mut Seeded, one_in: u64) -> Option<
         folder.append_decision(&serde_json::from_value::<Decision>(value).ok()?).ok()?;
     }
     for record in from.launches().unwrap().records {
-        let mut parts: Vec<Part> = from.parts(&record).unwrap();
+        let mut parts: Vec<FramePart> = from.parts(&record).unwrap();
         let mut value = serde_json::to_value(&record).unwrap();
         spoil(&mut value, rng, one_in * 4);
         let mut record: LaunchRecord = serde_json::from_value(value).ok()?;
@@ -117,7 +117,7 @@ fn is_inert(summary: &Summary) {
         assert_eq!(steering(&text, &['\n']), None);
         assert!(text.lines().all(|l| l.chars().count() <= 80));
     }
-    let taken = Taken::new(summary, &[]);
+    let taken = ExportedCells::new(summary, &[]);
     for format in &FORMATS {
         let mut bytes = Vec::new();
         (format.write)(&taken, &mut bytes).unwrap();
@@ -258,7 +258,7 @@ fn very_many_cells_are_all_written() {
     group.best.clear();
     group.recommendation = Recommendation::Nothing;
     summary.groups.push(group);
-    let taken = Taken::new(&summary, &[]);
+    let taken = ExportedCells::new(&summary, &[]);
     for (format, rows) in [("csv", MANY + 1), ("ndjson", MANY), ("junit", MANY)] {
         let mut bytes = Vec::new();
         (FORMATS.iter().find(|f| f.name == format).unwrap().write)(&taken, &mut bytes).unwrap();

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use record::method::{Method, Role};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 use stats::rng::Seeded;
 
 use crate::support::errors;
@@ -98,15 +98,15 @@ impl Laboratory {
     }
 }
 
-fn endings(side: &Ended) -> &[Ending] {
+fn endings(side: &Ended) -> &[SideEnding] {
     side.transcript.as_ref().map_or(&[], |t| &t.endings)
 }
 
 /// The side's words on why it did not run through.
 fn said(side: &Ended) -> String {
     let words = endings(side).iter().map(|ending| match ending {
-        Ending::Skip { reason, .. } | Ending::Fail { reason, .. } => reason.clone(),
-        Ending::Crash { signal, phase, .. } => format!("{signal} in {phase}"),
+        SideEnding::Skip { reason, .. } | SideEnding::Fail { reason, .. } => reason.clone(),
+        SideEnding::Crash { signal, phase, .. } => format!("{signal} in {phase}"),
     });
     words.chain(Some(side.messages.clone())).filter(|w| !w.is_empty()).collect::<Vec<_>>().join("; ")
 }
@@ -183,7 +183,7 @@ impl Subject<'_> {
         let Some(at) = found.filter(|&at| at >= asked) else {
             return Ok(Outcome::NotReached);
         };
-        let crashed = endings(side).iter().any(|e| matches!(e, Ending::Crash { .. }));
+        let crashed = endings(side).iter().any(|e| matches!(e, SideEnding::Crash { .. }));
         if crashed && self.method.role == Role::Published {
             // The published programs check no call, and these repeat them: the crash line names the phase.
             return Ok(Outcome::Named);
@@ -193,7 +193,7 @@ impl Subject<'_> {
         }
         let words = said(side);
         if !words.is_empty() || !side.is_done() {
-            if endings(side).iter().any(|e| matches!(e, Ending::Skip { .. })) {
+            if endings(side).iter().any(|e| matches!(e, SideEnding::Skip { .. })) {
                 println!("skipped: {}: {words}", Named(self, case));
             }
             let named = errors::names(&words, &case.call);

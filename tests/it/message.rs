@@ -6,7 +6,7 @@ use crate::support::sides::{Launch, Worker, pagewise};
 use crate::support::victims::disturb_all;
 use crate::support::waiting::wait_until_at_work;
 use record::method::Method;
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 fn parameters<'a>(bytes: &'a str, wait: &'a str, pin: &'a str, ops: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![("bytes", bytes), ("ops", ops), ("wait", wait), ("pin", pin), ("threads", "2")]
@@ -41,7 +41,7 @@ fn every_message_comes_back_whole_between_different_builds() {
             let launch = Launch::new();
             let parameters = parameters(bytes, wait, "none", "40");
             let [first, second] = both(&launch, &a, &b, &[(method, &parameters)], 2);
-            if let Some(Ending::Skip { reason, .. }) = first.transcript.endings.first() {
+            if let Some(SideEnding::Skip { reason, .. }) = first.transcript.endings.first() {
                 let carries = [("udp", "65507"), ("posix-mq", "sysctl fs.mqueue.msgsize_max=65536")];
                 assert!(carries.iter().any(|(m, words)| *m == method.name && reason.contains(words)), "{reason}");
                 assert_eq!(bytes, "65536", "{}: {reason}", method.name);
@@ -83,7 +83,7 @@ fn pinned_sides_run_where_they_were_pinned() {
         let parameters = parameters("64", "block", pin, "100");
         let [a, b] = both(&launch, &worker, &worker, &[(worker.method("message", "futex-ring"), &parameters)], 2);
         if pin == "l3" && cpus < 2 {
-            assert!(matches!(a.transcript.endings[..], [Ending::Skip { .. }]));
+            assert!(matches!(a.transcript.endings[..], [SideEnding::Skip { .. }]));
             continue;
         }
         assert_eq!(a.facts(1)["cpus"], expected);
@@ -102,7 +102,7 @@ fn what_makes_no_sense_is_skipped_by_both_sides() {
         let launch = Launch::new();
         let parameters = parameters("64", wait, pin, "10");
         for side in both(&launch, &worker, &worker, &[(worker.method("message", name), &parameters)], 1) {
-            let [Ending::Skip { reason, .. }] = &side.transcript.endings[..] else { panic!("{name}: no skip") };
+            let [SideEnding::Skip { reason, .. }] = &side.transcript.endings[..] else { panic!("{name}: no skip") };
             assert!(reason.contains(words), "{reason}");
         }
     }
@@ -136,7 +136,7 @@ fn a_side_whose_peer_dies_ends_where_it_can_notice() {
             killed.child.wait().unwrap();
             let ended = survivor.end();
             assert!(!ended.status.success() && !ended.transcript.done, "{name}, {victim} killed");
-            let told = ended.transcript.endings.iter().any(|e| matches!(e, Ending::Fail { .. }));
+            let told = ended.transcript.endings.iter().any(|e| matches!(e, SideEnding::Fail { .. }));
             assert!(told || ended.messages.contains("rendezvous"), "{name}: {}", ended.messages);
             assert_eq!(launch.leftovers(), Vec::<PathBuf>::new(), "{name}, {victim} killed");
         }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use pagewise::worker::{self, carried};
-use record::transcript::{Ending, Transcript};
+use record::transcript::{SideEnding, Transcript};
 
 use crate::support::place::Place;
 use crate::support::skips::skip;
@@ -164,7 +164,7 @@ fn a_file_that_is_shorter_than_it_was_is_named() {
     );
     let asked = request("read", "readinto", &keys, "round=0 0\n");
     let told = heard(&run(workers.python(), &asked), &asked);
-    let [Ending::Fail { cell: 0, .. }] = told.endings.as_slice() else { panic!("{:?}", told.endings) };
+    let [SideEnding::Fail { cell: 0, .. }] = told.endings.as_slice() else { panic!("{:?}", told.endings) };
     assert!(words(&told, "digest").is_empty());
 }
 
@@ -269,7 +269,9 @@ fn what_the_machine_refuses_fails_its_cell_only() {
     let keys = "bytes=1152921504606846976\nrelease=dontneed\nbacking=cold\nidle_ms=1\nthreads=1\n";
     let two = format!("{}cell=1\nmethod=null\nbytes=4096\nround=0 0,1\n", request("fault", "touch", keys, ""));
     let transcript = heard(&run(workers.python(), &two), &two);
-    let [Ending::Fail { cell: 0, reason }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
+    let [SideEnding::Fail { cell: 0, reason }] = transcript.endings.as_slice() else {
+        panic!("{:?}", transcript.endings)
+    };
     assert!(reason.starts_with("mmap "), "{reason}");
     assert_eq!(transcript.samples.len(), 7);
 }
@@ -284,7 +286,9 @@ fn a_python_without_numpy_skips_what_needs_it() {
     let mut command = workers.python();
     command.env("PYTHONPATH", place.path());
     let transcript = heard(&run(command, &asked), &asked);
-    let [Ending::Skip { cell: 0, reason }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
+    let [SideEnding::Skip { cell: 0, reason }] = transcript.endings.as_slice() else {
+        panic!("{:?}", transcript.endings)
+    };
     assert!(reason.contains("python3-numpy") && reason.contains("--python"), "{reason}");
 }
 

@@ -3,7 +3,7 @@
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
 use crate::support::turns;
 use record::method::Method;
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 fn parameters<'a>(bytes: &'a str, cache: &'a str, place: &'a str) -> Vec<(&'a str, &'a str)> {
     let options = [("chunk", "4097"), ("ring_chunks", "2"), ("pipe_bytes", "65536")];
@@ -13,8 +13,8 @@ fn parameters<'a>(bytes: &'a str, cache: &'a str, place: &'a str) -> Vec<(&'a st
 }
 
 /// Whether the machine keeps temporary files in memory, where no file can be cold.
-fn skipped_for_tmpfs(endings: &[Ending]) -> bool {
-    endings.iter().any(|e| matches!(e, Ending::Skip { reason, .. } if reason.contains("tmpfs")))
+fn skipped_for_tmpfs(endings: &[SideEnding]) -> bool {
+    endings.iter().any(|e| matches!(e, SideEnding::Skip { reason, .. } if reason.contains("tmpfs")))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The `reset` methods, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::sides::{Ended, Launch, Worker, conforms};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 /// One launch of these methods: 4 MiB, every tenth page dirty.
 fn ended(methods: &[&str], image: &str, history: &str) -> Ended {
@@ -39,7 +39,7 @@ fn a_scan_without_write_protection_puts_back_for_ever_what_was_written_once() {
     let scanned = |history| {
         let ended = ended(&["scan-reset"], "zero", history);
         match ended.transcript.endings.first() {
-            Some(Ending::Skip { reason, .. }) => {
+            Some(SideEnding::Skip { reason, .. }) => {
                 crate::support::skips::skip(reason);
                 None
             }

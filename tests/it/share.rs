@@ -10,7 +10,7 @@ use crate::support::sides::{Launch, Worker, conforms, pagewise};
 use crate::support::waiting::wait_until_at_work;
 use pagewise::worker::carried;
 use record::method::{Method, Role};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 fn parameters<'a>(bytes: &'a str, index: &'a str, load: &'a str) -> Vec<(&'a str, &'a str)> {
     let options = [("ops", "20000"), ("clear_bytes", "1"), ("writeback", "none"), ("place", "disk"), ("pin", "none")];
@@ -174,7 +174,7 @@ fn write_back_is_proved_by_its_faults() {
     let mut parameters = parameters("262144", "xorshift", "0");
     parameters.iter_mut().find(|(key, _)| *key == "writeback").unwrap().1 = "periodic";
     let (ended, _) = launch.pair(&worker, &worker, &[(worker.method("share", "file-disk"), &parameters)], 1);
-    if let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() {
+    if let Some(SideEnding::Skip { reason, .. }) = ended.transcript.endings.first() {
         assert!(reason.contains("lies in memory"), "{reason}");
         return;
     }
@@ -194,7 +194,9 @@ fn a_directory_that_cannot_be_written_fails_the_cell_with_its_cause() {
     let request = |role| launch.request(&cells, Some(role), 2).replacen("directory=", "directory=/proc/nowhere", 1);
     let (a, b) = (launch.start(&worker, &request('a')), launch.start(&worker, &request('b')));
     let (a, b) = (a.end(), b.end());
-    let [Ending::Fail { cell: 0, reason }] = &a.transcript.endings[..] else { panic!("{:?}", a.transcript.endings) };
+    let [SideEnding::Fail { cell: 0, reason }] = &a.transcript.endings[..] else {
+        panic!("{:?}", a.transcript.endings)
+    };
     assert!(reason.contains("No such file") || reason.contains("Permission"), "{reason}");
     assert!(b.messages.contains("the other side ended"), "{}", b.messages);
 }
@@ -216,7 +218,9 @@ fn a_region_larger_than_the_file_system_fails_before_it_is_touched() {
     let first = launch.start(&worker, &launch.request(&cells, Some('a'), 1));
     let second = launch.start(&worker, &launch.request(&cells, Some('b'), 1));
     let (ended, _) = (first.end(), second.end());
-    let [Ending::Fail { reason, .. }] = &ended.transcript.endings[..] else { panic!("{:?}", ended.transcript.endings) };
+    let [SideEnding::Fail { reason, .. }] = &ended.transcript.endings[..] else {
+        panic!("{:?}", ended.transcript.endings)
+    };
     assert!(reason.contains("are needed"), "{reason}");
     assert!(!launch.leftovers().iter().any(|p| p.starts_with("/dev/shm")), "the object is left");
 }
@@ -285,7 +289,7 @@ fn c_and_java_share_a_file_both_ways() {
         let (a, b) = (start('a', java_first), start('b', !java_first));
         let (a, b) = (a.end(), b.end());
         assert!(a.transcript.done && b.transcript.done, "{name} {java_first}: {} {}", a.messages, b.messages);
-        if let Some(Ending::Skip { reason, .. }) = a.transcript.endings.first() {
+        if let Some(SideEnding::Skip { reason, .. }) = a.transcript.endings.first() {
             assert!(reason.contains("lies in memory"), "{reason}");
             continue;
         }

@@ -2,7 +2,7 @@
 
 use crate::support::sides::{Launch, Worker, conforms, pagewise, spoiled_cell};
 use crate::support::waiting::wait_until_at_work;
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 const OPTIONS: [(&str, &str); 8] = [
     ("sndbuf", "65536"),
@@ -34,9 +34,9 @@ fn every_byte_arrives_at_odd_sizes_between_different_workers() {
         for method in a.of("transfer").filter(|m| m.name != "null") {
             let launch = Launch::new();
             let (first, second) = launch.pair(&a, &b, &[(method, &parameters)], 2);
-            if let Some(Ending::Skip { reason, .. }) = first.transcript.endings.first() {
+            if let Some(SideEnding::Skip { reason, .. }) = first.transcript.endings.first() {
                 assert!(reason.contains("whole pages") || reason.contains("no right"), "{}: {reason}", method.name);
-                assert!(matches!(second.transcript.endings.first(), Some(Ending::Skip { .. })));
+                assert!(matches!(second.transcript.endings.first(), Some(SideEnding::Skip { .. })));
                 continue;
             }
             let receiver = if method.name == "limit" { &first } else { &second };
@@ -80,7 +80,7 @@ fn what_one_side_cannot_do_both_skip_and_the_launch_goes_on() {
         [(worker.method("transfer", "pipe-wide"), &odd), (worker.method("transfer", "pipe"), &good)];
     let (a, b) = launch.pair(&worker, &worker, &cells, 2);
     for side in [&a, &b] {
-        let [Ending::Skip { cell: 0, reason }] = &side.transcript.endings[..] else { panic!("not one skip") };
+        let [SideEnding::Skip { cell: 0, reason }] = &side.transcript.endings[..] else { panic!("not one skip") };
         assert!(reason.contains("131072"), "{reason}");
         assert!(side.transcript.samples.iter().all(|s| s.cell == 1) && !side.transcript.samples.is_empty());
     }
@@ -108,7 +108,7 @@ fn a_side_whose_peer_dies_ends_without_a_figure_for_what_was_cut() {
             let ended = survivor.end();
             assert!(!ended.status.success() && !ended.transcript.done, "{method}, {victim} killed");
             for ending in &ended.transcript.endings {
-                let Ending::Fail { reason, .. } = ending else { panic!("{ending:?}") };
+                let SideEnding::Fail { reason, .. } = ending else { panic!("{ending:?}") };
                 assert!(
                     reason.contains("the other side ended after") && reason.contains("of 33554432 bytes"),
                     "{reason}"
@@ -190,7 +190,7 @@ fn a_gift_is_new_pages_each_time_and_huge_blocks_are_huge() {
     parameters.iter_mut().filter(|(key, _)| *key == "pages").for_each(|p| p.1 = "huge");
     for name in ["vmsplice-gift", "pipe"] {
         let (a, b) = launch.pair(&worker, &worker, &[(worker.method("transfer", name), &parameters)], 3);
-        if let Some(Ending::Skip { reason, .. }) = a.transcript.endings.first() {
+        if let Some(SideEnding::Skip { reason, .. }) = a.transcript.endings.first() {
             assert!(reason.contains("pages=huge"), "{reason}");
             continue;
         }

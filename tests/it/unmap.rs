@@ -2,7 +2,7 @@
 
 use crate::support::sides::{Ended, Launch, Worker, conforms};
 use crate::support::skips::skip;
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 fn ended(worker: &Worker, methods: &[&str], running: &str, rounds: u32) -> Ended {
     let parameters = [("bytes", "1048576"), ("chunk", "65536"), ("running", running)];
@@ -26,7 +26,7 @@ fn other_threads_run_on_cpus_of_their_own_and_the_process_has_all_of_its_cpus_ba
     let worker = Worker::native("c-O3");
     let ended = ended(&worker, &["munmap", "dontneed", "mprotect", "mremap-move"], "2", 2);
     // Were a slot's pinning left behind, the next one would find too few CPUs and skip.
-    assert_eq!(ended.transcript.endings, Vec::<Ending>::new());
+    assert_eq!(ended.transcript.endings, Vec::<SideEnding>::new());
     for slot in 0..8 {
         let facts = ended.facts(slot);
         assert_eq!((facts["cpus"], facts["failed_calls"]), ("2", "0"), "{facts:?}");
@@ -39,7 +39,7 @@ fn more_running_threads_than_cpus_are_skipped_with_words_also_by_a_process_that_
     let worker = Worker::native("c-O3");
     for method in ["munmap", "exit", "limit"] {
         let ended = ended(&worker, &[method], "200", 2);
-        let [Ending::Skip { reason, .. }] = ended.transcript.endings.as_slice() else {
+        let [SideEnding::Skip { reason, .. }] = ended.transcript.endings.as_slice() else {
             if std::thread::available_parallelism().map_or(1, usize::from) >= 200 {
                 skip("this machine has 200 CPUs");
                 return;

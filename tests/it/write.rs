@@ -2,7 +2,7 @@
 
 use crate::support::sides::{Launch, Worker, conforms, spoiled_cell};
 use crate::support::skips::skip;
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 const PARAMETERS: [(&str, &str); 4] = [("bytes", "4096"), ("ops", "3"), ("order", "append"), ("file_bytes", "1048576")];
 
@@ -10,7 +10,7 @@ const PARAMETERS: [(&str, &str); 4] = [("bytes", "4096"), ("ops", "3"), ("order"
 fn obstacle(worker: &Worker) -> Option<String> {
     let cells = [(worker.method("write", "pwrite-fdatasync"), &PARAMETERS[..])];
     match Launch::new().alone(worker, &cells, 1).transcript.endings.into_iter().next() {
-        Some(Ending::Skip { reason, .. }) => Some(reason),
+        Some(SideEnding::Skip { reason, .. }) => Some(reason),
         _ => None,
     }
 }
@@ -46,7 +46,7 @@ fn a_folder_in_memory_makes_nothing_durable_and_is_skipped() {
     let worker = Worker::native("c-O3");
     let launch = Launch { folder, environment: Vec::new() };
     let ended = launch.alone(&worker, &[(worker.method("write", "dsync"), &PARAMETERS[..])], 1);
-    let [Ending::Skip { reason, .. }] = ended.transcript.endings.as_slice() else { panic!("not skipped") };
+    let [SideEnding::Skip { reason, .. }] = ended.transcript.endings.as_slice() else { panic!("not skipped") };
     assert!(reason.contains("lies in memory"), "{reason}");
     assert_eq!(launch.leftovers(), Vec::<std::path::PathBuf>::new());
 }

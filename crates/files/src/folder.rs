@@ -26,7 +26,7 @@ pub struct Folder {
 
 /// Type of a directory entry. Symbolic links, pipes, sockets and devices are `Other`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// Regular file.
     File,
     /// Directory.
@@ -37,11 +37,11 @@ pub enum Kind {
 
 /// Directory entry; a symbolic link describes itself.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct DirEntry {
     /// Name without its folder.
     pub name: OsString,
     /// Type.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Size in bytes.
     pub bytes: u64,
     /// Last change of the content.
@@ -346,11 +346,11 @@ impl Folder {
         names(self.descriptor.as_fd()).map_err(|error| Error::new("read", &self.path, error))
     }
 
-    /// Entry of this name.
+    /// DirEntry of this name.
     ///
     /// # Errors
     /// There is none.
-    pub fn entry(&self, name: impl AsRef<Path>) -> Result<Entry> {
+    pub fn entry(&self, name: impl AsRef<Path>) -> Result<DirEntry> {
         let plain = self.plain("read", name.as_ref())?;
         let stat = statat(&self.descriptor, plain, AtFlags::SYMLINK_NOFOLLOW);
         let stat = stat.map_err(|error| self.cannot("read", name.as_ref(), error))?;
@@ -361,7 +361,7 @@ impl Folder {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn entries(&self) -> Result<Vec<Entry>> {
+    pub fn entries(&self) -> Result<Vec<DirEntry>> {
         Ok(self.names()?.iter().filter_map(|name| self.entry(name).ok()).collect())
     }
 
@@ -409,16 +409,16 @@ fn unsafe_at(path: &Path, above: &Path) -> Error {
     Error::new("use", path, io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
-fn entry(name: OsString, stat: &Stat) -> Entry {
+fn entry(name: OsString, stat: &Stat) -> DirEntry {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        _ => Kind::Other,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        _ => EntryKind::Other,
     };
     let since = Duration::new(stat.st_mtime.try_into().unwrap_or(0), stat.st_mtime_nsec.try_into().unwrap_or(0));
     let ownership = Access::of_stat(stat).ownership();
     let bytes = stat.st_size.try_into().unwrap_or(0);
-    Entry { name, kind, bytes, modified: SystemTime::UNIX_EPOCH + since, ownership }
+    DirEntry { name, kind, bytes, modified: SystemTime::UNIX_EPOCH + since, ownership }
 }
 
 fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {

@@ -18,7 +18,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-pub use folder::{Entry, Folder, Kind};
+pub use folder::{DirEntry, EntryKind, Folder};
 pub use input::{open_input, read_input, read_input_text};
 pub use output::Output;
 /// An open file.
@@ -43,7 +43,7 @@ impl Error {
         Error { doing, path: path.to_owned(), source: source.into() }
     }
 
-    /// Kind of the cause: `NotFound`, `FileTooLarge`, `InvalidInput` (no regular file), `PermissionDenied`, …
+    /// EntryKind of the cause: `NotFound`, `FileTooLarge`, `InvalidInput` (no regular file), `PermissionDenied`, …
     pub fn kind(&self) -> io::ErrorKind {
         self.source.kind()
     }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use files::{Access, Folder, Kind, Output, Ownership};
+use files::{Access, EntryKind, Folder, Output, Ownership};
 
 fn place() -> (tempfile::TempDir, Folder) {
     let place = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ fn no_link_is_followed_and_none_of_its_targets_is_touched() {
     assert!(folder.read("link/theirs", 99).is_err() && folder.read("file", 99).is_err());
     assert!(folder.edit("file").is_err() && folder.folder("link").is_err() && folder.make_folder("link").is_err());
     assert!(folder.read("../x", 9).is_err() && folder.write("../x", b"").is_err() && folder.remove("..").is_err());
-    assert_eq!(folder.entry("link").unwrap().kind, Kind::Other);
+    assert_eq!(folder.entry("link").unwrap().kind, EntryKind::Other);
     folder.write("file", b"mine").unwrap();
     folder.remove("link").unwrap();
     assert_eq!(fs::read_to_string(target.path().join("theirs")).unwrap(), "theirs");

@@ -15,7 +15,7 @@ use crate::estimate::{LEVEL, alone, shown};
 use crate::evidence::Evidence;
 use crate::footprint::memory_bytes;
 use crate::groups::Group;
-use crate::pairs::{Column, points};
+use crate::pairs::{PairedCost, points};
 
 /// The claims of a group: methods are ranked within one kind only.
 pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widened: f64) -> Result<Vec<BestClaim>> {
@@ -49,7 +49,7 @@ fn claim(
 ) -> Option<BestClaim> {
     let group = judged.group;
     let evidence_of = |cell: usize| evidence.cells.get(&cell);
-    let contrast = |a: usize, b: usize| points(evidence_of(a)?, evidence_of(b)?, measure, Column::Wall);
+    let contrast = |a: usize, b: usize| points(evidence_of(a)?, evidence_of(b)?, measure, PairedCost::Wall);
     let reference = group.baseline.filter(|b| cells.contains(b)).or_else(|| cells.first().copied())?;
     let launched = |c: usize| contrast(reference, c).is_some_and(|points| points.len() >= LEAST_POINTS);
     let ranked: Vec<usize> = cells.iter().copied().filter(|&c| c == reference || launched(c)).collect();
@@ -62,7 +62,7 @@ fn claim(
     let outside = || {
         let baseline = group.baseline.filter(|_| base.is_none())?;
         let level = simultaneous(level_of(judged, measure, [leader, baseline]), ranked.len());
-        Some(alone(evidence_of(baseline)?, evidence_of(leader)?, measure, Column::Wall, level)?.widened(widened))
+        Some(alone(evidence_of(baseline)?, evidence_of(leader)?, measure, PairedCost::Wall, level)?.widened(widened))
     };
     let over_baseline = ranking.claim.or_else(outside).map(|ratio| unmoved(&ratio));
     let (mut within, mut unsettled) = (Vec::new(), Vec::new());

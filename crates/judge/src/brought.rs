@@ -11,7 +11,7 @@ use record::state::{Stage, State};
 use record::transcript::{COLUMNS, Counts, Read, Transcript};
 
 use crate::checks::{Checks, DigestsSeen};
-use crate::laws::Laws;
+use crate::laws::PlacedLaws;
 use crate::slots::{Slot, SlotValues, added, counts_of, overall, slots};
 
 /// Figures of one phase or total in one launch, round by round.
@@ -75,7 +75,7 @@ pub struct Brought {
 pub(crate) struct CellBrought {
     /// Its number in the plan.
     pub cell: usize,
-    /// Laws, facts and phases.
+    /// PlacedLaws, facts and phases.
     pub checks: Checks,
     /// Its digests, where it must have some.
     pub digests: Option<DigestsSeen>,
@@ -151,7 +151,7 @@ impl Brought {
             let has_content =
                 matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
             let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
-            let mut laws = Laws::placed(&method.laws, parameters, about);
+            let mut laws = PlacedLaws::placed(&method.laws, parameters, about);
             for slot in &slots {
                 let proves = record.proves(slot.round);
                 laws.ask(&SlotValues { slot, parameters, about }, record.launch, proves);

@@ -7,7 +7,7 @@ use record::machine::environment::Environment;
 use record::outcome::{Cause, Outcome, Status};
 use record::plan::PlannedCell;
 use record::state::State;
-use record::summary::{CellSummary, Footprint, LaunchValues, LawSummary, Proof, SteadySummary};
+use record::summary::{CellSummary, FactProof, Footprint, LaunchValues, LawSummary, SteadySummary};
 use stats::quantile::median;
 use stats::steady::{Label, TOLERANCE, steadiness};
 
@@ -60,7 +60,7 @@ pub(crate) fn summary_of_cell(
     let named_phase =
         |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
     let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { samples: s.samples, broken: s.broken }));
-    let proofs: BTreeMap<String, Proof> =
+    let proofs: BTreeMap<String, FactProof> =
         mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect();
     Ok(CellSummary {
         cell: planned.cell.name(),
@@ -131,8 +131,8 @@ impl LastCache {
     }
 }
 
-fn footprint(proofs: &BTreeMap<String, Proof>, cache: LastCache) -> Option<Footprint> {
-    let Some(Proof::Number { max: bytes, .. }) = proofs.get(FOOTPRINT) else { return None };
+fn footprint(proofs: &BTreeMap<String, FactProof>, cache: LastCache) -> Option<Footprint> {
+    let Some(FactProof::Number { max: bytes, .. }) = proofs.get(FOOTPRINT) else { return None };
     Some(Footprint { bytes: *bytes, against_cache: cache.word(*bytes).to_owned() })
 }
 

@@ -6,7 +6,7 @@ use record::expression::Holding;
 use record::method::Method;
 use record::outcome::{Outcome, Status};
 
-use crate::slots::{Timed, counts_of};
+use crate::slots::{TimedPhase, counts_of};
 
 /// The share of samples that may break a level (a law about a time) before the cell is untrusted.
 const LEVEL_TOLERANCE: f64 = 0.25;
@@ -117,7 +117,7 @@ impl Checks {
     pub(crate) fn phases(
         &mut self,
         method: &Method,
-        (seen, twice): (&[Timed], Option<&str>),
+        (seen, twice): (&[TimedPhase], Option<&str>),
         may_lack: &[String],
         launch: usize,
     ) {

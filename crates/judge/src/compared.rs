@@ -14,7 +14,7 @@ use crate::estimate::{LEVEL, against, level, shown};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::flags::{distrust, stolen};
 use crate::groups::Group;
-use crate::pairs::{Column, points};
+use crate::pairs::{PairedCost, points};
 
 /// The ratios of a group's cells to its baseline.
 pub(crate) struct Judged<'a> {
@@ -27,7 +27,7 @@ impl<'a> Judged<'a> {
     pub fn of(state: &State, evidence: &Evidence, group: &'a Group<'a>) -> Judged<'a> {
         let level = level(state, &group.experiment.name);
         let columns = |measure: usize| {
-            [Column::Wall, Column::Cpu, Column::Faults].map(|which| match group.baseline {
+            [PairedCost::Wall, PairedCost::Cpu, PairedCost::Faults].map(|which| match group.baseline {
                 Some(base) => against(state, evidence, group, base, (measure, which), level),
                 None => BTreeMap::new(),
             })
@@ -98,7 +98,8 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
             let verdict =
                 wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin));
             let doubt = wall.filter(|_| phase == group.experiment.headline()).and_then(|e| {
-                let logs: Vec<f64> = points(base, mine, measure, Column::Wall)?.iter().map(|point| point.log).collect();
+                let logs: Vec<f64> =
+                    points(base, mine, measure, PairedCost::Wall)?.iter().map(|point| point.log).collect();
                 doubt(&e, verdict, &logs, aa)
             });
             let comparison = Comparison {

@@ -11,7 +11,7 @@ use stats::moderated::Prior;
 
 use crate::evidence::{CellEvidence, Evidence};
 use crate::groups::Group;
-use crate::pairs::{Column, points};
+use crate::pairs::{PairedCost, points};
 
 /// Confidence of the intervals that are shown, but where precision itself ended the run.
 pub(crate) const LEVEL: f64 = CONFIDENCE;
@@ -45,7 +45,7 @@ pub(crate) fn against(
     evidence: &Evidence,
     group: &Group,
     base: usize,
-    (measure, which): (usize, Column),
+    (measure, which): (usize, PairedCost),
     level: f64,
 ) -> BTreeMap<usize, Estimate> {
     let Some(base_evidence) = evidence.cells.get(&base) else { return BTreeMap::new() };
@@ -70,7 +70,7 @@ pub(crate) fn alone(
     base: &CellEvidence,
     other: &CellEvidence,
     measure: usize,
-    which: Column,
+    which: PairedCost,
     level: f64,
 ) -> Option<Estimate> {
     estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()

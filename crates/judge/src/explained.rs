@@ -15,7 +15,7 @@ use crate::estimate::shown;
 use crate::evidence::Evidence;
 use crate::evidence::one_by_one;
 use crate::groups::groups;
-use crate::pairs::{Column, numbered};
+use crate::pairs::{PairedCost, numbered};
 use crate::summarise::replay_with_evidence;
 
 /// One launch of a comparison.
@@ -123,7 +123,7 @@ fn launches(
     measure: Option<usize>,
 ) -> Vec<(usize, stats::estimate::Point)> {
     let pair = evidence.cells.get(&base).zip(evidence.cells.get(&cell)).zip(measure);
-    pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, Column::Wall)).unwrap_or_default()
+    pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, PairedCost::Wall)).unwrap_or_default()
 }
 
 fn student(logs: &[f64], level: f64) -> Option<Shown> {

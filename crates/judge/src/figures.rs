@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use crate::checks::FactSeen;
 use crate::evidence::{CellLaunch, Figures};
-use crate::pairs::{Column, column};
-use record::summary::{Distribution, LatencySummary, Levels, PhaseSummary, Proof};
+use crate::pairs::{PairedCost, column};
+use record::summary::{Distribution, FactProof, LatencySummary, Levels, PhaseSummary};
 use stats::absolute::absolute;
 use stats::interval::CONFIDENCE;
 use stats::levels::two_levels;
 use stats::quantile::median;
 
-pub(super) fn proof(fact: &FactSeen) -> Proof {
+pub(super) fn proof(fact: &FactSeen) -> FactProof {
     match fact {
-        FactSeen::Numbers(min, max, samples) => Proof::Number { min: *min, max: *max, samples: *samples },
-        FactSeen::Words(words) => Proof::Words(words.iter().cloned().collect()),
+        FactSeen::Numbers(min, max, samples) => FactProof::Number { min: *min, max: *max, samples: *samples },
+        FactSeen::Words(words) => FactProof::Words(words.iter().cloned().collect()),
     }
 }
 
-fn distribution(launches: &[CellLaunch], measure: usize, which: Column) -> Option<Distribution> {
+fn distribution(launches: &[CellLaunch], measure: usize, which: PairedCost) -> Option<Distribution> {
     let values = launches.iter().map(|l| column(&l.measures[measure], which)).filter(|v| !v.is_empty());
     let mut values: Vec<Vec<f64>> = values.map(<[f64]>::to_vec).collect();
     let figures = absolute(&mut values, CONFIDENCE).ok()?;
@@ -43,13 +43,13 @@ fn per_unit(all: &Distribution, units: f64) -> Distribution {
 }
 
 pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<PhaseSummary> {
-    let wall_ns = distribution(launches, measure, Column::Wall)?;
+    let wall_ns = distribution(launches, measure, PairedCost::Wall)?;
     let with: Vec<&Figures> = launches.iter().map(|l| &l.measures[measure]).filter(|f| !f.wall_ns.is_empty()).collect();
     let mean = |name: &str| with.iter().filter_map(|f| f.mean(name)).sum::<f64>() / with.len() as f64;
     let (ops, bytes) = (mean("ops"), mean("bytes"));
     Some(PhaseSummary {
         wall_ns,
-        cpu_ns: distribution(launches, measure, Column::Cpu)?,
+        cpu_ns: distribution(launches, measure, PairedCost::Cpu)?,
         per_unit_ns: per_unit(&wall_ns, ops.max(1.0)),
         bytes_per_second: (bytes > 0.0 && wall_ns.median > 0.0).then(|| bytes / (wall_ns.median / 1e9)),
         user_ns: mean("user_ns"),

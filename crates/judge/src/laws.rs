@@ -11,20 +11,20 @@ use crate::slots::{SlotValues, counts_of};
 
 /// Value of a name or an expression in a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Worth {
+enum OperandValue {
     Number(i64),
     Missing,
     /// Too large, or no number: the law itself finds out.
     Unsure,
 }
 
-/// Place of the values of one name in a law.
-struct Place<'a> {
+/// Operand of the values of one name in a law.
+struct Operand<'a> {
     name: &'a str,
     /// A phase and the number of its column, for slots that have the phase.
     column: Option<(&'a str, usize)>,
     /// For slots that have neither that phase nor a fact of that name.
-    kept: Worth,
+    kept: OperandValue,
     /// The parameter's own word.
     word: Option<&'a str>,
 }
@@ -32,22 +32,22 @@ struct Place<'a> {
 /// One law with the places of the names of each of its conditions and of its sides, in the order in which they stand there.
 struct Placed<'a> {
     law: &'a Law,
-    when: Vec<Vec<Place<'a>>>,
-    sides: Vec<Place<'a>>,
+    when: Vec<Vec<Operand<'a>>>,
+    sides: Vec<Operand<'a>>,
     seen: LawSeen,
 }
 
 /// All laws of a method in one launch.
-pub(crate) struct Laws<'a>(Vec<Placed<'a>>);
+pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
 
-impl<'a> Laws<'a> {
+impl<'a> PlacedLaws<'a> {
     /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
     pub fn placed(
         laws: &'a [Law],
         parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
-    ) -> Laws<'a> {
-        let place = |name: &'a str| Place::named(name, parameters, about);
+    ) -> PlacedLaws<'a> {
+        let place = |name: &'a str| Operand::named(name, parameters, about);
         let pair = |a: &'a Expression, b: &'a Expression| {
             let mut names = Vec::new();
             a.names(&mut names);
@@ -64,7 +64,7 @@ impl<'a> Laws<'a> {
             sides: pair(&law.left, &law.right),
             seen: LawSeen::default(),
         };
-        Laws(laws.iter().map(placed).collect())
+        PlacedLaws(laws.iter().map(placed).collect())
     }
 
     /// Holds every law against one slot. In a round without proofs those that need one are not asked.
@@ -86,49 +86,51 @@ impl<'a> Laws<'a> {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> Operand<'a> {
     fn named(
         name: &'a str,
         parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
-    ) -> Place<'a> {
+    ) -> Operand<'a> {
         let number = |column: &str| COLUMNS.iter().position(|known| *known == column);
         let column = name.rsplit_once('.').and_then(|(phase, column)| Some((phase, number(column)?)));
         let word = parameters.get(name).map(String::as_str);
         let text = word.or_else(|| about.and_then(|a| a.get(name)).map(String::as_str));
-        Place { name, column, kept: text.map_or(Worth::Missing, worth), word }
+        Operand { name, column, kept: text.map_or(OperandValue::Missing, worth), word }
     }
 
     fn fact<'s>(&self, values: &SlotValues<'s>) -> Option<&'s str> {
         values.slot.facts.iter().find(|(name, _)| name == self.name).map(|(_, value)| value.as_str())
     }
 
-    fn worth(&self, values: &SlotValues) -> Worth {
+    fn worth(&self, values: &SlotValues) -> OperandValue {
         let counts = self.column.and_then(|(phase, column)| Some((counts_of(&values.slot.phases, phase)?, column)));
         match counts {
-            Some((counts, column)) => i64::try_from(counts.to_array()[column]).map_or(Worth::Unsure, Worth::Number),
+            Some((counts, column)) => {
+                i64::try_from(counts.to_array()[column]).map_or(OperandValue::Unsure, OperandValue::Number)
+            }
             None => self.fact(values).map_or(self.kept, worth),
         }
     }
 }
 
-fn worth(text: &str) -> Worth {
-    text.parse().map_or(Worth::Unsure, Worth::Number)
+fn worth(text: &str) -> OperandValue {
+    text.parse().map_or(OperandValue::Unsure, OperandValue::Number)
 }
 
 /// Values of both sides of a relation.
-fn both(a: &Expression, b: &Expression, places: &[Place], values: &SlotValues) -> (Worth, Worth) {
+fn both(a: &Expression, b: &Expression, places: &[Operand], values: &SlotValues) -> (OperandValue, OperandValue) {
     let mut places = places.iter();
-    let mut next = || places.next().map_or(Worth::Unsure, |place| place.worth(values));
+    let mut next = || places.next().map_or(OperandValue::Unsure, |place| place.worth(values));
     (value(a, &mut next), value(b, &mut next))
 }
 
-fn value(side: &Expression, next: &mut impl FnMut() -> Worth) -> Worth {
+fn value(side: &Expression, next: &mut impl FnMut() -> OperandValue) -> OperandValue {
     match side {
-        Expression::Number(number) => i64::try_from(*number).map_or(Worth::Unsure, Worth::Number),
+        Expression::Number(number) => i64::try_from(*number).map_or(OperandValue::Unsure, OperandValue::Number),
         Expression::Name(_) => next(),
         Expression::Pair(a, operator, b) => match (value(a, next), value(b, next)) {
-            (Worth::Number(a), Worth::Number(b)) => {
+            (OperandValue::Number(a), OperandValue::Number(b)) => {
                 let result = match operator {
                     '+' => a.checked_add(b),
                     '-' => a.checked_sub(b),
@@ -136,10 +138,10 @@ fn value(side: &Expression, next: &mut impl FnMut() -> Worth) -> Worth {
                     '/' => a.checked_div(b),
                     _ => a.checked_rem(b),
                 };
-                result.map_or(Worth::Unsure, Worth::Number)
+                result.map_or(OperandValue::Unsure, OperandValue::Number)
             }
-            (Worth::Unsure, _) | (_, Worth::Unsure) => Worth::Unsure,
-            _ => Worth::Missing,
+            (OperandValue::Unsure, _) | (_, OperandValue::Unsure) => OperandValue::Unsure,
+            _ => OperandValue::Missing,
         },
     }
 }
@@ -148,14 +150,14 @@ impl Placed<'_> {
     /// Tells whether it holds or is not asked; none where the law itself must tell.
     fn holding(&self, values: &SlotValues, proves: bool) -> Option<Holding> {
         // An operand without a value breaks a law in a round that proves.
-        let lacking = |pair: (Worth, Worth)| {
-            (!proves && pair.0 != Worth::Unsure && pair.1 != Worth::Unsure).then_some(Holding::NotAsked)
+        let lacking = |pair: (OperandValue, OperandValue)| {
+            (!proves && pair.0 != OperandValue::Unsure && pair.1 != OperandValue::Unsure).then_some(Holding::NotAsked)
         };
         for (condition, places) in self.law.when.iter().zip(&self.when) {
             let applies = match condition {
                 Condition::Word(_, word) => places[0].word.or_else(|| places[0].fact(values)) == Some(word),
                 Condition::Related(a, relation, b) => match both(a, b, places, values) {
-                    (Worth::Number(a), Worth::Number(b)) => relation.holds(a.into(), b.into()),
+                    (OperandValue::Number(a), OperandValue::Number(b)) => relation.holds(a.into(), b.into()),
                     pair => return lacking(pair),
                 },
             };
@@ -164,7 +166,7 @@ impl Placed<'_> {
             }
         }
         match both(&self.law.left, &self.law.right, &self.sides, values) {
-            (Worth::Number(a), Worth::Number(b)) => {
+            (OperandValue::Number(a), OperandValue::Number(b)) => {
                 self.law.relation.holds(a.into(), b.into()).then_some(Holding::Holds)
             }
             pair => lacking(pair),

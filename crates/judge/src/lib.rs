@@ -41,4 +41,4 @@ mod warnings;
 pub use cells::LastCache;
 pub use notes::notes;
 pub use precision::{half_widths, launch_logs, twins};
-pub use summarise::{Circumstances, KEPT, Kept, judged, kept_scores, replay, replay_by, summarise};
+pub use summarise::{Circumstances, KEPT, KeptScores, judged, kept_scores, replay, replay_by, summarise};

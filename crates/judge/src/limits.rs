@@ -12,7 +12,7 @@ use crate::compared::sound;
 use crate::estimate::{LEVEL, against, alone, level, shown};
 use crate::evidence::Evidence;
 use crate::groups::Group;
-use crate::pairs::Column;
+use crate::pairs::PairedCost;
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to
 /// be faster than it, which then takes its place for the run.
@@ -34,7 +34,7 @@ pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group, w
     let level = simultaneous(LEVEL, others.len());
     let against = |a: usize, b: usize| {
         let (b, a) = evidence.cells.get(&b).zip(evidence.cells.get(&a))?;
-        Some(alone(b, a, measure, Column::Wall, level)?.widened(widened))
+        Some(alone(b, a, measure, PairedCost::Wall, level)?.widened(widened))
     };
     let Some(&first) = limits.first() else { return Ok(None) };
     // Limits are candidates for one place and take part in few launches: which is the least needs no interval.
@@ -88,7 +88,7 @@ pub(crate) fn shares(
         let kind = cells[best].group.clone();
         let level = level(state, &summary.experiment);
         for (measure, name) in group.experiment.measures().enumerate() {
-            let ratios = against(state, evidence, group, best, (measure, Column::Wall), level);
+            let ratios = against(state, evidence, group, best, (measure, PairedCost::Wall), level);
             for (cell, ratio) in ratios {
                 if cells[cell].group == kind
                     && cells[cell].role != Role::Null

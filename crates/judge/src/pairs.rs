@@ -9,22 +9,22 @@ use crate::evidence::{CellEvidence, CellLaunch, Figures};
 
 /// Cost of a column in each round.
 #[derive(Clone, Copy)]
-pub(crate) enum Column {
+pub(crate) enum PairedCost {
     Wall,
     Cpu,
     Faults,
 }
 
-pub(crate) fn column(figures: &Figures, column: Column) -> &[f64] {
+pub(crate) fn column(figures: &Figures, column: PairedCost) -> &[f64] {
     match column {
-        Column::Wall => &figures.wall_ns,
-        Column::Cpu => &figures.cpu_ns,
-        Column::Faults => &figures.minor_faults,
+        PairedCost::Wall => &figures.wall_ns,
+        PairedCost::Cpu => &figures.cpu_ns,
+        PairedCost::Faults => &figures.minor_faults,
     }
 }
 
 /// Results of a launch for both: round by round where they shared a process, otherwise each side by itself.
-struct Row<'a> {
+struct LaunchPair<'a> {
     paired: bool,
     base: Cow<'a, [f64]>,
     mine: Cow<'a, [f64]>,
@@ -36,10 +36,10 @@ pub(crate) fn numbered(
     a: &CellEvidence,
     b: &CellEvidence,
     measure: usize,
-    which: Column,
+    which: PairedCost,
 ) -> Option<Vec<(usize, Point)>> {
     let by_block: BTreeMap<i32, &CellLaunch> = a.launches.iter().rev().map(|l| (l.block, l)).collect();
-    let mut rows: Vec<(usize, Row)> = Vec::new();
+    let mut rows: Vec<(usize, LaunchPair)> = Vec::new();
     for mine in &b.launches {
         let Some(base) = by_block.get(&mine.block) else { continue };
         let row = row(base, mine, measure, which);
@@ -52,27 +52,27 @@ pub(crate) fn numbered(
 }
 
 /// The same without the numbers.
-pub(crate) fn points(a: &CellEvidence, b: &CellEvidence, measure: usize, which: Column) -> Option<Vec<Point>> {
+pub(crate) fn points(a: &CellEvidence, b: &CellEvidence, measure: usize, which: PairedCost) -> Option<Vec<Point>> {
     Some(numbered(a, b, measure, which)?.into_iter().map(|(_, point)| point).collect())
 }
 
-fn row<'a>(base: &'a CellLaunch, mine: &'a CellLaunch, measure: usize, which: Column) -> Row<'a> {
+fn row<'a>(base: &'a CellLaunch, mine: &'a CellLaunch, measure: usize, which: PairedCost) -> LaunchPair<'a> {
     let (x, y) = (column(&base.measures[measure], which), column(&mine.measures[measure], which));
     let whole = x.len() == base.rounds.len() && y.len() == mine.rounds.len();
     if base.launch != mine.launch || !whole {
-        return Row { paired: false, base: x.into(), mine: y.into() };
+        return LaunchPair { paired: false, base: x.into(), mine: y.into() };
     }
     if base.rounds == mine.rounds {
-        return Row { paired: true, base: x.into(), mine: y.into() };
+        return LaunchPair { paired: true, base: x.into(), mine: y.into() };
     }
     // Who takes part in fewer rounds is compared with the other's figures of just these.
     let of_round: BTreeMap<i32, f64> = base.rounds.iter().copied().zip(x.iter().copied()).collect();
     let both = mine.rounds.iter().zip(y).filter_map(|(round, mine)| Some((*of_round.get(round)?, *mine)));
     let (base, mine): (Vec<f64>, Vec<f64>) = both.unzip();
-    Row { paired: true, base: base.into(), mine: mine.into() }
+    LaunchPair { paired: true, base: base.into(), mine: mine.into() }
 }
 
-fn of_rounds(row: &Row) -> Option<Point> {
+fn of_rounds(row: &LaunchPair) -> Option<Point> {
     let logs = |costs: &[f64]| costs.iter().map(|cost| cost.ln()).collect::<Vec<_>>();
     if row.paired {
         Point::of_rounds(&row.mine.iter().zip(row.base.iter()).map(|(m, b)| (m / b).ln()).collect::<Vec<_>>()).ok()
@@ -81,7 +81,7 @@ fn of_rounds(row: &Row) -> Option<Point> {
     }
 }
 
-fn of_means(row: &Row) -> Option<Point> {
+fn of_means(row: &LaunchPair) -> Option<Point> {
     let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
     let log = (mean(&row.mine) / mean(&row.base)).ln();
     log.is_finite().then(|| Point { log, rounds: row.base.len().min(row.mine.len()), round_variance: 0.0 })

@@ -8,7 +8,7 @@ use record::summary::Estimate;
 use crate::estimate::{against, level, shown};
 use crate::evidence::Evidence;
 use crate::groups::groups;
-use crate::pairs::{Column, points};
+use crate::pairs::{PairedCost, points};
 
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
@@ -18,7 +18,7 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
             continue;
         };
         let Some(base) = group.baseline else { continue };
-        let ratios = against(state, evidence, &group, base, (measure, Column::Wall), level(state, experiment));
+        let ratios = against(state, evidence, &group, base, (measure, PairedCost::Wall), level(state, experiment));
         // How wide the floor's ratio is does not matter: nobody chooses it.
         let is_null = |c: &usize| state.cells[*c].method.role == Role::Null;
         let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
@@ -51,7 +51,7 @@ pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)>
         let Some((base, measure)) = group.baseline.zip(measure) else { continue };
         let Some(base_evidence) = evidence.cells.get(&base) else { continue };
         for cell in group.cells.iter().copied().chain(group.twin).filter(|c| *c != base) {
-            let all = evidence.cells.get(&cell).and_then(|e| points(base_evidence, e, measure, Column::Wall));
+            let all = evidence.cells.get(&cell).and_then(|e| points(base_evidence, e, measure, PairedCost::Wall));
             found.extend(all.map(|all| (cell, all.iter().map(|point| point.log).collect())));
         }
     }
@@ -65,10 +65,10 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
         let ratios =
-            against(state, evidence, &group, base, (measure, Column::Wall), level(state, &group.experiment.name));
+            against(state, evidence, &group, base, (measure, PairedCost::Wall), level(state, &group.experiment.name));
         let Some(ratio) = ratios.get(&twin) else { continue };
         let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };
-        let launches = points(base, twin, measure, Column::Wall).unwrap_or_default();
+        let launches = points(base, twin, measure, PairedCost::Wall).unwrap_or_default();
         found.push((shown(ratio), launches.iter().map(|point| point.log).collect()));
     }
     found

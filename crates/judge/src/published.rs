@@ -2,25 +2,25 @@
 
 use record::published::{Figure, Published};
 use record::sizes::parse_size;
-use record::summary::{CellSummary, Distribution, LaunchValues, PhaseSummary, Proof, Summary};
+use record::summary::{CellSummary, Distribution, FactProof, LaunchValues, PhaseSummary, Summary};
 use stats::estimate::LEAST_POINTS;
 use stats::interval::CONFIDENCE;
 use stats::t::t_interval;
 
 /// One published figure and one cell that repeats it.
 #[derive(Clone, Copy, Debug)]
-pub struct Repeated<'a> {
+pub struct RepeatedFigure<'a> {
     /// The figure.
     pub figure: &'a Figure,
     /// The cell; absent where the run has none.
     pub cell: Option<&'a CellSummary>,
     /// Our figure; absent where the cell has none.
-    pub here: Option<Here>,
+    pub here: Option<OwnFigure>,
 }
 
 /// Our figure in the published unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Here {
+pub struct OwnFigure {
     /// Its value.
     pub value: f64,
     /// Its interval at 95 %; absent with too few launches, and of a count.
@@ -32,12 +32,12 @@ pub struct Here {
 }
 
 /// Every figure of an article, in its order, with the cells of a run that repeat it.
-pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeated<'a>> {
+pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<RepeatedFigure<'a>> {
     let mut rows = Vec::new();
     for figure in &article.figures {
         let cells = matching(figure, &figure.cell, summary);
-        rows.extend(cells.is_empty().then_some(Repeated { figure, cell: None, here: None }));
-        rows.extend(cells.into_iter().map(|cell| Repeated {
+        rows.extend(cells.is_empty().then_some(RepeatedFigure { figure, cell: None, here: None }));
+        rows.extend(cells.into_iter().map(|cell| RepeatedFigure {
             figure,
             cell: Some(cell),
             here: here(figure, cell, summary),
@@ -46,14 +46,14 @@ pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeate
     rows
 }
 
-fn here(figure: &Figure, cell: &CellSummary, summary: &Summary) -> Option<Here> {
+fn here(figure: &Figure, cell: &CellSummary, summary: &Summary) -> Option<OwnFigure> {
     let (value, interval) = match &figure.against {
         Some(selector) => divided(figure, (cell, matching(figure, selector, summary).first().copied()?))?,
         None => ours(figure, cell)?,
     };
     let times = ["wall_ns", "cpu_ns", "user_ns", "system_ns", "cpu_percent"];
     let is_count = interval.is_none() && !times.contains(&figure.column.as_str());
-    Some(Here { value, interval, is_count, ratio: (figure.value != 0.0).then(|| value / figure.value) })
+    Some(OwnFigure { value, interval, is_count, ratio: (figure.value != 0.0).then(|| value / figure.value) })
 }
 
 /// Our cells of a selector and a figure's parameters: one, or one of each worker of a family.
@@ -104,10 +104,10 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
         "voluntary_switches" => counted(phase.voluntary_switches),
         "involuntary_switches" => counted(phase.involuntary_switches),
         fact => match cell.proofs.get(fact)? {
-            Proof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
-            Proof::Number { max, .. } if figure.unit == "sectors" => counted(*max as f64 / 512.0),
-            Proof::Number { max, .. } => counted(*max as f64),
-            Proof::Words(_) => None,
+            FactProof::Number { max, .. } if figure.unit == "KiB" => counted(*max as f64 / 1024.0),
+            FactProof::Number { max, .. } if figure.unit == "sectors" => counted(*max as f64 / 512.0),
+            FactProof::Number { max, .. } => counted(*max as f64),
+            FactProof::Words(_) => None,
         },
     }
 }

@@ -8,7 +8,7 @@ use record::transcript::{Counts, Read};
 
 /// One phase of a slot.
 #[derive(Clone, Debug)]
-pub(crate) struct Timed<'a> {
+pub(crate) struct TimedPhase<'a> {
     /// Its name; `PHASE.b` where both sides timed it and this is the second's.
     pub name: Cow<'a, str>,
     /// Counts.
@@ -17,15 +17,15 @@ pub(crate) struct Timed<'a> {
     by: Option<(usize, u16)>,
 }
 
-impl<'a> Timed<'a> {
+impl<'a> TimedPhase<'a> {
     /// Phase that no worker timed.
-    pub fn by_laboratory(name: &'a str, counts: Counts) -> Timed<'a> {
-        Timed { name: Cow::Borrowed(name), counts, by: None }
+    pub fn by_laboratory(name: &'a str, counts: Counts) -> TimedPhase<'a> {
+        TimedPhase { name: Cow::Borrowed(name), counts, by: None }
     }
 }
 
 /// A phase by its name. A slot has a handful of them.
-pub(crate) fn counts_of<'s>(phases: &'s [Timed], name: &str) -> Option<&'s Counts> {
+pub(crate) fn counts_of<'s>(phases: &'s [TimedPhase], name: &str) -> Option<&'s Counts> {
     phases.iter().find(|timed| timed.name == name).map(|timed| &timed.counts)
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn counts_of<'s>(phases: &'s [Timed], name: &str) -> Option<&'s Count
 pub(crate) struct Slot<'a> {
     pub round: i32,
     pub cell: usize,
-    pub phases: Vec<Timed<'a>>,
+    pub phases: Vec<TimedPhase<'a>>,
     /// A phase that a side timed twice.
     pub twice: Option<&'a str>,
     pub facts: Vec<&'a (String, String)>,
@@ -65,7 +65,7 @@ pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
     }
     if transcripts.len() > 1 {
         for slot in slots.values_mut() {
-            let overall = Timed::by_laboratory("overall", overall(slot.phases.iter().map(|timed| &timed.counts)));
+            let overall = TimedPhase::by_laboratory("overall", overall(slot.phases.iter().map(|timed| &timed.counts)));
             slot.phases.retain(|timed| timed.name != "overall");
             slot.phases.push(overall);
         }
@@ -81,7 +81,7 @@ impl<'a> Slot<'a> {
         }
         let second = by.0 > 0 && counts_of(&self.phases, name).is_some();
         let name = if second { Cow::Owned(format!("{name}.b")) } else { Cow::Borrowed(name) };
-        self.phases.push(Timed { name, counts, by: Some(by) });
+        self.phases.push(TimedPhase { name, counts, by: Some(by) });
     }
 }
 

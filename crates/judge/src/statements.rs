@@ -16,7 +16,7 @@ use crate::sets::key;
 
 /// Subject of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StatementKind {
     /// A method against the baseline, by the headline: at least so much faster.
     Faster,
     /// At least so much slower.
@@ -27,24 +27,25 @@ pub enum Kind {
     BestSet,
 }
 
-impl Kind {
+impl StatementKind {
     /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Faster, Kind::Slower, Kind::Within, Kind::BestSet];
+    pub const ALL: [StatementKind; 4] =
+        [StatementKind::Faster, StatementKind::Slower, StatementKind::Within, StatementKind::BestSet];
 
     /// As a row is named.
     pub fn label(self) -> &'static str {
         match self {
-            Kind::Faster => "at least … faster",
-            Kind::Slower => "at least … slower",
-            Kind::Within => "within the margin",
-            Kind::BestSet => "best set",
+            StatementKind::Faster => "at least … faster",
+            StatementKind::Slower => "at least … slower",
+            StatementKind::Within => "within the margin",
+            StatementKind::BestSet => "best set",
         }
     }
 }
 
 /// Result of a statement in the longer run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StatementOutcome {
     /// It has no such interval.
     NotAsked,
     /// Its whole interval lies within what the sentence says.
@@ -60,16 +61,16 @@ pub enum Outcome {
 /// One statement and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// Kind.
-    pub kind: Kind,
+    /// StatementKind.
+    pub kind: StatementKind,
     /// Of which cell, with its parameters; of a set its leader.
     pub cell: String,
     /// The ratios that the sentence says are possible.
     pub claimed: (f64, f64),
     /// The longer run's interval; of a set that of the pair that says most against it.
     pub interval: Option<(f64, f64)>,
-    /// Outcome.
-    pub outcome: Outcome,
+    /// StatementOutcome.
+    pub outcome: StatementOutcome,
 }
 
 /// The statements of `look`, each compared with `long`.
@@ -86,14 +87,14 @@ pub fn held_against(look: &Summary, long: &Summary) -> Vec<Statement> {
     all
 }
 
-fn outcome(interval: Option<(f64, f64)>, claimed: (f64, f64), word: (f64, f64)) -> Outcome {
-    let Some((low, high)) = interval else { return Outcome::NotAsked };
+fn outcome(interval: Option<(f64, f64)>, claimed: (f64, f64), word: (f64, f64)) -> StatementOutcome {
+    let Some((low, high)) = interval else { return StatementOutcome::NotAsked };
     let outside = |(from, to): (f64, f64)| high < from || low > to;
     match () {
-        () if outside(word) => Outcome::Contradicted,
-        () if outside(claimed) => Outcome::AmountContradicted,
-        () if low >= claimed.0 && high <= claimed.1 => Outcome::Confirmed,
-        () => Outcome::Open,
+        () if outside(word) => StatementOutcome::Contradicted,
+        () if outside(claimed) => StatementOutcome::AmountContradicted,
+        () if low >= claimed.0 && high <= claimed.1 => StatementOutcome::Confirmed,
+        () => StatementOutcome::Open,
     }
 }
 
@@ -105,9 +106,9 @@ fn of_comparison(look: &Summary, long: &Summary, group: &GroupSummary, compariso
     let (same, ratio) = (within(look.settings.margin), comparison.ratio?);
     let (kind, claimed, word) = match comparison.holds_among_all.then_some(comparison.verdict)? {
         // "At least" is the interval's end that is nearer to one.
-        Verdict::Faster { .. } => (Kind::Faster, (0.0, ratio.high), (0.0, same.0)),
-        Verdict::Slower { .. } => (Kind::Slower, (ratio.low, f64::INFINITY), (same.1, f64::INFINITY)),
-        Verdict::Within { margin } => (Kind::Within, within(margin), within(margin)),
+        Verdict::Faster { .. } => (StatementKind::Faster, (0.0, ratio.high), (0.0, same.0)),
+        Verdict::Slower { .. } => (StatementKind::Slower, (ratio.low, f64::INFINITY), (same.1, f64::INFINITY)),
+        Verdict::Within { margin } => (StatementKind::Within, within(margin), within(margin)),
         Verdict::NotSettled => return None,
     };
     let cell = &look.cells[comparison.cell];
@@ -148,7 +149,7 @@ fn of_set(look: &Summary, long: &Summary, group: &GroupSummary, best: &BestClaim
     }
     let there = |c: usize| long.cells.iter().find(|l| !l.hidden && key(l) == key(&look.cells[c]));
     let same = within(look.settings.margin);
-    let mut pairs: Vec<((f64, f64), Outcome)> = Vec::new();
+    let mut pairs: Vec<((f64, f64), StatementOutcome)> = Vec::new();
     for &cell in &best.within {
         let ratio = there(best.leader).zip(there(cell)).and_then(|(a, b)| ratio_of(long, [a, b], phase));
         pairs.extend(ratio.map(|ratio| (ratio, outcome(Some(ratio), same, same))));
@@ -162,18 +163,18 @@ fn of_set(look: &Summary, long: &Summary, group: &GroupSummary, best: &BestClaim
         let beaten = (same.1, f64::INFINITY);
         pairs.extend(worst.map(|ratio| (ratio, outcome(Some(ratio), beaten, beaten))));
     }
-    let rank = |outcome: Outcome| match outcome {
-        Outcome::Contradicted | Outcome::AmountContradicted => 2,
-        Outcome::Open => 1,
-        Outcome::Confirmed | Outcome::NotAsked => 0,
+    let rank = |outcome: StatementOutcome| match outcome {
+        StatementOutcome::Contradicted | StatementOutcome::AmountContradicted => 2,
+        StatementOutcome::Open => 1,
+        StatementOutcome::Confirmed | StatementOutcome::NotAsked => 0,
     };
     let worst = pairs.into_iter().max_by_key(|(_, outcome)| rank(*outcome));
     Some(Statement {
-        kind: Kind::BestSet,
+        kind: StatementKind::BestSet,
         cell: name(&look.cells[best.leader]),
         claimed: same,
         interval: worst.map(|(ratio, _)| ratio),
-        outcome: worst.map_or(Outcome::NotAsked, |(_, outcome)| outcome),
+        outcome: worst.map_or(StatementOutcome::NotAsked, |(_, outcome)| outcome),
     })
 }
 

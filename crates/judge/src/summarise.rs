@@ -56,7 +56,7 @@ pub const KEPT: &str = "kept.json";
 
 /// The content of [`KEPT`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptScores {
     /// Scores of A/A checks of this machine's runs.
     pub scores: Vec<f64>,
 }
@@ -64,7 +64,7 @@ pub struct Kept {
 /// The scores that a run folder was begun with; none where no run was kept before it.
 pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
     match [KEPT, PREFLIGHT].map(|name| folder.has(name)) {
-        [true, _] => Ok(folder.read_sealed::<Kept>(KEPT)?.scores),
+        [true, _] => Ok(folder.read_sealed::<KeptScores>(KEPT)?.scores),
         [false, true] => Ok(folder.read_sealed::<Preflight>(PREFLIGHT)?.kept_scores),
         [false, false] => Ok(Vec::new()),
     }

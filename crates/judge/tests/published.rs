@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pagewise_judge::published::{Here, repeated};
+use pagewise_judge::published::{OwnFigure, repeated};
 use record::published::{Figure, Published};
 use record::summary::{LaunchValues, Summary};
 
@@ -53,7 +53,7 @@ fn article(column: &str, against: Option<&str>) -> Published {
     }
 }
 
-fn here(summary: &Summary, column: &str, against: Option<&str>) -> Here {
+fn here(summary: &Summary, column: &str, against: Option<&str>) -> OwnFigure {
     repeated(&article(column, against), summary)[0].here.unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! A recorded overview compared with itself, and against runs that say something else.
 
-use pagewise_judge::statements::{Kind, Outcome, Statement, held_against};
+use pagewise_judge::statements::{Statement, StatementKind, StatementOutcome, held_against};
 use record::summary::{Summary, Verdict};
 
 fn look() -> Summary {
@@ -8,7 +8,7 @@ fn look() -> Summary {
     serde_json::from_str(text).expect("as it was written")
 }
 
-fn count(all: &[Statement], kind: Kind, outcome: Outcome) -> usize {
+fn count(all: &[Statement], kind: StatementKind, outcome: StatementOutcome) -> usize {
     all.iter().filter(|s| s.kind == kind && s.outcome == outcome).count()
 }
 
@@ -27,17 +27,17 @@ fn changed(mut summary: Summary, which: impl Fn(&Verdict) -> bool, factor: f64) 
 #[test]
 fn a_run_agrees_with_itself() {
     let all = held_against(&look(), &look());
-    for kind in [Kind::Faster, Kind::Slower] {
+    for kind in [StatementKind::Faster, StatementKind::Slower] {
         let of_kind = all.iter().filter(|s| s.kind == kind).count();
-        assert!(of_kind > 0 && count(&all, kind, Outcome::Confirmed) == of_kind, "{kind:?}: {all:#?}");
+        assert!(of_kind > 0 && count(&all, kind, StatementOutcome::Confirmed) == of_kind, "{kind:?}: {all:#?}");
     }
-    assert!(all.iter().all(|s| s.outcome != Outcome::Contradicted), "{all:#?}");
+    assert!(all.iter().all(|s| s.outcome != StatementOutcome::Contradicted), "{all:#?}");
 }
 
 #[test]
 fn nothing_that_was_not_settled_is_a_statement() {
     let mut unsettled = look();
-    let said = held_against(&unsettled, &look()).iter().filter(|s| s.kind != Kind::BestSet).count();
+    let said = held_against(&unsettled, &look()).iter().filter(|s| s.kind != StatementKind::BestSet).count();
     let headline = |s: &Summary, e: &str| s.experiment(e).expect("its experiment").headline.clone();
     let mut silenced = 0;
     let names: Vec<String> = unsettled.groups.iter().map(|g| headline(&unsettled, &g.experiment)).collect();
@@ -49,16 +49,16 @@ fn nothing_that_was_not_settled_is_a_statement() {
         }
     }
     assert!(said > 0 && silenced >= said);
-    assert!(held_against(&unsettled, &look()).iter().all(|s| s.kind == Kind::BestSet));
+    assert!(held_against(&unsettled, &look()).iter().all(|s| s.kind == StatementKind::BestSet));
 }
 
 #[test]
 fn a_longer_run_that_says_otherwise_contradicts_the_word_or_the_amount() {
     let faster = |v: &Verdict| matches!(v, Verdict::Faster { .. });
     let all = held_against(&look(), &changed(look(), faster, 100.0));
-    assert!(count(&all, Kind::Faster, Outcome::Contradicted) > 0);
-    assert_eq!(count(&all, Kind::Faster, Outcome::Confirmed), 0);
-    assert_eq!(count(&all, Kind::Slower, Outcome::Contradicted), 0, "the others are as they were");
+    assert!(count(&all, StatementKind::Faster, StatementOutcome::Contradicted) > 0);
+    assert_eq!(count(&all, StatementKind::Faster, StatementOutcome::Confirmed), 0);
+    assert_eq!(count(&all, StatementKind::Slower, StatementOutcome::Contradicted), 0, "the others are as they were");
     // Less than "at least so much", and faster all the same.
     let long = {
         let mut long = look();
@@ -72,8 +72,8 @@ fn a_longer_run_that_says_otherwise_contradicts_the_word_or_the_amount() {
         long
     };
     let all = held_against(&look(), &long);
-    let amounts = count(&all, Kind::Faster, Outcome::AmountContradicted);
-    assert!(amounts > 0 && amounts == all.iter().filter(|s| s.kind == Kind::Faster).count(), "{all:#?}");
+    let amounts = count(&all, StatementKind::Faster, StatementOutcome::AmountContradicted);
+    assert!(amounts > 0 && amounts == all.iter().filter(|s| s.kind == StatementKind::Faster).count(), "{all:#?}");
 }
 
 /// A recorded run of two methods, one of which is beaten, with what its launches brought.
@@ -88,23 +88,23 @@ fn a_set_is_contradicted_by_whom_it_left_out() {
     assert!(best.ranked == 2 && best.within.is_empty() && best.unsettled.is_empty(), "{best:?}");
     let sets = |long: &Summary| {
         let all = held_against(&two(), long);
-        all.into_iter().filter(|s| s.kind == Kind::BestSet).map(|s| s.outcome).collect::<Vec<_>>()
+        all.into_iter().filter(|s| s.kind == StatementKind::BestSet).map(|s| s.outcome).collect::<Vec<_>>()
     };
-    assert_eq!(sets(&two()), [Outcome::Confirmed]);
+    assert_eq!(sets(&two()), [StatementOutcome::Confirmed]);
     // In the longer run the other one costs what the leader does.
     let mut long = two();
     let leader = long.cells[best.leader].per_launch.clone();
     let other = two().groups[0].baseline.expect("a baseline");
     assert_ne!(other, best.leader);
     long.cells[other].per_launch = leader;
-    assert_eq!(sets(&long), [Outcome::Contradicted]);
+    assert_eq!(sets(&long), [StatementOutcome::Contradicted]);
     // And here it was within the margin of the leader, which the longer run denies.
     let mut look = two();
     look.groups[0].best[0].within.push(other);
     let said = held_against(&look, &two());
     assert_eq!(
-        said.iter().filter(|s| s.kind == Kind::BestSet).map(|s| s.outcome).collect::<Vec<_>>(),
-        [Outcome::Contradicted]
+        said.iter().filter(|s| s.kind == StatementKind::BestSet).map(|s| s.outcome).collect::<Vec<_>>(),
+        [StatementOutcome::Contradicted]
     );
 }
 
@@ -114,5 +114,5 @@ fn what_a_longer_run_did_not_measure_is_not_asked() {
     long.groups.clear();
     long.cells.clear();
     let all = held_against(&look(), &long);
-    assert!(all.len() > 5 && all.iter().all(|s| s.outcome == Outcome::NotAsked && s.interval.is_none()));
+    assert!(all.len() > 5 && all.iter().all(|s| s.outcome == StatementOutcome::NotAsked && s.interval.is_none()));
 }

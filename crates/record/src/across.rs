@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::Change;
+use crate::claim::AnswerChange;
 use crate::outcome::Status;
 use crate::summary::{Estimate, Verdict};
 
@@ -33,7 +33,7 @@ pub struct Compared {
     /// Cells that could not be compared.
     pub missing: Vec<MissingCell>,
     /// Claims whose verdict is not the same, where both sides are runs of claims.
-    pub claims: Vec<Change>,
+    pub claims: Vec<AnswerChange>,
     /// Verdict of the gate; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gated: Option<Gated>,

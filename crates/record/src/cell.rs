@@ -6,7 +6,7 @@ use std::fmt;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Kind, Method};
+use crate::method::{KeyKind, Method};
 use crate::sizes;
 
 /// One method × worker × parameters. Sizes are plain byte counts here; they get their units back when printed.
@@ -45,7 +45,7 @@ impl Cell {
 /// Parameters as people read them: `bytes=64MiB release=dontneed`.
 pub fn parameter_words(parameters: &BTreeMap<String, String>, method: Option<&Method>) -> String {
     let labels = parameters.iter().map(|(key, value)| {
-        let is_size = method.and_then(|m| m.key(key)).map_or(key.ends_with("bytes"), |kind| *kind == Kind::Size);
+        let is_size = method.and_then(|m| m.key(key)).map_or(key.ends_with("bytes"), |kind| *kind == KeyKind::Size);
         format!("{key}={}", display_value(value, is_size))
     });
     labels.collect::<Vec<_>>().join(" ")

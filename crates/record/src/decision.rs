@@ -14,7 +14,7 @@ pub struct Decision {
     pub why: String,
     /// Decision.
     #[serde(flatten)]
-    pub what: What,
+    pub what: DecisionKind,
 }
 
 /// The reason why a launch group is left out.
@@ -30,7 +30,7 @@ pub enum LeftOut {
 /// Decision. Indices are those of the plan's cells and launch groups, and of those that decisions have added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "kebab-case", rename_all_fields = "snake_case")]
-pub enum What {
+pub enum DecisionKind {
     /// Time of a launch of this group, from its pilot.
     Timed {
         /// The launch group.

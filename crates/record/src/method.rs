@@ -38,7 +38,7 @@ pub enum Isolation {
 
 /// Values of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum KeyKind {
     /// Bytes.
     Size,
     /// A whole number above zero.
@@ -144,7 +144,7 @@ pub struct Method {
     /// Its phases, in order.
     pub phases: Vec<String>,
     /// Its parameters.
-    pub keys: Vec<(String, Kind)>,
+    pub keys: Vec<(String, KeyKind)>,
     /// Laws of every sample.
     pub laws: Laws,
     /// System calls inside each phase; one that ends in `+` is made by a thread of the method's own.
@@ -165,16 +165,16 @@ pub struct Method {
     pub line: String,
 }
 
-fn parse_kind(text: &str) -> Kind {
+fn parse_kind(text: &str) -> KeyKind {
     match text {
-        "size" => Kind::Size,
-        "count" => Kind::Count,
-        "text" => Kind::Text,
-        words => Kind::Choice(words.split('|').map(str::to_owned).collect()),
+        "size" => KeyKind::Size,
+        "count" => KeyKind::Count,
+        "text" => KeyKind::Text,
+        words => KeyKind::Choice(words.split('|').map(str::to_owned).collect()),
     }
 }
 
-fn parse_keys(text: &str) -> Result<Vec<(String, Kind)>> {
+fn parse_keys(text: &str) -> Result<Vec<(String, KeyKind)>> {
     let pairs = text.split_whitespace().map(|word| {
         let (name, kind) = word.split_once(':').with_context(|| format!("key {word:?} has no kind"))?;
         Ok((name.to_owned(), parse_kind(kind)))
@@ -253,7 +253,7 @@ impl Method {
     }
 
     /// The kind of one of its keys.
-    pub fn key(&self, name: &str) -> Option<&Kind> {
+    pub fn key(&self, name: &str) -> Option<&KeyKind> {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, kind)| kind)
     }
 }
@@ -272,23 +272,25 @@ impl From<Method> for String {
     }
 }
 
-impl Kind {
+impl KeyKind {
     /// A value as the worker wants it: sizes as plain byte counts, `N` as the number of CPUs, choices as they are.
     pub fn normalise(&self, key: &str, text: &str, cpus: usize) -> Result<String> {
         match self {
-            Kind::Size => {
+            KeyKind::Size => {
                 sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}"))
             }
-            Kind::Count if text == "N" => Ok(cpus.to_string()),
-            Kind::Count => match text.parse::<u64>() {
+            KeyKind::Count if text == "N" => Ok(cpus.to_string()),
+            KeyKind::Count => match text.parse::<u64>() {
                 Ok(0) => bail!("{key}=0 leaves nothing to measure"),
                 Ok(count) => Ok(count.to_string()),
                 Err(_) => bail!("{key}={text} is not a whole number"),
             },
-            Kind::Text if text.contains(['\n', '\t']) || text.is_empty() => bail!("{key} is empty or has a line break"),
-            Kind::Text => Ok(text.to_owned()),
-            Kind::Choice(words) if words.iter().any(|w| w == text) => Ok(text.to_owned()),
-            Kind::Choice(words) => {
+            KeyKind::Text if text.contains(['\n', '\t']) || text.is_empty() => {
+                bail!("{key} is empty or has a line break")
+            }
+            KeyKind::Text => Ok(text.to_owned()),
+            KeyKind::Choice(words) if words.iter().any(|w| w == text) => Ok(text.to_owned()),
+            KeyKind::Choice(words) => {
                 let hint = sizes::did_you_mean(text, words.iter().map(String::as_str));
                 bail!("{key}={text} is not one of {}{hint}", words.join(", "))
             }

@@ -2,20 +2,20 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::decision::{Decision, LeftOut, What};
+use crate::decision::{Decision, DecisionKind, LeftOut};
 use crate::plan::{BATCH, MOST_CELLS, Plan, PlannedCell};
 use crate::summary::Note;
 
 /// The time of a launch group's launches, as its pilot or first launch showed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
+pub struct LaunchCost {
     /// One round, in seconds.
     pub round_s: f64,
     /// Start and end of a launch, in seconds.
     pub start_s: f64,
 }
 
-impl Cost {
+impl LaunchCost {
     /// A launch of this many rounds, discarded ones included, in seconds.
     pub fn launch_s(self, rounds: u32) -> f64 {
         self.start_s + self.round_s * f64::from(rounds)
@@ -28,18 +28,18 @@ pub enum Stage {
     /// Nothing is known of its launches.
     Planned,
     /// A pilot showed its cost.
-    Piloted(Cost),
+    Piloted(LaunchCost),
     /// The budget does not hold it.
     LeftOut {
         /// The reason.
         reason: LeftOut,
         /// Its cost, if a pilot showed it before.
-        cost: Option<Cost>,
+        cost: Option<LaunchCost>,
     },
     /// The length of its launches is fixed.
     Sized {
         /// Its cost; absent before the first launch if the plan fixed the rounds.
-        cost: Option<Cost>,
+        cost: Option<LaunchCost>,
         /// Measured rounds a launch.
         rounds: u32,
         /// Discarded rounds a launch.
@@ -51,7 +51,7 @@ pub enum Stage {
 
 impl Stage {
     /// The cost of its launches, if known.
-    pub fn cost(self) -> Option<Cost> {
+    pub fn cost(self) -> Option<LaunchCost> {
         match self {
             Stage::Piloted(cost) => Some(cost),
             Stage::LeftOut { cost, .. } | Stage::Sized { cost, .. } => cost,
@@ -69,7 +69,7 @@ impl Stage {
         matches!(self, Stage::LeftOut { .. })
     }
 
-    fn timed(self, cost: Cost) -> Stage {
+    fn timed(self, cost: LaunchCost) -> Stage {
         match self {
             Stage::Planned | Stage::Piloted(_) => Stage::Piloted(cost),
             Stage::LeftOut { reason, .. } => Stage::LeftOut { reason, cost: Some(cost) },
@@ -107,7 +107,7 @@ pub struct GroupState {
 
 /// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunEnd {
     /// The signal that stopped it, if one did.
     pub stopped_by: Option<i32>,
     /// Launches that had been kept.
@@ -134,7 +134,7 @@ pub struct State {
     /// Decisions that made it so.
     pub decisions: usize,
     /// Set once nothing more is launched; a run that was killed never is.
-    pub ended: Option<Ended>,
+    pub ended: Option<RunEnd>,
 }
 
 impl State {
@@ -179,49 +179,49 @@ impl State {
     }
 
     /// Follows one decision.
-    pub fn apply(&mut self, what: &What) -> Result<()> {
+    pub fn apply(&mut self, what: &DecisionKind) -> Result<()> {
         self.decisions += 1;
         match what {
-            What::Timed { launch_group, round_s, start_s } => {
+            DecisionKind::Timed { launch_group, round_s, start_s } => {
                 let group = self.group(*launch_group)?;
-                group.stage = group.stage.timed(Cost { round_s: *round_s, start_s: *start_s });
+                group.stage = group.stage.timed(LaunchCost { round_s: *round_s, start_s: *start_s });
             }
-            What::Rounds { launch_group, rounds, warmup_rounds } => {
+            DecisionKind::Rounds { launch_group, rounds, warmup_rounds } => {
                 let group = self.group(*launch_group)?;
                 let (cost, rounds, warmup_rounds) = (group.stage.cost(), *rounds, *warmup_rounds);
                 group.stage = Stage::Sized { cost, rounds, warmup_rounds };
             }
-            What::LeftOut { launch_groups, reason } => {
+            DecisionKind::LeftOut { launch_groups, reason } => {
                 for &index in launch_groups {
                     let group = self.group(index)?;
                     group.stage = group.stage.left_out(*reason);
                 }
             }
-            What::Readmitted { launch_groups } => {
+            DecisionKind::Readmitted { launch_groups } => {
                 for &index in launch_groups {
                     let group = self.group(index)?;
                     group.stage = group.stage.readmitted();
                 }
             }
-            What::Batch { cells, batch } => {
+            DecisionKind::Batch { cells, batch } => {
                 for &cell in cells {
                     self.cell(cell)?.cell.parameters.insert(BATCH.to_owned(), batch.to_string());
                 }
             }
-            What::Settled { cells, outcome } => {
+            DecisionKind::Settled { cells, outcome } => {
                 for &cell in cells {
                     self.cell(cell)?.outcome.get_or_insert_with(|| outcome.clone());
                 }
             }
-            What::Company => self.had_company = true,
-            What::Split { launch_group, cells } => self.split(*launch_group, cells)?,
-            What::Resumed { budget_s, time_limit_s } => {
+            DecisionKind::Company => self.had_company = true,
+            DecisionKind::Split { launch_group, cells } => self.split(*launch_group, cells)?,
+            DecisionKind::Resumed { budget_s, time_limit_s } => {
                 (self.budget_s, self.time_limit_s) = (*budget_s, *time_limit_s);
                 self.launch_groups.iter_mut().for_each(|group| group.stage = group.stage.readmitted());
                 self.ended = None;
             }
-            What::Ended { stopped_by, launches, notes } => {
-                self.ended = Some(Ended { stopped_by: *stopped_by, launches: *launches, notes: notes.clone() });
+            DecisionKind::Ended { stopped_by, launches, notes } => {
+                self.ended = Some(RunEnd { stopped_by: *stopped_by, launches: *launches, notes: notes.clone() });
             }
         }
         Ok(())

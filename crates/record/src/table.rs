@@ -12,35 +12,35 @@ pub struct FurtherTable {
     /// The fact without which a cell has no row in it.
     pub needs: String,
     /// Its columns, in order.
-    pub columns: Vec<Column>,
+    pub columns: Vec<PublishedColumn>,
 }
 
 /// One column: a figure of a phase, or a fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Column {
+pub struct PublishedColumn {
     /// Title.
     pub title: String,
     /// The phase or total of the figure; the headline where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// Figure of that phase.
+    /// PhaseFigure of that phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figure: Option<Figure>,
+    pub figure: Option<PhaseFigure>,
     /// The recorded fact that is shown instead. One whose name ends in `_bytes` is a size, one in `_ns` a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
     /// Divisor of the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub per: Option<Per>,
+    pub per: Option<Divisor>,
 }
 
 /// Figures of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Figure {
+pub enum PhaseFigure {
     /// Wall time of one sample, median.
     WallNs,
     /// CPU time of one sample, median.
@@ -68,7 +68,7 @@ pub enum Figure {
 /// By what a number is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum Per {
+pub enum Divisor {
     /// A byte of the parameter `bytes`.
     #[serde(rename = "byte")]
     Byte,

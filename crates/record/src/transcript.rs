@@ -123,7 +123,7 @@ pub struct Sample {
 
 /// A worker's own account of a cell that did not run through.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum SideEnding {
     /// This machine cannot do it.
     Skip {
         /// Cell within the request.
@@ -149,12 +149,12 @@ pub enum Ending {
     },
 }
 
-impl Ending {
+impl SideEnding {
     /// The cell within the request that did not run through.
     pub fn cell(&self) -> Option<u32> {
         match self {
-            Ending::Skip { cell, .. } | Ending::Fail { cell, .. } => Some(*cell),
-            Ending::Crash { cell, .. } => *cell,
+            SideEnding::Skip { cell, .. } | SideEnding::Fail { cell, .. } => Some(*cell),
+            SideEnding::Crash { cell, .. } => *cell,
         }
     }
 }
@@ -177,7 +177,7 @@ pub struct Transcript {
     /// Latency counts by slot: lower and upper bound of the bucket in nanoseconds, and how many trips fell into it.
     pub latencies: BTreeMap<u32, Vec<(u64, u64, u64)>>,
     /// Cells that did not run through.
-    pub endings: Vec<Ending>,
+    pub endings: Vec<SideEnding>,
     /// Optional columns that this machine cannot fill, with the reason.
     pub absent: BTreeMap<String, String>,
     /// True if the closing line is there and tells the truth.
@@ -217,7 +217,7 @@ impl Transcript {
     /// nothing taken where it is anything else, which is for [`Transcript::take`] to judge. Nearly all lines are such ones.
     fn usual(&mut self, text: &[u8], columns: usize) -> Option<usize> {
         let further = columns.checked_sub(4 + COLUMNS.len()).filter(|_| !self.done)?;
-        let mut line = Line { rest: text.strip_prefix(b"sample\t")? };
+        let mut line = TranscriptLine { rest: text.strip_prefix(b"sample\t")? };
         let slot = line.number()?;
         let is_before = line.rest.first() == Some(&b'-');
         line.rest = &line.rest[usize::from(is_before)..];
@@ -280,13 +280,14 @@ impl Transcript {
                 self.latencies.entry(slot.parse()?).or_default().push((low.parse()?, high.parse()?, count.parse()?));
             }
             ("skip", [cell, reason]) => {
-                self.endings.push(Ending::Skip { cell: cell.parse()?, reason: (*reason).to_owned() });
+                self.endings.push(SideEnding::Skip { cell: cell.parse()?, reason: (*reason).to_owned() });
             }
             ("fail", [_slot, cell, phase, call, _errno, message]) => {
                 let place = if *phase == "-" { "between phases".to_owned() } else { format!("in phase {phase}") };
-                self.endings.push(Ending::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
+                self.endings
+                    .push(SideEnding::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
             }
-            ("crash", [_slot, cell, phase, signal]) => self.endings.push(Ending::Crash {
+            ("crash", [_slot, cell, phase, signal]) => self.endings.push(SideEnding::Crash {
                 cell: cell.parse().ok(),
                 phase: (*phase).to_owned(),
                 signal: (*signal).to_owned(),
@@ -339,11 +340,11 @@ const USUAL_LINE_BYTES: usize = 72;
 const SURE_DIGITS: usize = 19;
 
 /// Rest of the current line, and all lines behind it.
-struct Line<'a> {
+struct TranscriptLine<'a> {
     rest: &'a [u8],
 }
 
-impl Line<'_> {
+impl TranscriptLine<'_> {
     /// The digits up to a byte that ends them, as a number.
     fn until(&mut self, end: u8) -> Option<u64> {
         let mut sum = 0_u64;

@@ -1,6 +1,6 @@
 //! Answers to claims as a document: a row a claim, grouped by verdict, and everything about a few.
 
-use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, JobAnswer, Kind, Word};
+use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, Word};
 use record::sizes::format_size;
 use record::summary::Estimate;
 
@@ -79,7 +79,7 @@ fn deciding(answer: &Answer) -> Option<&JobAnswer> {
 
 /// A ratio that can be drawn: not of a claim on a cost by itself, which has a unit.
 fn ratio(answer: &Answer) -> Option<Estimate> {
-    deciding(answer)?.ratio.filter(|_| answer.kind == Kind::Ratio)
+    deciding(answer)?.ratio.filter(|_| answer.kind == ClaimKind::Ratio)
 }
 
 /// A row a claim, the most surprising first.
@@ -165,8 +165,9 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
 }
 
 /// Our figure against the range with which the claim holds; empty without a figure.
-fn here(kind: Kind, job: &JobAnswer) -> String {
-    let edge = |value: f64| if kind == Kind::Crossover { format_size(value as u64) } else { numbers::digits(value) };
+fn here(kind: ClaimKind, job: &JobAnswer) -> String {
+    let edge =
+        |value: f64| if kind == ClaimKind::Crossover { format_size(value as u64) } else { numbers::digits(value) };
     let range = match job.holds {
         (Some(low), Some(high)) => format!("{} to {}", edge(low), edge(high)),
         (Some(low), None) => format!("at least {}", edge(low)),
@@ -184,14 +185,14 @@ pub fn list(claims: &[&Claim]) -> Document {
     let row = |claim: &&Claim| {
         let kind = match (&claim.missing, claim.kind) {
             (Some(_), _) => "-",
-            (None, Kind::Ratio) => "ratio",
-            (None, Kind::Crossover) => "crossover",
-            (None, Kind::Absolute) => "absolute",
+            (None, ClaimKind::Ratio) => "ratio",
+            (None, ClaimKind::Crossover) => "crossover",
+            (None, ClaimKind::Absolute) => "absolute",
         };
         Entry::new(&claim.id, vec![Cell::text(kind), Cell::text(&claim.statement)])
     };
     let columns = vec![Column::text("claim"), Column::text("kind"), Column::text("statement")];
-    let crossovers = claims.iter().filter(|c| c.kind == Kind::Crossover).count();
+    let crossovers = claims.iter().filter(|c| c.kind == ClaimKind::Crossover).count();
     let absent = claims.iter().filter(|c| c.missing.is_some()).count();
     let total = format!(
         "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-)",

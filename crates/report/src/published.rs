@@ -1,6 +1,6 @@
 //! Published figures beside ours as a section: a table for each article.
 
-use judge::published::{Here, repeated};
+use judge::published::{OwnFigure, repeated};
 use record::published::{Figure, Published};
 use record::sizes::three_digits;
 use record::summary::{CellSummary, Summary};
@@ -48,7 +48,7 @@ fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
     Section { id, title, short: article.id.clone(), place: Place::Everywhere, blocks }
 }
 
-fn ours(here: &Here) -> [Cell; 3] {
+fn ours(here: &OwnFigure) -> [Cell; 3] {
     let interval = match here.interval {
         Some((low, high)) => format!("{}–{}", three_digits(low), three_digits(high)),
         None if here.is_count => "counted".to_owned(),

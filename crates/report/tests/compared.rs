@@ -4,7 +4,7 @@
 use judge::across::{CompareOptions, Run, compare};
 use pagewise_report::{html, view};
 use record::across::Compared;
-use record::claim::{Change, Word};
+use record::claim::{AnswerChange, Word};
 use record::machine::environment::Environment;
 use record::summary::{Estimate, Summary};
 
@@ -27,10 +27,10 @@ fn page(compared: &Compared, claims: bool, again: &str) -> String {
     html::page(&view::compared(compared, claims, again), html::rounded(compared))
 }
 
-fn change(id: &str, unit: &str) -> Change {
+fn change(id: &str, unit: &str) -> AnswerChange {
     let ratio =
         |ratio: f64| Estimate { ratio, low: ratio * 0.9, high: ratio * 1.1, level: 0.95, launches: 8, moved: None };
-    Change {
+    AnswerChange {
         id: id.to_owned(),
         statement: "A statement.".into(),
         job: "corrected".into(),

@@ -1,6 +1,6 @@
 //! The actions of a scheduler.
 
-use record::decision::{LeftOut, What};
+use record::decision::{DecisionKind, LeftOut};
 use record::ending::Ending;
 
 use crate::Task;
@@ -71,7 +71,7 @@ pub enum Why {
 
 impl Action {
     /// The decision to be kept before it is followed, with its reason; absent for launches and the end.
-    pub fn decision(&self) -> Option<(&'static str, What)> {
+    pub fn decision(&self) -> Option<(&'static str, DecisionKind)> {
         Some(match self.clone() {
             Action::FixRounds { launch_group, rounds, warmup_rounds, why } => {
                 let why = match why {
@@ -81,24 +81,24 @@ impl Action {
                     Why::MoreLaunches => "a launch is worth its start; more launches say more than longer ones",
                     Why::TooSlow => "launches take longer than the pilot promised, and six must fit",
                 };
-                (why, What::Rounds { launch_group, rounds, warmup_rounds })
+                (why, DecisionKind::Rounds { launch_group, rounds, warmup_rounds })
             }
             Action::FixBatch { cells, batch } => {
                 let why = "samples are short against a timer tick and long against a read of the clock";
-                (why, What::Batch { cells, batch })
+                (why, DecisionKind::Batch { cells, batch })
             }
             Action::LeaveOut(launch_groups) => {
                 let why = "the launches of an interval do not fit into the budget";
-                (why, What::LeftOut { launch_groups, reason: LeftOut::NoRoom })
+                (why, DecisionKind::LeftOut { launch_groups, reason: LeftOut::NoRoom })
             }
-            Action::Readmit(launch_groups) => ("time is left over", What::Readmitted { launch_groups }),
+            Action::Readmit(launch_groups) => ("time is left over", DecisionKind::Readmitted { launch_groups }),
             Action::Pilot(_) | Action::Launch(_) | Action::End(_) => return None,
         })
     }
 }
 
 /// The result of one step of a task.
-pub(crate) enum Step {
+pub(crate) enum StepResult {
     /// An action; the task goes on.
     Do(Action),
     /// Other tasks first, in this order; then the task goes on.

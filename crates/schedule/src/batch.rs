@@ -8,13 +8,13 @@ use record::state::Stage;
 use stats::quantile::median;
 
 use crate::Task;
-use crate::action::{Action, CALIBRATION, Launch, Step};
+use crate::action::{Action, CALIBRATION, Launch, StepResult};
 use crate::constants::{CALIBRATIONS, SAMPLE, TIMING_ROUNDS};
 use crate::view::View;
 
 /// The calibration of one experiment.
 #[derive(Debug)]
-pub(crate) struct Calibration {
+pub(crate) struct BatchCalibration {
     experiment: String,
     until_s: f64,
     /// Groups of this pass, the next one last; absent before the first step.
@@ -25,19 +25,19 @@ pub(crate) struct Calibration {
     seen: BTreeMap<usize, Vec<f64>>,
 }
 
-impl Calibration {
-    pub fn new(experiment: &str, until_s: f64) -> Calibration {
+impl BatchCalibration {
+    pub fn new(experiment: &str, until_s: f64) -> BatchCalibration {
         let experiment = experiment.to_owned();
-        Calibration { experiment, until_s, rest: None, launched: None, pass: 0, seen: BTreeMap::new() }
+        BatchCalibration { experiment, until_s, rest: None, launched: None, pass: 0, seen: BTreeMap::new() }
     }
 
-    pub fn step(&mut self, view: &View) -> Step {
+    pub fn step(&mut self, view: &View) -> StepResult {
         if let Some(group) = self.launched.take() {
             self.learn(view, group);
         }
         let (coarse, fine) = CALIBRATIONS;
         if view.spent_s >= self.until_s || self.rest.is_none() && self.pass == coarse + fine {
-            return Step::Done;
+            return StepResult::Done;
         }
         let mut rest = self.rest.take().unwrap_or_else(|| open(view, &self.experiment));
         if let Some(group) = rest.pop() {
@@ -46,10 +46,14 @@ impl Calibration {
             let rounds = if fresh { 1 } else { TIMING_ROUNDS };
             let warmup_rounds = if fresh || view.is_long(group) { 0 } else { 1 + u32::from(view.compiles(group)) };
             let launch = Launch { launch_group: group, block: CALIBRATION, rounds, warmup_rounds, at_most_s: None };
-            return Step::Do(Action::Pilot(launch));
+            return StepResult::Do(Action::Pilot(launch));
         }
         self.pass += 1;
-        if self.seen.is_empty() { Step::Done } else { Step::After(vec![Task::Decisions(self.batches(view))]) }
+        if self.seen.is_empty() {
+            StepResult::Done
+        } else {
+            StepResult::After(vec![Task::Decisions(self.batches(view))])
+        }
     }
 
     fn learn(&mut self, view: &View, group: usize) {

@@ -51,7 +51,7 @@ impl ComparisonSet {
 
 /// A block under way.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct LaunchBlock {
     pub set: usize,
     order: Vec<usize>,
     begun_s: f64,
@@ -66,16 +66,16 @@ pub(crate) enum Next {
     Complete,
 }
 
-impl Block {
+impl LaunchBlock {
     /// A block of all launch groups of a set, or of the ranked ones if there are some.
-    pub fn new(view: &View, sets: &[ComparisonSet], set: usize, whole: bool) -> Block {
+    pub fn new(view: &View, sets: &[ComparisonSet], set: usize, whole: bool) -> LaunchBlock {
         let ComparisonSet { launch_groups, blocks, .. } = &sets[set];
         let mut order = launch_groups.clone();
         if !whole && order.iter().any(|&group| view.is_ranked(group)) {
             order.retain(|&group| view.is_ranked(group));
         }
         view.shuffle(launch_groups, *blocks, &mut order);
-        Block { set, order, begun_s: view.spent_s, known_groups: view.state.launch_groups.len() }
+        LaunchBlock { set, order, begun_s: view.spent_s, known_groups: view.state.launch_groups.len() }
     }
 
     pub fn next(&mut self, view: &View, shared: &Shared, set: &mut ComparisonSet, until_s: f64) -> Next {

@@ -12,9 +12,9 @@ use stats::looks::next_look;
 use stats::rng::Seeded;
 use stats::stopping::DOUBT;
 
-use crate::action::{Action, Step};
-use crate::batch::Calibration;
-use crate::block::{Block, ComparisonSet, Next};
+use crate::action::{Action, StepResult};
+use crate::batch::BatchCalibration;
+use crate::block::{ComparisonSet, LaunchBlock, Next};
 use crate::constants::{BATCH_TIME, BESIDE, LONGER, PLANNED_SHARE, UNLIKELY};
 use crate::pilot::{Pilots, Room};
 use crate::rounds::Sizing;
@@ -27,15 +27,15 @@ pub(crate) struct Claims {
     comparisons: Vec<(Vec<Cell>, bool)>,
     /// The first pass measures only what decides a claim; the second one everything, in the time left.
     second_pass: bool,
-    phase: Phase,
+    phase: ClaimPhase,
     /// The admitted sets, experiment by experiment, each with the number of its experiment.
     sets: Vec<ComparisonSet>,
     places: Vec<usize>,
-    block: Option<Block>,
+    block: Option<LaunchBlock>,
 }
 
 #[derive(Debug)]
-enum Phase {
+enum ClaimPhase {
     Pilots,
     Admission,
     /// This block of the least launches: sets to come, the next one last.
@@ -48,41 +48,41 @@ enum Phase {
 impl Claims {
     pub fn new(comparisons: Vec<(Vec<Cell>, bool)>) -> Claims {
         let (sets, places) = (Vec::new(), Vec::new());
-        Claims { comparisons, second_pass: false, phase: Phase::Pilots, sets, places, block: None }
+        Claims { comparisons, second_pass: false, phase: ClaimPhase::Pilots, sets, places, block: None }
     }
 
-    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Result<Step> {
+    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Result<StepResult> {
         loop {
             if let Some(block) = &mut self.block {
                 match block.next(view, shared, &mut self.sets[block.set], view.state.budget_s) {
-                    Next::Launch(launch) => return Ok(Step::Do(Action::Launch(launch))),
-                    Next::Full => self.phase = Phase::Over,
+                    Next::Launch(launch) => return Ok(StepResult::Do(Action::Launch(launch))),
+                    Next::Full => self.phase = ClaimPhase::Over,
                     Next::Complete => {}
                 }
                 self.block = None;
             }
             match &mut self.phase {
-                Phase::Pilots => {
-                    self.phase = Phase::Admission;
-                    return Ok(Step::After(self.pilots(view, shared)));
+                ClaimPhase::Pilots => {
+                    self.phase = ClaimPhase::Admission;
+                    return Ok(StepResult::After(self.pilots(view, shared)));
                 }
-                Phase::Admission => {
+                ClaimPhase::Admission => {
                     self.admit(view);
                     shared.position.place = (0, 1);
-                    self.phase = Phase::Least(0, self.order(view, 0));
+                    self.phase = ClaimPhase::Least(0, self.order(view, 0));
                 }
-                Phase::Least(block, rest) => {
+                ClaimPhase::Least(block, rest) => {
                     let block = *block;
                     match rest.pop() {
                         Some(set) if self.sets[set].blocks <= block => self.begin(view, set),
                         Some(_) => {}
                         None if block as usize + 1 < LEAST_LAUNCHES => {
-                            self.phase = Phase::Least(block + 1, self.order(view, block + 1));
+                            self.phase = ClaimPhase::Least(block + 1, self.order(view, block + 1));
                         }
                         None => self.phase = self.analyzed(view, shared)?,
                     }
                 }
-                Phase::Batch(targets) => {
+                ClaimPhase::Batch(targets) => {
                     let sets = &self.sets;
                     let lacks = |&&(set, until): &&(usize, usize)| {
                         (sets[set].blocks as usize) < until && sets[set].is_open(view)
@@ -93,21 +93,21 @@ impl Claims {
                         None => self.phase = self.analyzed(view, shared)?,
                     }
                 }
-                Phase::Over => {
+                ClaimPhase::Over => {
                     shared.finished.clear();
                     shared.waiting.clear();
                     if self.second_pass {
                         self.end(view, shared)?;
-                        return Ok(Step::Done);
+                        return Ok(StepResult::Done);
                     }
-                    (self.second_pass, self.phase) = (true, Phase::Pilots);
+                    (self.second_pass, self.phase) = (true, ClaimPhase::Pilots);
                 }
             }
         }
     }
 
     fn begin(&mut self, view: &View, set: usize) {
-        self.block = Some(Block::new(view, &self.sets, set, true));
+        self.block = Some(LaunchBlock::new(view, &self.sets, set, true));
     }
 
     /// The pilots of everything that has a turn in this pass, and their rounds.
@@ -123,7 +123,7 @@ impl Claims {
         let mut tasks = Vec::new();
         for name in names(view.state) {
             tasks.push(Task::Pilots(Pilots::new(view, &name, room)));
-            tasks.push(Task::Calibration(Calibration::new(&name, view.state.budget_s)));
+            tasks.push(Task::Calibration(BatchCalibration::new(&name, view.state.budget_s)));
         }
         tasks.push(Task::Sizing(Sizing::Claims { without: shared.waiting.clone() }));
         tasks
@@ -167,7 +167,7 @@ impl Claims {
     }
 
     /// An interim analysis, and the launches until the next one.
-    fn analyzed(&mut self, view: &View, shared: &mut Shared) -> Result<Phase> {
+    fn analyzed(&mut self, view: &View, shared: &mut Shared) -> Result<ClaimPhase> {
         let mut open = Vec::new();
         let mut lacking: BTreeSet<usize> = BTreeSet::new();
         for comparison in view.forecast.undecided(view.state)? {
@@ -180,15 +180,15 @@ impl Claims {
             }
         }
         shared.finished = (0..view.state.cells.len()).filter(|cell| !lacking.contains(cell)).collect();
-        let progress = |set: &ComparisonSet| Progress {
+        let progress = |set: &ComparisonSet| SetProgress {
             launches: set.blocks as usize,
             next_s: next_s(view, set, &shared.finished),
             open: set.is_open(view),
         };
-        let progress: Vec<Progress> = self.sets.iter().map(progress).collect();
+        let progress: Vec<SetProgress> = self.sets.iter().map(progress).collect();
         let (share, least_s) = BATCH_TIME;
         let targets = batch(&progress, &open, view.left_s(), (view.left_s() * share).max(least_s));
-        Ok(if targets.is_empty() { Phase::Over } else { Phase::Batch(targets) })
+        Ok(if targets.is_empty() { ClaimPhase::Over } else { ClaimPhase::Batch(targets) })
     }
 
     fn end(&self, view: &View, shared: &mut Shared) -> Result<()> {
@@ -232,7 +232,7 @@ fn next_s(view: &View, set: &ComparisonSet, finished: &BTreeSet<usize>) -> f64 {
 
 /// A comparison set at an interim analysis.
 #[derive(Clone, Copy, Debug)]
-struct Progress {
+struct SetProgress {
     launches: usize,
     /// The forecast of its next block, in seconds.
     next_s: f64,
@@ -251,7 +251,7 @@ struct Open {
 
 /// The launches until the next interim analysis: sets with the blocks that each then has. Empty if no comparison can be decided
 /// in the time left. A batch ends after about `batch_s` seconds.
-fn batch(sets: &[Progress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<(usize, usize)> {
+fn batch(sets: &[SetProgress], open: &[Open], left_s: f64, batch_s: f64) -> Vec<(usize, usize)> {
     let mut targets: Vec<(usize, usize)> = Vec::new();
     let mut rest: Vec<&Open> = open.iter().filter(|question| question.sets.iter().all(|&set| sets[set].open)).collect();
     let mut planned_s = 0.0;

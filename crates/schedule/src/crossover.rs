@@ -7,7 +7,7 @@ use crate::constants::SEARCH;
 
 /// The answer at one size.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct SizeAnswer {
     /// The size.
     pub size: u64,
     /// The method that is shown to cost less; absent if nothing is shown.
@@ -31,7 +31,7 @@ pub struct Measurement {
 
 /// The search for one question.
 #[derive(Clone, Copy, Debug)]
-pub struct Crossover {
+pub struct CrossoverSearch {
     /// The smallest size.
     pub from: u64,
     /// The largest.
@@ -42,13 +42,13 @@ pub struct Crossover {
     pub budget_s: f64,
 }
 
-impl Crossover {
+impl CrossoverSearch {
     /// The next measurement, or the reason why there is none. `answers` are sorted by size, `last_s` is the time of the last
     /// measurement.
     ///
     /// # Errors
     /// The search has ended.
-    pub fn next(&self, answers: &[Answer], spent_s: f64, last_s: Option<f64>) -> Result<Measurement, Reason> {
+    pub fn next(&self, answers: &[SizeAnswer], spent_s: f64, last_s: Option<f64>) -> Result<Measurement, Reason> {
         let left_s = self.budget_s - spent_s;
         if last_s.unwrap_or(SEARCH.least_s) > left_s {
             return Err(Reason::BudgetSpent);
@@ -64,7 +64,7 @@ impl Crossover {
     }
 
     /// The next size after the coarse grid.
-    fn fine(&self, answers: &[Answer]) -> Result<u64, Reason> {
+    fn fine(&self, answers: &[SizeAnswer]) -> Result<u64, Reason> {
         if let Some(size) = between_equal(answers) {
             return Ok(size);
         }
@@ -80,10 +80,10 @@ impl Crossover {
     }
 
     /// The measurements that are still to come, by how far apart different answers are: they share the time left.
-    fn measurements_left(&self, answers: &[Answer]) -> usize {
-        let answered: Vec<&Answer> = answers.iter().filter(|answer| answer.method.is_some()).collect();
+    fn measurements_left(&self, answers: &[SizeAnswer]) -> usize {
+        let answered: Vec<&SizeAnswer> = answers.iter().filter(|answer| answer.method.is_some()).collect();
         let changes = answered.windows(2).filter(|two| two[0].method != two[1].method);
-        let halvings = |two: &[&Answer]| {
+        let halvings = |two: &[&SizeAnswer]| {
             let steps = (two[1].size as f64 / two[0].size.max(1) as f64).ln() / SEARCH.near.ln();
             steps.log2().ceil().max(0.0) as usize + 1
         };
@@ -113,12 +113,12 @@ impl Crossover {
 }
 
 /// Tells whether a measured size stands for this one of the coarse grid.
-fn is_known(answers: &[Answer], size: u64) -> bool {
+fn is_known(answers: &[SizeAnswer], size: u64) -> bool {
     answers.iter().any(|answer| (0.75..=1.34).contains(&(answer.size as f64 / size as f64)))
 }
 
 /// The least measured size without an answer between two answers.
-fn unanswered(answers: &[Answer]) -> Option<u64> {
+fn unanswered(answers: &[SizeAnswer]) -> Option<u64> {
     let first = answers.iter().position(|answer| answer.method.is_some())?;
     let last = answers.iter().rposition(|answer| answer.method.is_some())?;
     let open = answers[first..=last].iter().filter(|answer| answer.method.is_none() && answer.looks < SEARCH.repeats);
@@ -126,8 +126,8 @@ fn unanswered(answers: &[Answer]) -> Option<u64> {
 }
 
 /// A size without an answer between two equal ones: it lacks launches.
-fn between_equal(answers: &[Answer]) -> Option<u64> {
-    let answered: Vec<&Answer> = answers.iter().filter(|answer| answer.method.is_some()).collect();
+fn between_equal(answers: &[SizeAnswer]) -> Option<u64> {
+    let answered: Vec<&SizeAnswer> = answers.iter().filter(|answer| answer.method.is_some()).collect();
     let equal = answered.windows(2).filter(|two| two[0].method == two[1].method);
     let mut open = equal.flat_map(|two| answers.iter().filter(|a| two[0].size < a.size && a.size < two[1].size));
     open.find(|answer| answer.looks < SEARCH.repeats).map(|answer| answer.size)

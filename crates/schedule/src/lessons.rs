@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use record::decision::What;
+use record::decision::DecisionKind;
 use record::end::End;
 use record::launches::{LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
 use record::state::State;
-use record::transcript::{Ending, Read};
+use record::transcript::{Read, SideEnding};
 
 use crate::Launch;
 
@@ -22,7 +22,7 @@ pub fn lessons(
     transcripts: &Read,
     launch: &Launch,
     broken: Option<&str>,
-) -> Vec<(&'static str, What)> {
+) -> Vec<(&'static str, DecisionKind)> {
     let mut lessons = Vec::new();
     let stopped = record.sides.iter().any(|side| side.end == End::Stopped);
     let is_first = state.launch_groups[record.launch_group].stage.cost().is_none();
@@ -33,7 +33,7 @@ pub fn lessons(
     let mut settle = |cell: usize, outcome: Outcome, lessons: &mut Vec<_>| {
         let cells: Vec<usize> = with_twin(state, cell).into_iter().filter(|&cell| settled.insert(cell)).collect();
         if !cells.is_empty() {
-            lessons.push(("a launch showed it", What::Settled { cells, outcome }));
+            lessons.push(("a launch showed it", DecisionKind::Settled { cells, outcome }));
         }
     };
     let bereft = record.sides.len() > 1 && record.sides.iter().any(killed);
@@ -47,7 +47,7 @@ pub fn lessons(
         for ending in transcript.iter().flat_map(|transcript| &transcript.endings) {
             if let Some(&cell) = ending.cell().and_then(|cell| record.cells.get(cell as usize)) {
                 // A skip explains the end of a pair, whose other side cannot go on, but not that of a single process.
-                named |= record.sides.len() > 1 || !matches!(ending, Ending::Skip { .. });
+                named |= record.sides.len() > 1 || !matches!(ending, SideEnding::Skip { .. });
                 settle(cell, outcome(ending, side, record.oom_killed), &mut lessons);
             }
         }
@@ -57,7 +57,7 @@ pub fn lessons(
         if let [only] = record.cells[..] {
             settle(only, blamed(record, broken), &mut lessons);
         } else {
-            let split = What::Split { launch_group: record.launch_group, cells: record.cells.clone() };
+            let split = DecisionKind::Split { launch_group: record.launch_group, cells: record.cells.clone() };
             lessons.push(("a launch of these cells died and did not say which of them it was", split));
         }
     }
@@ -71,7 +71,7 @@ pub fn with_twin(state: &State, cell: usize) -> Vec<usize> {
     (0..state.cells.len()).filter(|&index| state.cells[index].outcome.is_none() && same(index)).collect()
 }
 
-fn timed(state: &State, record: &LaunchRecord, transcripts: &Read, launch: &Launch) -> What {
+fn timed(state: &State, record: &LaunchRecord, transcripts: &Read, launch: &Launch) -> DecisionKind {
     let launch_group = record.launch_group;
     let samples = transcripts.iter().flatten().flat_map(|transcript| &transcript.samples);
     let (mut first, mut last) = (u64::MAX, 0);
@@ -82,11 +82,11 @@ fn timed(state: &State, record: &LaunchRecord, transcripts: &Read, launch: &Laun
     let group = &state.launch_groups[launch_group];
     if group.fresh || first >= last {
         let start_s = group.stage.cost().map_or(0.0, |cost| cost.start_s);
-        return What::Timed { launch_group, round_s: record.wall_s, start_s };
+        return DecisionKind::Timed { launch_group, round_s: record.wall_s, start_s };
     }
     let round_s = (last - first) as f64 / 1e9 / f64::from(launch.rounds.max(1));
     let start_s = (record.wall_s - round_s * f64::from(launch.rounds + launch.warmup_rounds)).max(0.0);
-    What::Timed { launch_group, round_s, start_s }
+    DecisionKind::Timed { launch_group, round_s, start_s }
 }
 
 /// The outcome of the only cell of a launch that died or broke the protocol and named no cell.
@@ -116,11 +116,11 @@ fn how(side: &SideRecord, record: &LaunchRecord) -> String {
 }
 
 /// The outcome of a cell by its worker's own account.
-fn outcome(ending: &Ending, side: &SideRecord, oom_killed: bool) -> Outcome {
+fn outcome(ending: &SideEnding, side: &SideRecord, oom_killed: bool) -> Outcome {
     match ending {
-        Ending::Skip { reason, .. } => Outcome::new(Status::Skipped, reason),
-        Ending::Fail { reason, .. } => Outcome::new(Status::Failed, reason),
-        Ending::Crash { phase, signal, .. } => {
+        SideEnding::Skip { reason, .. } => Outcome::new(Status::Skipped, reason),
+        SideEnding::Fail { reason, .. } => Outcome::new(Status::Failed, reason),
+        SideEnding::Crash { phase, signal, .. } => {
             let place = if phase == "-" { "between phases".into() } else { format!("in phase {phase}") };
             let how = if signal == "SIGTERM" { side.end.reason(oom_killed) } else { format!("{signal} in the worker") };
             // The kernel has no other way to report this to a process that stores into a mapping.

@@ -35,7 +35,7 @@ pub use constants::{LONGER, TRIAL_OPS};
 pub use forecast::{Forecast, Undecided};
 pub use view::guess_s;
 
-use action::Step;
+use action::StepResult;
 use claims::Claims;
 use view::View;
 use visits::Tour;
@@ -109,7 +109,7 @@ enum Task {
     Claims(Claims),
     Visit(visit::Visit),
     Pilots(pilot::Pilots),
-    Calibration(batch::Calibration),
+    Calibration(batch::BatchCalibration),
     Sizing(rounds::Sizing),
     Decisions(Vec<Action>),
 }
@@ -138,20 +138,20 @@ impl Scheduler {
                 Task::Visit(visit) => visit.step(&view, shared),
                 Task::Pilots(pilots) => pilots.step(&view, shared),
                 Task::Calibration(calibration) => calibration.step(&view),
-                Task::Sizing(sizing) => Step::Replace(Task::Decisions(sizing.decisions(&view))),
-                Task::Decisions(rest) => rest.pop().map_or(Step::Done, Step::Do),
+                Task::Sizing(sizing) => StepResult::Replace(Task::Decisions(sizing.decisions(&view))),
+                Task::Decisions(rest) => rest.pop().map_or(StepResult::Done, StepResult::Do),
             };
             match step {
-                Step::Do(action) => {
+                StepResult::Do(action) => {
                     self.agenda.push(task);
                     return Ok(action);
                 }
-                Step::After(first) => {
+                StepResult::After(first) => {
                     self.agenda.push(task);
                     self.agenda.extend(first.into_iter().rev());
                 }
-                Step::Replace(next) => self.agenda.push(next),
-                Step::Done => {}
+                StepResult::Replace(next) => self.agenda.push(next),
+                StepResult::Done => {}
             }
         }
         Ok(Action::End(self.endings()))

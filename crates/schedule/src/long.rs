@@ -4,7 +4,7 @@ use crate::constants::{LONGER, TRIAL_OPS, WRITE_BACK};
 
 /// The trial of one job.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial {
+pub struct JobTrial {
     /// Seconds of its launches with each number of [`TRIAL_OPS`].
     pub seconds: [f64; 2],
     /// True if its memory is a file's, which is written back meanwhile.
@@ -22,9 +22,9 @@ pub struct LongForecast {
 
 impl LongForecast {
     /// The forecast for jobs of this many operations.
-    pub fn new(ops: f64, trials: impl Iterator<Item = Trial>) -> LongForecast {
+    pub fn new(ops: f64, trials: impl Iterator<Item = JobTrial>) -> LongForecast {
         let [few, more] = TRIAL_OPS.map(|ops| ops as f64);
-        let each = trials.map(|Trial { seconds: [few_s, more_s], is_file }| {
+        let each = trials.map(|JobTrial { seconds: [few_s, more_s], is_file }| {
             // If the machine was busier during the first launch, all of the second one counts as operations.
             let op_s = if more_s > few_s { (more_s - few_s) / (more - few) } else { more_s / more };
             let job_s = more_s + op_s * (ops - more).max(0.0);

@@ -4,7 +4,7 @@
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
 
-use crate::action::{Action, Launch, PILOT, Step};
+use crate::action::{Action, Launch, PILOT, StepResult};
 use crate::constants::{
     LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS,
 };
@@ -96,7 +96,7 @@ impl Pilots {
         }
     }
 
-    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Step {
+    pub fn step(&mut self, view: &View, shared: &mut Shared) -> StepResult {
         if self.rest.is_none() {
             self.begin(view);
             let names = names(view.state);
@@ -110,20 +110,20 @@ impl Pilots {
             self.comparison.extend(parts);
             while let Some(&group) = self.comparison.get(self.at) {
                 if let Some(launch) = self.launch(view, shared, group) {
-                    return Step::Do(launch);
+                    return StepResult::Do(launch);
                 }
                 (self.at, self.attempt) = (self.at + 1, Attempt::None);
             }
             let left_out = self.admit(view);
             self.comparison.clear();
             if !left_out.is_empty() {
-                return Step::Do(Action::LeaveOut(left_out));
+                return StepResult::Do(Action::LeaveOut(left_out));
             }
-            let Some(next) = self.rest.as_mut().and_then(Vec::pop) else { return Step::Done };
+            let Some(next) = self.rest.as_mut().and_then(Vec::pop) else { return StepResult::Done };
             if self.room.limits() && self.room.left_s(view) < 0.0 {
                 let unsized_groups = open(view, &next);
                 if !unsized_groups.is_empty() {
-                    return Step::Do(Action::LeaveOut(unsized_groups));
+                    return StepResult::Do(Action::LeaveOut(unsized_groups));
                 }
                 continue;
             }

@@ -4,13 +4,13 @@
 use record::ending::Reason;
 use stats::estimate::LEAST_POINTS;
 use stats::interval::LEAST_LAUNCHES;
-use stats::stopping::{Decision, Goal, Group, decide};
+use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 
 use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
 
 /// One comparison set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct SetStanding {
     /// True if it may be launched again.
     pub open: bool,
     pub launches: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Standing {
 
 /// The next block, or the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Choice {
+pub(crate) enum NextBlock {
     /// A block of this set: all of it, or its ranked launch groups.
     Block {
         set: usize,
@@ -43,7 +43,7 @@ pub(crate) enum Policy {
 }
 
 impl Policy {
-    pub fn choose(self, goal: &Goal, min_launches: usize, sets: &[Standing], spent_s: f64) -> Choice {
+    pub fn choose(self, goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent_s: f64) -> NextBlock {
         match self {
             Policy::Least => least(sets),
             Policy::Precise => precise(goal, min_launches, sets, spent_s),
@@ -53,47 +53,47 @@ impl Policy {
 
 /// Each set once, then those first that are complete soonest: what the time does not hold is one long comparison and not the
 /// last launch of all.
-fn least(sets: &[Standing]) -> Choice {
+fn least(sets: &[SetStanding]) -> NextBlock {
     let lacking = (0..sets.len()).filter(|&set| sets[set].open && sets[set].launches < LEAST_POINTS);
     let rest_s = |set: usize| match sets[set].launches {
         0 => -1.0,
         launches => (LEAST_POINTS - launches) as f64 * sets[set].next_s,
     };
     let next = lacking.min_by(|&a, &b| rest_s(a).total_cmp(&rest_s(b)));
-    next.map_or(Choice::End(Reason::NothingOpen), |set| Choice::Block { set, whole: true })
+    next.map_or(NextBlock::End(Reason::NothingOpen), |set| NextBlock::Block { set, whole: true })
 }
 
-fn precise(goal: &Goal, min_launches: usize, sets: &[Standing], spent_s: f64) -> Choice {
+fn precise(goal: &StoppingGoal, min_launches: usize, sets: &[SetStanding], spent_s: f64) -> NextBlock {
     let open: Vec<usize> = (0..sets.len()).filter(|&set| sets[set].open).collect();
     let widest = |width: &dyn Fn(usize) -> f64| open.iter().copied().max_by(|&a, &b| width(a).total_cmp(&width(b)));
     let Some(widest_ranked) = widest(&|set| sets[set].ranked.unwrap_or(0.0)) else {
-        return Choice::End(Reason::NothingOpen);
+        return NextBlock::End(Reason::NothingOpen);
     };
     let block = |set: usize| {
         let launches = sets[set].launches;
-        Choice::Block { set, whole: launches < LEAST_LAUNCHES || launches.is_multiple_of(OTHERS_EVERY) }
+        NextBlock::Block { set, whole: launches < LEAST_LAUNCHES || launches.is_multiple_of(OTHERS_EVERY) }
     };
-    let group = |&set: &usize| Group {
+    let group = |&set: &usize| GroupProgress {
         launches: sets[set].launches,
         half_width: sets[set].ranked,
         launch_seconds: sets[set].next_s,
     };
     match decide(goal, &open.iter().map(group).collect::<Vec<_>>(), spent_s) {
-        Decision::Continue { group } => block(open[group]),
+        NextStep::Continue { group } => block(open[group]),
         // The rest of the time is spent: intervals narrow even if the target is out of reach.
-        Decision::Unreachable { .. } => block(widest_ranked),
-        Decision::BudgetSpent { .. } => Choice::End(Reason::BudgetSpent),
-        Decision::Precise => {
+        NextStep::Unreachable { .. } => block(widest_ranked),
+        NextStep::BudgetSpent { .. } => NextBlock::End(Reason::BudgetSpent),
+        NextStep::Precise => {
             if let Some(&set) = open.iter().find(|&&set| sets[set].launches < min_launches) {
-                return Choice::Block { set, whole: true };
+                return NextBlock::Block { set, whole: true };
             }
             let left_s = goal.budget_seconds - spent_s;
             let set = widest(&|set| sets[set].others.unwrap_or(0.0)).unwrap_or(widest_ranked);
             let wide = sets[set].others.is_some_and(|width| width > OTHERS_WIDTH * goal.precision);
             if wide && sets[set].next_s < left_s {
-                Choice::Block { set, whole: true }
+                NextBlock::Block { set, whole: true }
             } else {
-                Choice::End(Reason::Precise)
+                NextBlock::End(Reason::Precise)
             }
         }
     }

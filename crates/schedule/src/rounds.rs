@@ -1,6 +1,6 @@
 //! The length of launches: rounds that are worth the start of a process, within what lets enough launches fit.
 
-use record::state::{Cost, Stage};
+use record::state::{LaunchCost, Stage};
 use stats::interval::LEAST_LAUNCHES;
 
 use crate::action::{Action, Why};
@@ -67,7 +67,7 @@ fn claims(view: &View, group: usize) -> u32 {
 }
 
 /// The rounds with which a launch is worth its start.
-pub(crate) fn worth(cost: Cost, warmup_rounds: u32, rule: RoundsRule) -> f64 {
+pub(crate) fn worth(cost: LaunchCost, warmup_rounds: u32, rule: RoundsRule) -> f64 {
     let round_s = cost.round_s.max(1e-6);
     let short = if round_s < SHORT_ROUND_S { rule.short } else { 1.0 };
     let rounds = (rule.worth * cost.launch_s(warmup_rounds) / round_s).max(short);
@@ -76,7 +76,7 @@ pub(crate) fn worth(cost: Cost, warmup_rounds: u32, rule: RoundsRule) -> f64 {
 
 /// Rounds that lengthen a launch by a share of its start and warm-up: they cost little, and a launch of fewer would be mostly
 /// start.
-fn cheap(cost: Cost, warmup_rounds: u32) -> u32 {
+fn cheap(cost: LaunchCost, warmup_rounds: u32) -> u32 {
     let rounds = CHEAP * cost.launch_s(warmup_rounds) / cost.round_s.max(1e-6);
     rounds.clamp(1.0, PRECISION_ROUNDS.short) as u32
 }

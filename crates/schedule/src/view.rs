@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use record::method::Role;
 use record::plan::{compatible, group_of};
-use record::state::{Cost, GroupState, Stage};
+use record::state::{GroupState, LaunchCost, Stage};
 use stats::rng::Seeded;
 
 use crate::constants::{BYTE_S, CELL_S, LONG_JOB_BYTES};
@@ -186,7 +186,7 @@ impl View<'_> {
     }
 
     /// The cost of a group that a pilot has shown.
-    pub fn cost(&self, launch_group: usize) -> Cost {
-        self.stage(launch_group).cost().unwrap_or(Cost { round_s: 0.0, start_s: 0.0 })
+    pub fn cost(&self, launch_group: usize) -> LaunchCost {
+        self.stage(launch_group).cost().unwrap_or(LaunchCost { round_s: 0.0, start_s: 0.0 })
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use record::ending::{Ending, Reason, Width};
-use stats::stopping::Goal;
+use stats::stopping::StoppingGoal;
 
-use crate::action::{Action, Step};
-use crate::batch::Calibration;
-use crate::block::{Block, ComparisonSet, Next};
+use crate::action::{Action, StepResult};
+use crate::batch::BatchCalibration;
+use crate::block::{ComparisonSet, LaunchBlock, Next};
 use crate::constants::NEIGHBOR_WIDTH;
 use crate::pilot::{Pilots, Room};
-use crate::precision::{Choice, Policy, Standing};
+use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::{Sizing, shortened};
 use crate::view::View;
 use crate::{Shared, Task};
@@ -42,7 +42,7 @@ pub(crate) struct Visit {
     /// Absent while pilots are made.
     sets: Option<Vec<ComparisonSet>>,
     prepared: bool,
-    block: Option<Block>,
+    block: Option<LaunchBlock>,
     /// The widths before the block under way.
     widths: Vec<Width>,
 }
@@ -62,14 +62,14 @@ impl Visit {
         }
     }
 
-    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Step {
+    pub fn step(&mut self, view: &View, shared: &mut Shared) -> StepResult {
         if !self.prepared {
             self.prepared = true;
             let (name, until_s) = (&self.experiment, self.until.planned_s);
             let room = Room::of_experiment(view, until_s, self.retry);
-            return Step::After(vec![
+            return StepResult::After(vec![
                 Task::Pilots(Pilots::new(view, name, room)),
-                Task::Calibration(Calibration::new(name, until_s)),
+                Task::Calibration(BatchCalibration::new(name, until_s)),
                 Task::Sizing(Sizing::Precision { experiment: name.clone(), until_s }),
             ]);
         }
@@ -77,42 +77,42 @@ impl Visit {
         if let Some(block) = &mut self.block {
             let set = &mut sets[block.set];
             match block.next(view, shared, set, self.until.visit_s) {
-                Next::Launch(launch) => return Step::Do(Action::Launch(launch)),
+                Next::Launch(launch) => return StepResult::Do(Action::Launch(launch)),
                 Next::Full => {
                     self.end(view, shared, Reason::BudgetSpent);
-                    return Step::Done;
+                    return StepResult::Done;
                 }
                 Next::Complete => self.block = None,
             }
             let shorter = shortened(view, sets, self.until.planned_s);
             if !shorter.is_empty() {
-                return Step::After(vec![Task::Decisions(shorter)]);
+                return StepResult::After(vec![Task::Decisions(shorter)]);
             }
         }
         self.choose(view, shared)
     }
 
-    fn choose(&mut self, view: &View, shared: &mut Shared) -> Step {
+    fn choose(&mut self, view: &View, shared: &mut Shared) -> StepResult {
         let sets = self.sets.as_deref().unwrap_or_default();
         let plan = &view.state.plan;
         self.widths = view.forecast.widths(view.state, &self.experiment);
         shared.finished = precise(&self.widths, plan.precision);
-        let standing: Vec<Standing> = sets.iter().map(|set| standing(view, set, &self.widths)).collect();
+        let standing: Vec<SetStanding> = sets.iter().map(|set| standing(view, set, &self.widths)).collect();
         let ranked = self.widths.iter().filter(|width| width.ranked);
         let launches = sets.iter().map(|set| set.blocks as usize).min().unwrap_or(0);
         shared.position.reached = Some((launches, ranked.map(|width| width.half_width).fold(0.0, f64::max)));
         let budget_seconds = (self.until.visit_s - self.begun_s).max(0.0);
-        let goal = Goal { precision: plan.precision, budget_seconds };
+        let goal = StoppingGoal { precision: plan.precision, budget_seconds };
         match self.policy.choose(&goal, plan.min_launches as usize, &standing, view.spent_s - self.begun_s) {
-            Choice::Block { set, whole } => {
-                self.block = Some(Block::new(view, sets, set, whole));
-                Step::After(Vec::new())
+            NextBlock::Block { set, whole } => {
+                self.block = Some(LaunchBlock::new(view, sets, set, whole));
+                StepResult::After(Vec::new())
             }
-            Choice::End(reason) => {
+            NextBlock::End(reason) => {
                 if !sets.is_empty() {
                     self.end(view, shared, reason);
                 }
-                Step::Done
+                StepResult::Done
             }
         }
     }
@@ -148,13 +148,13 @@ fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
     narrow.map(|width| width.cell).filter(|&cell| !stays(cell)).collect()
 }
 
-fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> Standing {
+fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> SetStanding {
     let widest = |ranked: bool| {
         let mine = widths.iter().filter(|width| width.ranked == ranked && set.holds(view, width.cell));
         mine.map(|width| width.half_width).reduce(f64::max)
     };
     let beside = set.launch_groups.iter().any(|&group| view.is_neighbor(group));
-    Standing {
+    SetStanding {
         open: set.is_open(view),
         launches: set.blocks as usize,
         next_s: set.next_s(view),

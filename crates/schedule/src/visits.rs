@@ -5,7 +5,7 @@
 use record::decision::LeftOut;
 use record::state::Stage;
 
-use crate::action::{Action, Step};
+use crate::action::{Action, StepResult};
 use crate::constants::{
     FRESH_LAUNCHES, LONGER, NEIGHBOR_LAUNCHES, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, VISITS,
 };
@@ -49,14 +49,14 @@ enum Stop {
 }
 
 impl Tour {
-    pub fn step(&mut self, view: &View, shared: &mut Shared) -> Step {
+    pub fn step(&mut self, view: &View, shared: &mut Shared) -> StepResult {
         let names = names(view.state);
         loop {
             let (next, step) = match std::mem::take(&mut self.stop) {
                 Stop::Pilots if view.state.plan.first_look => {
                     let room = Room::of_experiment(view, view.state.budget_s, false);
                     let pilots = names.iter().map(|name| Task::Pilots(Pilots::new(view, name, room)));
-                    (Stop::Share, Some(Step::After(pilots.collect())))
+                    (Stop::Share, Some(StepResult::After(pilots.collect())))
                 }
                 Stop::Pilots => (Stop::Share, None),
                 Stop::Share => {
@@ -74,7 +74,7 @@ impl Tour {
                 }
                 Stop::Again(mut rest) => match rest.pop() {
                     None => (self.first_visit(view), None),
-                    Some((place, groups)) => (Stop::Retry(place, rest), Some(Step::Do(Action::Readmit(groups)))),
+                    Some((place, groups)) => (Stop::Retry(place, rest), Some(StepResult::Do(Action::Readmit(groups)))),
                 },
                 Stop::Retry(place, rest) => {
                     let until = Until::all(view.state.budget_s);
@@ -82,7 +82,7 @@ impl Tour {
                     (Stop::Again(rest), Some(at(shared, place, &names, visit)))
                 }
                 Stop::Visit(visit, place) => self.visit(view, shared, &names, (visit, place)),
-                Stop::TakeUp(place) if place == names.len() => return Step::Done,
+                Stop::TakeUp(place) if place == names.len() => return StepResult::Done,
                 Stop::TakeUp(place) => {
                     let mine = view.groups_of(&names[place]).into_iter();
                     let groups: Vec<usize> = mine.filter(|&group| view.stage(group).is_left_out()).collect();
@@ -90,7 +90,7 @@ impl Tour {
                     let taken = fits && !groups.is_empty();
                     (
                         if taken { Stop::Last(place) } else { Stop::TakeUp(place + 1) },
-                        taken.then_some(Step::Do(Action::Readmit(groups))),
+                        taken.then_some(StepResult::Do(Action::Readmit(groups))),
                     )
                 }
                 Stop::Last(place) => {
@@ -118,7 +118,7 @@ impl Tour {
         shared: &mut Shared,
         names: &[String],
         (visit, place): (usize, usize),
-    ) -> (Stop, Option<Step>) {
+    ) -> (Stop, Option<StepResult>) {
         // The time since the last stop was the previous experiment's.
         if let Some(previous) = (visit * names.len() + place).checked_sub(1) {
             self.spent_s[previous % names.len()] += view.spent_s - self.begun_s;
@@ -136,10 +136,10 @@ impl Tour {
     }
 }
 
-fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> Step {
+fn at(shared: &mut Shared, place: usize, names: &[String], visit: Visit) -> StepResult {
     shared.position.place = (place, names.len());
     shared.position.reached = None;
-    Step::After(vec![Task::Visit(visit)])
+    StepResult::After(vec![Task::Visit(visit)])
 }
 
 /// The shares of the budget: what each experiment needs, or the sizes of its jobs if that does not fit; in the overview what

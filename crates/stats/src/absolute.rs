@@ -1,4 +1,4 @@
-//! Figures of one cell by itself: median, p90, p99 and extremes, each quantile with an interval across launches.
+//! AbsoluteFigures of one cell by itself: median, p90, p99 and extremes, each quantile with an interval across launches.
 
 use super::estimate::LEAST_POINTS;
 use super::interval::{Interval, Undefined, check};
@@ -44,7 +44,7 @@ pub struct Quantile {
 /// Reorders the samples within each launch. `TooFew` where there is no launch or one has no samples, `NotFinite` where
 /// a sample is not finite.
 pub fn absolute(launches: &mut [impl AsMut<[f64]>], confidence: f64) -> Result<Absolute, Undefined> {
-    let mut figures = Figures::default();
+    let mut figures = AbsoluteFigures::default();
     for launch in launches.iter_mut() {
         figures.add(launch.as_mut())?;
     }
@@ -62,7 +62,7 @@ pub fn absolute(launches: &mut [impl AsMut<[f64]>], confidence: f64) -> Result<A
 }
 
 #[derive(Default)]
-struct Figures {
+struct AbsoluteFigures {
     samples: usize,
     min: Option<f64>,
     max: Option<f64>,
@@ -71,7 +71,7 @@ struct Figures {
     p99s: Vec<f64>,
 }
 
-impl Figures {
+impl AbsoluteFigures {
     fn add(&mut self, launch: &mut [f64]) -> Result<(), Undefined> {
         check(launch, 1)?;
         self.samples += launch.len();

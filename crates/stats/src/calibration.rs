@@ -22,9 +22,9 @@ pub const UNTRUSTED_AT: f64 = 0.01;
 /// A single check counts as at most this many standard errors, so that one broken group cannot condemn the others.
 pub const LARGEST_Z: f64 = 3.0;
 
-/// Calibration of the standard errors by a pool of A/A checks.
+/// ErrorCalibration of the standard errors by a pool of A/A checks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
+pub struct ErrorCalibration {
     /// The number of checks in the pool.
     pub checks: usize,
     /// Scatter of the checks in standard errors (Birge's ratio 1932, of bounded scores); 1 is right.
@@ -48,7 +48,7 @@ pub fn score(check: &Estimate) -> Option<f64> {
 /// The sum of squares of at most [`LARGEST_Z`]² each is compared with χ². Bounding can only make the sum smaller, so the
 /// probability is an upper bound. The factor is the root of the mean square, or the scores' MAD where that is larger, as
 /// with scores that are mostly beyond the bound. Below [`LEAST_CHECKS`] nothing is claimed.
-pub fn calibrate(scores: &[f64]) -> Calibration {
+pub fn calibrate(scores: &[f64]) -> ErrorCalibration {
     let n = scores.len() as f64;
     let sum: f64 = scores.iter().map(|z| z.abs().min(LARGEST_Z).powi(2)).sum();
     let middle = median(&mut scores.iter().map(|z| z.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
@@ -58,7 +58,7 @@ pub fn calibrate(scores: &[f64]) -> Calibration {
         _ => 1.0,
     };
     let factor = if p <= OFF_AT { scatter.max(1.0) } else { 1.0 };
-    Calibration { checks: scores.len(), scatter, p, factor }
+    ErrorCalibration { checks: scores.len(), scatter, p, factor }
 }
 
 /// The A/A checks of a run, by index, that are no chance: their difference is beyond Holm's adjustment at

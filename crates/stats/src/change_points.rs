@@ -1,6 +1,6 @@
-//! Change points of a series: energy statistics with a permutation test, by repeated division.
+//! ChangeRule points of a series: energy statistics with a permutation test, by repeated division.
 //!
-//! This is E-divisive (Matteson & James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data,
+//! This is E-divisive (Matteson & James, A Nonparametric Approach for Multiple ChangeRule Point Analysis of Multivariate Data,
 //! 2014) with exponent 1, and with one rule added: a change smaller than asked for is not looked for. Benchmark series have
 //! long memory, which a permutation test takes for endless small changes.
 
@@ -9,7 +9,7 @@ use super::rng::Seeded;
 
 /// Criterion of a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct ChangeRule {
     /// The fewest values between two change points.
     pub least_length: usize,
     /// The smallest difference between the medians of the two sides, in the values' unit.
@@ -23,7 +23,7 @@ pub struct Change {
 /// The indices at which a new level begins, in ascending order.
 ///
 /// Time and memory grow with the square of the length, so a long series should be condensed first. Values must be finite.
-pub fn change_points(values: &[f64], change: &Change, seed: u64) -> Vec<usize> {
+pub fn change_points(values: &[f64], change: &ChangeRule, seed: u64) -> Vec<usize> {
     let mut rng = Seeded::new(seed);
     let mut points = Vec::new();
     let mut open = vec![(0, values.len())];
@@ -39,7 +39,7 @@ pub fn change_points(values: &[f64], change: &Change, seed: u64) -> Vec<usize> {
 }
 
 /// The length of the first part where dividing the segment once is justified.
-fn divide(segment: &[f64], change: &Change, rng: &mut Seeded) -> Option<usize> {
+fn divide(segment: &[f64], change: &ChangeRule, rng: &mut Seeded) -> Option<usize> {
     let best = best_division(segment, change.least_length)?;
     let left = median(&mut segment[..best.middle].to_vec())?;
     let right = median(&mut segment[best.middle..best.end].to_vec())?;

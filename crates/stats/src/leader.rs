@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, LEAST_POINTS, Point, estimates};
 use super::interval::{Undefined, check, check_probability};
 use super::verdict::Region;
-use super::verdicts::{Word, verdicts};
+use super::verdicts::{AdjustedVerdict, verdicts};
 use serde::{Deserialize, Serialize};
 
 /// Position of a method relative to the leader.
@@ -117,7 +117,7 @@ fn leader(
     methods: usize,
     baseline: Option<usize>,
     pairs: &[(usize, usize)],
-    verdicts: &[Word],
+    verdicts: &[AdjustedVerdict],
     to: impl Fn(usize, usize) -> Option<Estimate>,
 ) -> usize {
     let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
@@ -129,7 +129,7 @@ fn leader(
 }
 
 /// Tells whether a method is shown to cost more than some other.
-fn costs_more(method: usize, pairs: &[(usize, usize)], verdicts: &[Word]) -> bool {
+fn costs_more(method: usize, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict]) -> bool {
     pairs.iter().zip(verdicts).any(|(&(a, b), word)| match word.verdict {
         Region::Slower => b == method,
         Region::Faster => a == method,
@@ -137,7 +137,7 @@ fn costs_more(method: usize, pairs: &[(usize, usize)], verdicts: &[Word]) -> boo
     })
 }
 
-fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[Word]) -> Standing {
+fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict]) -> Standing {
     let with_leader = pairs
         .iter()
         .zip(verdicts)

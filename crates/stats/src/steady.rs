@@ -1,6 +1,6 @@
 //! True if a launch had settled: its first third against its last, and the change points between.
 
-use super::change_points::{Change, change_points};
+use super::change_points::{ChangeRule, change_points};
 use super::interval::{Undefined, check};
 use super::quantile::median;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub fn steadiness(rounds: &[f64], tolerance: f64, seed: u64) -> Result<Steadines
     let blocks = logs.len().min(BLOCKS);
     let first_round = |block: usize| block * logs.len() / blocks;
     let levels: Vec<f64> = (0..blocks).map(|b| middle(&logs[first_round(b)..first_round(b + 1)])).collect();
-    let change = Change { least_length: 5, least_shift, level: 0.01, permutations: 199 };
+    let change = ChangeRule { least_length: 5, least_shift, level: 0.01, permutations: 199 };
     let shifts = change_points(&levels, &change, seed);
     let label = match shifts.is_empty() {
         true if shift.abs() < least_shift => Label::Steady,

@@ -14,9 +14,9 @@ use super::interval::LEAST_LAUNCHES;
 /// 12 to 35 launches; at this confidence it was 95.0 to 96.5 %. It is also the highest round one that six launches reach.
 pub const STOPPED_CONFIDENCE: f64 = 0.968;
 
-/// Goal of the run.
+/// StoppingGoal of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Goal {
+pub struct StoppingGoal {
     /// The half-width that every ratio's interval should reach, as a fraction: 0.01 for ±1 %.
     pub precision: f64,
     /// The time the run may take, in seconds.
@@ -25,7 +25,7 @@ pub struct Goal {
 
 /// Progress of the cells that are launched together.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Group {
+pub struct GroupProgress {
     /// Number of launches.
     pub launches: usize,
     /// The widest half-width among their ratios (see `Ratio::half_width`); `None` while there is none, and where no ratio
@@ -37,7 +37,7 @@ pub struct Group {
 
 /// Next step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Decision {
+pub enum NextStep {
     /// Launch this group once more: it lacks launches, or its interval is the widest.
     Continue {
         /// The group's index.
@@ -67,33 +67,33 @@ pub const DOUBT: f64 = 4.0;
 /// Groups below [`LEAST_LAUNCHES`] come first, the least launched of them, and go on while any budget is left, because
 /// without them there is no result at all; so the budget is exceeded by at most one launch. From there on a launch is
 /// started only if it should end in time.
-pub fn decide(goal: &Goal, groups: &[Group], spent_seconds: f64) -> Decision {
+pub fn decide(goal: &StoppingGoal, groups: &[GroupProgress], spent_seconds: f64) -> NextStep {
     let left = goal.budget_seconds - spent_seconds;
     let needs_seconds = spent_seconds + seconds_to_go(goal, groups, 1.0);
     let lacking = (0..groups.len()).filter(|&g| groups[g].launches < LEAST_LAUNCHES);
     if let Some(group) = lacking.min_by_key(|&g| groups[g].launches) {
-        return if left > 0.0 { Decision::Continue { group } } else { Decision::BudgetSpent { needs_seconds } };
+        return if left > 0.0 { NextStep::Continue { group } } else { NextStep::BudgetSpent { needs_seconds } };
     }
     let width = |group: usize| groups[group].half_width.unwrap_or(0.0);
     let widest = (0..groups.len()).max_by(|&a, &b| width(a).total_cmp(&width(b)));
     let Some(group) = widest.filter(|&group| width(group) > goal.precision) else {
-        return Decision::Precise;
+        return NextStep::Precise;
     };
     if left < groups[group].launch_seconds {
-        return Decision::BudgetSpent { needs_seconds };
+        return NextStep::BudgetSpent { needs_seconds };
     }
     if seconds_to_go(goal, groups, DOUBT) > left {
-        Decision::Unreachable { needs_seconds }
+        NextStep::Unreachable { needs_seconds }
     } else {
-        Decision::Continue { group }
+        NextStep::Continue { group }
     }
 }
 
 /// The time until every group meets the target, if it took `doubt` times fewer launches than the widths foretell.
 ///
 /// Widths shrink with the square root of the number of launches.
-fn seconds_to_go(goal: &Goal, groups: &[Group], doubt: f64) -> f64 {
-    let of_group = |group: &Group| {
+fn seconds_to_go(goal: &StoppingGoal, groups: &[GroupProgress], doubt: f64) -> f64 {
+    let of_group = |group: &GroupProgress| {
         let have = group.launches as f64;
         let needed = have * (group.half_width.unwrap_or(0.0) / goal.precision).powi(2) / doubt;
         (needed.max(LEAST_LAUNCHES as f64) - have).max(0.0).ceil() * group.launch_seconds

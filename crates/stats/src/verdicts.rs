@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Verdict on one comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Word {
+pub struct AdjustedVerdict {
     /// The word that holds together with all others of the run.
     pub verdict: Region,
     /// The word that its interval alone would carry; where it differs, "not settled among so many comparisons" is the
@@ -24,13 +24,13 @@ pub struct Word {
 /// adjustment of these then bounds the chance of *any* wrong word in the run by `1 - confidence`. An interval at a higher
 /// confidence was chosen for being short ([`super::stopping`]): its tests count as so much less sure, so that it decides where
 /// that interval does and is right as often as the others.
-pub fn verdicts(comparisons: &[(Estimate, f64)], confidence: f64) -> Vec<Word> {
+pub fn verdicts(comparisons: &[(Estimate, f64)], confidence: f64) -> Vec<AdjustedVerdict> {
     let tests: Vec<(Region, f64)> = comparisons.iter().map(|(estimate, margin)| likeliest(estimate, *margin)).collect();
     let chosen = |estimate: &Estimate| ((1.0 - confidence) / (1.0 - estimate.confidence)).max(1.0);
     let p: Vec<f64> =
         tests.iter().zip(comparisons).map(|((_, p), (estimate, _))| (2.0 * p * chosen(estimate)).min(1.0)).collect();
     let decided = |verdict: Region, p: f64| if p <= 1.0 - confidence { verdict } else { Region::Undecided };
-    let word = |((verdict, _), (p, adjusted)): (&(Region, f64), (&f64, f64))| Word {
+    let word = |((verdict, _), (p, adjusted)): (&(Region, f64), (&f64, f64))| AdjustedVerdict {
         verdict: decided(*verdict, adjusted),
         alone: decided(*verdict, *p),
         p: adjusted,

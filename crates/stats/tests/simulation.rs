@@ -13,7 +13,7 @@ use pagewise_stats::leader::{Standing, rank, rank_contrasts};
 use pagewise_stats::naive::naive;
 use pagewise_stats::ratio::{Paired, log_ratios};
 use pagewise_stats::rng::Seeded;
-use pagewise_stats::stopping::{Decision, Goal, Group, STOPPED_CONFIDENCE, decide};
+use pagewise_stats::stopping::{GroupProgress, NextStep, STOPPED_CONFIDENCE, StoppingGoal, decide};
 use pagewise_stats::t::t_interval;
 use pagewise_stats::verdict::{MARGIN, Region};
 use pagewise_stats::verdicts::verdicts;
@@ -131,16 +131,16 @@ fn known_effects_get_their_verdicts() {
 }
 
 /// Student's interval and the number of launches when the rule stops the run, at one second a launch and at most 60 of them.
-fn run_until_stopped(machine: &Machine<'_>, precision: f64, seed: u64) -> (Interval, Decision) {
-    let goal = Goal { precision, budget_seconds: 60.0 };
+fn run_until_stopped(machine: &Machine<'_>, precision: f64, seed: u64) -> (Interval, NextStep) {
+    let goal = StoppingGoal { precision, budget_seconds: 60.0 };
     let mut run = machine.run(seed);
     let mut logs = Vec::new();
     loop {
         let judged = t_interval(&logs, STOPPED_CONFIDENCE);
         let half_width = judged.as_ref().ok().map(half_width);
-        let group = Group { launches: logs.len(), half_width, launch_seconds: 1.0 };
+        let group = GroupProgress { launches: logs.len(), half_width, launch_seconds: 1.0 };
         match decide(&goal, &[group], logs.len() as f64) {
-            Decision::Continue { .. } => {
+            NextStep::Continue { .. } => {
                 let samples = [run.launch(ROUNDS)];
                 logs.extend(log_ratios(&paired(&samples)).expect("positive times").0);
             }
@@ -166,7 +166,7 @@ fn stopping_on_precision_keeps_the_coverage() {
         let covered =
             runs.iter().filter(|(logs, _)| logs.low <= 0.0 && 0.0 <= logs.high).count() as f64 / trials as f64;
         let launches = runs.iter().map(|(logs, _)| logs.n).sum::<usize>() as f64 / trials as f64;
-        let precise = runs.iter().filter(|(_, stopped)| *stopped == Decision::Precise).count();
+        let precise = runs.iter().filter(|(_, stopped)| *stopped == NextStep::Precise).count();
         println!("±{precision}: {covered:.3} covered, {launches:.1} launches, {precise} runs precise");
         if precision <= 0.02 {
             after_many_looks.push(covered);
@@ -174,7 +174,7 @@ fn stopping_on_precision_keeps_the_coverage() {
         assert!((0.93..=0.98).contains(&covered), "±{precision}: {covered}");
         assert!(precise >= trials * 9 / 10, "±{precision}: {precise}");
         let held =
-            |(logs, stopped): &(Interval, Decision)| *stopped != Decision::Precise || half_width(logs) <= precision;
+            |(logs, stopped): &(Interval, NextStep)| *stopped != NextStep::Precise || half_width(logs) <= precision;
         assert!(runs.iter().all(held));
     }
     let covered = after_many_looks.iter().sum::<f64>() / after_many_looks.len() as f64;
@@ -217,15 +217,15 @@ fn no_method_is_called_beaten_that_is_as_good_as_the_best() {
 /// How often one of two equals is called beaten in runs that precision ends, where words have this level. What launches differ
 /// by is so many times the width asked for, and each remembers this much of the one before.
 fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64 {
-    let goal = Goal { precision: 0.01, budget_seconds: 100.0 };
+    let goal = StoppingGoal { precision: 0.01, budget_seconds: 100.0 };
     share(trials, |seed| {
         let mut rng = Seeded::new(seed);
         let (mut points, mut state): (Vec<Point>, f64) = (Vec::new(), normal(&mut rng));
         loop {
             let half_width =
                 estimates(&[points.clone()], STOPPED_CONFIDENCE)[0].as_ref().ok().map(Estimate::half_width);
-            let group = Group { launches: points.len(), half_width, launch_seconds: 1.0 };
-            if !matches!(decide(&goal, &[group], points.len() as f64), Decision::Continue { .. }) {
+            let group = GroupProgress { launches: points.len(), half_width, launch_seconds: 1.0 };
+            if !matches!(decide(&goal, &[group], points.len() as f64), NextStep::Continue { .. }) {
                 let all = |_, _| points.clone();
                 let ranking = rank_contrasts(2, all, |_, _| level, Some(0), (0.0, CONFIDENCE), 1.0);
                 break ranking.expect("six launches").standings.contains(&Standing::Beaten);

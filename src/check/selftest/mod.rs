@@ -9,7 +9,7 @@ use judge::selftest::SelfTest;
 use judge::selftest::real::RealRun;
 use judge::selftest::trial::{Done, EXTRAS, Work};
 use record::experiment::Experiment;
-use trials::{Laboratory, Trial};
+use trials::{TestBench, Trial};
 
 use crate::run::signals::Signals;
 use crate::worker::Worker;
@@ -85,7 +85,7 @@ pub fn selftest(
     seed: u64,
 ) -> Result<(SelfTest, Option<i32>)> {
     let signals = Signals::watch()?;
-    let laboratory = Laboratory::new(experiments, workers, &signals)?;
+    let laboratory = TestBench::new(experiments, workers, &signals)?;
     let started = Instant::now();
     let (runs, run_s) = share_out(budget_s);
     let mut done: Vec<Done> = Vec::new();

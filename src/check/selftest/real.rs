@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use judge::Circumstances;
 use judge::evidence::Evidence;
-use judge::selftest::real::{Amount, MORE_PERCENT, RealRun};
+use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
 use record::cell::Selector;
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
@@ -50,13 +50,13 @@ const STEP_OF_COUNTS: f64 = 0.01;
 const STEP_OF_BYTES: f64 = 0.15;
 
 impl Regime {
-    fn amount(&self) -> Amount {
+    fn amount(&self) -> CellWork {
         let step = match self.experiment {
             "copy" | "transfer" | "read" => STEP_OF_BYTES,
             _ => STEP_OF_COUNTS,
         };
         let most = (1.0 + MORE_PERCENT as f64 / 100.0) * (1.0 + step);
-        Amount { parameter: self.amount.to_owned(), least: self.base, most }
+        CellWork { parameter: self.amount.to_owned(), least: self.base, most }
     }
 }
 

@@ -15,7 +15,7 @@ use stats::naive::naive;
 use stats::rank_sum::shift_interval;
 use stats::verdict::MARGIN;
 
-use super::trials::Laboratory;
+use super::trials::TestBench;
 use super::{EXPERIMENT, NAIVE_COMPARISONS};
 use crate::run::launch::{self, Side};
 use crate::run::patience::TimeLimit;
@@ -29,7 +29,7 @@ const WARMUP_ROUNDS: usize = 5;
 /// Launches identical cells one after the other and judges them by [`naive`].
 pub fn naive_trials(
     place: &Path,
-    laboratory: &Laboratory,
+    laboratory: &TestBench,
     work: Work,
     batch: Option<u64>,
     samples: usize,
@@ -57,7 +57,7 @@ pub fn naive_trials(
 /// The samples of A, B, A, B … in the order in which one process took them.
 fn sequence(
     place: &Path,
-    laboratory: &Laboratory,
+    laboratory: &TestBench,
     work: Work,
     batch: Option<u64>,
     samples: usize,

@@ -25,7 +25,7 @@ use crate::run::signals::Signals;
 use crate::worker::{self, Worker};
 
 /// Needs of every run.
-pub struct Laboratory<'a> {
+pub struct TestBench<'a> {
     experiment: &'a Experiment,
     workers: &'a [Worker],
     worker: &'a Worker,
@@ -44,11 +44,11 @@ pub struct Trial<'a> {
     pub extras: &'a [u64],
 }
 
-impl<'a> Laboratory<'a> {
+impl<'a> TestBench<'a> {
     /// Finds experiment and worker.
-    pub fn new(experiments: &'a [Experiment], workers: &'a [Worker], signals: &'a Signals) -> Result<Laboratory<'a>> {
+    pub fn new(experiments: &'a [Experiment], workers: &'a [Worker], signals: &'a Signals) -> Result<TestBench<'a>> {
         let experiment = catalog::find(experiments, EXPERIMENT)?;
-        Ok(Laboratory { experiment, workers, worker: worker::find(workers, WORKER)?, signals })
+        Ok(TestBench { experiment, workers, worker: worker::find(workers, WORKER)?, signals })
     }
 
     /// The program of the worker.

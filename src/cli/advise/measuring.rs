@@ -9,7 +9,7 @@ use judge::advise::{AdviceRequest, choices, has, points};
 use record::advice::Topic;
 use record::kind::Kind;
 use record::summary::Summary;
-use schedule::crossover::{Answer, Crossover};
+use schedule::crossover::{CrossoverSearch, SizeAnswer};
 
 use super::super::start::Start;
 use super::super::{Laboratory, run, runs_folder};
@@ -54,7 +54,7 @@ impl Spend {
 }
 
 /// Everything that is known while questions are answered.
-pub(super) struct Session<'a> {
+pub(super) struct AdviceSession<'a> {
     pub laboratory: &'a Laboratory,
     wish: Wish,
     kept: Vec<Summary>,
@@ -67,7 +67,7 @@ pub(super) struct Session<'a> {
     pub stopped_by: Option<i32>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> AdviceSession<'a> {
     pub fn new(
         laboratory: &'a Laboratory,
         wish: Wish,
@@ -75,12 +75,12 @@ impl<'a> Session<'a> {
         seed: Option<u64>,
         margin: f64,
         forced: bool,
-    ) -> Session<'a> {
-        Session { laboratory, wish, kept, made: Vec::new(), seed, forced, margin, stopped_by: None }
+    ) -> AdviceSession<'a> {
+        AdviceSession { laboratory, wish, kept, made: Vec::new(), seed, forced, margin, stopped_by: None }
     }
 
     /// A question with its cells.
-    pub fn request(&self, topic: Topic, terms: &advice::Terms) -> Result<AdviceRequest> {
+    pub fn request(&self, topic: Topic, terms: &advice::AdviceTerms) -> Result<AdviceRequest> {
         advice::request(topic, terms, &self.laboratory.experiments, &self.laboratory.workers, &self.wish)
     }
 
@@ -156,7 +156,7 @@ impl<'a> Session<'a> {
         let only: Vec<(String, record::cell::Cell)> =
             request.ways.iter().filter(|(name, _)| !request.topic.is_only_asked(name)).cloned().collect();
         let narrow = AdviceRequest { ways: only, ..request.clone() };
-        let search = Crossover { from, to: to / step * step, step, budget_s };
+        let search = CrossoverSearch { from, to: to / step * step, step, budget_s };
         let begun = Instant::now();
         let (mut last_s, mut without) = (None, Vec::new());
         let mut looks: BTreeMap<u64, usize> = BTreeMap::new();
@@ -176,14 +176,14 @@ impl<'a> Session<'a> {
     }
 
     /// The answers at all sizes that are known, and at those without a ratio.
-    fn answers(&self, request: &AdviceRequest, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<Answer> {
+    fn answers(&self, request: &AdviceRequest, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<SizeAnswer> {
         let (points, _) = points(request, &self.summaries());
         // The search is for the sign: below the margin a change is as near as anywhere.
         let known = choices(&points, &request.topic.obvious, 0.0).into_iter();
         let looks = |size| looks.get(&size).copied().unwrap_or(0);
         let known = known.chain(without.iter().map(|size| (*size, None)));
-        let mut answers: Vec<Answer> =
-            known.map(|(size, method)| Answer { size, method, looks: looks(size) }).collect();
+        let mut answers: Vec<SizeAnswer> =
+            known.map(|(size, method)| SizeAnswer { size, method, looks: looks(size) }).collect();
         answers.sort_by_key(|answer| answer.size);
         answers.dedup_by_key(|answer| answer.size);
         answers

@@ -14,7 +14,7 @@ use record::sizes;
 
 use super::{Laboratory, SelectArgs, print, print_json};
 use crate::plan::advice;
-use measuring::{Session, Spending};
+use measuring::{AdviceSession, Spending};
 
 /// The words after `advise`.
 #[derive(Debug, Args)]
@@ -132,17 +132,17 @@ fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {
 }
 
 /// A session on these topics.
-fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Topic]) -> Result<Session<'a>> {
+fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Topic]) -> Result<AdviceSession<'a>> {
     let experiments: Vec<&str> = topics.iter().map(|topic| topic.experiment.as_str()).collect();
     let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments) };
-    Ok(Session::new(laboratory, wish, kept, arguments.seed, margin, arguments.force))
+    Ok(AdviceSession::new(laboratory, wish, kept, arguments.seed, margin, arguments.force))
 }
 
 /// Terms of a question.
-fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Result<advice::Terms> {
-    let mut terms = advice::Terms { again: arguments.keep, ..advice::Terms::default() };
+fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Result<advice::AdviceTerms> {
+    let mut terms = advice::AdviceTerms { again: arguments.keep, ..advice::AdviceTerms::default() };
     for word in &arguments.set {
         let (key, values) = laboratory.setting(word)?;
         let [value] = &values[..] else { bail!("--set {key} takes one value here") };

@@ -7,7 +7,7 @@ use files::Folder;
 use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Snippet, Topic};
 
 use super::super::print;
-use super::measuring::Session;
+use super::measuring::AdviceSession;
 use super::{AdviseArgs, places};
 use crate::machine::{self, fingerprint::fingerprint};
 use crate::plan::{self, advice};
@@ -61,7 +61,12 @@ fn may_write(path: &Path) -> Result<()> {
 }
 
 /// Measures what the questions lack, and saves the answers together with those that are there already.
-pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arguments: &AdviseArgs) -> Result<u8> {
+pub(super) fn save(
+    session: &mut AdviceSession,
+    topics: Vec<Topic>,
+    budget_s: f64,
+    arguments: &AdviseArgs,
+) -> Result<u8> {
     let mut advice = Advice {
         schema: ADVICE_SCHEMA,
         created: jiff::Timestamp::now().to_string(),
@@ -76,7 +81,7 @@ pub(super) fn save(session: &mut Session, topics: Vec<Topic>, budget_s: f64, arg
     let count = topics.len();
     for (done, topic) in topics.into_iter().enumerate() {
         let id = topic.id.clone();
-        let terms = advice::Terms { saved_only: true, ..advice::Terms::default() };
+        let terms = advice::AdviceTerms { saved_only: true, ..advice::AdviceTerms::default() };
         let request = session.request(topic, &terms)?;
         let share_s = (budget_s - begun.elapsed().as_secs_f64()) / (count - done) as f64;
         session.axis(&request, share_s, u64::MAX)?;

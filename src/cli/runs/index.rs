@@ -75,7 +75,7 @@ fn stamp(folder: &Path) -> (u64, String) {
 /// Every run of a store, by name, which begins with its time.
 pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
     let all = Folder::open(store).and_then(|store| store.entries()).unwrap_or_default().into_iter();
-    let folders = all.filter(|entry| entry.kind == files::Kind::Folder);
+    let folders = all.filter(|entry| entry.kind == files::EntryKind::Folder);
     let names: Vec<String> = folders.map(|entry| entry.name.to_string_lossy().into_owned()).collect();
     let index = private_cache("").ok().and_then(|cache| cache.read(name(store), MOST_BYTES).ok());
     let known: Index = index.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
@@ -114,7 +114,7 @@ fn remember(store: &Path, index: &Index) {
 /// Part of a run's plan in the list. The rest is passed over, and no seal is looked at: what was changed is named by every
 /// verb that judges a run, and ten thousand of them would take too long.
 #[derive(Deserialize)]
-struct Head {
+struct IndexHead {
     schema: u32,
     #[serde(default)]
     kind: Option<Kind>,
@@ -133,7 +133,7 @@ struct Named {
 
 /// Part of its environment.
 #[derive(Deserialize)]
-struct Place {
+struct HostFacts {
     identity: Identity,
 }
 
@@ -157,7 +157,7 @@ fn read(name: &str, store: &Path) -> Entry {
     let folder = store.join(name);
     let entry = Entry { run: name.to_owned(), tags: tags::read(&folder), ..Entry::default() };
     let program = |kind: Option<Kind>| matches!(kind, Some(Kind::Try | Kind::Profile));
-    match peek::<Head>(&folder, "plan.json") {
+    match peek::<IndexHead>(&folder, "plan.json") {
         Some(head) if head.schema == SCHEMA && !program(head.kind) => of_plan(head, &folder, entry),
         // A try or profile, another version's run, or nothing that can be read.
         _ => {
@@ -173,14 +173,14 @@ fn read(name: &str, store: &Path) -> Entry {
     }
 }
 
-fn of_plan(head: Head, folder: &Path, entry: Entry) -> Entry {
+fn of_plan(head: IndexHead, folder: &Path, entry: Entry) -> Entry {
     let experiments: Vec<String> = head.experiments.into_iter().map(|e| e.name).collect();
     let last = last(folder).filter(|last| last.decision == "ended");
     let (ended, done) = (last.is_some(), last.is_some_and(|last| last.stopped_by.is_none()));
     let old = if folder.join(OLD_CLAIMS).is_file() { Kind::Claims } else { Kind::Run };
     let kind = if head.kind.unwrap_or(old) == Kind::Claims { "claims on " } else { "" };
     let description = format!("{kind}{}{}", experiments.join(" "), if done { "" } else { "  (interrupted)" });
-    let host = peek::<Place>(folder, "environment.json")
+    let host = peek::<HostFacts>(folder, "environment.json")
         .map(|place| [place.identity.name, place.identity.machine].into_iter().flatten().collect::<Vec<_>>().join(" "));
     let (created, version) = (head.created, head.version);
     Entry { created, version, ended, experiments, description, host: host.unwrap_or_default(), ..entry }

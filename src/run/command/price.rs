@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use record::cell::Cell;
 use record::command::{CommandLaunch, LaunchMode, PricePhase};
 use record::request::{self, LaunchKeys};
-use record::transcript::{Ending, Transcript};
+use record::transcript::{SideEnding, Transcript};
 
 use super::launch::run_worker;
 use crate::run::patience::TimeLimit;

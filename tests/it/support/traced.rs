@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::sides::{Launch, Worker};
 use record::expression::Values;
-use record::method::{Kind, Method};
+use record::method::{KeyKind, Method};
 use record::transcript::{Counts, Transcript};
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -218,10 +218,10 @@ fn segments_of(makers: &BTreeSet<u32>) -> Vec<String> {
 
 /// Small values for every key of a method: the first word where it takes words.
 pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
-    let value = |key: &str, kind: &Kind| match (key, kind) {
+    let value = |key: &str, kind: &KeyKind| match (key, kind) {
         ("bytes", _) if method.experiment == "write" => "4096".to_owned(),
         ("bytes", _) if method.name == "memfd-huge" => (4 << 20).to_string(),
-        ("wait", Kind::Choice(words)) => {
+        ("wait", KeyKind::Choice(words)) => {
             let blocks =
                 words.iter().any(|w| w == "block") && !["spin-ring", "mailbox"].contains(&method.name.as_str());
             if blocks { "block" } else { "spin" }.to_owned()
@@ -240,8 +240,8 @@ pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
         ("memory", _) => "unbounded".to_owned(),
         ("order", _) if method.name == "mmap-random" => "random".to_owned(),
         ("file", _) => capture.display().to_string(),
-        (_, Kind::Choice(words)) => words[0].clone(),
-        (_, Kind::Text | Kind::Size | Kind::Count) => "1".to_owned(),
+        (_, KeyKind::Choice(words)) => words[0].clone(),
+        (_, KeyKind::Text | KeyKind::Size | KeyKind::Count) => "1".to_owned(),
     };
     method.keys.iter().map(|(key, kind)| (key.clone(), value(key, kind))).collect()
 }

@@ -1,7 +1,7 @@
 use super::*;
 
-fn found(wrong: Option<&str>) -> BTreeMap<String, Found> {
-    let found = Found { cells: 2, wrong: wrong.map(str::to_owned), ..Found::default() };
+fn found(wrong: Option<&str>) -> BTreeMap<String, MethodResult> {
+    let found = MethodResult { cells: 2, wrong: wrong.map(str::to_owned), ..MethodResult::default() };
     BTreeMap::from([("read/mmap@c-O3".to_owned(), found)])
 }
 

@@ -1,12 +1,12 @@
-//! Answer to one question, for a person and for the advice file.
+//! AdviceAnswer to one question, for a person and for the advice file.
 
 use std::collections::BTreeMap;
 
-use record::advice::{ANSWER_SCHEMA, Answer, Case, Point, Question, Snippet};
+use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
 use record::claim::Of;
 use record::outcome::Status;
 use record::sizes::format_size;
-use record::summary::{CellSummary, Estimate, GroupSummary, Proof, Recommendation, Summary, Verdict};
+use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};
 use stats::t::t_quantile;
 
 use super::choice::{choices, flips, segments};
@@ -17,20 +17,24 @@ use super::uses::repeated;
 use crate::estimate::LEVEL;
 
 /// The cells of one case at the size asked for, in the first summary that has them.
-struct Here<'a> {
+struct CaseCells<'a> {
     summary: &'a Summary,
     obvious: &'a CellSummary,
     ways: Vec<(&'a str, &'a CellSummary)>,
 }
 
-fn here<'a>(request: &'a AdviceRequest, settings: &BTreeMap<String, String>, summary: &'a Summary) -> Option<Here<'a>> {
+fn here<'a>(
+    request: &'a AdviceRequest,
+    settings: &BTreeMap<String, String>,
+    summary: &'a Summary,
+) -> Option<CaseCells<'a>> {
     let cell = |wanted| by_size(summary, wanted, settings).get(&request.bytes).copied();
     let obvious = cell(&request.obvious)?;
     let ways = request.ways.iter().filter_map(|(name, wanted)| Some((name.as_str(), cell(wanted)?))).collect();
-    Some(Here { summary, obvious, ways })
+    Some(CaseCells { summary, obvious, ways })
 }
 
-impl<'a> Here<'a> {
+impl<'a> CaseCells<'a> {
     /// Number of measured methods.
     fn measured(&self) -> usize {
         self.ways.iter().filter(|(_, cell)| cell.status == Status::Ok).count()
@@ -61,7 +65,7 @@ fn case<'a>(
     settings: &BTreeMap<String, String>,
     summaries: &[&'a Summary],
     margin: f64,
-) -> (Case, Option<Here<'a>>) {
+) -> (Case, Option<CaseCells<'a>>) {
     let of_size = |s: &&'a Summary| here(request, settings, s);
     // Of equals the last is taken, and the newest runs come first.
     let most = summaries.iter().rev().filter_map(of_size).max_by_key(|h| (h.measured(), h.obvious.launches));
@@ -98,7 +102,7 @@ fn blank() -> Case {
 }
 
 /// Applies the run's own verdict on the group.
-fn of_group(case: &mut Case, request: &AdviceRequest, here: &Here, group: &GroupSummary) {
+fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &GroupSummary) {
     let is_faster = |cell: usize| {
         group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.said(), Verdict::Faster { .. }))
     };
@@ -133,7 +137,7 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &Here, group: &Group
 }
 
 /// The same where another phase than the headline is asked about, such as using memory that is there.
-fn of_measure(case: &mut Case, request: &AdviceRequest, here: &Here, margin: f64) {
+fn of_measure(case: &mut Case, request: &AdviceRequest, here: &CaseCells, margin: f64) {
     let outcome = |(name, way): &(&str, &CellSummary)| {
         let cost = ratio(here.summary, (way, here.obvious), &request.measure, Of::Wall)?;
         Some(((*name).to_owned(), cost, Verdict::from_interval(cost.low, cost.high, margin)))
@@ -155,7 +159,7 @@ fn of_measure(case: &mut Case, request: &AdviceRequest, here: &Here, margin: f64
 }
 
 /// Costs of the advised method elsewhere: facts that differ, the sentence of its topic, and the first use.
-fn costs(request: &AdviceRequest, case: &Case, here: Option<&Here>) -> Vec<String> {
+fn costs(request: &AdviceRequest, case: &Case, here: Option<&CaseCells>) -> Vec<String> {
     let Some((here, way)) = here.zip(case.way.as_deref()).filter(|(_, way)| *way != request.topic.obvious) else {
         return Vec::new();
     };
@@ -163,8 +167,8 @@ fn costs(request: &AdviceRequest, case: &Case, here: Option<&Here>) -> Vec<Strin
     let Some(cell) = here.way(way) else { return costs };
     for (fact, words) in &request.topic.facts {
         let most = |c: &CellSummary| match c.proofs.get(fact)? {
-            Proof::Number { max, .. } => Some(*max),
-            Proof::Words(_) => None,
+            FactProof::Number { max, .. } => Some(*max),
+            FactProof::Words(_) => None,
         };
         if let (Some(mine), Some(theirs)) = (most(cell), most(here.obvious))
             && mine.max(theirs) as f64 > 1.05 * mine.min(theirs) as f64
@@ -178,7 +182,7 @@ fn costs(request: &AdviceRequest, case: &Case, here: Option<&Here>) -> Vec<Strin
 }
 
 /// Pools all runs of the size, where one of them alone does not settle it.
-fn together(case: &mut Case, request: &AdviceRequest, points: &[Point], margin: f64) {
+fn together(case: &mut Case, request: &AdviceRequest, points: &[AdvicePoint], margin: f64) {
     let all = choices(points, &request.topic.obvious, margin);
     let Some(way) = all.into_iter().find(|(bytes, _)| *bytes == request.bytes).and_then(|(_, way)| way) else { return };
     case.gain = points.iter().find(|p| p.bytes == request.bytes && p.way == way).map(|p| p.cost);
@@ -202,12 +206,12 @@ pub fn answer(
     made: &[String],
     margin: f64,
     snippets: impl Fn(&str) -> Vec<Snippet>,
-) -> Answer {
+) -> AdviceAnswer {
     let (mut first, here) = case(request, &request.settings, summaries, margin);
-    let mut also: Vec<(Case, Option<Here>)> = cases.iter().map(|s| case(request, s, summaries, margin)).collect();
+    let mut also: Vec<(Case, Option<CaseCells>)> = cases.iter().map(|s| case(request, s, summaries, margin)).collect();
     let (points, mut runs) = points(request, summaries);
     // A way that is measured at one size only has no place among those whose sizes are searched.
-    let searched: Vec<Point> = points.iter().filter(|p| !request.topic.is_only_asked(&p.way)).cloned().collect();
+    let searched: Vec<AdvicePoint> = points.iter().filter(|p| !request.topic.is_only_asked(&p.way)).cloned().collect();
     let segments = segments(&searched, &request.topic.obvious, margin);
     if first.gain.is_none() {
         together(&mut first, request, &points, margin);
@@ -217,7 +221,7 @@ pub fn answer(
     runs.sort();
     runs.dedup();
     let measured = points.first().zip(points.last()).map(|(a, b)| (a.bytes, b.bytes));
-    Answer {
+    AdviceAnswer {
         schema: ANSWER_SCHEMA,
         question: request.topic.id.clone(),
         does: request.topic.does.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::{Flip, Point, Segment};
+use record::advice::{AdvicePoint, Flip, Segment};
 use stats::quantile::median;
 use stats::t::t_quantile;
 
@@ -15,7 +15,7 @@ const FAMILY: f64 = 0.05;
 const SIZES: f64 = 6.0;
 
 /// The limits of a ratio's logarithm which hold at all sizes of a question together: at each size only one of them can mislead.
-fn limits(point: &Point) -> (f64, f64) {
+fn limits(point: &AdvicePoint) -> (f64, f64) {
     let (log, error, freedom) = standard(&point.cost);
     let half = error * t_quantile(1.0 - FAMILY / SIZES, freedom);
     // Never narrower than what is shown of it.
@@ -26,13 +26,13 @@ fn limits(point: &Point) -> (f64, f64) {
 #[derive(Clone, Copy)]
 struct Known<'a> {
     way: &'a str,
-    point: &'a Point,
+    point: &'a AdvicePoint,
     low: f64,
     high: f64,
 }
 
 /// Knowledge at each size.
-fn known(points: &[Point]) -> BTreeMap<u64, Vec<Known<'_>>> {
+fn known(points: &[AdvicePoint]) -> BTreeMap<u64, Vec<Known<'_>>> {
     let mut all: BTreeMap<u64, Vec<Known>> = BTreeMap::new();
     for point in points {
         let (low, high) = limits(point);
@@ -43,7 +43,7 @@ fn known(points: &[Point]) -> BTreeMap<u64, Vec<Known<'_>>> {
 
 /// The limits of the logarithm of one way's cost relative to another's at the same size. Both were compared with the obvious
 /// way, whose own scatter they share: as if they did not, the limits are rather too wide.
-fn between(way: &Point, other: &Point) -> (f64, f64) {
+fn between(way: &AdvicePoint, other: &AdvicePoint) -> (f64, f64) {
     let ((log, error, freedom), (other_log, other_error, other_freedom)) = (standard(&way.cost), standard(&other.cost));
     let half = error.hypot(other_error) * t_quantile(1.0 - FAMILY / SIZES, freedom.min(other_freedom));
     (log - other_log - half, log - other_log + half)
@@ -80,7 +80,7 @@ fn choice<'a>(here: &[Known<'a>], before: Option<&str>, obvious: &'a str, edge: 
 }
 
 /// The way to use at every size measured, ascending; `None` where nothing is shown beyond the margin: keep the default.
-pub fn choices(points: &[Point], obvious: &str, margin: f64) -> Vec<(u64, Option<String>)> {
+pub fn choices(points: &[AdvicePoint], obvious: &str, margin: f64) -> Vec<(u64, Option<String>)> {
     let edge = (1.0 + margin).ln();
     let all = known(points);
     let mut before = usual(&all, edge);
@@ -95,7 +95,7 @@ pub fn choices(points: &[Point], obvious: &str, margin: f64) -> Vec<(u64, Option
 
 /// From which size to which one way is shown to cost less. Between two segments nothing is shown, and so is it below the first
 /// and beyond the last.
-pub fn segments(points: &[Point], obvious: &str, margin: f64) -> Vec<Segment> {
+pub fn segments(points: &[AdvicePoint], obvious: &str, margin: f64) -> Vec<Segment> {
     let mut spans: Vec<(String, Vec<u64>)> = Vec::new();
     let mut before: Option<String> = None;
     for (bytes, way) in choices(points, obvious, margin) {
@@ -111,11 +111,11 @@ pub fn segments(points: &[Point], obvious: &str, margin: f64) -> Vec<Segment> {
     spans.into_iter().filter_map(|(way, sizes)| segment(points, obvious, &usual, way, &sizes)).collect()
 }
 
-fn segment(points: &[Point], obvious: &str, usual: &str, way: String, sizes: &[u64]) -> Option<Segment> {
+fn segment(points: &[AdvicePoint], obvious: &str, usual: &str, way: String, sizes: &[u64]) -> Option<Segment> {
     let turned = way == obvious;
     // Where the usual choice is best, it is compared with the way that is best elsewhere, or against the best of the others.
     let other = if turned {
-        let here = |p: &&Point| sizes.contains(&p.bytes);
+        let here = |p: &&AdvicePoint| sizes.contains(&p.bytes);
         let has = points.iter().filter(here).any(|p| p.way == usual);
         let least = points.iter().filter(here).min_by(|a, b| a.cost.ratio.total_cmp(&b.cost.ratio))?;
         if has { usual.to_owned() } else { least.way.clone() }
@@ -133,7 +133,7 @@ fn segment(points: &[Point], obvious: &str, usual: &str, way: String, sizes: &[u
 
 /// Between which sizes the answer changes from one way to another. A segment ends where less than the margin is shown; the
 /// change itself is bounded by where a ratio's interval leaves 1 on either side.
-pub fn flips(points: &[Point], segments: &[Segment], obvious: &str) -> Vec<Flip> {
+pub fn flips(points: &[AdvicePoint], segments: &[Segment], obvious: &str) -> Vec<Flip> {
     let changes = segments.windows(2).filter(|two| two[0].way != two[1].way);
     changes
         .map(|two| {
@@ -145,9 +145,9 @@ pub fn flips(points: &[Point], segments: &[Segment], obvious: &str) -> Vec<Flip>
 
 /// The largest size at which the first segment's way is shown to cost less than the second's before any at which that is turned
 /// round, and the smallest at which it is after all at which it is not.
-fn sign_changes(points: &[Point], below: &Segment, beyond: &Segment, obvious: &str) -> (u64, u64) {
+fn sign_changes(points: &[AdvicePoint], below: &Segment, beyond: &Segment, obvious: &str) -> (u64, u64) {
     let (mut first, mut second) = (vec![below.to], vec![beyond.from]);
-    let within = |p: &&Point| below.to < p.bytes && p.bytes < beyond.from;
+    let within = |p: &&AdvicePoint| below.to < p.bytes && p.bytes < beyond.from;
     let point_at = |bytes: u64, way: &str| points.iter().find(|p| p.bytes == bytes && p.way == way);
     for bytes in points.iter().filter(within).map(|p| p.bytes) {
         let (low, high) = match (point_at(bytes, &below.way), point_at(bytes, &beyond.way)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::Point;
+use record::advice::AdvicePoint;
 use record::claim::Of;
 use record::outcome::Status;
 use record::summary::{CellSummary, Estimate, Summary, Verdict};
@@ -10,7 +10,7 @@ use stats::interval::LEAST_LAUNCHES;
 
 use super::pool::pooled;
 use super::request::{AdviceRequest, by_size};
-use crate::claims::figure::{Side, timed};
+use crate::claims::figure::{ClaimSide, timed};
 
 /// One way's cost relative to another's in a summary.
 pub(super) fn ratio(
@@ -23,21 +23,21 @@ pub(super) fn ratio(
     if !measured(way) || !measured(other) {
         return None;
     }
-    let side = |cell| Side { cell, phase: measure };
+    let side = |cell| ClaimSide { cell, phase: measure };
     let figure = timed(cost, summary, side(way), side(other))?;
     let sound = |e: &Estimate| [e.low, e.ratio, e.high].iter().all(|v| v.is_finite() && *v > 0.0);
     Some(figure.estimate).filter(|e| figure.paired && sound(e))
 }
 
 /// Points of one summary, by size and method.
-fn of_one(request: &AdviceRequest, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<Point> {
+fn of_one(request: &AdviceRequest, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<AdvicePoint> {
     let obvious = by_size(summary, &request.obvious, settings);
     let mut points = Vec::new();
     for (name, cell) in &request.ways {
         for (bytes, way) in by_size(summary, cell, settings) {
             let Some(base) = obvious.get(&bytes) else { continue };
             if let Some(cost) = ratio(summary, (way, base), &request.measure, Of::Wall) {
-                points.push(Point { bytes, way: name.clone(), cost });
+                points.push(AdvicePoint { bytes, way: name.clone(), cost });
             }
         }
     }
@@ -45,7 +45,7 @@ fn of_one(request: &AdviceRequest, settings: &BTreeMap<String, String>, summary:
 }
 
 /// Points of all summaries, ascending by size, with the runs that said anything. Several runs of one size are pooled.
-pub fn points(request: &AdviceRequest, summaries: &[&Summary]) -> (Vec<Point>, Vec<String>) {
+pub fn points(request: &AdviceRequest, summaries: &[&Summary]) -> (Vec<AdvicePoint>, Vec<String>) {
     let mut all = Vec::new();
     let mut runs = Vec::new();
     for summary in summaries {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::Point;
+use record::advice::AdvicePoint;
 use record::summary::Estimate;
 use stats::t::t_quantile;
 
@@ -46,10 +46,12 @@ fn together(costs: &[Estimate]) -> Option<Estimate> {
 }
 
 /// Points with one for each size and way, ascending.
-pub fn pooled(points: Vec<Point>) -> Vec<Point> {
+pub fn pooled(points: Vec<AdvicePoint>) -> Vec<AdvicePoint> {
     let mut all: BTreeMap<(u64, String), Vec<Estimate>> = BTreeMap::new();
     for point in points {
         all.entry((point.bytes, point.way)).or_default().push(point.cost);
     }
-    all.into_iter().filter_map(|((bytes, way), costs)| Some(Point { bytes, way, cost: together(&costs)? })).collect()
+    all.into_iter()
+        .filter_map(|((bytes, way), costs)| Some(AdvicePoint { bytes, way, cost: together(&costs)? }))
+        .collect()
 }

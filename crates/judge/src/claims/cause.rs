@@ -4,9 +4,9 @@
 
 use record::claim::{Job, Of, Word};
 use record::sizes::{about_size, three_digits};
-use record::summary::{CellSummary, PhaseSummary, Proof};
+use record::summary::{CellSummary, FactProof, PhaseSummary};
 
-use super::figure::Side;
+use super::figure::ClaimSide;
 
 /// Cause where no counter explains the difference.
 pub(super) const NOT_FOUND: &str = "the cause was not found";
@@ -17,7 +17,7 @@ const SHARE: f64 = 0.5;
 const TIMES: f64 = 1.5;
 
 /// One sentence on the cause.
-pub(super) fn sentence(job: &Job, way: Side, other: Side, word: Word) -> String {
+pub(super) fn sentence(job: &Job, way: ClaimSide, other: ClaimSide, word: Word) -> String {
     let (Some(a), Some(b)) = (way.summary(), other.summary()) else { return NOT_FOUND.to_owned() };
     if job.fact.is_some() || job.cost == Of::Spread || job.cost == Of::Faults {
         return counted_itself(job, a, b);
@@ -34,7 +34,7 @@ pub(super) fn sentence(job: &Job, way: Side, other: Side, word: Word) -> String 
     explain(job.cost, (dear, d), (cheap, c))
 }
 
-fn explain(cost: Of, (dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSummary)) -> String {
+fn explain(cost: Of, (dear, d): (ClaimSide, &PhaseSummary), (cheap, c): (ClaimSide, &PhaseSummary)) -> String {
     let difference = match cost {
         Of::Cpu => d.cpu_ns.median - c.cpu_ns.median,
         _ => d.wall_ns.median - c.wall_ns.median,
@@ -68,7 +68,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Difference of one side from the other: its method, or the parameters in which they differ.
-fn label(side: Side, beside: Side) -> String {
+fn label(side: ClaimSide, beside: ClaimSide) -> String {
     if side.cell.method != beside.cell.method {
         return side.cell.method.clone();
     }
@@ -87,8 +87,8 @@ fn label(side: Side, beside: Side) -> String {
 
 fn number(cell: &CellSummary, fact: &str) -> Option<f64> {
     match cell.proofs.get(fact)? {
-        Proof::Number { max, .. } => Some(*max as f64),
-        Proof::Words(_) => None,
+        FactProof::Number { max, .. } => Some(*max as f64),
+        FactProof::Words(_) => None,
     }
 }
 
@@ -97,7 +97,11 @@ fn more(dear: f64, cheap: f64) -> bool {
 }
 
 /// Kernel counter that differs in the right direction.
-fn in_kernel((dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSummary), names: &(String, String)) -> String {
+fn in_kernel(
+    (dear, d): (ClaimSide, &PhaseSummary),
+    (cheap, c): (ClaimSide, &PhaseSummary),
+    names: &(String, String),
+) -> String {
     let (a, b) = names;
     if more(d.minor_faults, c.minor_faults) && d.minor_faults >= 8.0 {
         let (n, m) = (three_digits(d.minor_faults), three_digits(c.minor_faults));
@@ -126,12 +130,12 @@ fn in_kernel((dear, d): (Side, &PhaseSummary), (cheap, c): (Side, &PhaseSummary)
 
 /// Cause of waiting of a side.
 fn while_waiting(
-    (dear, d): (Side, &PhaseSummary),
-    (cheap, c): (Side, &PhaseSummary),
+    (dear, d): (ClaimSide, &PhaseSummary),
+    (cheap, c): (ClaimSide, &PhaseSummary),
     names: &(String, String),
 ) -> String {
     let (a, b) = names;
-    let device = |s: Side| number(s.cell, "device_bytes").unwrap_or(0.0);
+    let device = |s: ClaimSide| number(s.cell, "device_bytes").unwrap_or(0.0);
     let (n, m) = (device(dear), device(cheap));
     if more(n, m) {
         return format!("the device reads {} for {a} and {} for {b}", about_size(n), about_size(m));
@@ -157,7 +161,7 @@ fn huge_pages(dear: &CellSummary, cheap: &CellSummary, (a, b): &(String, String)
 }
 
 /// Two costs that are the same: what they have in common.
-fn alike(way: Side, other: Side, a: &PhaseSummary, b: &PhaseSummary) -> String {
+fn alike(way: ClaimSide, other: ClaimSide, a: &PhaseSummary, b: &PhaseSummary) -> String {
     let sleeps = |p: &PhaseSummary| p.voluntary_switches;
     let waits = |p: &PhaseSummary| 1.0 - p.cpu_ns.median / p.wall_ns.median;
     if sleeps(a) >= 8.0 && sleeps(b) >= 8.0 && waits(a) > 0.3 && waits(b) > 0.3 {
@@ -165,7 +169,7 @@ fn alike(way: Side, other: Side, a: &PhaseSummary, b: &PhaseSummary) -> String {
         return format!("both sleep ({n} and {m} times) and must be woken, which is most of either");
     }
     let near = |x: f64, y: f64| (x - y).abs() <= 0.1 * x.max(y).max(1.0);
-    let device = |s: Side| number(s.cell, "device_bytes").unwrap_or(0.0);
+    let device = |s: ClaimSide| number(s.cell, "device_bytes").unwrap_or(0.0);
     if waits(a) > 0.5 && waits(b) > 0.5 && device(way) > 0.0 && near(device(way), device(other)) {
         return "both wait for the device, which brings as much to either".to_owned();
     }

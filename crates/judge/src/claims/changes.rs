@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use record::claim::{Answers, Change, JobAnswer};
+use record::claim::{AnswerChange, Answers, JobAnswer};
 
 /// Claims whose verdict is another in the second run, or that only one of them asked.
-pub fn changes(first: &Answers, second: &Answers) -> Vec<Change> {
+pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {
     let keys = |answers: &Answers| -> BTreeSet<(String, String)> {
         answers.answers.iter().flat_map(|a| a.jobs.iter().map(|j| (a.id.clone(), j.job.clone()))).collect()
     };
@@ -17,7 +17,7 @@ pub fn changes(first: &Answers, second: &Answers) -> Vec<Change> {
             continue;
         }
         let statement = a.or(b).map_or_else(String::new, |(statement, _)| statement.to_owned());
-        changes.push(Change {
+        changes.push(AnswerChange {
             id,
             statement,
             job,

@@ -1,10 +1,10 @@
 //! From which size on one way is cheaper than another: a band between two sizes, never a point.
 
-use record::claim::{Band, Claim, Job, JobAnswer, Point, ResolvedJob, Word};
+use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, ResolvedJob, Word};
 use record::summary::{Estimate, Summary};
 
-use super::figure::{self, Figure};
-use super::{Found, Test, sides, unmeasured};
+use super::figure::{self, ClaimFigure};
+use super::{FigureTest, JudgedJob, sides, unmeasured};
 
 /// Position of one point's interval for the praised way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ fn sign(estimate: Option<&Estimate>) -> Sign {
 
 /// The word of a crossover by the ratios at its points (ascending), with the band it lies in and the points that decide.
 pub(super) fn word(
-    points: &[Point],
+    points: &[ClaimPoint],
     (low, high): (f64, f64),
     margin: f64,
 ) -> (Word, Option<Band>, Vec<usize>, &'static str) {
@@ -34,7 +34,8 @@ pub(super) fn word(
     let value = |index: usize| points[index].value;
     match (&dearer[..], &cheaper[..]) {
         ([], []) => {
-            let same = |p: &Point| p.ratio.is_some_and(|e| e.low >= 1.0 / (1.0 + margin) && e.high <= 1.0 + margin);
+            let same =
+                |p: &ClaimPoint| p.ratio.is_some_and(|e| e.low >= 1.0 / (1.0 + margin) && e.high <= 1.0 + margin);
             if points.iter().all(same) && !points.is_empty() {
                 (Word::NoDifferenceHere, None, Vec::new(), "")
             } else {
@@ -73,8 +74,8 @@ pub(super) fn judge(
     summaries: &[&Summary],
     margin: f64,
     mut answer: JobAnswer,
-) -> Found {
-    let mut figures: Vec<Option<Figure>> = Vec::new();
+) -> JudgedJob {
+    let mut figures: Vec<Option<ClaimFigure>> = Vec::new();
     let mut lacking = None;
     // All sizes are of one run: the first that has any of them.
     let run = summaries.iter().find(|s| (0..resolved.points.len()).any(|i| sides(resolved, i, s).is_some()));
@@ -109,17 +110,17 @@ pub(super) fn judge(
     let tests = figures.into_iter().enumerate().filter_map(|(point, figure)| {
         let figure = figure?;
         let distance = from_one(&figure);
-        Some(Test { point, figure, distance })
+        Some(FigureTest { point, figure, distance })
     });
     let tests = tests.collect();
-    Found { answer, p, tests }
+    JudgedJob { answer, p, tests }
 }
 
 /// Distance of a figure from one, where neither way is cheaper.
-fn from_one(figure: &Figure) -> f64 {
+fn from_one(figure: &ClaimFigure) -> f64 {
     figure.estimate.ratio.ln().abs()
 }
 
-fn point(value: u64, figure: Option<&Figure>) -> Point {
-    Point { value, ratio: figure.map(|f| f.estimate) }
+fn point(value: u64, figure: Option<&ClaimFigure>) -> ClaimPoint {
+    ClaimPoint { value, ratio: figure.map(|f| f.estimate) }
 }

@@ -1,10 +1,10 @@
 //! The figure of a claim: a ratio of two cells' costs, or a cost by itself, with its interval.
 
 use record::cell::Cell;
-use record::claim::{Claim, Job, Kind, Of, Per};
+use record::claim::{Claim, ClaimKind, Job, Of, Per};
 use record::outcome::Status;
 use record::plan::BATCH;
-use record::summary::{CellSummary, Estimate, GroupSummary, LaunchValues, PhaseSummary, Proof, Summary};
+use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Summary};
 use stats::estimate::LEAST_POINTS;
 use stats::looks::price;
 use stats::quantile::median;
@@ -17,7 +17,7 @@ const NORMAL: f64 = 1.959_964;
 
 /// A figure with what tests need of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Figure {
+pub(crate) struct ClaimFigure {
     pub estimate: Estimate,
     /// Standard error of the logarithm; absent where the limits are the extremes that were seen.
     pub error: Option<f64>,
@@ -27,7 +27,7 @@ pub(crate) struct Figure {
     pub unit: String,
 }
 
-impl Figure {
+impl ClaimFigure {
     /// The one-sided probability of a figure this far from the truth, times the looks that were taken until now.
     pub fn tail(&self, distance: f64) -> Option<f64> {
         let error = self.error?;
@@ -44,18 +44,18 @@ impl Figure {
         let freedom = self.freedom * (then - 1.0) / (have - 1.0).max(1.0);
         let estimate = Estimate { launches, ..self.estimate };
         let error = self.error.map(|error| error * (have / then).sqrt());
-        Figure { estimate, error, freedom, ..self.clone() }.tail(distance)
+        ClaimFigure { estimate, error, freedom, ..self.clone() }.tail(distance)
     }
 }
 
 /// One side of a comparison.
 #[derive(Clone, Copy)]
-pub(crate) struct Side<'a> {
+pub(crate) struct ClaimSide<'a> {
     pub cell: &'a CellSummary,
     pub phase: &'a str,
 }
 
-impl Side<'_> {
+impl ClaimSide<'_> {
     pub fn summary(&self) -> Option<&PhaseSummary> {
         self.cell.phases.get(self.phase)
     }
@@ -78,17 +78,17 @@ pub(super) fn of_claim(
     summary: &Summary,
     way: &CellSummary,
     other: Option<&CellSummary>,
-) -> Option<Figure> {
+) -> Option<ClaimFigure> {
     if [Some(way), other].into_iter().flatten().any(|c| c.status != Status::Ok || c.launches < LEAST_POINTS) {
         return None;
     }
     let headline = summary.experiment(&job.experiment)?.headline.as_str();
     let phase = job.total.as_deref().unwrap_or(headline);
-    let first = Side { cell: way, phase };
+    let first = ClaimSide { cell: way, phase };
     let figure = match (claim.kind, other) {
-        (Kind::Absolute, _) => absolute(job, claim.holds.as_ref()?.per?, first, summary),
+        (ClaimKind::Absolute, _) => absolute(job, claim.holds.as_ref()?.per?, first, summary),
         (_, Some(other)) => {
-            let second = Side { cell: other, phase: job.other_total.as_deref().unwrap_or(phase) };
+            let second = ClaimSide { cell: other, phase: job.other_total.as_deref().unwrap_or(phase) };
             ratio(job, summary, first, second)
         }
         (_, None) => None,
@@ -97,13 +97,13 @@ pub(super) fn of_claim(
     [estimate.low, estimate.ratio, estimate.high].iter().all(|v| v.is_finite() && *v > 0.0).then_some(figure)
 }
 
-fn ratio(job: &Job, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+fn ratio(job: &Job, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Option<ClaimFigure> {
     if let Some(fact) = &job.fact {
         let (a, b) = (extremes(way.cell, fact)?, extremes(other.cell, fact)?);
         let ratio = ((a.0 * a.1) / (b.0 * b.1)).sqrt();
         let launches = way.cell.launches.min(other.cell.launches);
         let estimate = Estimate { ratio, low: a.0 / b.1, high: a.1 / b.0, level: 1.0, launches, moved: None };
-        return Some(Figure { estimate, error: None, freedom: 1.0, paired: true, unit: String::new() });
+        return Some(ClaimFigure { estimate, error: None, freedom: 1.0, paired: true, unit: String::new() });
     }
     match job.cost {
         Of::Faults => {
@@ -121,7 +121,7 @@ fn ratio(job: &Job, summary: &Summary, way: Side, other: Side) -> Option<Figure>
 }
 
 /// Launches of both, paired where they are of the same blocks: a comparison group launches its cells together.
-pub(crate) fn timed(cost: Of, summary: &Summary, way: Side, other: Side) -> Option<Figure> {
+pub(crate) fn timed(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Option<ClaimFigure> {
     let together = summary.groups.iter().any(|g| {
         let has = |cell: &CellSummary| g.cells.iter().any(|&c| std::ptr::eq(&summary.cells[c], cell));
         has(way.cell) && has(other.cell)
@@ -144,7 +144,13 @@ pub(crate) fn timed(cost: Of, summary: &Summary, way: Side, other: Side) -> Opti
 }
 
 /// Verdict of the run itself, where one side is the baseline of a group: its ratios are paired round by round.
-fn compared(cost: Of, summary: &Summary, way: Side, other: Side, logs_by_block: &[f64]) -> Option<Figure> {
+fn compared(
+    cost: Of,
+    summary: &Summary,
+    way: ClaimSide,
+    other: ClaimSide,
+    logs_by_block: &[f64],
+) -> Option<ClaimFigure> {
     if way.phase != other.phase {
         return None;
     }
@@ -161,7 +167,7 @@ fn compared(cost: Of, summary: &Summary, way: Side, other: Side, logs_by_block: 
     let freedom = of_logs(logs_by_block, LEVEL).map_or(estimate.launches as f64 - 1.0, |estimated| estimated.freedom);
     let quantile = t_quantile(f64::midpoint(1.0, estimate.level), freedom);
     let error = (estimate.high / estimate.low).ln() / 2.0 / quantile;
-    Some(Figure { estimate, error: Some(error), freedom, paired: true, unit: String::new() })
+    Some(ClaimFigure { estimate, error: Some(error), freedom, paired: true, unit: String::new() })
 }
 
 /// The same comparison the other way round.
@@ -176,7 +182,7 @@ fn value(cost: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
 }
 
 /// The logarithms of the ratios of both sides' launches of the same block, in their order.
-fn by_block(cost: Of, way: Side, other: Side) -> Vec<f64> {
+fn by_block(cost: Of, way: ClaimSide, other: ClaimSide) -> Vec<f64> {
     let pair = |a: &LaunchValues| {
         let b = other.cell.per_launch.iter().find(|b| b.block == a.block)?;
         Some((value(cost, a, way.phase)? / value(cost, b, other.phase)?).ln())
@@ -184,35 +190,41 @@ fn by_block(cost: Of, way: Side, other: Side) -> Vec<f64> {
     way.cell.per_launch.iter().filter_map(pair).filter(|log| log.is_finite()).collect()
 }
 
-fn logs(cost: Of, side: Side) -> Vec<f64> {
+fn logs(cost: Of, side: ClaimSide) -> Vec<f64> {
     side.cell.per_launch.iter().filter_map(|l| value(cost, l, side.phase)).map(f64::ln).collect()
 }
 
-fn widened(estimated: Estimated, summary: &Summary, paired: bool) -> Figure {
+fn widened(estimated: Estimated, summary: &Summary, paired: bool) -> ClaimFigure {
     let Estimated { estimate, error, freedom } = estimated;
-    let figure = Figure { estimate, error: Some(error), freedom, paired, unit: String::new() };
+    let figure = ClaimFigure { estimate, error: Some(error), freedom, paired, unit: String::new() };
     wider(figure, summary.calibration.widened)
 }
 
 /// The interval made wider by the factor that the run's A/A checks ask for.
-fn wider(figure: Figure, factor: f64) -> Figure {
+fn wider(figure: ClaimFigure, factor: f64) -> ClaimFigure {
     let Estimate { ratio, low, high, .. } = figure.estimate;
     let stretched = |limit: f64| (ratio.ln() + (limit.ln() - ratio.ln()) * factor).exp();
     let estimate = Estimate { low: stretched(low), high: stretched(high), ..figure.estimate };
-    Figure { estimate, error: figure.error.map(|e| e * factor), ..figure }
+    ClaimFigure { estimate, error: figure.error.map(|e| e * factor), ..figure }
 }
 
-fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> Figure {
+fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> ClaimFigure {
     let (low, high) = difference.limits(LEVEL).unwrap_or((f64::NAN, f64::NAN));
     let launches = a.len().min(b.len());
     let exact = difference.difference.exp();
     let estimate = Estimate { ratio: exact, low: low.exp(), high: high.exp(), level: LEVEL, launches, moved: None };
-    Figure { estimate, error: Some(difference.error), freedom: difference.freedom, paired: false, unit: String::new() }
+    ClaimFigure {
+        estimate,
+        error: Some(difference.error),
+        freedom: difference.freedom,
+        paired: false,
+        unit: String::new(),
+    }
 }
 
 /// Distance of each launch from the median launch, as logarithms of those distances; Levene's way to compare spreads.
 /// A launch at the median itself has no logarithm and is left out, on both sides alike.
-fn distances(side: Side) -> Option<Vec<f64>> {
+fn distances(side: ClaimSide) -> Option<Vec<f64>> {
     let all = logs(Of::Wall, side);
     let middle = median(&mut all.clone())?;
     let logs: Vec<f64> = all.iter().map(|log| (log - middle).abs()).filter(|d| *d > 0.0).map(f64::ln).collect();
@@ -220,29 +232,29 @@ fn distances(side: Side) -> Option<Vec<f64>> {
 }
 
 /// Events of all samples together, with half an event more so that none has a logarithm too, and the samples.
-fn counted(side: Side) -> Option<(f64, f64)> {
+fn counted(side: ClaimSide) -> Option<(f64, f64)> {
     let phase = side.summary()?;
     let samples = phase.samples as f64;
     (samples > 0.0).then_some((phase.minor_faults * samples + 0.5, samples))
 }
 
 /// An interval of counted events as if each came by chance (Poisson): wider than what is counted exactly alike each time needs.
-fn counts((ratio, error): (f64, f64), launches: usize) -> Figure {
+fn counts((ratio, error): (f64, f64), launches: usize) -> ClaimFigure {
     let limit = |sign: f64| (ratio.ln() + sign * NORMAL * error).exp();
     let estimate = Estimate { ratio, low: limit(-1.0), high: limit(1.0), level: LEVEL, launches, moved: None };
-    Figure { estimate, error: Some(error), freedom: 1e6, paired: true, unit: String::new() }
+    ClaimFigure { estimate, error: Some(error), freedom: 1e6, paired: true, unit: String::new() }
 }
 
 /// Smallest and largest value of a fact.
 fn extremes(cell: &CellSummary, fact: &str) -> Option<(f64, f64)> {
     match cell.proofs.get(fact)? {
-        Proof::Number { min, max, .. } => Some((*min as f64, *max as f64)),
-        Proof::Words(_) => None,
+        FactProof::Number { min, max, .. } => Some((*min as f64, *max as f64)),
+        FactProof::Words(_) => None,
     }
 }
 
 /// A cost by itself.
-fn absolute(job: &Job, per: Per, way: Side, summary: &Summary) -> Option<Figure> {
+fn absolute(job: &Job, per: Per, way: ClaimSide, summary: &Summary) -> Option<ClaimFigure> {
     let phase = way.summary()?;
     let bytes = way.cell.parameters.get("bytes").and_then(|b| b.parse::<f64>().ok());
     let divisor = match per {
@@ -258,15 +270,15 @@ fn absolute(job: &Job, per: Per, way: Side, summary: &Summary) -> Option<Figure>
         let launches = way.cell.launches;
         let (ratio, low, high) = ((low * high).sqrt() / divisor, low / divisor, high / divisor);
         let estimate = Estimate { ratio, low, high, level: 1.0, launches, moved: None };
-        return Some(Figure { estimate, error: None, freedom: 1.0, paired: true, unit: unit(fact) });
+        return Some(ClaimFigure { estimate, error: None, freedom: 1.0, paired: true, unit: unit(fact) });
     }
     if job.cost == Of::Faults {
         let (events, samples) = counted(way)?;
         let figure = counts((events / samples / divisor, 1.0 / events.sqrt()), way.cell.launches);
-        return Some(Figure { unit: unit("faults"), ..figure });
+        return Some(ClaimFigure { unit: unit("faults"), ..figure });
     }
     let logs: Vec<f64> = logs(job.cost, way).iter().map(|log| log - divisor.ln()).collect();
-    Some(Figure { unit: unit("ns"), ..widened(of_logs(&logs, LEVEL)?, summary, true) })
+    Some(ClaimFigure { unit: unit("ns"), ..widened(of_logs(&logs, LEVEL)?, summary, true) })
 }
 
 /// The size of a base page of the machine, 4096 where the summary does not tell.

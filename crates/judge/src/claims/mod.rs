@@ -9,48 +9,48 @@ mod regions;
 mod time;
 mod wanted;
 
-use record::claim::{Answer, Answers, Claim, Job, JobAnswer, Kind, ResolvedClaim, ResolvedJob, Word};
+use record::claim::{Answer, Answers, Claim, ClaimKind, Job, JobAnswer, ResolvedClaim, ResolvedJob, Word};
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
 use stats::multiplicity::holm;
 
 pub use changes::changes;
-use figure::{Figure, Side};
+use figure::{ClaimFigure, ClaimSide};
 use regions::Regions;
 pub use time::launch_s;
-pub use wanted::{Wanted, wanted};
+pub use wanted::{MissingLaunches, wanted};
 
 /// A word is said where it holds among all words of the selection at this level (one-sided, as the limits of a 95 % interval).
 const FAMILY: f64 = 0.025;
 
 /// A finding before adjustment for the number of questions.
-struct Found {
+struct JudgedJob {
     answer: JobAnswer,
     /// The probability of its word where it is wrong, one where it has none yet; absent where the figure is no estimate.
     p: Option<f64>,
     /// Deciding figures, each with its distance from the edge that it must not cross, as a logarithm.
-    tests: Vec<Test>,
+    tests: Vec<FigureTest>,
 }
 
 /// One figure that a word rests on.
-struct Test {
+struct FigureTest {
     /// Point of the comparison.
     point: usize,
-    figure: Figure,
+    figure: ClaimFigure,
     distance: f64,
 }
 
-impl Found {
+impl JudgedJob {
     /// Without a figure.
-    fn nothing(answer: JobAnswer) -> Found {
-        Found { answer, p: None, tests: Vec::new() }
+    fn nothing(answer: JobAnswer) -> JudgedJob {
+        JudgedJob { answer, p: None, tests: Vec::new() }
     }
 }
 
 /// The answers to all claims, from the first summary that has the cells of a comparison; the most surprising first.
 /// `margin` is the share below which two costs are called the same.
 pub fn answers(claims: &[ResolvedClaim], summaries: &[&Summary], margin: f64) -> Vec<Answer> {
-    let mut judged: Vec<Vec<Found>> = claims.iter().map(|claim| jobs(claim, summaries, margin)).collect();
+    let mut judged: Vec<Vec<JudgedJob>> = claims.iter().map(|claim| jobs(claim, summaries, margin)).collect();
     adjust(&mut judged);
     let mut all: Vec<Answer> = claims.iter().zip(judged).map(|(claim, judged)| answer(&claim.claim, judged)).collect();
     all.sort_by(|a, b| {
@@ -78,7 +78,7 @@ pub fn report(claims: &[ResolvedClaim], summaries: &[&Summary], margin: f64, run
     Answers { schema: record::claim::ANSWERS_SCHEMA, run, environment, margin, reused, answers }
 }
 
-fn jobs(resolved: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<Found> {
+fn jobs(resolved: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<JudgedJob> {
     let job = |wanted: &ResolvedJob| {
         let (_, job) = resolved.claim.jobs().find(|(name, _)| *name == wanted.job)?;
         Some(judge(&resolved.claim, job, wanted, summaries, margin))
@@ -88,7 +88,7 @@ fn jobs(resolved: &ResolvedClaim, summaries: &[&Summary], margin: f64) -> Vec<Fo
 
 /// Takes back the words that do not hold among all questions of the selection (Holm 1979). Those that have no word yet count
 /// too: which have one is chosen by their figures.
-fn adjust(all: &mut [Vec<Found>]) {
+fn adjust(all: &mut [Vec<JudgedJob>]) {
     let values: Vec<f64> = all.iter().flatten().filter_map(|f| f.p).collect();
     let mut adjusted = holm(&values).into_iter();
     for entry in all.iter_mut().flatten().filter(|f| f.p.is_some()) {
@@ -102,7 +102,7 @@ fn adjust(all: &mut [Vec<Found>]) {
     }
 }
 
-fn answer(claim: &Claim, judged: Vec<Found>) -> Answer {
+fn answer(claim: &Claim, judged: Vec<JudgedJob>) -> Answer {
     let jobs: Vec<JobAnswer> = judged.into_iter().map(|f| f.answer).collect();
     let measurable = jobs.iter().find(|job| job.word != Word::NotMeasurableHere).or(jobs.first());
     Answer {
@@ -130,7 +130,7 @@ fn surprise(answer: &Answer) -> f64 {
     answer.jobs.first().and_then(distance).filter(|d| d.is_finite()).unwrap_or(0.0)
 }
 
-fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64) -> Found {
+fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64) -> JudgedJob {
     let mut answer = blank(claim, job, resolved);
     if resolved.way.is_empty()
         || !resolved.left_out.is_empty() && summaries.iter().all(|s| sides(resolved, 0, s).is_none())
@@ -138,10 +138,10 @@ fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary
         answer.word = if resolved.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
         answer.why.clone_from(&resolved.left_out);
         answer.late = resolved.for_lack_of_time;
-        return Found::nothing(answer);
+        return JudgedJob::nothing(answer);
     }
     match claim.kind {
-        Kind::Crossover => crossover::judge(claim, job, resolved, summaries, margin, answer),
+        ClaimKind::Crossover => crossover::judge(claim, job, resolved, summaries, margin, answer),
         _ => single(claim, job, resolved, summaries, margin, answer),
     }
 }
@@ -151,7 +151,7 @@ fn blank(claim: &Claim, job: &Job, resolved: &ResolvedJob) -> JobAnswer {
     let total = job.total.as_deref().map_or_else(|| cost.clone(), |total| format!("{cost} of {total}"));
     let beside = job.other_total.as_ref().map_or_else(String::new, |other| format!(" against that of {other}"));
     let cells = |cells: &[record::cell::Cell]| match (claim.kind, cells) {
-        (Kind::Crossover, [first, ..]) => Some(first.name()),
+        (ClaimKind::Crossover, [first, ..]) => Some(first.name()),
         (_, [first, ..]) => Some(first.to_string()),
         (_, []) => None,
     };
@@ -195,7 +195,7 @@ fn single(
     summaries: &[&Summary],
     margin: f64,
     answer: JobAnswer,
-) -> Found {
+) -> JudgedJob {
     let mut answer = answer;
     let having = summaries.iter().filter_map(|s| Some((*s, sides(resolved, 0, s)?)));
     let all: Vec<_> = having.collect();
@@ -207,7 +207,7 @@ fn single(
             |(_, (way, other))| unmeasured(way, *other),
         );
         let late = all.iter().take(1).any(|(_, (way, other))| is_late(way, *other));
-        return Found::nothing(JobAnswer { word, why, late, ..answer });
+        return JudgedJob::nothing(JobAnswer { word, why, late, ..answer });
     };
     let regions = Regions::of_claim(claim, margin);
     answer.word = regions.word(figure.estimate.low, figure.estimate.high);
@@ -222,7 +222,7 @@ fn single(
             let headline = summary.experiment(experiment).map_or("", |e| e.headline.as_str()).to_owned();
             let first = phase(totals.0).unwrap_or(headline);
             let second = phase(totals.1).unwrap_or_else(|| first.clone());
-            let sides = (Side { cell: way, phase: &first }, Side { cell: other, phase: &second });
+            let sides = (ClaimSide { cell: way, phase: &first }, ClaimSide { cell: other, phase: &second });
             answer.cause = cause::sentence(job, sides.0, sides.1, answer.word);
         }
     } else {
@@ -230,7 +230,7 @@ fn single(
     }
     let p = if answer.word.is_decided() { regions.p(answer.word, &figure) } else { figure.error.map(|_| 1.0) };
     let distance = regions.distance(figure.estimate.ratio);
-    Found { answer, p, tests: vec![Test { point: 0, figure, distance }] }
+    JudgedJob { answer, p, tests: vec![FigureTest { point: 0, figure, distance }] }
 }
 
 /// Tells whether the budget did not reach one of the sides.

@@ -1,9 +1,9 @@
 //! The line of all possible figures, cut into regions with a word each. A word is said where the whole interval lies in one.
 
-use record::claim::{Claim, Kind, Word};
+use record::claim::{Claim, ClaimKind, Word};
 use record::summary::Estimate;
 
-use super::figure::Figure;
+use super::figure::ClaimFigure;
 
 /// Regions in ascending order; each ends where the next begins, and the last has no end.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ impl Regions {
     /// The regions of a claim. Below one the praised way costs less.
     pub fn of_claim(claim: &Claim, margin: f64) -> Regions {
         let (low, high) = claim.holds.as_ref().map_or((None, None), |h| h.edges());
-        if claim.kind == Kind::Absolute {
+        if claim.kind == ClaimKind::Absolute {
             return Regions::around(low, high, Word::Weaker, Word::Stronger);
         }
         match (low, high) {
@@ -80,7 +80,7 @@ impl Regions {
     }
 
     /// The one-sided probability of a word where the truth lies at the nearer edge of its region.
-    pub fn p(&self, word: Word, figure: &Figure) -> Option<f64> {
+    pub fn p(&self, word: Word, figure: &ClaimFigure) -> Option<f64> {
         if self.verdicts.get(self.index(figure.estimate.ratio)) != Some(&word) {
             return figure.error.map(|_| 1.0);
         }

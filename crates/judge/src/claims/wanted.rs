@@ -2,12 +2,12 @@
 //! it, so every look at a figure has its price in the words ([`stats::looks`]).
 
 use record::cell::Cell;
-use record::claim::{Kind, ResolvedClaim, ResolvedJob};
+use record::claim::{ClaimKind, ResolvedClaim, ResolvedJob};
 use record::summary::Summary;
 use stats::looks::next_look;
 
-use super::figure::Figure;
-use super::{FAMILY, Found, Test, adjust, jobs};
+use super::figure::ClaimFigure;
+use super::{FAMILY, FigureTest, JudgedJob, adjust, jobs};
 
 /// No comparison gets more launches than this for a word: what needs more lies on an edge.
 const MOST_LAUNCHES: usize = 110;
@@ -20,7 +20,7 @@ const ERROR_KNOWN: usize = 32;
 
 /// Launches that a comparison still lacks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct MissingLaunches {
     /// Its cells.
     pub cells: Vec<Cell>,
     /// The launches after which it should have its word, those included that it has.
@@ -33,8 +33,8 @@ pub struct Wanted {
 
 /// Comparisons without a verdict in a summary. What seems to lie so near an edge that no launches would do is told
 /// apart: a few disturbed launches make it seem so. What more launches do not change is not among them.
-pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<Wanted> {
-    let mut judged: Vec<Vec<Found>> = claims.iter().map(|claim| jobs(claim, &[summary], margin)).collect();
+pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<MissingLaunches> {
+    let mut judged: Vec<Vec<JudgedJob>> = claims.iter().map(|claim| jobs(claim, &[summary], margin)).collect();
     adjust(&mut judged);
     let questions = judged.iter().flatten().filter(|f| f.p.is_some()).count().max(1);
     let mut all = Vec::new();
@@ -63,7 +63,13 @@ fn doubt(launches: usize) -> f64 {
 }
 
 /// Launches that one figure lacks until it holds at this level.
-fn lacking(resolved: &ResolvedClaim, job: &ResolvedJob, test: &Test, decides: bool, level: f64) -> Option<Wanted> {
+fn lacking(
+    resolved: &ResolvedClaim,
+    job: &ResolvedJob,
+    test: &FigureTest,
+    decides: bool,
+    level: f64,
+) -> Option<MissingLaunches> {
     let have = test.figure.estimate.launches;
     // Of a ratio that moves, more launches say no more than that.
     if test.figure.estimate.moved.is_some() && have >= SEEN_TO_MOVE {
@@ -72,10 +78,10 @@ fn lacking(resolved: &ResolvedClaim, job: &ResolvedJob, test: &Test, decides: bo
     let error = test.figure.error.map(|error| error / doubt(have));
     // Few launches look more alike than they are; of many it is known, and what they leave of the degrees of freedom counts.
     let freedom = if have < ERROR_KNOWN { test.figure.freedom.max(have as f64 - 1.0) } else { test.figure.freedom };
-    let hoped = Figure { error, freedom, ..test.figure.clone() };
+    let hoped = ClaimFigure { error, freedom, ..test.figure.clone() };
     let enough = |launches: &usize| hoped.tail_after(test.distance, *launches).is_some_and(|p| p <= level);
     let holds_now = test.figure.tail(test.distance)? <= level;
-    if resolved.claim.kind == Kind::Crossover && holds_now {
+    if resolved.claim.kind == ClaimKind::Crossover && holds_now {
         return None;
     }
     let looks = std::iter::successors(Some(next_look(have)), |at| Some(next_look(*at)));
@@ -83,7 +89,7 @@ fn lacking(resolved: &ResolvedClaim, job: &ResolvedJob, test: &Test, decides: bo
     let next = looks.clone().next()?;
     let (launches, likely) = looks.find(enough).map_or((next, false), |launches| (launches, true));
     let cells = [job.way.get(test.point), job.other.get(test.point)].into_iter().flatten().cloned().collect();
-    Some(Wanted { cells, launches, decides, likely })
+    Some(MissingLaunches { cells, launches, decides, likely })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub const MORE_PERCENT: u64 = 5;
 
 /// Work of one cell.
 #[derive(Clone, Debug)]
-pub struct Amount {
+pub struct CellWork {
     /// The parameter that says how much is done.
     pub parameter: String,
     /// Its lesser value.
@@ -35,7 +35,7 @@ pub struct RealRun {
     /// Whose cells.
     pub worker: String,
     /// By experiment.
-    pub amounts: BTreeMap<String, Amount>,
+    pub amounts: BTreeMap<String, CellWork>,
     /// As judged.
     pub summary: Summary,
 }
@@ -60,7 +60,7 @@ pub struct Real {
     /// Those whose interval lies above one as a whole.
     pub seen: usize,
     /// Those whose interval shares nothing with what the truth may be: from 1, where all of it is fixed cost, to
-    /// [`Amount::most`].
+    /// [`CellWork::most`].
     pub missed: usize,
     /// Median estimate of them.
     pub estimate: f64,

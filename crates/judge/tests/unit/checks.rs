@@ -4,7 +4,7 @@ use super::*;
 
 fn wrong(phases: &[&str], may_lack: &[String]) -> bool {
     let method = Method::parse("method\tx\ty\tphases=touch refault\tkeys=bytes:size").unwrap();
-    let seen: Vec<Timed> = phases.iter().map(|p| Timed::by_laboratory(p, Counts::default())).collect();
+    let seen: Vec<TimedPhase> = phases.iter().map(|p| TimedPhase::by_laboratory(p, Counts::default())).collect();
     let mut checks = Checks::default();
     checks.phases(&method, (&seen, None), may_lack, 0);
     checks.outcome().is_some()

@@ -1,7 +1,7 @@
 use record::transcript::Counts;
 
 use super::*;
-use crate::slots::{Slot, Timed};
+use crate::slots::{Slot, TimedPhase};
 
 const LAWS: &str = "touch.minor_faults == bytes / page_bytes; touch.minor_faults <= 2; ghosts == 1; refault.ops > 0; \
     release=dontneed: touch.ops >= 1; release=free: ghosts == 1; kind=huge: huge_bytes == bytes; \
@@ -27,11 +27,11 @@ fn every_law_says_of_every_slot_what_it_says_by_itself() {
     for (facts, ops) in facts.iter().zip([0, 1, 2, u64::MAX]) {
         let facts: Vec<(String, String)> = facts.iter().map(|(n, v)| ((*n).into(), (*v).into())).collect();
         let counts = Counts { ops, bytes: ops, minor_faults: 2, wall_ns: 9 + ops / 2, ..Counts::default() };
-        let phases = vec![Timed::by_laboratory("touch", counts)];
+        let phases = vec![TimedPhase::by_laboratory("touch", counts)];
         let slot = Slot { phases, facts: facts.iter().collect(), ..Slot::default() };
         for (about, proves) in [(Some(&about), true), (Some(&about), false), (None, true), (None, false)] {
             let values = SlotValues { slot: &slot, parameters: &parameters, about };
-            let mut asked = Laws::placed(&laws, &parameters, about);
+            let mut asked = PlacedLaws::placed(&laws, &parameters, about);
             asked.ask(&values, 7, proves);
             let found: BTreeMap<String, LawSeen> = asked.seen().collect();
             let mut alone = BTreeMap::new();

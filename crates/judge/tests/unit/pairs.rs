@@ -17,7 +17,7 @@ fn cell(launch: usize, rounds: &[i32], wall_ns: &[f64]) -> CellEvidence {
 }
 
 fn ratio(a: &CellEvidence, b: &CellEvidence) -> Option<(f64, usize)> {
-    let found = points(a, b, 0, Column::Wall)?;
+    let found = points(a, b, 0, PairedCost::Wall)?;
     Some((found.first()?.log.exp(), found[0].rounds))
 }
 

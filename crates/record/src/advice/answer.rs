@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Point, Segment};
+use super::{AdvicePoint, Segment};
 use crate::summary::Estimate;
 
 /// Version of this shape.
@@ -13,7 +13,7 @@ pub const ANSWER_SCHEMA: u32 = 1;
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Answer {
+pub struct AdviceAnswer {
     /// [`ANSWER_SCHEMA`].
     pub schema: u32,
     /// The question.
@@ -39,7 +39,7 @@ pub struct Answer {
     /// The very calls, by language.
     pub snippets: Vec<Snippet>,
     /// Ratios at all sizes.
-    pub points: Vec<Point>,
+    pub points: Vec<AdvicePoint>,
     /// The runs made for it.
     pub runs: Vec<String>,
     /// The kept runs of this machine that it rests on as well.

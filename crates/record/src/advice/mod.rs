@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::summary::Estimate;
 
-pub use answer::{ANSWER_SCHEMA, Answer, Case, Flip, Repeated, Snippet};
+pub use answer::{ANSWER_SCHEMA, AdviceAnswer, Case, Flip, Repeated, Snippet};
 pub use topic::{Topic, Uses, Way};
 
 /// Version of the file; a reader refuses any other.
@@ -90,7 +90,7 @@ pub struct Question {
     /// From which size to which one way is shown to cost less, ascending; between them nothing is shown.
     pub segments: Vec<Segment>,
     /// Measured points, by size and method.
-    pub points: Vec<Point>,
+    pub points: Vec<AdvicePoint>,
     /// The runs it rests on.
     pub runs: Vec<String>,
 }
@@ -121,7 +121,7 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Point {
+pub struct AdvicePoint {
     /// The size, in bytes.
     pub bytes: u64,
     /// The way.

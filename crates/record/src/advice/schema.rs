@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use super::{ADVICE_SCHEMA, ANSWER_SCHEMA, Advice, Answer};
+use super::{ADVICE_SCHEMA, ANSWER_SCHEMA, Advice, AdviceAnswer};
 use crate::summary::schema::{difference, tighten};
 
 const FILE: &str = "schema/advice.schema.json";
@@ -28,7 +28,7 @@ fn all() -> [(&'static str, Value); 2] {
     let answer = "The answer to one question: `pagewise advise QUESTION --json`.";
     [
         (FILE, made::<Advice>("advice", ADVICE_SCHEMA, file)),
-        (ANSWER, made::<Answer>("advice-answer", ANSWER_SCHEMA, answer)),
+        (ANSWER, made::<AdviceAnswer>("advice-answer", ANSWER_SCHEMA, answer)),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, Source};
+use super::{ClaimKind, Source};
 use crate::summary::Estimate;
 
 /// Version of this shape.
@@ -76,8 +76,8 @@ pub struct Answer {
     pub id: String,
     /// Statement.
     pub statement: String,
-    /// Kind of figure that answers it.
-    pub kind: Kind,
+    /// ClaimKind of figure that answers it.
+    pub kind: ClaimKind,
     /// The article that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
@@ -125,7 +125,7 @@ pub struct JobAnswer {
     pub band: Option<Band>,
     /// Of a crossover: the ratio at each value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub points: Vec<Point>,
+    pub points: Vec<ClaimPoint>,
     /// The run that its figures are of.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
@@ -151,7 +151,7 @@ pub struct Band {
 
 /// The ratio at one value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct ClaimPoint {
     /// The value; bytes where it is a size.
     pub value: u64,
     /// The ratio there.
@@ -161,7 +161,7 @@ pub struct Point {
 /// A claim whose verdict is another in another run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Change {
+pub struct AnswerChange {
     /// The claim.
     pub id: String,
     /// Statement.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use answer::{ANSWERS_SCHEMA, Answer, Answers, Band, Change, JobAnswer, Point, Word};
+pub use answer::{ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, JobAnswer, Word};
 pub use resolved::{ResolvedClaim, ResolvedJob};
 
 /// One claim.
@@ -20,8 +20,8 @@ pub struct Claim {
     pub id: String,
     /// Statement, in one plain sentence.
     pub statement: String,
-    /// Kind of figure that answers it.
-    pub kind: Kind,
+    /// ClaimKind of figure that answers it.
+    pub kind: ClaimKind,
     /// Words that it is found by, such as `mmap`.
     pub about: Vec<String>,
     /// The published article that it belongs to, such as `P5`.
@@ -46,10 +46,10 @@ pub struct Claim {
     pub published: Option<Job>,
 }
 
-/// Kind of figure that answers a claim.
+/// ClaimKind of figure that answers a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ClaimKind {
     /// The cost of one way divided by another's.
     Ratio,
     /// The size from which one way is cheaper than another.

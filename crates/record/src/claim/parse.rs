@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use super::{Claim, Kind};
+use super::{Claim, ClaimKind};
 
 /// A place in a file that is complained about.
 struct File<'a> {
@@ -115,14 +115,14 @@ fn holds(claim: &Claim, file: &File) -> Result<()> {
     if low.is_none() && high.is_none() {
         bail!("{}: neither low nor high: everything would hold", place("low"));
     }
-    let crossover = claim.kind == Kind::Crossover;
+    let crossover = claim.kind == ClaimKind::Crossover;
     if crossover && (low.is_none() || high.is_none() || holds.points().len() < 3) {
         bail!("{}: a crossover needs low, high and at least three sizes", place("low"));
     }
     if !crossover && (holds.parameter.is_some() || !holds.sizes.is_empty()) {
         bail!("{}: only a crossover has a parameter and sizes", place("parameter"));
     }
-    if (claim.kind == Kind::Absolute) != holds.per.is_some() {
+    if (claim.kind == ClaimKind::Absolute) != holds.per.is_some() {
         bail!("{}: an absolute claim says per what, and no other does", place("per"));
     }
     Ok(())
@@ -131,12 +131,12 @@ fn holds(claim: &Claim, file: &File) -> Result<()> {
 fn jobs(claim: &Claim, file: &File) -> Result<()> {
     for (name, job) in claim.jobs() {
         let table = if name == super::CORRECTED { "corrected" } else { "published" };
-        let absolute = claim.kind == Kind::Absolute;
+        let absolute = claim.kind == ClaimKind::Absolute;
         if absolute == job.other.is_some() {
             let problem = if absolute { "an absolute claim has no" } else { "what is it compared with? there is no" };
             bail!("{}: {problem} other", file.place(table, "other"));
         }
-        let varied = claim.holds.as_ref().filter(|_| claim.kind == Kind::Crossover).map(|h| h.parameter());
+        let varied = claim.holds.as_ref().filter(|_| claim.kind == ClaimKind::Crossover).map(|h| h.parameter());
         let sets = [("set", &job.set), ("way_set", &job.way_set), ("other_set", &job.other_set)];
         for (key, set) in sets {
             if varied.is_some_and(|varied| set.contains_key(varied)) {

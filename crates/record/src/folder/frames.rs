@@ -24,7 +24,7 @@ const HEAD_BYTES: u64 = 64;
 
 /// One text of a frame, such as `request.a`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FramePart {
     /// Its name.
     pub name: String,
     /// Content.
@@ -32,7 +32,7 @@ pub struct Part {
 }
 
 /// Appends a launch's texts as a frame behind `end`, where the last recorded one ends; the rest of a killed run is removed.
-pub(super) fn append(folder: &Folder, end: u64, launch: usize, parts: &[Part]) -> Result<Frame> {
+pub(super) fn append(folder: &Folder, end: u64, launch: usize, parts: &[FramePart]) -> Result<Frame> {
     let mut text = format!("pagewise launch {launch}\n").into_bytes();
     for part in parts {
         text.extend(format!("part {} {}\n", part.name, part.bytes.len()).into_bytes());

@@ -16,14 +16,14 @@ use files::{Folder, Ownership};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::decision::{Decision, What};
+use crate::decision::{Decision, DecisionKind};
 pub use crate::hash::sha256_hex;
 use crate::kind::Kind;
 use crate::launches::LaunchRecord;
 use crate::plan::{Plan, SCHEMA};
 use crate::state::State;
 use crate::transcript::{Read as Transcripts, Transcript};
-pub use frames::Part;
+pub use frames::FramePart;
 pub use journal::Lines;
 pub use layout::one_a_line;
 pub use read::{Damaged, peek};
@@ -63,10 +63,10 @@ pub struct LaunchReader<'a>(&'a Folder);
 
 impl LaunchReader<'_> {
     /// The texts of a launch, in the order in which they were kept.
-    pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<Part>> {
+    pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<FramePart>> {
         let text = frames::read(self.0, &record.frame)?;
         let parts = frames::parts(&text)?.into_iter();
-        Ok(parts.map(|(name, bytes)| Part { name: name.to_owned(), bytes: bytes.to_vec() }).collect())
+        Ok(parts.map(|(name, bytes)| FramePart { name: name.to_owned(), bytes: bytes.to_vec() }).collect())
     }
 
     /// The transcripts of a launch's sides; an error if its frame is damaged.
@@ -233,7 +233,7 @@ impl RunFolder {
     /// Waits until its files have reached their device, so that a power cut takes none. Only before and after the
     /// measuring: waiting for a device between launches disturbs them.
     pub fn reach_device(&self) -> Result<()> {
-        for entry in self.folder.entries()?.into_iter().filter(|entry| entry.kind == files::Kind::File) {
+        for entry in self.folder.entries()?.into_iter().filter(|entry| entry.kind == files::EntryKind::File) {
             let reached = self.folder.file(&entry.name)?.sync_all();
             reached.with_context(|| format!("cannot write {}", self.path().join(&entry.name).display()))?;
         }
@@ -322,7 +322,7 @@ impl RunFolder {
 
     /// True if its run has only begun: the folder is made with an empty plan, which shows that it can be written.
     pub fn is_only_begun(&self) -> bool {
-        self.folder.entry("plan.json").is_ok_and(|plan| plan.kind == files::Kind::File && plan.bytes == 0)
+        self.folder.entry("plan.json").is_ok_and(|plan| plan.kind == files::EntryKind::File && plan.bytes == 0)
     }
 
     /// The state of a run: its plan and all decisions.
@@ -335,16 +335,16 @@ impl RunFolder {
         let plan = self.plan_of(reads)?;
         let last = self.decisions()?.pop().map(|decision| decision.what);
         let Lines { records, mut damage } = self.launches_as::<L>()?;
-        if let Some(What::Ended { launches, .. }) = last {
+        if let Some(DecisionKind::Ended { launches, .. }) = last {
             damage.extend(lost(records.len() + damage.len(), launches));
         }
-        let interrupted = !matches!(last, Some(What::Ended { stopped_by: None, .. }));
+        let interrupted = !matches!(last, Some(DecisionKind::Ended { stopped_by: None, .. }));
         Ok(Kept { plan, launches: records, interrupted, damage, folder: self })
     }
 
     /// Keeps a launch of a run: its texts as a frame, then its line, which says where the frame lies. Without room, neither
     /// stays.
-    pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[Part]) -> Result<()> {
+    pub fn keep_launch(&self, record: &mut LaunchRecord, parts: &[FramePart]) -> Result<()> {
         let end = match self.end.get() {
             Some(end) => end,
             None => self.launches()?.records.iter().map(|r| r.frame.offset + r.frame.length).max().unwrap_or(0),
@@ -372,7 +372,7 @@ impl RunFolder {
     }
 
     /// The texts of a launch, in the order in which they were kept.
-    pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<Part>> {
+    pub fn parts(&self, record: &LaunchRecord) -> Result<Vec<FramePart>> {
         self.reader().parts(record)
     }
 

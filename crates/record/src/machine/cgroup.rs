@@ -64,7 +64,7 @@ impl Quota {
 
 /// One hierarchy that this process is in.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Hierarchy {
     /// 1 or 2.
     pub version: u8,
     mount: PathBuf,
@@ -73,14 +73,14 @@ pub struct Place {
     read_only: bool,
 }
 
-impl Place {
+impl Hierarchy {
     /// The folder and all above it within the mount; all of them bind.
     fn levels(&self) -> impl Iterator<Item = &Path> {
         self.folder.ancestors().take_while(|level| level.starts_with(&self.mount))
     }
 }
 
-fn memory_group(m: &dyn Files, place: &Place) -> Option<MemoryGroup> {
+fn memory_group(m: &dyn Files, place: &Hierarchy) -> Option<MemoryGroup> {
     let folder = place.folder.to_string_lossy().into_owned();
     let accounts = if place.version == 1 { "memory.usage_in_bytes" } else { "memory.current" };
     // The root group of version 2 has no such file; it accounts for memory if it may hand the controller on.
@@ -106,7 +106,7 @@ fn memory_group(m: &dyn Files, place: &Place) -> Option<MemoryGroup> {
     })
 }
 
-fn quotas(m: &dyn Files, place: &Place) -> Vec<Quota> {
+fn quotas(m: &dyn Files, place: &Hierarchy) -> Vec<Quota> {
     let quota = |level: &Path| {
         let file = |name: &str| format!("{}/{name}", level.display());
         if place.version == 1 {
@@ -136,13 +136,13 @@ pub fn throttled_us(m: &dyn Files) -> u64 {
 
 /// Places of this process in each hierarchy with a controller: cgroups(7) for the path, proc_pid_mountinfo(5) for the
 /// mount. On a hybrid machine both versions are mounted, and only one of them has the controller.
-pub fn places(m: &dyn Files, controller: &str) -> Vec<Place> {
+pub fn places(m: &dyn Files, controller: &str) -> Vec<Hierarchy> {
     let mounts = m.text("/proc/self/mountinfo").unwrap_or_default();
     let memberships = m.text("/proc/self/cgroup").unwrap_or_default();
     mounts.lines().filter_map(|line| place(line, &memberships, controller)).collect()
 }
 
-fn place(mount_line: &str, memberships: &str, controller: &str) -> Option<Place> {
+fn place(mount_line: &str, memberships: &str, controller: &str) -> Option<Hierarchy> {
     let (left, right) = mount_line.split_once(" - ")?;
     let (inside, mount) = (left.split_whitespace().nth(3)?, left.split_whitespace().nth(4)?);
     let (kind, options) = (right.split_whitespace().next()?, right.split_whitespace().last()?);
@@ -164,5 +164,5 @@ fn place(mount_line: &str, memberships: &str, controller: &str) -> Option<Place>
     let folder = mount.join(below.strip_prefix("/").unwrap_or(below));
     // Joining an empty path would leave a slash at the end.
     let folder = if below.as_os_str().is_empty() { mount.clone() } else { folder };
-    Some(Place { version, mount, folder, read_only: is_read_only(left) })
+    Some(Hierarchy { version, mount, folder, read_only: is_read_only(left) })
 }

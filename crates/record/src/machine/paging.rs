@@ -26,7 +26,7 @@ facts! { m:
         /// Readiness to swap anonymous pages.
         swappiness: Option<u64> = m.number("/proc/sys/vm/swappiness");
         /// NUMA nodes.
-        nodes: Vec<Node> = m.numbered(NODES, "node", "").into_iter().map(|node| Node::read(m, node)).collect();
+        nodes: Vec<NumaNode> = m.numbered(NODES, "node", "").into_iter().map(|node| NumaNode::read(m, node)).collect();
         /// Migration of pages to the node that uses them (a bit mask).
         numa_balancing: Option<u64> = m.number("/proc/sys/kernel/numa_balancing");
         /// Migration from full nodes to slower ones.
@@ -89,7 +89,7 @@ const KDAMONDS: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 /// One NUMA node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Node {
+pub struct NumaNode {
     /// Its number.
     pub node: u64,
     /// Its memory.
@@ -100,15 +100,15 @@ pub struct Node {
     pub distances: Option<String>,
 }
 
-impl Node {
-    fn read(m: &dyn Files, node: u64) -> Node {
+impl NumaNode {
+    fn read(m: &dyn Files, node: u64) -> NumaNode {
         let file = |name: &str| format!("{NODES}/node{node}/{name}");
-        Node {
+        NumaNode {
             node,
-            // Each line starts with `Node 0 `, unlike in /proc/meminfo.
+            // Each line starts with `NumaNode 0 `, unlike in /proc/meminfo.
             total_bytes: m
                 .text(&file("meminfo"))
-                .and_then(|info| field_bytes(&info.replace(&format!("Node {node} "), ""), "MemTotal")),
+                .and_then(|info| field_bytes(&info.replace(&format!("NumaNode {node} "), ""), "MemTotal")),
             cpus: m.count(&file("cpulist")),
             distances: m.text(&file("distance")),
         }

@@ -52,7 +52,7 @@ pub struct CellSummary {
     /// Phases and totals by name.
     pub phases: BTreeMap<String, PhaseSummary>,
     /// Facts: a word, or the smallest and largest number.
-    pub proofs: BTreeMap<String, Proof>,
+    pub proofs: BTreeMap<String, FactProof>,
     /// Laws by their text.
     pub laws: BTreeMap<String, LawSummary>,
     /// Round-trip latency, where the method records one.
@@ -142,7 +142,7 @@ pub struct Distribution {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Proof {
+pub enum FactProof {
     /// A number's extremes over all samples.
     Number {
         /// Smallest.

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use cell::{
-    CellSummary, Distribution, Footprint, LatencySummary, LaunchValues, LawSummary, PhaseSummary, Proof, SteadySummary,
+    CellSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues, LawSummary, PhaseSummary,
+    SteadySummary,
 };
 pub use group::{
     AaCheck, BestClaim, Comparison, Condition, Doubt, Estimate, GroupSummary, Levels, Recommendation, Unsettled,

@@ -28,7 +28,7 @@ fn values_are_checked_by_kind() {
     let method = Method::parse(LINE).unwrap();
     let error = method.key("release").unwrap().normalise("release", "fre", 2).unwrap_err().to_string();
     assert_eq!(error, "release=fre is not one of free, cold; did you mean \"free\"?");
-    assert_eq!(Kind::Size.normalise("bytes", "64KiB", 2).unwrap(), "65536");
-    assert_eq!(Kind::Count.normalise("threads", "N", 7).unwrap(), "7");
-    assert!(Kind::Count.normalise("threads", "0", 7).is_err());
+    assert_eq!(KeyKind::Size.normalise("bytes", "64KiB", 2).unwrap(), "65536");
+    assert_eq!(KeyKind::Count.normalise("threads", "N", 7).unwrap(), "7");
+    assert!(KeyKind::Count.normalise("threads", "0", 7).is_err());
 }

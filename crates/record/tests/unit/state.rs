@@ -38,17 +38,17 @@ fn plan(cells: usize, rounds: Option<u32>) -> Plan {
     }
 }
 
-fn after(plan: Plan, what: &[What]) -> Result<State> {
-    let decision = |what: &What| Decision { time: String::new(), why: String::new(), what: what.clone() };
+fn after(plan: Plan, what: &[DecisionKind]) -> Result<State> {
+    let decision = |what: &DecisionKind| Decision { time: String::new(), why: String::new(), what: what.clone() };
     State::after(plan, &what.iter().map(decision).collect::<Vec<_>>())
 }
 
-fn timed() -> What {
-    What::Timed { launch_group: 0, round_s: 0.5, start_s: 0.1 }
+fn timed() -> DecisionKind {
+    DecisionKind::Timed { launch_group: 0, round_s: 0.5, start_s: 0.1 }
 }
 
-fn split() -> What {
-    What::Split { launch_group: 0, cells: vec![0, 2] }
+fn split() -> DecisionKind {
+    DecisionKind::Split { launch_group: 0, cells: vec![0, 2] }
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn a_group_whose_pilot_died_is_piloted_cell_by_cell() {
 
 #[test]
 fn a_group_that_died_later_goes_on_with_the_rounds_it_had() {
-    let rounds = What::Rounds { launch_group: 0, rounds: 20, warmup_rounds: 5 };
+    let rounds = DecisionKind::Rounds { launch_group: 0, rounds: 20, warmup_rounds: 5 };
     let state = after(plan(3, None), &[timed(), rounds, split()]).unwrap();
-    let cost = Some(Cost { round_s: 0.5, start_s: 0.1 });
+    let cost = Some(LaunchCost { round_s: 0.5, start_s: 0.1 });
     let sized = Stage::Sized { cost, rounds: 20, warmup_rounds: 5 };
     assert!(state.launch_groups[1..].iter().all(|g| g.stage == sized));
     let fixed = Stage::Sized { cost: None, rounds: 2, warmup_rounds: 1 };
@@ -74,24 +74,24 @@ fn a_group_that_died_later_goes_on_with_the_rounds_it_had() {
 
 #[test]
 fn a_group_that_was_left_out_keeps_its_cost_and_a_longer_run_takes_it_up() {
-    let left_out = What::LeftOut { launch_groups: vec![0], reason: LeftOut::NoRoom };
+    let left_out = DecisionKind::LeftOut { launch_groups: vec![0], reason: LeftOut::NoRoom };
     let state = after(plan(1, None), &[timed(), left_out.clone()]).unwrap();
     let stage = state.launch_groups[0].stage;
     assert!(stage.is_left_out() && stage.cost().is_some(), "{stage:?}");
-    let resumed = What::Resumed { budget_s: 99.0, time_limit_s: None };
-    for what in [What::Readmitted { launch_groups: vec![0] }, resumed] {
+    let resumed = DecisionKind::Resumed { budget_s: 99.0, time_limit_s: None };
+    for what in [DecisionKind::Readmitted { launch_groups: vec![0] }, resumed] {
         let state = after(plan(1, None), &[timed(), left_out.clone(), what]).unwrap();
         assert!(matches!(state.launch_groups[0].stage, Stage::Piloted(_)));
     }
-    let sized = What::Rounds { launch_group: 0, rounds: 3, warmup_rounds: 0 };
+    let sized = DecisionKind::Rounds { launch_group: 0, rounds: 3, warmup_rounds: 0 };
     let state = after(plan(1, None), &[timed(), sized, left_out]).unwrap();
     assert!(state.launch_groups[0].stage.is_sized(), "an admitted group stays");
 }
 
 #[test]
 fn the_first_outcome_stays_and_the_last_batch_counts() {
-    let settled = |status| What::Settled { cells: vec![1], outcome: Outcome::new(status, "so") };
-    let batch = |batch| What::Batch { cells: vec![0, 1], batch };
+    let settled = |status| DecisionKind::Settled { cells: vec![1], outcome: Outcome::new(status, "so") };
+    let batch = |batch| DecisionKind::Batch { cells: vec![0, 1], batch };
     let what = [batch(3), settled(Status::Failed), settled(Status::Skipped), batch(40)];
     let state = after(plan(2, None), &what).unwrap();
     assert_eq!(state.cells[1].outcome.as_ref().unwrap().status, Status::Failed);
@@ -101,8 +101,8 @@ fn the_first_outcome_stays_and_the_last_batch_counts() {
 
 #[test]
 fn a_run_that_goes_on_has_not_ended() {
-    let ended = What::Ended { stopped_by: Some(2), launches: 0, notes: Vec::new() };
-    let resumed = What::Resumed { budget_s: 99.0, time_limit_s: None };
+    let ended = DecisionKind::Ended { stopped_by: Some(2), launches: 0, notes: Vec::new() };
+    let resumed = DecisionKind::Resumed { budget_s: 99.0, time_limit_s: None };
     assert!(after(plan(1, None), std::slice::from_ref(&ended)).unwrap().ended.is_some());
     let state = after(plan(1, None), &[ended, resumed]).unwrap();
     assert_eq!((state.ended, state.budget_s), (None, 99.0));
@@ -110,16 +110,16 @@ fn a_run_that_goes_on_has_not_ended() {
 
 #[test]
 fn a_decision_on_what_is_not_there_is_named() {
-    let what = [timed(), What::Batch { cells: vec![7], batch: 1 }];
+    let what = [timed(), DecisionKind::Batch { cells: vec![7], batch: 1 }];
     let error = format!("{:#}", after(plan(2, None), &what).unwrap_err());
     assert_eq!(error, "decision 2 cannot be followed: there is no cell 7");
-    let what = [What::Split { launch_group: 4, cells: vec![0] }];
+    let what = [DecisionKind::Split { launch_group: 4, cells: vec![0] }];
     assert!(after(plan(2, None), &what).is_err());
 }
 
 #[test]
 fn decisions_are_read_as_they_were_written() {
-    let all = [timed(), split(), What::Ended { stopped_by: None, launches: 0, notes: Vec::new() }];
+    let all = [timed(), split(), DecisionKind::Ended { stopped_by: None, launches: 0, notes: Vec::new() }];
     for what in all {
         let decision = Decision { time: "2026-01-01T00:00:00Z".to_owned(), why: "so".to_owned(), what };
         let line = serde_json::to_string(&decision).unwrap();

@@ -15,7 +15,7 @@ fn a_whole_transcript_is_read() {
     assert!(t.done);
     assert_eq!((t.worker.as_str(), t.samples[0].round, t.samples[0].counts.wall_ns), ("c-O3", -1, 6));
     assert_eq!(t.facts[&0], [("digest".to_owned(), "ab".to_owned())]);
-    assert_eq!(t.endings, [Ending::Skip { cell: 1, reason: "no pool".into() }]);
+    assert_eq!(t.endings, [SideEnding::Skip { cell: 1, reason: "no pool".into() }]);
 }
 
 #[test]

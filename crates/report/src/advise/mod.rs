@@ -4,7 +4,7 @@ mod export;
 
 use std::collections::BTreeMap;
 
-use record::advice::{Advice, Answer, Case, Question, Repeated, Segment};
+use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
 use record::sizes::format_size;
 use record::summary::Estimate;
 
@@ -15,7 +15,7 @@ use crate::numbers::ratio_words;
 use crate::wording::{count, percent};
 
 /// An answer: the method to use, its gain and costs, and where that changes.
-pub fn answer(answer: &Answer) -> Document {
+pub fn answer(answer: &AdviceAnswer) -> Document {
     let case = &answer.case;
     let mut blocks = Vec::new();
     if !case.settings.is_empty() {
@@ -78,7 +78,7 @@ fn around(case: &Case, margin: f64) -> Vec<String> {
     items
 }
 
-fn by_size(answer: &Answer) -> Vec<Block> {
+fn by_size(answer: &AdviceAnswer) -> Vec<Block> {
     let Some((from, to)) = answer.measured else { return Vec::new() };
     let range = format!("measured from {} to {}", format_size(from), format_size(to));
     if answer.segments.is_empty() {
@@ -114,7 +114,7 @@ fn repeated(uses: &Repeated) -> String {
     format!("from {low:.0}–{high:.0} {noun} on, {way} takes less in all than {than}.")
 }
 
-fn rests_on(answer: &Answer) -> Vec<Block> {
+fn rests_on(answer: &AdviceAnswer) -> Vec<Block> {
     let mut blocks: Vec<Block> = Block::list("Measured for it", answer.runs.iter().cloned()).into_iter().collect();
     let kept = "Answered in part by kept runs of this machine (--fresh measures anew)";
     blocks.extend(Block::list(kept, answer.reused.iter().cloned()));

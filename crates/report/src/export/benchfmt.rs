@@ -7,9 +7,9 @@ use std::io::Write;
 use anyhow::Result;
 
 use crate::escape::terminal;
-use crate::view::{CellView, Taken};
+use crate::view::{CellView, ExportedCells};
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     // Whatever is configuration keeps runs in tables of their own, so what differs between runs is a remark.
     writeln!(out, "{}", terminal(&format!("# pagewise {}, run {} of {}", taken.version, taken.run, taken.created)))?;
     writeln!(out, "goos: linux")?;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::escape::pretty_json;
 
 use crate::numbers::scaled;
-use crate::view::Taken;
+use crate::view::ExportedCells;
 
 #[derive(Serialize)]
 struct Metric {
@@ -21,7 +21,7 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let mut all: BTreeMap<&str, BTreeMap<String, Metric>> = BTreeMap::new();
     for cell in taken.believed() {
         let measures = all.entry(&cell.name).or_default();

@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use super::flat::{self, Field};
 use crate::escape;
-use crate::view::Taken;
+use crate::view::ExportedCells;
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let names: Vec<String> = flat::columns(taken).into_iter().map(|name| escape::csv(&name)).collect();
     write!(out, "{}\r\n", names.join(","))?;
     for row in flat::rows(taken) {

@@ -1,7 +1,7 @@
 //! The rows of csv and ndjson: one for each cell, phase and launch; one for each cell without figures, with
 //! its reason.
 
-use crate::view::{CellView, LaunchView, PhaseView, Taken};
+use crate::view::{CellView, ExportedCells, LaunchView, PhaseView};
 
 /// One field. `None` where there is nothing to say: a cell without figures has no launches.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,14 +14,14 @@ pub(super) enum Field {
 }
 
 /// Source of a row.
-pub(super) struct Row<'a> {
-    taken: &'a Taken<'a>,
+pub(super) struct FlatRow<'a> {
+    taken: &'a ExportedCells<'a>,
     cell: &'a CellView<'a>,
     phase: Option<&'a PhaseView<'a>>,
     launch: Option<&'a LaunchView>,
 }
 
-type Column = (&'static str, fn(&Row<'_>) -> Field);
+type Column = (&'static str, fn(&FlatRow<'_>) -> Field);
 
 /// Every column with its name, in which the unit comes last. After these follows one for each parameter.
 const COLUMNS: [Column; 20] = [
@@ -64,25 +64,25 @@ fn number(value: Option<f64>) -> Field {
 }
 
 /// Names of all columns.
-pub(super) fn columns(taken: &Taken<'_>) -> Vec<String> {
+pub(super) fn columns(taken: &ExportedCells<'_>) -> Vec<String> {
     let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     names.chain(taken.parameters.iter().map(|name| format!("parameter_{name}"))).collect()
 }
 
 /// The fields of a row, one a column.
-pub(super) fn fields(row: &Row<'_>) -> Vec<Field> {
+pub(super) fn fields(row: &FlatRow<'_>) -> Vec<Field> {
     let fields = COLUMNS.iter().map(|(_, field)| field(row));
     fields.chain(row.taken.parameters.iter().map(|name| known(row.cell.parameters.get(name)))).collect()
 }
 
 /// All rows, one at a time: a run may have very many.
-pub(super) fn rows<'a>(taken: &'a Taken<'a>) -> impl Iterator<Item = Row<'a>> {
+pub(super) fn rows<'a>(taken: &'a ExportedCells<'a>) -> impl Iterator<Item = FlatRow<'a>> {
     taken.cells.iter().flat_map(move |cell| {
         let of_phase = move |phase: &'a PhaseView<'a>| {
-            phase.launches.iter().map(move |l| Row { taken, cell, phase: Some(phase), launch: Some(l) })
+            phase.launches.iter().map(move |l| FlatRow { taken, cell, phase: Some(phase), launch: Some(l) })
         };
         let measured = cell.phases.iter().any(|p| !p.launches.is_empty());
-        let alone = (!measured).then_some(Row { taken, cell, phase: None, launch: None });
+        let alone = (!measured).then_some(FlatRow { taken, cell, phase: None, launch: None });
         cell.phases.iter().flat_map(of_phase).chain(alone)
     })
 }

@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::escape::pretty_json;
-use crate::view::{CellView, Taken};
+use crate::view::{CellView, ExportedCells};
 
 #[derive(Serialize)]
-struct Entry {
+struct GithubEntry {
     name: String,
     unit: &'static str,
     value: f64,
@@ -18,12 +18,12 @@ struct Entry {
     extra: String,
 }
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
-    let entries: Vec<Entry> = taken.believed().filter_map(|cell| entry(taken, cell)).collect();
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
+    let entries: Vec<GithubEntry> = taken.believed().filter_map(|cell| entry(taken, cell)).collect();
     Ok(out.write_all(pretty_json(&entries)?.as_bytes())?)
 }
 
-fn entry(taken: &Taken<'_>, cell: &CellView<'_>) -> Option<Entry> {
+fn entry(taken: &ExportedCells<'_>, cell: &CellView<'_>) -> Option<GithubEntry> {
     let phase = cell.headline()?;
     let wall = phase.figures.wall_ns;
     let range = wall.low.zip(wall.high).map(|(low, high)| format!("{low:.1}–{high:.1} (95 %)"));
@@ -31,7 +31,7 @@ fn entry(taken: &Taken<'_>, cell: &CellView<'_>) -> Option<Entry> {
         (Some(against), words) if !words.is_empty() => format!("against {against}: {words}\n"),
         _ => String::new(),
     };
-    wall.median.is_finite().then(|| Entry {
+    wall.median.is_finite().then(|| GithubEntry {
         name: cell.name.clone(),
         unit: "ns",
         value: wall.median,

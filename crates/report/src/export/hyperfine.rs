@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::escape::pretty_json;
-use crate::view::{CellView, Taken};
+use crate::view::{CellView, ExportedCells};
 
 /// A whole file.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ pub(crate) struct Timed {
 
 const S_PER_NS: f64 = 1e-9;
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let file = Hyperfine { results: taken.believed().filter_map(of_cell).collect() };
     Ok(out.write_all(pretty_json(&file)?.as_bytes())?)
 }

@@ -8,7 +8,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use record::outcome::Status;
 
 use crate::escape::terminal;
-use crate::view::{CellView, Taken};
+use crate::view::{CellView, ExportedCells};
 
 const S_PER_NS: f64 = 1e-9;
 
@@ -22,7 +22,7 @@ fn element(status: Status) -> Option<&'static str> {
     }
 }
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let mut xml = Writer::new_with_indent(out, b' ', 2);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let mut suites = BytesStart::new("testsuites");

@@ -17,10 +17,10 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use crate::view::Taken;
+use crate::view::ExportedCells;
 
 /// One format.
-pub struct Format {
+pub struct ExportFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// Description and readers.
@@ -28,54 +28,59 @@ pub struct Format {
     /// True if it says of cells without figures why they have none; where it does not, they are left out.
     pub says_outcomes: bool,
     /// Writes a run in it.
-    pub write: fn(&Taken<'_>, &mut dyn Write) -> Result<()>,
+    pub write: fn(&ExportedCells<'_>, &mut dyn Write) -> Result<()>,
 }
 
 /// Every format there is.
-pub const FORMATS: [Format; 9] = [
-    Format {
+pub const FORMATS: [ExportFormat; 9] = [
+    ExportFormat {
         name: "benchfmt",
         about: "Go's benchmark format, a line a launch, for benchstat",
         says_outcomes: false,
         write: benchfmt::write,
     },
-    Format {
+    ExportFormat {
         name: "hyperfine",
         about: "hyperfine's JSON, a time a launch, in seconds, for its plot scripts",
         says_outcomes: false,
         write: hyperfine::write,
     },
-    Format {
+    ExportFormat {
         name: "bmf",
-        about: "Bencher Metric Format, medians with 95 % limits, in nanoseconds",
+        about: "Bencher Metric ExportFormat, medians with 95 % limits, in nanoseconds",
         says_outcomes: false,
         write: bmf::write,
     },
-    Format {
+    ExportFormat {
         name: "github",
         about: "github-action-benchmark's customSmallerIsBetter, in nanoseconds",
         says_outcomes: false,
         write: github::write,
     },
-    Format {
+    ExportFormat {
         name: "openmetrics",
         about: "a text file for node_exporter's textfile collector, in seconds",
         says_outcomes: true,
         write: openmetrics::write,
     },
-    Format { name: "csv", about: "a row a cell, phase and launch", says_outcomes: true, write: csv::write },
-    Format { name: "ndjson", about: "the same rows, a JSON object each", says_outcomes: true, write: ndjson::write },
-    Format {
+    ExportFormat { name: "csv", about: "a row a cell, phase and launch", says_outcomes: true, write: csv::write },
+    ExportFormat {
+        name: "ndjson",
+        about: "the same rows, a JSON object each",
+        says_outcomes: true,
+        write: ndjson::write,
+    },
+    ExportFormat {
         name: "markdown",
         about: "the tables of the report, for an issue or a pull request",
         says_outcomes: true,
         write: markdown,
     },
-    Format { name: "junit", about: "JUnit XML, a test case a cell", says_outcomes: true, write: junit::write },
+    ExportFormat { name: "junit", about: "JUnit XML, a test case a cell", says_outcomes: true, write: junit::write },
 ];
 
 /// The tables of the report.
-fn markdown(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+fn markdown(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
     write!(out, "{}", crate::markdown::render(&document))?;
     let [run, created, version] =

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::flat::{self, Field};
 use crate::escape::json;
-use crate::view::Taken;
+use crate::view::ExportedCells;
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let columns = flat::columns(taken);
     for row in flat::rows(taken) {
         let fields = columns.iter().zip(flat::fields(&row)).map(|(name, field)| (name.clone(), value(field)));

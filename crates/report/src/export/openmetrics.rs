@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use crate::escape;
-use crate::view::{CellView, PhaseView, Taken};
+use crate::view::{CellView, ExportedCells, PhaseView};
 
 type Of = fn(&CellView<'_>, &PhaseView<'_>) -> Option<f64>;
 
@@ -28,7 +28,7 @@ const METRICS: [(&str, &str, &str, Of); 9] = [
     ("launches", "", "Launches judged.", |c, p| p.headline.then_some(c.summary.launches as f64)),
 ];
 
-pub(super) fn write(taken: &Taken<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let facts = [("run", &taken.run), ("created", &taken.created), ("version", &taken.version)];
     let known = ["cpu", "kernel"].into_iter().filter_map(|key| Some((key, taken.environment.get(key)?)));
     let labels: Vec<(String, &str)> =

@@ -98,12 +98,12 @@ pub struct Line {
     /// Its name.
     pub label: String,
     /// Ascending by value.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// One method at one value.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct CurvePoint {
     /// The cell, as an index into the summary's.
     pub cell: usize,
     /// The parameter's value.

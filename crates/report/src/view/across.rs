@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
 use record::cell::parameter_words;
-use record::claim::{Change, Word};
+use record::claim::{AnswerChange, Word};
 use record::summary::Estimate;
 use stats::across::LEAST_RUNS;
 
@@ -51,7 +51,7 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
 }
 
 /// Claims alone whose verdicts differ between two runs of these names.
-pub fn changes(changes: &[Change], names: [&str; 2], again: &str) -> Document {
+pub fn changes(changes: &[AnswerChange], names: [&str; 2], again: &str) -> Document {
     let head = names.iter().zip(["A", "B"]).map(|(run, name)| format!("{name}: {run}"));
     Document::new("claims compared", head)
         .section("claims", "Claims with another verdict", Place::Everywhere, verdicts(changes))
@@ -287,11 +287,11 @@ fn gate_sentence(gated: Gated, gate: f64) -> String {
 }
 
 /// Claims with another verdict: what was claimed, and both verdicts with their figures.
-fn verdicts(changes: &[Change]) -> Vec<Block> {
+fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
     if changes.is_empty() {
         return vec![Block::Answer("Every verdict of A is the same in B.".into())];
     }
-    let ratio = |change: &Change, at: usize| {
+    let ratio = |change: &AnswerChange, at: usize| {
         let ratio = if at == 0 { change.ratios.0 } else { change.ratios.1 };
         ratio.filter(|_| change.unit.is_empty())
     };
@@ -304,7 +304,7 @@ fn verdicts(changes: &[Change]) -> Vec<Block> {
         columns.push(Column::number(format!("figure in {side}")));
     }
     columns.push(Column::sentences("claimed"));
-    let row = |change: &Change| {
+    let row = |change: &AnswerChange| {
         let mut cells = Vec::new();
         for (at, (word, figure)) in
             [(change.first, change.ratios.0), (change.second, change.ratios.1)].into_iter().enumerate()

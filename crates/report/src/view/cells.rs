@@ -13,7 +13,7 @@ use crate::wording;
 
 /// A run as it is taken away. No text in it steers what shows it, and no figure in it is anything but finite.
 #[derive(Debug)]
-pub struct Taken<'a> {
+pub struct ExportedCells<'a> {
     /// Name of the run.
     pub run: String,
     /// When it was made, RFC 3339.
@@ -106,9 +106,9 @@ impl CellView<'_> {
     }
 }
 
-impl<'a> Taken<'a> {
+impl<'a> ExportedCells<'a> {
     /// Arranges a summary; `experiments` are those that are wanted, none for all.
-    pub fn new(summary: &'a Summary, experiments: &[String]) -> Taken<'a> {
+    pub fn new(summary: &'a Summary, experiments: &[String]) -> ExportedCells<'a> {
         let labels = Labels::new(summary);
         let wanted = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
         let mut order: Vec<(usize, Option<&GroupSummary>)> = Vec::new();
@@ -124,7 +124,7 @@ impl<'a> Taken<'a> {
             order.into_iter().filter(shown).map(|(c, group)| cell(summary, c, group, &compared, &labels)).collect();
         let parameters: BTreeSet<&String> = cells.iter().flat_map(|c| c.parameters.keys()).collect();
         let parameters = parameters.into_iter().cloned().collect();
-        Taken {
+        ExportedCells {
             run: escape::terminal(&summary.run),
             created: escape::terminal(&summary.created),
             version: escape::terminal(&summary.version),

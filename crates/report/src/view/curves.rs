@@ -9,7 +9,7 @@ use record::summary::{ExperimentSummary, GroupSummary, Summary};
 use super::labels::Labels;
 use crate::document::{Block, Chart, Key};
 use crate::numbers::{self, Work, scaled, spaced};
-use crate::plot::{Crossover, Curves, Line, Plot, Point, Scale};
+use crate::plot::{Crossover, Curves, Line, Plot, CurvePoint, Scale};
 
 /// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
 const MOST: usize = 7;
@@ -136,7 +136,7 @@ fn lines(
             if !(cost.median.is_finite() && cost.median > 0.0) || at == 0 {
                 continue;
             }
-            let point = Point {
+            let point = CurvePoint {
                 cell,
                 value: at,
                 value_words: words_of(at, bytes),

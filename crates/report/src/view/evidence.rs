@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::summary::{Proof, Role, Summary};
+use record::summary::{FactProof, Role, Summary};
 
 use super::group;
 use super::labels::Labels;
@@ -97,11 +97,11 @@ fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Entry> {
     rows
 }
 
-fn fact(proof: &Proof) -> String {
+fn fact(proof: &FactProof) -> String {
     match proof {
-        Proof::Number { min, max, .. } if min == max => min.to_string(),
-        Proof::Number { min, max, .. } => format!("{min}–{max}"),
-        Proof::Words(all) => {
+        FactProof::Number { min, max, .. } if min == max => min.to_string(),
+        FactProof::Number { min, max, .. } => format!("{min}–{max}"),
+        FactProof::Words(all) => {
             let text = all.join(", ");
             match text.char_indices().nth(LONGEST_FACT) {
                 Some((end, _)) => format!("{}…", &text[..end]),

@@ -30,7 +30,7 @@ pub(super) struct GroupView<'a> {
     against: Option<String>,
     /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then lower bound and
     /// floor.
-    kinds: Vec<(Kind<'a>, Vec<Row<'a>>)>,
+    kinds: Vec<(RowKind<'a>, Vec<Row<'a>>)>,
     stack: Option<Stack>,
     answers: Vec<String>,
     /// Ratios that drifted during the run.
@@ -43,7 +43,7 @@ pub(super) struct GroupView<'a> {
 
 /// Rows that are ranked with each other, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind<'a> {
+enum RowKind<'a> {
     Ordinary,
     /// Another job, ranked by itself.
     Other(&'a str),
@@ -59,7 +59,7 @@ struct Row<'a> {
     phase: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
     ratio: Option<Estimate>,
-    finding: Finding<'a>,
+    finding: CellFinding<'a>,
     /// The lower bound's time as a share of this one.
     share: Option<Estimate>,
     /// Each launch's wall time in nanoseconds, in the order of the launches.
@@ -70,7 +70,7 @@ struct Row<'a> {
 
 /// The finding on a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Finding<'a> {
+enum CellFinding<'a> {
     Nothing,
     Baseline,
     Floor,
@@ -85,67 +85,72 @@ enum Finding<'a> {
     Outcome(Status),
 }
 
-impl Finding<'_> {
+impl CellFinding<'_> {
     fn label(self) -> String {
         match self {
-            Finding::Nothing => "",
-            Finding::Baseline => "baseline",
-            Finding::Floor => "floor",
-            Finding::BestPossible => "lower bound",
-            Finding::Candidate { by_another: true } => "another candidate for it",
-            Finding::Candidate { by_another: false } => "meant as lower bound, but beaten",
-            Finding::TooFew => "too few launches",
-            Finding::BelowFloor => "below twice the floor",
-            Finding::Compared(comparison) => return wording::verdict_briefly(comparison),
-            Finding::Outcome(status) => status.word(),
+            CellFinding::Nothing => "",
+            CellFinding::Baseline => "baseline",
+            CellFinding::Floor => "floor",
+            CellFinding::BestPossible => "lower bound",
+            CellFinding::Candidate { by_another: true } => "another candidate for it",
+            CellFinding::Candidate { by_another: false } => "meant as lower bound, but beaten",
+            CellFinding::TooFew => "too few launches",
+            CellFinding::BelowFloor => "below twice the floor",
+            CellFinding::Compared(comparison) => return wording::verdict_briefly(comparison),
+            CellFinding::Outcome(status) => status.word(),
         }
         .to_owned()
     }
 
     fn tone(self) -> Tone {
         match self {
-            Finding::Baseline => Tone::Baseline,
-            Finding::Compared(c) if c.ratio.is_some() => Tone::of_verdict(c.verdict, c.holds_among_all),
+            CellFinding::Baseline => Tone::Baseline,
+            CellFinding::Compared(c) if c.ratio.is_some() => Tone::of_verdict(c.verdict, c.holds_among_all),
             _ => Tone::Plain,
         }
     }
 
-    fn new<'a>(summary: &Summary, group: &GroupSummary, index: usize, compared: Option<&'a Comparison>) -> Finding<'a> {
+    fn new<'a>(
+        summary: &Summary,
+        group: &GroupSummary,
+        index: usize,
+        compared: Option<&'a Comparison>,
+    ) -> CellFinding<'a> {
         let cell = &summary.cells[index];
         match (cell.status, cell.role) {
-            (Status::Ok, _) if group.baseline == Some(index) => Finding::Baseline,
-            (Status::Ok, Role::Null) => Finding::Floor,
-            (Status::Ok, Role::Limit) if group.best_possible == Some(index) => Finding::BestPossible,
+            (Status::Ok, _) if group.baseline == Some(index) => CellFinding::Baseline,
+            (Status::Ok, Role::Null) => CellFinding::Floor,
+            (Status::Ok, Role::Limit) if group.best_possible == Some(index) => CellFinding::BestPossible,
             (Status::Ok, Role::Limit) => {
                 let by_another = group.best_possible.is_some_and(|best| summary.cells[best].role == Role::Limit);
-                Finding::Candidate { by_another }
+                CellFinding::Candidate { by_another }
             }
             (Status::Ok, _) => match compared {
-                Some(comparison) => Finding::Compared(comparison),
-                None if group.baseline.is_none() => Finding::Nothing,
-                None => Finding::TooFew,
+                Some(comparison) => CellFinding::Compared(comparison),
+                None if group.baseline.is_none() => CellFinding::Nothing,
+                None => CellFinding::TooFew,
             },
-            (status, _) => Finding::Outcome(status),
+            (status, _) => CellFinding::Outcome(status),
         }
     }
 }
 
-impl<'a> Kind<'a> {
-    fn of_cell(cell: &'a CellSummary) -> Kind<'a> {
+impl<'a> RowKind<'a> {
+    fn of_cell(cell: &'a CellSummary) -> RowKind<'a> {
         match cell.role {
-            Role::Limit | Role::Null => Kind::Aside,
-            Role::Published => Kind::Published,
-            Role::Method if !cell.group.is_empty() => Kind::Other(&cell.group),
-            Role::Method => Kind::Ordinary,
+            Role::Limit | Role::Null => RowKind::Aside,
+            Role::Published => RowKind::Published,
+            Role::Method if !cell.group.is_empty() => RowKind::Other(&cell.group),
+            Role::Method => RowKind::Ordinary,
         }
     }
 
     fn heading(self) -> String {
         match self {
-            Kind::Ordinary => String::new(),
-            Kind::Other(group) => format!("another job, ranked by itself ({group})"),
-            Kind::Published => "jobs as published".to_owned(),
-            Kind::Aside => "for comparison".to_owned(),
+            RowKind::Ordinary => String::new(),
+            RowKind::Other(group) => format!("another job, ranked by itself ({group})"),
+            RowKind::Published => "jobs as published".to_owned(),
+            RowKind::Aside => "for comparison".to_owned(),
         }
     }
 }
@@ -172,15 +177,15 @@ impl<'a> GroupView<'a> {
             return None;
         }
         let compared = group.by_cell(&experiment.headline);
-        let mut kinds: BTreeMap<Kind, Vec<Row>> = BTreeMap::new();
+        let mut kinds: BTreeMap<RowKind, Vec<Row>> = BTreeMap::new();
         for &cell in &cells {
             // Methods without the phase that is compared are in the further tables only.
             let row = row(summary, experiment, (group, compared.get(&cell).copied()), cell, labels);
-            kinds.entry(Kind::of_cell(&summary.cells[cell])).or_default().extend(row);
+            kinds.entry(RowKind::of_cell(&summary.cells[cell])).or_default().extend(row);
         }
         kinds.retain(|_, rows| !rows.is_empty());
         let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
-        let ordinary = kinds.get(&Kind::Ordinary).into_iter().flatten();
+        let ordinary = kinds.get(&RowKind::Ordinary).into_iter().flatten();
         let ordinary: Vec<(usize, &str)> = ordinary.map(|r| (r.cell, r.label.as_str())).collect();
         Some(GroupView {
             stack: launches::stack(summary, &experiment.definition, &ordinary),
@@ -206,7 +211,7 @@ impl<'a> GroupView<'a> {
 
     /// Tells whether a finding has the footnote [`wording::AMONG_ALL`].
     pub(super) fn has_footnote(&self) -> bool {
-        let unsure = |r: &Row| matches!(r.finding, Finding::Compared(c) if c.ratio.is_some() && !c.holds_among_all);
+        let unsure = |r: &Row| matches!(r.finding, CellFinding::Compared(c) if c.ratio.is_some() && !c.holds_among_all);
         self.rows().any(unsure)
     }
 
@@ -236,7 +241,7 @@ impl<'a> GroupView<'a> {
     fn comparison(&self, experiment: &ExperimentSummary) -> Table {
         let work = Work::new(&experiment.definition);
         // Floors lie so far off that they would squeeze the others.
-        let ranked = self.kinds.iter().filter(|(kind, _)| *kind != Kind::Aside).flat_map(|(_, rows)| rows);
+        let ranked = self.kinds.iter().filter(|(kind, _)| *kind != RowKind::Aside).flat_map(|(_, rows)| rows);
         let axis = Axis::over(ranked.filter_map(|r| r.ratio.as_ref()));
         let against = self.against.as_ref().map_or_else(String::new, |name| format!("against {name}"));
         let mut columns =
@@ -252,7 +257,7 @@ impl<'a> GroupView<'a> {
         ]);
         let bodies = self.kinds.iter().map(|(kind, rows)| Body {
             heading: kind.heading(),
-            aside: *kind == Kind::Aside,
+            aside: *kind == RowKind::Aside,
             rows: rows.iter().map(|row| row.entry(work, axis.as_ref())).collect(),
         });
         let mut caption = self.titled("The comparison");
@@ -291,7 +296,7 @@ impl<'a> GroupView<'a> {
 
 impl Row<'_> {
     fn entry(&self, work: Work, axis: Option<&Axis>) -> Entry {
-        let is_baseline = self.finding == Finding::Baseline;
+        let is_baseline = self.finding == CellFinding::Baseline;
         let ratio = if is_baseline { Cell::text("1") } else { Cell::ratio(self.ratio.as_ref()) };
         let mut cells = vec![Cell::cost(work, &self.phase.per_unit_ns)];
         if let Some(axis) = axis {
@@ -367,15 +372,15 @@ fn row<'a>(
     let believed = cell.status == Status::Ok;
     let ratio = comparison.and_then(|c| c.ratio).filter(|_| believed);
     let base = group.baseline.filter(|&base| base != index && ratio.is_some());
-    let mut finding = Finding::new(summary, group, index, comparison);
+    let mut finding = CellFinding::new(summary, group, index, comparison);
     if phase.below_floor && believed && cell.role == Role::Method {
-        finding = Finding::BelowFloor;
+        finding = CellFinding::BelowFloor;
     }
     Some(Row {
         cell: index,
         label: labels.cell(&experiment.definition, cell),
         phase,
-        ratio: ratio.filter(|_| finding != Finding::Baseline),
+        ratio: ratio.filter(|_| finding != CellFinding::Baseline),
         finding,
         share: phase.of_best_possible.filter(|_| cell.role != Role::Null && believed),
         launches: launches::walls(cell, experiment, phase),

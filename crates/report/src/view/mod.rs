@@ -1,5 +1,5 @@
 //! A run as a document: the overview, the tables of experiments, and what backs them. Exports take their rows from here too
-//! ([`Taken`]); none of them computes a figure, ranks or sorts.
+//! ([`ExportedCells`]); none of them computes a figure, ranks or sorts.
 
 mod across;
 mod cells;
@@ -18,7 +18,7 @@ use record::outcome::Status;
 use record::summary::{ExperimentSummary, Note, Summary, Warning};
 
 pub use across::{changes, compared};
-pub use cells::{CellView, LaunchView, PhaseView, Taken};
+pub use cells::{CellView, ExportedCells, LaunchView, PhaseView};
 pub use overview::briefly;
 
 use crate::document::{Block, Document, List, Place, Section};

@@ -2,8 +2,8 @@
 
 use record::experiment::Experiment;
 use record::sizes::{about_size, format_ns, three_digits};
-use record::summary::{CellSummary, PhaseSummary, Proof, Role, Summary};
-use record::table::{Column as FigureColumn, Figure, FurtherTable, Per};
+use record::summary::{CellSummary, FactProof, PhaseSummary, Role, Summary};
+use record::table::{Divisor, FurtherTable, PhaseFigure, PublishedColumn};
 use stats::steady::Label;
 
 use super::labels::Labels;
@@ -72,13 +72,13 @@ fn further(experiment: &Experiment, table: &FurtherTable, cells: &[(String, &Cel
 /// The middle of a recorded number's extremes: what one sample needed.
 fn fact(cell: &CellSummary, name: &str) -> Option<f64> {
     match cell.proofs.get(name)? {
-        Proof::Number { min, max, .. } => Some((*min as f64 + *max as f64) / 2.0),
-        Proof::Words(_) => None,
+        FactProof::Number { min, max, .. } => Some((*min as f64 + *max as f64) / 2.0),
+        FactProof::Words(_) => None,
     }
 }
 
 /// One column of a cell.
-fn value(experiment: &Experiment, cell: &CellSummary, column: &FigureColumn) -> Option<Cell> {
+fn value(experiment: &Experiment, cell: &CellSummary, column: &PublishedColumn) -> Option<Cell> {
     let phase = cell.phases.get(column.phase.as_deref().unwrap_or(experiment.headline()));
     let number = match (&column.fact, column.figure) {
         (Some(name), _) => fact(cell, name)?,
@@ -89,45 +89,51 @@ fn value(experiment: &Experiment, cell: &CellSummary, column: &FigureColumn) -> 
     divided.is_finite().then(|| Cell::number(shown(column, divided), Some(divided)))
 }
 
-fn figure_of(phase: &PhaseSummary, figure: Figure) -> Option<f64> {
+fn figure_of(phase: &PhaseSummary, figure: PhaseFigure) -> Option<f64> {
     Some(match figure {
-        Figure::WallNs => phase.wall_ns.median,
-        Figure::CpuNs => phase.cpu_ns.median,
-        Figure::CpuNsPerUnit => cpu_per_unit(phase)?,
-        Figure::UserNs => phase.user_ns,
-        Figure::SystemNs => phase.system_ns,
-        Figure::CpuShare => 100.0 * phase.cpu_ns.median / phase.wall_ns.median,
-        Figure::Faults => phase.minor_faults + phase.major_faults,
-        Figure::MinorFaults => phase.minor_faults,
-        Figure::MajorFaults => phase.major_faults,
-        Figure::VoluntarySwitches => phase.voluntary_switches,
-        Figure::InvoluntarySwitches => phase.involuntary_switches,
+        PhaseFigure::WallNs => phase.wall_ns.median,
+        PhaseFigure::CpuNs => phase.cpu_ns.median,
+        PhaseFigure::CpuNsPerUnit => cpu_per_unit(phase)?,
+        PhaseFigure::UserNs => phase.user_ns,
+        PhaseFigure::SystemNs => phase.system_ns,
+        PhaseFigure::CpuShare => 100.0 * phase.cpu_ns.median / phase.wall_ns.median,
+        PhaseFigure::Faults => phase.minor_faults + phase.major_faults,
+        PhaseFigure::MinorFaults => phase.minor_faults,
+        PhaseFigure::MajorFaults => phase.major_faults,
+        PhaseFigure::VoluntarySwitches => phase.voluntary_switches,
+        PhaseFigure::InvoluntarySwitches => phase.involuntary_switches,
     })
 }
 
-fn divisor(cell: &CellSummary, per: Option<Per>) -> Option<f64> {
+fn divisor(cell: &CellSummary, per: Option<Divisor>) -> Option<f64> {
     let bytes = || cell.parameters.get("bytes")?.parse::<f64>().ok();
     match per {
         None => Some(1.0),
-        Some(Per::Byte) => bytes(),
-        Some(Per::MiB) => Some(bytes()? / f64::from(1 << 20)),
-        Some(Per::Page) => Some(bytes()? / fact(cell, "page_bytes")?),
+        Some(Divisor::Byte) => bytes(),
+        Some(Divisor::MiB) => Some(bytes()? / f64::from(1 << 20)),
+        Some(Divisor::Page) => Some(bytes()? / fact(cell, "page_bytes")?),
     }
 }
 
 /// A number with the unit that its column's name tells.
-fn shown(column: &FigureColumn, value: f64) -> String {
+fn shown(column: &PublishedColumn, value: f64) -> String {
     let ends = |end: &str| column.fact.as_ref().is_some_and(|f| f.ends_with(end));
     let is_time = ends("_ns")
         || matches!(
             column.figure,
-            Some(Figure::WallNs | Figure::CpuNs | Figure::CpuNsPerUnit | Figure::UserNs | Figure::SystemNs)
+            Some(
+                PhaseFigure::WallNs
+                    | PhaseFigure::CpuNs
+                    | PhaseFigure::CpuNsPerUnit
+                    | PhaseFigure::UserNs
+                    | PhaseFigure::SystemNs
+            )
         );
     match column.per {
         _ if is_time => format_ns(value),
-        _ if column.figure == Some(Figure::CpuShare) => format!("{value:.0} %"),
+        _ if column.figure == Some(PhaseFigure::CpuShare) => format!("{value:.0} %"),
         None if ends("_bytes") => about_size(value),
-        Some(Per::Byte) => format!("{value:.2}"),
+        Some(Divisor::Byte) => format!("{value:.2}"),
         _ if value.fract() == 0.0 => format!("{value:.0}"),
         _ => three_digits(value).trim_end_matches(".00").to_owned(),
     }
@@ -137,7 +143,7 @@ fn shown(column: &FigureColumn, value: f64) -> String {
 fn worst_seconds(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Vec<Block> {
     let Some(name) = &experiment.seconds else { return Vec::new() };
     let worst = |(label, cell): &(String, &CellSummary)| match cell.proofs.get(name) {
-        Some(Proof::Words(series)) => Some(Block::Text(seconds::slowest(label, series))),
+        Some(FactProof::Words(series)) => Some(Block::Text(seconds::slowest(label, series))),
         _ => None,
     };
     cells.iter().filter_map(worst).collect()

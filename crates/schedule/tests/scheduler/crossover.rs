@@ -1,8 +1,8 @@
 //! The search for a crossover on simulated machines.
 
 use judge::advise::{choices, flips, pooled, segments};
-use pagewise_schedule::crossover::{Answer, Crossover, Measurement};
-use record::advice::Point;
+use pagewise_schedule::crossover::{CrossoverSearch, Measurement, SizeAnswer};
+use record::advice::AdvicePoint;
 use record::ending::Reason;
 use record::summary::Estimate;
 use stats::rng::Seeded;
@@ -10,12 +10,12 @@ use stats::t::t_interval;
 
 const KIB: u64 = 1024;
 
-fn search() -> Crossover {
-    Crossover { from: 16 * KIB, to: 64 * KIB * KIB, step: 4 * KIB, budget_s: 1e9 }
+fn search() -> CrossoverSearch {
+    CrossoverSearch { from: 16 * KIB, to: 64 * KIB * KIB, step: 4 * KIB, budget_s: 1e9 }
 }
 
-fn answers(all: &[(u64, &str)]) -> Vec<Answer> {
-    let one = |(size, method): &(u64, &str)| Answer {
+fn answers(all: &[(u64, &str)]) -> Vec<SizeAnswer> {
+    let one = |(size, method): &(u64, &str)| SizeAnswer {
         size: *size,
         method: (!method.is_empty()).then(|| (*method).to_owned()),
         looks: 1,
@@ -23,7 +23,7 @@ fn answers(all: &[(u64, &str)]) -> Vec<Answer> {
     all.iter().map(one).collect()
 }
 
-fn next(search: Crossover, all: &[Answer]) -> Result<u64, Reason> {
+fn next(search: CrossoverSearch, all: &[SizeAnswer]) -> Result<u64, Reason> {
     search.next(all, 0.0, None).map(|measurement| measurement.size)
 }
 
@@ -49,7 +49,7 @@ fn the_coarse_grid_comes_first_and_takes_known_sizes() {
 #[test]
 fn the_time_is_shared_among_the_measurements_that_are_left() {
     let budget_s = |all: &[(u64, &str)]| {
-        let narrow = Crossover { from: all[0].0, to: all[all.len() - 1].0, step: 1, budget_s: 80.0 };
+        let narrow = CrossoverSearch { from: all[0].0, to: all[all.len() - 1].0, step: 1, budget_s: 80.0 };
         narrow.next(&answers(all), 0.0, None).map(|measurement| measurement.budget_s)
     };
     // 8 is 1.5 to the power of 5.1: halved three times it is below 1.5, and one measurement may have to be repeated.
@@ -62,7 +62,7 @@ fn the_time_is_shared_among_the_measurements_that_are_left() {
 fn only_sizes_between_two_answers_are_halved() {
     let all = grid();
     let (left, right) = all.split_at(3);
-    let known = |a: &str, b: &str| -> Vec<Answer> {
+    let known = |a: &str, b: &str| -> Vec<SizeAnswer> {
         let left = left.iter().map(|size| (*size, a));
         answers(&left.chain(right.iter().map(|size| (*size, b))).collect::<Vec<_>>())
     };
@@ -75,12 +75,12 @@ fn only_sizes_between_two_answers_are_halved() {
 
 #[test]
 fn a_size_without_answer_is_measured_again_but_not_for_ever() {
-    let band = Crossover { from: 16 * KIB, to: 24 * KIB, ..search() };
+    let band = CrossoverSearch { from: 16 * KIB, to: 24 * KIB, ..search() };
     let mut all = answers(&[(16 * KIB, "a"), (20 * KIB, ""), (24 * KIB, "b"), (64 * KIB * KIB, "b")]);
     assert_eq!(next(band, &all), Ok(20 * KIB));
     all[1].looks = 3;
     assert_eq!(next(band, &all), Err(Reason::Precise));
-    let near = Crossover { from: 100, to: 130, step: 1, budget_s: 1e9 };
+    let near = CrossoverSearch { from: 100, to: 130, step: 1, budget_s: 1e9 };
     let mut all = answers(&[(100, "a"), (115, ""), (130, "a")]);
     assert_eq!(next(near, &all), Ok(115));
     all[1].looks = 3;
@@ -100,22 +100,22 @@ impl Machine {
         (0..12).map(|_| self.random.unit()).sum::<f64>() - 6.0
     }
 
-    fn point(&mut self, bytes: u64) -> Point {
+    fn point(&mut self, bytes: u64) -> AdvicePoint {
         let truth = (-self.slope * (bytes as f64 / self.at).ln()).clamp(-0.7, 0.7);
         let logs: Vec<f64> = (0..10).map(|_| truth + self.noise * self.normal()).collect();
         let interval = t_interval(&logs, 0.95).unwrap();
         let (ratio, low, high) = (interval.estimate.exp(), interval.low.exp(), interval.high.exp());
         let cost = Estimate { ratio, low, high, level: 0.95, launches: 10, moved: None };
-        Point { bytes, way: "way".to_owned(), cost }
+        AdvicePoint { bytes, way: "way".to_owned(), cost }
     }
 }
 
 /// The whole search on one machine: the points, and the number of measurements after the coarse grid.
-fn searched(machine: &mut Machine) -> (Vec<Point>, usize) {
-    let (mut points, mut fine): (Vec<Point>, usize) = (Vec::new(), 0);
+fn searched(machine: &mut Machine) -> (Vec<AdvicePoint>, usize) {
+    let (mut points, mut fine): (Vec<AdvicePoint>, usize) = (Vec::new(), 0);
     loop {
         let known = choices(&points, "obvious", 0.0).into_iter();
-        let known: Vec<Answer> = known.map(|(size, method)| Answer { size, method, looks: 3 }).collect();
+        let known: Vec<SizeAnswer> = known.map(|(size, method)| SizeAnswer { size, method, looks: 3 }).collect();
         let Ok(next) = search().next(&known, 0.0, None) else { return (points, fine) };
         points.push(machine.point(next.size));
         points = pooled(points);

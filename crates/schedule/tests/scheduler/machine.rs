@@ -9,7 +9,7 @@ use judge::evidence::Evidence;
 use pagewise_schedule::lessons::lessons;
 use pagewise_schedule::{Action, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
 use record::cell::Cell;
-use record::decision::{Decision, LeftOut, What};
+use record::decision::{Decision, DecisionKind, LeftOut};
 use record::end::End;
 use record::ending::{Ending, Reason, Width};
 use record::experiment::Content;
@@ -150,7 +150,7 @@ impl<'a> Machine<'a> {
         records.iter().zip(&transcripts).for_each(|(record, read)| observed.evidence.add(&state, record, read));
         let mut scheduler = Scheduler::new(purpose, Facts::default());
         let mut last_s = (0.0, 0.0);
-        let mut decide = |state: &mut State, why: &str, what: What| {
+        let mut decide = |state: &mut State, why: &str, what: DecisionKind| {
             state.apply(&what).unwrap();
             kept.push(Decision { time: String::new(), why: why.to_owned(), what });
         };
@@ -179,7 +179,7 @@ impl<'a> Machine<'a> {
             last_s = (begun_s, self.now_s);
             if matches!(record.sides[0].end, End::TimeLimit(_)) && launch.at_most_s == Some(limit_s) {
                 let launch_groups = vec![launch.launch_group];
-                decide(&mut state, "", What::LeftOut { launch_groups, reason: LeftOut::TooLong });
+                decide(&mut state, "", DecisionKind::LeftOut { launch_groups, reason: LeftOut::TooLong });
             } else {
                 if launch.block < 0 {
                     observed.samples_ns = samples_ns(&record, &read);

@@ -1,6 +1,6 @@
 //! Runs of known machines.
 
-use record::decision::What;
+use record::decision::DecisionKind;
 use record::ending::{Ending, Reason};
 use record::method::Role;
 use record::outcome::Status;
@@ -143,7 +143,7 @@ fn a_cell_that_kills_its_process_is_found_by_launching_each_alone() {
     assert!(outcome.status == Status::Failed && outcome.reason.contains("SIGKILL"), "{outcome:?}");
     assert!(done.state.cells.iter().filter(|c| c.cell.method == "touch").all(|c| c.outcome.is_none()));
     assert_eq!(done.launches("touch"), 6);
-    assert_eq!(done.decisions.iter().filter(|d| matches!(d.what, What::Split { .. })).count(), 1);
+    assert_eq!(done.decisions.iter().filter(|d| matches!(d.what, DecisionKind::Split { .. })).count(), 1);
 }
 
 #[test]
@@ -260,7 +260,10 @@ fn a_batch_is_chosen_by_five_launches_and_its_samples_are_short_against_a_tick()
     let short = [("touch", Manner::Takes(1e3, 0.0)), ("populate-write", Manner::Takes(5e2, 0.0))];
     let done = Machine::new(&short).run(batched);
     assert_eq!(done.records.iter().filter(|record| record.block == -2).count(), 5);
-    assert!(done.decisions.iter().any(|d| matches!(d.what, What::Batch { batch: 2..=100, .. })), "100 µs at the most");
+    assert!(
+        done.decisions.iter().any(|d| matches!(d.what, DecisionKind::Batch { batch: 2..=100, .. })),
+        "100 µs at the most"
+    );
 }
 
 #[test]

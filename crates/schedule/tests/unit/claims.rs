@@ -1,7 +1,7 @@
 use super::*;
 
-fn at(launches: usize, next_s: f64) -> Progress {
-    Progress { launches, next_s, open: true }
+fn at(launches: usize, next_s: f64) -> SetProgress {
+    SetProgress { launches, next_s, open: true }
 }
 
 fn open(sets: &[usize], launches: usize) -> Open {
@@ -24,7 +24,7 @@ fn a_comparison_that_cannot_be_decided_in_the_time_left_is_not_begun() {
     assert!(batch(&sets, &[open(&[0], 48)], 60.0, 5.0).is_empty());
     assert!(batch(&sets, &[open(&[0], 9)], 20.0, 5.0).is_empty(), "an analysis that does not fit");
     assert!(batch(&sets, &[], 60.0, 5.0).is_empty());
-    assert!(batch(&[Progress { open: false, ..sets[0] }], &[open(&[0], 9)], 600.0, 5.0).is_empty());
+    assert!(batch(&[SetProgress { open: false, ..sets[0] }], &[open(&[0], 9)], 600.0, 5.0).is_empty());
 }
 
 #[test]

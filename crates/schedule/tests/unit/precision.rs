@@ -1,18 +1,18 @@
 use super::*;
 
-const GOAL: Goal = Goal { precision: 0.01, budget_seconds: 60.0 };
+const GOAL: StoppingGoal = StoppingGoal { precision: 0.01, budget_seconds: 60.0 };
 
-fn next(sets: &[Standing], spent_s: f64) -> Choice {
+fn next(sets: &[SetStanding], spent_s: f64) -> NextBlock {
     Policy::Precise.choose(&GOAL, LEAST_LAUNCHES, sets, spent_s)
 }
 
-fn set(launches: usize, ranked: f64, others: f64) -> Standing {
-    Standing { open: true, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others) }
+fn set(launches: usize, ranked: f64, others: f64) -> SetStanding {
+    SetStanding { open: true, launches, next_s: 1.0, ranked: Some(ranked), others: Some(others) }
 }
 
 #[test]
 fn ranked_ratios_come_first_and_others_take_part_in_one_launch_of_three() {
-    let block = |set, whole| Choice::Block { set, whole };
+    let block = |set, whole| NextBlock::Block { set, whole };
     assert_eq!(next(&[set(7, 0.02, 0.3), set(7, 0.005, 0.9)], 10.0), block(0, false));
     assert_eq!(next(&[set(9, 0.02, 0.3), set(9, 0.005, 0.9)], 10.0), block(0, true));
     assert_eq!(next(&[set(3, 0.02, 0.3)], 10.0), block(0, true));
@@ -22,19 +22,19 @@ fn ranked_ratios_come_first_and_others_take_part_in_one_launch_of_three() {
 
 #[test]
 fn every_end_has_its_reason() {
-    let end = Choice::End;
+    let end = NextBlock::End;
     assert_eq!(next(&[set(7, 0.009, 0.04)], 10.0), end(Reason::Precise));
     assert_eq!(next(&[set(7, 0.009, 0.3)], 59.5), end(Reason::Precise));
-    assert_eq!(next(&[Standing { open: false, ..set(40, 0.2, 0.2) }], 10.0), end(Reason::NothingOpen));
+    assert_eq!(next(&[SetStanding { open: false, ..set(40, 0.2, 0.2) }], 10.0), end(Reason::NothingOpen));
     assert_eq!(next(&[set(7, 0.2, 0.2)], 59.5), end(Reason::BudgetSpent));
 }
 
 #[test]
 fn every_set_has_its_least_launches_and_the_shortest_rest_comes_first() {
-    let set = |launches, open| Standing { open, next_s: launches as f64, ..set(launches, 0.0, 0.0) };
-    let next = |sets: &[Standing]| Policy::Least.choose(&GOAL, LEAST_LAUNCHES, sets, 1e9);
-    let block = |set| Choice::Block { set, whole: true };
+    let set = |launches, open| SetStanding { open, next_s: launches as f64, ..set(launches, 0.0, 0.0) };
+    let next = |sets: &[SetStanding]| Policy::Least.choose(&GOAL, LEAST_LAUNCHES, sets, 1e9);
+    let block = |set| NextBlock::Block { set, whole: true };
     assert_eq!(next(&[set(3, true), set(0, true), set(0, false)]), block(1));
     assert_eq!(next(&[set(1, true), set(2, true), set(3, true)]), block(0));
-    assert_eq!(next(&[set(LEAST_POINTS, true), set(9, true)]), Choice::End(Reason::NothingOpen));
+    assert_eq!(next(&[set(LEAST_POINTS, true), set(9, true)]), NextBlock::End(Reason::NothingOpen));
 }

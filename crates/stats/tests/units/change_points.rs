@@ -1,7 +1,7 @@
-use pagewise_stats::change_points::{Change, change_points};
+use pagewise_stats::change_points::{ChangeRule, change_points};
 use pagewise_stats::rng::Seeded;
 
-const CHANGE: Change = Change { least_length: 5, least_shift: 0.0, level: 0.01, permutations: 199 };
+const CHANGE: ChangeRule = ChangeRule { least_length: 5, least_shift: 0.0, level: 0.01, permutations: 199 };
 
 fn noise(seed: u64, levels: &[(usize, f64)]) -> Vec<f64> {
     let mut rng = Seeded::new(seed);
@@ -30,7 +30,7 @@ fn noise_alone_has_steps_as_rarely_as_the_level_says() {
 
 #[test]
 fn a_step_below_the_least_shift_is_ignored() {
-    let change = Change { least_shift: 1.5, ..CHANGE };
+    let change = ChangeRule { least_shift: 1.5, ..CHANGE };
     assert!(change_points(&noise(3, &[(30, 0.0), (30, 1.0)]), &change, 1).is_empty());
 }
 

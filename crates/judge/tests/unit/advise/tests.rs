@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::{Advice, Fingerprint, Point, Question};
+use record::advice::{Advice, AdvicePoint, Fingerprint, Question};
 use record::summary::Estimate;
 use stats::rng::Seeded;
 
@@ -17,11 +17,11 @@ fn cost(ratio: f64, width: f64) -> Estimate {
     Estimate { ratio, low: ratio / (1.0 + width), high: ratio * (1.0 + width), level: 0.95, launches: 400, moved: None }
 }
 
-fn point(bytes: u64, way: &str, ratio: f64, width: f64) -> Point {
-    Point { bytes, way: way.to_owned(), cost: cost(ratio, width) }
+fn point(bytes: u64, way: &str, ratio: f64, width: f64) -> AdvicePoint {
+    AdvicePoint { bytes, way: way.to_owned(), cost: cost(ratio, width) }
 }
 
-fn one(points: &[Point]) -> Option<String> {
+fn one(points: &[AdvicePoint]) -> Option<String> {
     let all = choices(points, "old", MARGIN);
     assert_eq!(all.len(), 1);
     all[0].1.clone()
@@ -93,18 +93,18 @@ fn the_change_is_bounded_by_the_sign_and_the_segments_by_the_margin() {
         point(30, "new", 0.99, 0.001),
         point(40, "new", 0.8, 0.001),
     ];
-    let band = |all: &[Point]| {
+    let band = |all: &[AdvicePoint]| {
         let found = segments(all, "old", MARGIN);
         assert_eq!(found.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(), [(10, 10), (40, 40)]);
         flips(all, &found, "old").first().map(|f| (f.above, f.up_to)).unwrap()
     };
     assert_eq!(band(&all), (20, 30));
-    let below = |all: &[Point]| flips(all, &segments(all, "old", MARGIN), "old")[0].below.clone();
+    let below = |all: &[AdvicePoint]| flips(all, &segments(all, "old", MARGIN), "old")[0].below.clone();
     assert_eq!(below(&all), "old");
     // Where the signs do not agree on one change, all of them lie within the band.
     (all[1].cost, all[3].cost) = (cost(0.99, 0.001), cost(1.01, 0.001));
     assert_eq!(band(&all), (10, 40));
-    let turned: Vec<Point> = [1.5, 1.01, 1.0, 0.99, 0.8]
+    let turned: Vec<AdvicePoint> = [1.5, 1.01, 1.0, 0.99, 0.8]
         .into_iter()
         .rev()
         .zip([10, 20, 25, 30, 40])
@@ -133,10 +133,10 @@ fn runs_that_agree_narrow_and_runs_that_disagree_widen() {
     assert!(agree.half_width() < alone.half_width());
     assert!(disagree.half_width() > 3.0 * alone.half_width());
     assert!(disagree.low < 0.6 && disagree.high > 1.1, "{disagree:?}");
-    assert_eq!(one(&[Point { bytes: 1, way: "new".into(), cost: disagree }]), None);
+    assert_eq!(one(&[AdvicePoint { bytes: 1, way: "new".into(), cost: disagree }]), None);
 }
 
-fn advice(run: &str, points: Vec<Point>) -> Advice {
+fn advice(run: &str, points: Vec<AdvicePoint>) -> Advice {
     let question = Question {
         does: "do it".into(),
         experiment: "copy".into(),

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use record::cell::Cell;
-use record::claim::{Claim, Point, ResolvedClaim, ResolvedJob, Word};
+use record::claim::{Claim, ClaimPoint, ResolvedClaim, ResolvedJob, Word};
 use record::outcome::{Cause, Status};
 use record::summary::{
-    Calibration, CellSummary, Distribution, Estimate, GroupSummary, LaunchValues, PhaseSummary, Proof, Recommendation,
-    SUMMARY_SCHEMA, Settings, Summary,
+    Calibration, CellSummary, Distribution, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary,
+    Recommendation, SUMMARY_SCHEMA, Settings, Summary,
 };
 use stats::rng::Seeded;
 
@@ -275,7 +275,7 @@ fn what_was_not_measured_says_why() {
 fn facts_are_compared_by_the_extremes_that_were_seen() {
     let with = |method: &str, min: u64, max: u64| {
         let mut cell = measured(method, "64", 1.0, 1);
-        cell.proofs.insert("memory_bytes".into(), Proof::Number { min, max, samples: 9 });
+        cell.proofs.insert("memory_bytes".into(), FactProof::Number { min, max, samples: 9 });
         cell
     };
     let claim = Claim::parse("x.toml", &text("ratio", "low = 0.6\nhigh = 0.75", "fact = \"memory_bytes\"")).unwrap();
@@ -365,9 +365,9 @@ fn no_word_is_said_across_an_edge() {
     }
 }
 
-fn point(value: u64, low: f64, high: f64) -> Point {
+fn point(value: u64, low: f64, high: f64) -> ClaimPoint {
     let ratio = (low * high).sqrt();
-    Point { value, ratio: Some(Estimate { ratio, low, high, level: 0.95, launches: 9, moved: None }) }
+    ClaimPoint { value, ratio: Some(Estimate { ratio, low, high, level: 0.95, launches: 9, moved: None }) }
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn a_crossover_has_its_word_by_the_signs_of_the_sizes() {
     let sizes = [4_u64 << 10, 16 << 10, 64 << 10, 256 << 10];
     let range = (16384.0, 65536.0);
     let of = |ratios: [f64; 4]| {
-        let points: Vec<Point> =
+        let points: Vec<ClaimPoint> =
             sizes.iter().zip(ratios).map(|(size, ratio)| point(*size, ratio * 0.98, ratio * 1.02)).collect();
         crossover::word(&points, range, MARGIN).0
     };
@@ -404,14 +404,14 @@ fn bands_contain_the_crossover() {
     for _ in 0..400 {
         let truth = (64.0 * 1024.0) * (2.0 * random.unit() - 1.0).exp();
         let sizes: Vec<u64> = (12..22).map(|power| 1_u64 << power).collect();
-        let points: Vec<Point> = sizes
+        let points: Vec<ClaimPoint> = sizes
             .iter()
             .map(|size| {
                 // The true log ratio is a line through zero at the crossover; ten launches with noise of 10 %.
                 let centre = -0.15 * (*size as f64 / truth).ln();
                 let logs: Vec<f64> =
                     (0..10).map(|_| centre + 0.1 * ((0..12).map(|_| random.unit()).sum::<f64>() - 6.0)).collect();
-                Point { value: *size, ratio: crate::estimate::of_logs(&logs, 0.95).map(|e| e.estimate) }
+                ClaimPoint { value: *size, ratio: crate::estimate::of_logs(&logs, 0.95).map(|e| e.estimate) }
             })
             .collect();
         let (_, band, _, _) = crossover::word(&points, (32768.0, 131_072.0), MARGIN);

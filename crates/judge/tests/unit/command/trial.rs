@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::command::{Arm, CommandCost, CommandEnd, Observed};
 use record::setting::{Proof, Setting};
 use stats::rng::Seeded;
-use stats::stopping::{Decision, Goal, Group, decide};
+use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 
 use super::*;
 
@@ -124,13 +124,13 @@ impl Program {
         let mut runs: Vec<CommandLaunch> = (0..4).map(|arm| run(arm, -1, 1.0, 10_000)).collect();
         runs[1].cost.as_mut().unwrap().proof =
             Some(Observed { huge_bytes: 64 << 20, processes: 1, ..Observed::default() });
-        let goal = Goal { precision: plan.precision, budget_seconds: 60.0 };
+        let goal = StoppingGoal { precision: plan.precision, budget_seconds: 60.0 };
         for number in 0.. {
             runs.extend(self.block(number, factor));
             let launches = number as usize + 1;
-            let group = Group { launches, half_width: half_width(plan, &runs), launch_seconds: 1.0 };
+            let group = GroupProgress { launches, half_width: half_width(plan, &runs), launch_seconds: 1.0 };
             let done = plan.pairs.is_some_and(|n| launches >= n) || launches >= 60;
-            if done || (plan.pairs.is_none() && matches!(decide(&goal, &[group], launches as f64), Decision::Precise)) {
+            if done || (plan.pairs.is_none() && matches!(decide(&goal, &[group], launches as f64), NextStep::Precise)) {
                 break;
             }
         }

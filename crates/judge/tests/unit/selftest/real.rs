@@ -14,7 +14,7 @@ fn with_more_as_the_best() -> RealRun {
     summary.cells[leader].method = summary.cells[base].method.clone();
     let least: u64 = summary.cells[base].parameters["bytes"].parse().unwrap();
     summary.cells[leader].parameters.insert("bytes".to_owned(), (least / 100 * 105).to_string());
-    let amount = Amount { parameter: "bytes".to_owned(), least, most: 1.06 };
+    let amount = CellWork { parameter: "bytes".to_owned(), least, most: 1.06 };
     RealRun { worker: "c-O3".to_owned(), amounts: [("fault".to_owned(), amount)].into(), summary }
 }
 

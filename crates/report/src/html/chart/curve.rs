@@ -2,7 +2,7 @@
 
 use super::svg::{self, Svg};
 use super::{Drawing, MARKS};
-use crate::plot::{Curves, Point};
+use crate::plot::{CurvePoint, Curves};
 
 /// Height of the drawing, and of the part of it in which costs lie, in pixels.
 const HEIGHT: u32 = 300;
@@ -52,7 +52,7 @@ pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
     svg.done()
 }
 
-fn point(svg: &mut Svg, line: usize, at: (f64, f64), point: &Point, label: &str, y: &impl Fn(f64) -> f64) {
+fn point(svg: &mut Svg, line: usize, at: (f64, f64), point: &CurvePoint, label: &str, y: &impl Fn(f64) -> f64) {
     if let Some((low, high)) = point.cost.1 {
         svg.line(&format!("limits c{line}"), (at.0, y(low)), (at.0, y(high)));
     }
