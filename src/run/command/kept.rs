@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use files::File;
 use record::command::{CommandPlan, KeptCommand, schema_of};
-use record::decision::{Decision, What};
+use record::decision::{Decision, DecisionKind};
 use record::folder::{PAGE, RunFolder, SUMMARY};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {
     Ok((KeptCommand { folder, plan, launches: Vec::new(), interrupted: false, damage: Vec::new() }, lock))
 }
 
-/// Opens and locks a folder to go on with its study. What is executed and opened is that of `asked`, the plan of this command
+/// Opens and locks a folder to go on with its study. DecisionKind is executed and opened is that of `asked`, the plan of this command
 /// line; a kept plan that has other commands, settings or files is refused.
 ///
 /// # Errors
@@ -58,12 +58,12 @@ pub fn session(
     signals: &Signals,
     measure: impl FnOnce(&mut KeptCommand) -> Result<()>,
 ) -> Result<()> {
-    let decide = |folder: &RunFolder, why: &str, what: What| {
+    let decide = |folder: &RunFolder, why: &str, what: DecisionKind| {
         folder.append_decision(&Decision { time: jiff::Timestamp::now().to_string(), why: why.to_owned(), what })
     };
     let resumed = !kept.launches.is_empty();
     if resumed {
-        decide(&kept.folder, "the user asked for it", What::Resumed { budget_s, time_limit_s: None })?;
+        decide(&kept.folder, "the user asked for it", DecisionKind::Resumed { budget_s, time_limit_s: None })?;
     }
     let measured = measure(kept);
     if measured.is_err() && kept.launches.is_empty() {
@@ -71,7 +71,7 @@ pub fn session(
         return measured;
     }
     kept.interrupted = signals.arrived().is_some() || measured.is_err();
-    let end = What::Ended { stopped_by: signals.arrived(), launches: kept.launches.len(), notes: Vec::new() };
+    let end = DecisionKind::Ended { stopped_by: signals.arrived(), launches: kept.launches.len(), notes: Vec::new() };
     measured.and_then(|()| decide(&kept.folder, "nothing more is measured", end))
 }
 

@@ -16,7 +16,7 @@ use record::command::{CommandEnd, CommandLaunch, KeptCommand, LaunchMode};
 use record::kind::Kind;
 use stats::interval::LEAST_LAUNCHES;
 use stats::orders::rounds;
-use stats::stopping::{Decision, Goal, Group, decide};
+use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 
 use super::guard::Scratch;
 use super::progress::Progress;
@@ -145,13 +145,13 @@ impl Study<'_> {
         if blocks < LEAST_LAUNCHES && (self.is_profile() || plan.budget_s.is_none()) {
             return true;
         }
-        let goal = Goal { precision: plan.precision, budget_seconds: budget_s };
-        match decide(&goal, &[Group { launches: blocks, half_width, launch_seconds: each_s }], spent_s) {
-            Decision::Continue { .. } => true,
+        let goal = StoppingGoal { precision: plan.precision, budget_seconds: budget_s };
+        match decide(&goal, &[GroupProgress { launches: blocks, half_width, launch_seconds: each_s }], spent_s) {
+            NextStep::Continue { .. } => true,
             // A target out of reach is no reason to stop: the rest of the budget makes the interval narrower.
-            Decision::Unreachable { .. } => left_s >= each_s,
-            Decision::Precise => self.is_profile() && blocks < FULL_BLOCKS && left_s >= each_s,
-            Decision::BudgetSpent { .. } => false,
+            NextStep::Unreachable { .. } => left_s >= each_s,
+            NextStep::Precise => self.is_profile() && blocks < FULL_BLOCKS && left_s >= each_s,
+            NextStep::BudgetSpent { .. } => false,
         }
     }
 
