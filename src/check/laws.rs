@@ -41,7 +41,7 @@ pub(super) struct LawResults {
     unbroken_digests: Vec<String>,
 }
 
-/// RecordedNumber of a recorded number that a law names.
+/// Place of a recorded number that a law names.
 #[derive(Clone, Copy)]
 enum RecordedNumber {
     /// Side, and index among the slot's facts.
@@ -137,7 +137,7 @@ fn kept(transcripts: &Transcripts, slots: &BTreeSet<u32>) -> Transcripts {
     transcripts.iter().map(|t| t.as_ref().map(kept).map_err(Clone::clone)).collect()
 }
 
-/// RecordedNumber of the number of that name, as the judging does; none where it is given, not recorded.
+/// Place of the number of that name, as the judging does; none where it is given, not recorded.
 fn place_of(recorded: &Transcripts, name: &str) -> Option<RecordedNumber> {
     let sides = || recorded.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref().ok()?)));
     if let Some((phase, column)) = name.rsplit_once('.')

@@ -40,7 +40,7 @@ impl Claimed {
     }
 }
 
-/// OpenClaims questions of a run of claims.
+/// Open questions of a run of claims.
 struct OpenClaims {
     claims: Vec<ResolvedClaim>,
     margin: f64,

@@ -27,7 +27,7 @@ pub(super) struct ExportArgs {
     // Its own id: the global option for further experiments has the field's name.
     #[arg(id = "only", value_name = "EXPERIMENT")]
     pub(super) experiments: Vec<String>,
-    /// ExportFormat.
+    /// Format.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub(super) format: String,
     /// The file to write [default: standard output]. It appears when it is whole.

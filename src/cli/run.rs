@@ -344,7 +344,7 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answ
     let page = page::of_run(&summary, folder, &articles);
     page::keep(folder, &page);
     arguments.shown.page.write(|| page)?;
-    // DecisionKind such a job rests on stands in a further table.
+    // What such a job rests on stands in a further table.
     let wanted = Wanted { full: arguments.shown.full || arguments.long, ..Wanted::default() };
     if arguments.json {
         print_json(&summary)?

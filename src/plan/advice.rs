@@ -28,7 +28,7 @@ pub fn topic(id: &str) -> Result<Topic> {
     })
 }
 
-/// AdviceTerms of a question.
+/// Terms of a question.
 #[derive(Clone, Debug, Default)]
 pub struct AdviceTerms {
     /// `--set` and what stands for it.

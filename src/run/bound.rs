@@ -36,7 +36,7 @@ impl Bounds {
         for (index, planned) in state.cells.iter().enumerate().filter(|(_, p)| p.outcome.is_none()) {
             let Some((key, bound)) = bound_of(&state.plan, &planned.cell) else { continue };
             let needed = memory_needed(planned, 1)?.saturating_add(WORKER_BYTES);
-            // DecisionKind piles up is compared with the bound by the worker, and with what is left before each launch.
+            // What piles up is compared with the bound by the worker, and with what is left before each launch.
             let itself = bounds_itself(&state.plan, &planned.cell);
             if let Some(bound) = Bound::parse(&bound).map(|bound| bound.bytes)
                 && !itself

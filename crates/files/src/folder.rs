@@ -346,7 +346,7 @@ impl Folder {
         names(self.descriptor.as_fd()).map_err(|error| Error::new("read", &self.path, error))
     }
 
-    /// DirEntry of this name.
+    /// Entry of this name.
     ///
     /// # Errors
     /// There is none.

@@ -43,7 +43,7 @@ impl Error {
         Error { doing, path: path.to_owned(), source: source.into() }
     }
 
-    /// EntryKind of the cause: `NotFound`, `FileTooLarge`, `InvalidInput` (no regular file), `PermissionDenied`, …
+    /// Kind of the cause: `NotFound`, `FileTooLarge`, `InvalidInput` (no regular file), `PermissionDenied`, …
     pub fn kind(&self) -> io::ErrorKind {
         self.source.kind()
     }

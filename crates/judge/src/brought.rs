@@ -75,7 +75,7 @@ pub struct Brought {
 pub(crate) struct CellBrought {
     /// Its number in the plan.
     pub cell: usize,
-    /// PlacedLaws, facts and phases.
+    /// Laws, facts and phases.
     pub checks: Checks,
     /// Its digests, where it must have some.
     pub digests: Option<DigestsSeen>,

@@ -18,7 +18,7 @@ enum OperandValue {
     Unsure,
 }
 
-/// Operand of the values of one name in a law.
+/// Place of the values of one name in a law.
 struct Operand<'a> {
     name: &'a str,
     /// A phase and the number of its column, for slots that have the phase.

@@ -61,7 +61,7 @@ pub enum StatementOutcome {
 /// One statement and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// StatementKind.
+    /// Kind.
     pub kind: StatementKind,
     /// Of which cell, with its parameters; of a set its leader.
     pub cell: String,
@@ -69,7 +69,7 @@ pub struct Statement {
     pub claimed: (f64, f64),
     /// The longer run's interval; of a set that of the pair that says most against it.
     pub interval: Option<(f64, f64)>,
-    /// StatementOutcome.
+    /// Outcome.
     pub outcome: StatementOutcome,
 }
 

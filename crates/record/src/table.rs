@@ -25,7 +25,7 @@ pub struct PublishedColumn {
     /// The phase or total of the figure; the headline where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// PhaseFigure of that phase.
+    /// Figure of that phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<PhaseFigure>,
     /// The recorded fact that is shown instead. One whose name ends in `_bytes` is a size, one in `_ns` a time.

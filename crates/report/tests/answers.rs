@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pagewise_report::export::FORMATS;
 use pagewise_report::terminal::{self, Screen};
-use pagewise_report::view::{self, Taken, Wanted};
+use pagewise_report::view::{self, ExportedCells, Wanted};
 use record::sizes::{format_ns, three_digits};
 use record::summary::{AaCheck, Condition, Doubt, Estimate, Levels, Recommendation, Summary, Verdict};
 
@@ -56,7 +56,7 @@ fn csv_has_the_unit_and_the_cost_of_one_in_each_row() {
     let summary = recorded("share-no-java");
     let mut csv = Vec::new();
     let format = FORMATS.iter().find(|format| format.name == "csv").unwrap();
-    (format.write)(&Taken::new(&summary, &[]), &mut csv).unwrap();
+    (format.write)(&ExportedCells::new(&summary, &[]), &mut csv).unwrap();
     let mut lines = csv::read(&String::from_utf8(csv).unwrap()).into_iter();
     let names = lines.next().unwrap();
     let field = |row: &[String], name: &str| row[names.iter().position(|n| n == name).unwrap()].clone();

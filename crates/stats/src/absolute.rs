@@ -1,4 +1,4 @@
-//! AbsoluteFigures of one cell by itself: median, p90, p99 and extremes, each quantile with an interval across launches.
+//! Figures of one cell by itself: median, p90, p99 and extremes, each quantile with an interval across launches.
 
 use super::estimate::LEAST_POINTS;
 use super::interval::{Interval, Undefined, check};

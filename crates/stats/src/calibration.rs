@@ -22,7 +22,7 @@ pub const UNTRUSTED_AT: f64 = 0.01;
 /// A single check counts as at most this many standard errors, so that one broken group cannot condemn the others.
 pub const LARGEST_Z: f64 = 3.0;
 
-/// ErrorCalibration of the standard errors by a pool of A/A checks.
+/// Calibration of the standard errors by a pool of A/A checks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ErrorCalibration {
     /// The number of checks in the pool.

@@ -1,6 +1,6 @@
-//! ChangeRule points of a series: energy statistics with a permutation test, by repeated division.
+//! Change points of a series: energy statistics with a permutation test, by repeated division.
 //!
-//! This is E-divisive (Matteson & James, A Nonparametric Approach for Multiple ChangeRule Point Analysis of Multivariate Data,
+//! This is E-divisive (Matteson & James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data,
 //! 2014) with exponent 1, and with one rule added: a change smaller than asked for is not looked for. Benchmark series have
 //! long memory, which a permutation test takes for endless small changes.
 

@@ -14,7 +14,7 @@ use super::interval::LEAST_LAUNCHES;
 /// 12 to 35 launches; at this confidence it was 95.0 to 96.5 %. It is also the highest round one that six launches reach.
 pub const STOPPED_CONFIDENCE: f64 = 0.968;
 
-/// StoppingGoal of the run.
+/// Goal of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoppingGoal {
     /// The half-width that every ratio's interval should reach, as a fraction: 0.01 for ±1 %.

@@ -20,7 +20,7 @@ pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {
     Ok((KeptCommand { folder, plan, launches: Vec::new(), interrupted: false, damage: Vec::new() }, lock))
 }
 
-/// Opens and locks a folder to go on with its study. DecisionKind is executed and opened is that of `asked`, the plan of this command
+/// Opens and locks a folder to go on with its study. What is executed and opened is that of `asked`, the plan of this command
 /// line; a kept plan that has other commands, settings or files is refused.
 ///
 /// # Errors

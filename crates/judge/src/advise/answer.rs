@@ -1,4 +1,4 @@
-//! AdviceAnswer to one question, for a person and for the advice file.
+//! Answer to one question, for a person and for the advice file.
 
 use std::collections::BTreeMap;
 

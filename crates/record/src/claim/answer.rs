@@ -76,7 +76,7 @@ pub struct Answer {
     pub id: String,
     /// Statement.
     pub statement: String,
-    /// ClaimKind of figure that answers it.
+    /// Kind of figure that answers it.
     pub kind: ClaimKind,
     /// The article that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]

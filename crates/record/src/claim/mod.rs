@@ -20,7 +20,7 @@ pub struct Claim {
     pub id: String,
     /// Statement, in one plain sentence.
     pub statement: String,
-    /// ClaimKind of figure that answers it.
+    /// Kind of figure that answers it.
     pub kind: ClaimKind,
     /// Words that it is found by, such as `mmap`.
     pub about: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Claim {
     pub published: Option<Job>,
 }
 
-/// ClaimKind of figure that answers a claim.
+/// Kind of figure that answers a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimKind {

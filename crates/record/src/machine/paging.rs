@@ -105,10 +105,10 @@ impl NumaNode {
         let file = |name: &str| format!("{NODES}/node{node}/{name}");
         NumaNode {
             node,
-            // Each line starts with `NumaNode 0 `, unlike in /proc/meminfo.
+            // Each line starts with `Node 0 `, unlike in /proc/meminfo.
             total_bytes: m
                 .text(&file("meminfo"))
-                .and_then(|info| field_bytes(&info.replace(&format!("NumaNode {node} "), ""), "MemTotal")),
+                .and_then(|info| field_bytes(&info.replace(&format!("Node {node} "), ""), "MemTotal")),
             cpus: m.count(&file("cpulist")),
             distances: m.text(&file("distance")),
         }

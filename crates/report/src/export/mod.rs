@@ -47,7 +47,7 @@ pub const FORMATS: [ExportFormat; 9] = [
     },
     ExportFormat {
         name: "bmf",
-        about: "Bencher Metric ExportFormat, medians with 95 % limits, in nanoseconds",
+        about: "Bencher Metric Format, medians with 95 % limits, in nanoseconds",
         says_outcomes: false,
         write: bmf::write,
     },

@@ -9,7 +9,7 @@ use record::summary::{ExperimentSummary, GroupSummary, Summary};
 use super::labels::Labels;
 use crate::document::{Block, Chart, Key};
 use crate::numbers::{self, Work, scaled, spaced};
-use crate::plot::{Crossover, Curves, Line, Plot, CurvePoint, Scale};
+use crate::plot::{Crossover, CurvePoint, Curves, Line, Plot, Scale};
 
 /// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
 const MOST: usize = 7;

@@ -39,29 +39,29 @@ pub(super) struct Overview {
 
 /// The kinds of answers, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum AnswerKind {
     Faster,
     Depends,
     Keep,
     Inconclusive,
 }
 
-impl Kind {
-    const ALL: [Kind; 4] = [Kind::Faster, Kind::Depends, Kind::Keep, Kind::Inconclusive];
+impl AnswerKind {
+    const ALL: [AnswerKind; 4] = [AnswerKind::Faster, AnswerKind::Depends, AnswerKind::Keep, AnswerKind::Inconclusive];
 
     fn heading(self) -> &'static str {
         match self {
-            Kind::Faster => "FASTER: another method is shown to be faster",
-            Kind::Depends => "DEPENDS: the answer flips with the condition of the program",
-            Kind::Keep => "KEEP: no other method is faster than the usual choice",
-            Kind::Inconclusive => "INCONCLUSIVE: another method may be faster",
+            AnswerKind::Faster => "FASTER: another method is shown to be faster",
+            AnswerKind::Depends => "DEPENDS: the answer flips with the condition of the program",
+            AnswerKind::Keep => "KEEP: no other method is faster than the usual choice",
+            AnswerKind::Inconclusive => "INCONCLUSIVE: another method may be faster",
         }
     }
 }
 
 /// The answer to one question: an experiment at some parameters.
 struct Row {
-    kind: Kind,
+    kind: AnswerKind,
     /// Position of the experiment and of the group within it.
     place: (usize, usize),
     experiment: String,
@@ -99,7 +99,7 @@ impl Row {
 pub fn briefly(summary: &Summary) -> Vec<String> {
     let overview = Overview::of(summary, &Labels::new(summary), &summary.run);
     let brief = |row: &Row| format!("{} {} {} {}×", row.experiment, row.setting, row.method, row.faster());
-    overview.rows.iter().filter(|row| row.kind == Kind::Faster).map(|row| brief(row).replace("  ", " ")).collect()
+    overview.rows.iter().filter(|row| row.kind == AnswerKind::Faster).map(|row| brief(row).replace("  ", " ")).collect()
 }
 
 impl Overview {
@@ -126,7 +126,7 @@ impl Overview {
         chosen.truncate(LINES);
         let room = LINES - chosen.len();
         chosen.extend(others.into_iter().take(room));
-        let most_surprising = chosen.iter().find(|row| row.kind == Kind::Faster).or(chosen.first());
+        let most_surprising = chosen.iter().find(|row| row.kind == AnswerKind::Faster).or(chosen.first());
         let most_surprising = most_surprising.map(|row| row.experiment.clone());
         chosen.sort_by_key(|row| (row.kind, row.place));
         let mut sure = super::sure(summary, labels);
@@ -178,12 +178,12 @@ impl Overview {
             Column::text("× faster"),
             Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0)),
         ];
-        let body = |kind: Kind| Body {
+        let body = |kind: AnswerKind| Body {
             heading: kind.heading().to_owned(),
             aside: false,
             rows: self.rows.iter().filter(|row| row.kind == kind).map(|row| row.entry(&axis)).collect(),
         };
-        let bodies: Vec<Body> = Kind::ALL.into_iter().map(body).filter(|body| !body.rows.is_empty()).collect();
+        let bodies: Vec<Body> = AnswerKind::ALL.into_iter().map(body).filter(|body| !body.rows.is_empty()).collect();
         let legend = [("proven", "proven: at least so much"), ("possible", "possible: within the 95 % interval")];
         let legend = legend.map(|(class, text)| Key { class: class.into(), text: text.into() }).into();
         let caption = "The usual choice of each experiment against the others".to_owned();
@@ -283,7 +283,7 @@ fn row(
     let (kind, method, finding, factors, surprise) = match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             let factors = wording::faster_by(&ratio);
-            (Kind::Faster, name(cell), figure(cell, false), Some(factors), factors.0.ln())
+            (AnswerKind::Faster, name(cell), figure(cell, false), Some(factors), factors.0.ln())
         }
         Recommendation::Depends { cell, .. } => {
             let ratios = group
@@ -294,7 +294,7 @@ fn row(
             let surprise = ratios.map(|ratio| ratio.ratio.ln().abs()).fold(0.0f64, f64::max);
             let (method, clauses) = clauses()?;
             let finding = format!("{method} {}", clauses.join("; "));
-            (Kind::Depends, method, finding, None, surprise)
+            (AnswerKind::Depends, method, finding, None, surprise)
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
             let (mut finding, surprise) = others(summary, experiment, group, labels);
@@ -302,7 +302,7 @@ fn row(
                 finding += &format!("; {method} {}", clauses.join("; "));
             }
             let is_keep = matches!(group.recommendation, Recommendation::Keep { .. });
-            (if is_keep { Kind::Keep } else { Kind::Inconclusive }, name(cell), finding, None, surprise)
+            (if is_keep { AnswerKind::Keep } else { AnswerKind::Inconclusive }, name(cell), finding, None, surprise)
         }
         Recommendation::Nothing => return None,
     };
