@@ -77,7 +77,7 @@ fn fill(run: &mut CommandLaunch, transcript: &Transcript) {
         run.phases.insert(transcript.phases[usize::from(sample.phase)].clone(), phase);
     }
     match transcript.endings.first() {
-        Some(Ending::Skip { reason, .. }) => run.failed = reason.clone(),
+        Some(SideEnding::Skip { reason, .. }) => run.failed = reason.clone(),
         Some(other) => run.failed = format!("{other:?}"),
         None => {}
     }
