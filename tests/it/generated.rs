@@ -8,7 +8,7 @@ use std::process::Command;
 use record::summary::Summary;
 use report::escape::is_steering;
 use report::export::FORMATS;
-use report::view::Taken;
+use report::view::ExportedCells;
 use serde_json::Value;
 use stats::rng::Seeded;
 
@@ -210,7 +210,7 @@ fn every_exporter_stays_whole_with_generated_text() {
 fn written(format: &str, summary: &Summary) -> String {
     let format = FORMATS.iter().find(|known| known.name == format).unwrap();
     let mut bytes = Vec::new();
-    (format.write)(&Taken::new(summary, &[]), &mut bytes).unwrap();
+    (format.write)(&ExportedCells::new(summary, &[]), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! The `output` methods, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::sides::{Ended, Launch, Worker, conforms, spoiled_cell};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 /// One launch of these methods over 1 MiB, and what it left in its folder and in shared memory.
 fn ended(methods: &[&str], place: &str, old: &str) -> (Ended, usize) {
@@ -40,7 +40,7 @@ fn only_methods_that_overwrite_keep_the_old_file_and_need_one() {
     assert_eq!(same[..2], [true, true]);
     assert!(!same[3], "a file that is renamed over another one is another file");
     let (none, _) = ended(&["in-place-pwrite"], "folder", "none");
-    assert!(matches!(none.transcript.endings[0], Ending::Skip { .. }));
+    assert!(matches!(none.transcript.endings[0], SideEnding::Skip { .. }));
 }
 
 #[test]
