@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
         double start = now();
         for (int n = 0; n < ASKED; n++) {
             bytes = bytes * 6364136223846793005u + 1442695040888963407u;
-            advised += pagewise_advice_ask(a, "transfer", bytes >> 38) != NULL;
+            advised += pagewise_advice_ask(a, "transfer", bytes >> 38, NULL) != NULL;
         }
         asks[i] = (now() - start) / ASKED;
     }

@@ -1,5 +1,5 @@
-/* Reads a file of advice (crates/record/schema/advice.schema.json). It needs "machine" and, of each question, "segments"; all
- * else is passed over. Whatever is not as expected makes the whole file none: a program then keeps its defaults. */
+/* Reads a file of advice (crates/record/schema/advice.schema.json). It needs "machine" and, of each question, "segments" and
+ * "conditions"; all else is passed over. Whatever is not as expected makes the whole file none: a program then keeps its defaults. */
 #define _GNU_SOURCE
 #include "pagewise_advice.h"
 
@@ -16,17 +16,24 @@
 #include <gnu/libc-version.h>
 #endif
 
-enum { MOST_BYTES = 4 << 20, MOST_QUESTIONS = 64, MOST_SEGMENTS = 64, MOST_DEPTH = 32 };
+enum { MOST_BYTES = 4 << 20, MOST_QUESTIONS = 64, MOST_SEGMENTS = 64, MOST_CONDITIONS = 16, MOST_DEPTH = 32 };
 
 struct segment {
     uint64_t from, to;
     const char *way;
 };
 
-struct question {
+/* The ways at all sizes: of a question, or of a condition by its name. */
+struct ways {
     const char *name;
     size_t segments;
     struct segment segment[MOST_SEGMENTS];
+};
+
+struct question {
+    struct ways usual;
+    size_t conditions;
+    struct ways condition[MOST_CONDITIONS];
 };
 
 struct pagewise_advice {
@@ -182,22 +189,37 @@ static void part(struct json *j, const char *name, void *to)
 
 static void segment(struct json *j, const char *name, void *to)
 {
-    struct question *q = to;
+    struct ways *w = to;
     (void)name;
-    if (q->segments == MOST_SEGMENTS) {
+    if (w->segments == MOST_SEGMENTS) {
         j->at = NULL;
         return;
     }
-    struct segment *s = &q->segment[q->segments++];
+    struct segment *s = &w->segment[w->segments++];
     members(j, '{', part, s);
     if (s->way == NULL || s->from > s->to)
         j->at = NULL;
 }
 
+static void condition(struct json *j, const char *name, void *to)
+{
+    struct question *q = to;
+    if (q->conditions == MOST_CONDITIONS) {
+        j->at = NULL;
+        return;
+    }
+    struct ways *w = &q->condition[q->conditions++];
+    w->name = name;
+    members(j, '[', segment, w);
+}
+
 static void answer(struct json *j, const char *name, void *to)
 {
+    struct question *q = to;
     if (strcmp(name, "segments") == 0)
-        members(j, '[', segment, to);
+        members(j, '[', segment, &q->usual);
+    else if (strcmp(name, "conditions") == 0)
+        members(j, '{', condition, q);
     else
         pass(j);
 }
@@ -210,7 +232,7 @@ static void question(struct json *j, const char *name, void *to)
         return;
     }
     struct question *q = &a->question[a->questions++];
-    q->name = name;
+    q->usual.name = name;
     members(j, '{', answer, q);
 }
 
@@ -374,7 +396,7 @@ struct pagewise_advice *pagewise_advice_load(const char *path, char *why, size_t
     space(&j);
     if (j.at == NULL || *j.at != '\0')
         return none(a, why, why_bytes, "it is no file of advice: ", path ? path : found);
-    if (a->schema != 1)
+    if (a->schema != 1 && a->schema != 2)
         return none(a, why, why_bytes, "it is advice of another version: ", path ? path : found);
     if (!a->cpu || !a->microcode || !a->kernel || !a->thp || !a->glibc)
         return none(a, why, why_bytes, "it does not say for which machine it is: ", path ? path : found);
@@ -382,19 +404,38 @@ struct pagewise_advice *pagewise_advice_load(const char *path, char *why, size_t
     return other ? none(a, why, why_bytes, "it is of another machine; what differs is the ", other) : a;
 }
 
-const char *pagewise_advice_ask(const struct pagewise_advice *advice, const char *question, uint64_t bytes)
+static const char *way(const struct ways *w, uint64_t bytes)
 {
-    if (advice == NULL)
-        return NULL;
-    for (size_t i = 0; i < advice->questions; i++) {
-        const struct question *q = &advice->question[i];
-        if (strcmp(q->name, question) != 0)
-            continue;
-        for (size_t n = 0; n < q->segments; n++)
-            if (q->segment[n].from <= bytes && bytes <= q->segment[n].to)
-                return q->segment[n].way;
-        return NULL;
+    for (size_t n = 0; n < w->segments; n++)
+        if (w->segment[n].from <= bytes && bytes <= w->segment[n].to)
+            return w->segment[n].way;
+    return NULL;
+}
+
+/* What holds whatever the condition: nothing, where two of them differ. */
+static const char *agreed(const struct question *q, uint64_t bytes)
+{
+    const char *usual = way(&q->usual, bytes);
+    for (size_t n = 0; usual && n < q->conditions; n++) {
+        const char *other = way(&q->condition[n], bytes);
+        if (other && strcmp(other, usual) != 0)
+            usual = NULL;
     }
+    return usual;
+}
+
+const char *pagewise_advice_ask(const struct pagewise_advice *advice, const char *question, uint64_t bytes,
+                                const char *condition)
+{
+    const struct question *q = NULL;
+    for (size_t i = 0; advice && i < advice->questions; i++)
+        if (strcmp(advice->question[i].usual.name, question) == 0)
+            q = &advice->question[i];
+    if (q == NULL || condition == NULL)
+        return q ? agreed(q, bytes) : NULL;
+    for (size_t n = 0; n < q->conditions; n++)
+        if (strcmp(q->condition[n].name, condition) == 0)
+            return way(&q->condition[n], bytes);
     return NULL;
 }
 
@@ -405,9 +446,9 @@ static void load_once(void)
     of_this_machine = pagewise_advice_load(NULL, NULL, 0);
 }
 
-const char *pagewise_advice(const char *question, uint64_t bytes)
+const char *pagewise_advice(const char *question, uint64_t bytes, const char *condition)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_once);
-    return pagewise_advice_ask(of_this_machine, question, bytes);
+    return pagewise_advice_ask(of_this_machine, question, bytes, condition);
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use judge::advise::AdviceRequest;
 use record::advice::Topic;
 use record::cell::{Cell, Selector};
-use record::experiment::{Experiment, ParameterList};
+use record::experiment::{Experiment, Parameter, ParameterList};
 use record::sizes::did_you_mean;
 
 use super::select;
@@ -100,7 +100,21 @@ pub fn request(
             value.clone_from(own);
         }
     }
-    Ok(AdviceRequest { topic, settings, measure, obvious, ways, bytes })
+    let (experiment, open) = (experiment.clone(), open(experiment, &obvious, &terms.settings));
+    Ok(AdviceRequest { topic, settings, experiment, open, measure, obvious, ways, bytes })
+}
+
+/// The conditions of an experiment that nobody set, with the values of its overview.
+fn open(experiment: &Experiment, obvious: &Cell, set: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
+    let is_open = |(key, p): &(&String, &Parameter)| p.condition && !set.contains_key(*key);
+    let values = |(key, p): (&String, &Parameter)| {
+        let usual = obvious.parameters.get(key)?.clone();
+        let listed = if p.look.is_empty() { &p.default } else { &p.look };
+        let listed = listed.iter().map(|word| record::sizes::parse_size(word).map_or(word.clone(), |n| n.to_string()));
+        let others: Vec<String> = listed.filter(|value| *value != usual).collect();
+        Some((key.clone(), std::iter::once(usual).chain(others).collect()))
+    };
+    experiment.parameters.iter().filter(is_open).filter_map(values).collect()
 }
 
 /// The cell of a method; `None` where it has none in this case, such as one that knows no such value.
@@ -156,6 +170,12 @@ pub fn cases(request: &AdviceRequest) -> Vec<BTreeMap<String, String>> {
         settings.insert(key.clone(), value.clone());
         differs.then_some(settings)
     };
-    let all = request.topic.also.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
-    all.filter_map(other).collect()
+    let pairs = request.topic.also.iter().chain(&request.open);
+    let all = pairs.flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
+    let is_usual =
+        |(key, value): &(&String, &String)| request.open.get(*key).is_some_and(|all| all.first() == Some(value));
+    let mut cases: Vec<_> = all.filter(|pair| !is_usual(pair)).filter_map(other).collect();
+    cases.sort();
+    cases.dedup();
+    cases
 }

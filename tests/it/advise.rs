@@ -166,12 +166,15 @@ pub fn advice_here(machine: Fingerprint) -> Advice {
         ratio: 0.8,
         at_least: 0.7,
     };
+    let segments = vec![segment(4 * KIB, 64 * KIB, "read", "mmap"), segment(128 * KIB, KIB * KIB, "mmap", "read")];
+    let mapped = vec![segment(4 * KIB, 64 * KIB, "mmap", "read")];
     let question = Question {
+        conditions: [("cache=hot".to_owned(), segments.clone()), ("cache=mapped".to_owned(), mapped)].into(),
         does: "go through a cached file \"once\"".to_owned(),
         experiment: "read".to_owned(),
         settings: BTreeMap::from([("cache".to_owned(), "hot".to_owned())]),
         obvious: "read".to_owned(),
-        segments: vec![segment(4 * KIB, 64 * KIB, "read", "mmap"), segment(128 * KIB, KIB * KIB, "mmap", "read")],
+        segments,
         points: Vec::new(),
         runs: vec!["one".to_owned()],
     };
@@ -248,12 +251,12 @@ const ASKS: &str = r#"
 #include <inttypes.h>
 #include <stdio.h>
 int main(int argc, char **argv) {
-    char why[256] = "", question[64];
+    char why[256] = "", question[64], condition[64];
     uint64_t bytes;
     struct pagewise_advice *a = pagewise_advice_load(argc > 1 ? argv[1] : NULL, why, sizeof why);
     printf("%s\n", a ? "loaded" : why);
-    while (scanf("%63s %" SCNu64, question, &bytes) == 2) {
-        const char *way = pagewise_advice_ask(a, question, bytes);
+    while (scanf("%63s %" SCNu64 " %63s", question, &bytes, condition) == 3) {
+        const char *way = pagewise_advice_ask(a, question, bytes, *condition == '-' ? NULL : condition);
         printf("%s\n", way ? way : "-");
     }
     pagewise_advice_free(a);
@@ -272,11 +275,13 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
     let program = asking(&place);
     let advice = advice_here(here());
     let path = place.file("advice.json");
-    let asked: Vec<(&str, u64)> = ["read", "copy", "other"]
+    let conditions = [None, Some("cache=hot"), Some("cache=mapped"), Some("cache=else")];
+    let asked: Vec<(&str, u64, Option<&str>)> = ["read", "copy", "other"]
         .into_iter()
         .flat_map(|q| (0..25).flat_map(move |n| [(1u64 << n) - 1, 1 << n, (1 << n) + 1].map(|b| (q, b))))
+        .flat_map(|(q, b)| conditions.map(|c| (q, b, c)))
         .collect();
-    let questions: String = asked.iter().map(|(q, b)| format!("{q} {b}\n")).collect();
+    let questions: String = asked.iter().map(|(q, b, c)| format!("{q} {b} {}\n", c.unwrap_or("-"))).collect();
     std::fs::write(place.file("questions"), &questions).unwrap();
     let ask = |text: &[u8]| {
         std::fs::write(&path, text).unwrap();
@@ -289,18 +294,22 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
         let out = ask(text.as_bytes());
         let mut lines = out.lines();
         assert_eq!(lines.next(), Some("loaded"));
-        for ((question, bytes), said) in asked.iter().zip(lines) {
-            assert_eq!(said, advice.way(question, *bytes).unwrap_or("-"), "{question} {bytes}");
+        for ((question, bytes, condition), said) in asked.iter().zip(lines) {
+            let way = advice.way(question, *bytes, *condition);
+            assert_eq!(said, way.unwrap_or("-"), "{question} {bytes} {condition:?}");
         }
+        let depends =
+            |b: &u64| advice.way("read", *b, None).is_none() && advice.way("read", *b, Some("cache=hot")).is_some();
+        assert!(asked.iter().any(|(q, b, _)| *q == "read" && depends(b)), "some sizes depend");
     }
-    std::fs::write(place.file("questions"), "read 131072\n").unwrap();
+    std::fs::write(place.file("questions"), "read 131072 -\n").unwrap();
     let bytes = canonical.trim_end().as_bytes();
     for cut in (0..bytes.len()).step_by(7) {
         let out = ask(&bytes[..cut]);
         assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "cut at {cut}: {out}");
     }
     for wrong in
-        ["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"schema\":1}", "{\"schema\":2}", "\"\\u12", "{}{}"]
+        ["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"schema\":1}", "{\"schema\":3}", "\"\\u12", "{}{}"]
     {
         let out = ask(wrong.as_bytes());
         assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "{wrong}: {out}");
@@ -357,7 +366,7 @@ fn exported_source_compiles_and_says_the_same() {
         said.out
     };
     let sizes = [4095, 4096, 65536, 65537, 131_072, 1 << 20, (1 << 20) + 1];
-    let expected: String = sizes.iter().map(|b| format!("{}\n", advice.way("read", *b).unwrap_or("-"))).collect();
+    let expected: String = sizes.iter().map(|b| format!("{}\n", advice.way("read", *b, None).unwrap_or("-"))).collect();
     std::fs::write(place.file("constants.h"), exported("c")).unwrap();
     let main = "#include \"constants.h\"\n#include <stdio.h>\nint main(void) {\n    uint64_t all[] = {SIZES};\n    \
         for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {\n        \

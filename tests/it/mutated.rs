@@ -105,7 +105,7 @@ fn changed_files_of_advice_are_read_or_refused() {
     survives("advice", &[("advice.json", text)], 600, |_, text| {
         let advice = Advice::parse(text)?;
         for name in advice.questions.keys() {
-            let _ = (advice.way(name, 0), advice.way(name, u64::MAX));
+            let _ = (advice.way(name, 0, None), advice.way(name, u64::MAX, Some("cache=hot")));
         }
         advice.canonical().map(drop)
     });

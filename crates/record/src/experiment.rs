@@ -419,10 +419,7 @@ impl Experiment {
     /// Tells whether a condition has its usual value among these parameters.
     pub fn is_usual(&self, key: &str, parameters: &BTreeMap<String, String>) -> bool {
         let usual = self.parameters.get(key).and_then(|p| p.look.first().or(p.default.first()));
-        let size = |word: &String| sizes::parse_size(word).ok();
-        usual
-            .zip(parameters.get(key))
-            .is_none_or(|(usual, value)| usual == value || size(usual).is_some_and(|usual| Some(usual) == size(value)))
+        usual.zip(parameters.get(key)).is_none_or(|(usual, value)| same_value(usual, value))
     }
 
     /// Conditions that do not have their usual value among these parameters.
@@ -434,8 +431,9 @@ impl Experiment {
     /// Clause that follows "if" for values of conditions: `a mapping cached the file and its pages are small`.
     pub fn clause(&self, when: &BTreeMap<String, String>) -> String {
         let clause = |(key, value): (&String, &String)| {
-            let known = self.parameters.get(key).and_then(|p| p.when.get(value));
-            known.cloned().unwrap_or_else(|| format!("{key}={value}"))
+            let known =
+                self.parameters.get(key).and_then(|p| p.when.iter().find(|(known, _)| same_value(known, value)));
+            known.map(|(_, clause)| clause.clone()).unwrap_or_else(|| format!("{key}={value}"))
         };
         when.iter().map(clause).collect::<Vec<_>>().join(" and ")
     }
@@ -444,6 +442,12 @@ impl Experiment {
     pub fn groups_by(&self, parameter: &str) -> bool {
         self.parameters.get(parameter).is_none_or(|p| !p.option)
     }
+}
+
+/// Tells whether two words are one value: `1MiB` and `1048576` are.
+fn same_value(one: &str, other: &str) -> bool {
+    let size = |word: &str| sizes::parse_size(word).ok();
+    one == other || size(one).is_some_and(|bytes| Some(bytes) == size(other))
 }
 
 /// Choice among a parameter's lists.

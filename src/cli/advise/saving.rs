@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use files::Folder;
-use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Snippet, Topic};
+use judge::advise::AdviceRequest;
+use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Snippet, Topic};
 
 use super::super::print;
 use super::measuring::AdviceSession;
@@ -84,8 +85,7 @@ pub(super) fn save(
         let terms = advice::AdviceTerms { saved_only: true, ..advice::AdviceTerms::default() };
         let request = session.request(topic, &terms)?;
         let share_s = (budget_s - begun.elapsed().as_secs_f64()) / (count - done) as f64;
-        session.axis(&request, share_s, u64::MAX)?;
-        advice.questions.insert(id, judge::advise::question(&request, &session.summaries(), session.margin));
+        advice.questions.insert(id, question(session, &request, share_s)?);
         if session.stopped_by.is_some() {
             break;
         }
@@ -106,6 +106,27 @@ pub(super) fn save(
     let document = report::advise::saved(&merged, &path.display().to_string(), &[]);
     print(&crate::cli::screen::text(&document, false, false))?;
     Ok(session.stopped_by.map_or(0, |signal| 128 + u8::try_from(signal).unwrap_or(1)))
+}
+
+/// The answers at all sizes: under the usual condition in half of the time, under the others in the rest.
+fn question(session: &mut Session, request: &AdviceRequest, budget_s: f64) -> Result<Question> {
+    let others: Vec<(&String, &String)> =
+        request.open.iter().flat_map(|(key, all)| all[1..].iter().map(move |value| (key, value))).collect();
+    let usual_s = if others.is_empty() { budget_s } else { budget_s / 2.0 };
+    session.axis(request, usual_s, u64::MAX)?;
+    let mut question = judge::advise::question(request, &session.summaries(), session.margin);
+    for (key, all) in &request.open {
+        question.conditions.insert(format!("{key}={}", all[0]), question.segments.clone());
+    }
+    for (key, value) in &others {
+        if session.stopped_by.is_none() {
+            let under = request.under(key, value);
+            session.axis(&under, usual_s / others.len() as f64, u64::MAX)?;
+            let found = judge::advise::question(&under, &session.summaries(), session.margin);
+            question.conditions.insert(format!("{key}={value}"), found.segments);
+        }
+    }
+    Ok(question)
 }
 
 /// Merges files into the saved one.

@@ -88,9 +88,10 @@ fn case<'a>(
     (case, Some(here))
 }
 
-fn blank() -> Case {
+pub(super) fn blank() -> Case {
     Case {
         settings: BTreeMap::new(),
+        condition: String::new(),
         obvious: String::new(),
         way: None,
         gain: None,
@@ -198,6 +199,28 @@ fn keep_to_gains(case: &mut Case) {
     }
 }
 
+/// Gives the cases their conditions: whether one of them contradicts the first answer.
+fn conditions<'a>(request: &AdviceRequest, first: &mut Case, also: impl Iterator<Item = &'a mut Case>) -> bool {
+    let mut flipped: BTreeMap<String, String> = BTreeMap::new();
+    for case in also {
+        let unusual = request.unusual(&case.settings);
+        case.condition = request.experiment.clause(&unusual);
+        if !unusual.is_empty() && contradicts(first, case) {
+            flipped.extend(unusual);
+        }
+    }
+    let usual = flipped.keys().filter_map(|key| Some((key.clone(), request.open[key].first()?.clone())));
+    first.condition = request.experiment.clause(&usual.collect());
+    !flipped.is_empty()
+}
+
+/// Tells whether two cases advise what is shown to be worse in the other one.
+pub(super) fn contradicts(one: &Case, other: &Case) -> bool {
+    let is_near = |case: &Case, way: &String| case.within.contains(way) || case.unsettled.iter().any(|(w, _)| w == way);
+    let both = one.way.as_ref().zip(other.way.as_ref());
+    both.is_some_and(|(a, b)| a != b && !is_near(one, b) && !is_near(other, a))
+}
+
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.
 pub fn answer(
     request: &AdviceRequest,
@@ -217,6 +240,7 @@ pub fn answer(
         together(&mut first, request, &points, margin);
     }
     [&mut first].into_iter().chain(also.iter_mut().map(|(case, _)| case)).for_each(keep_to_gains);
+    let depends = conditions(request, &mut first, also.iter_mut().map(|(case, _)| case));
     runs.extend([&here].into_iter().chain(also.iter().map(|(_, h)| h)).flatten().map(|h| h.summary.run.clone()));
     runs.sort();
     runs.dedup();
@@ -234,6 +258,7 @@ pub fn answer(
         also: also.into_iter().map(|(case, _)| case).collect(),
         snippets: first.way.as_deref().map(&snippets).unwrap_or_default(),
         points,
+        depends,
         reused: runs.iter().filter(|r| !made.contains(r)).cloned().collect(),
         runs: made.to_vec(),
         margin,
@@ -252,6 +277,7 @@ pub fn question(request: &AdviceRequest, summaries: &[&Summary], margin: f64) ->
         settings: request.settings.clone(),
         obvious: request.topic.obvious.clone(),
         segments: segments(&points, &request.topic.obvious, margin),
+        conditions: BTreeMap::new(),
         points,
         runs,
     }

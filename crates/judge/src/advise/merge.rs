@@ -33,6 +33,9 @@ pub fn merge(all: &[Advice]) -> Result<Advice> {
             }
             continue;
         }
+        for (condition, segments) in &other.conditions {
+            mine.conditions.entry(condition.clone()).or_insert_with(|| segments.clone());
+        }
         mine.points.extend(other.points.iter().cloned());
         mine.runs.extend(other.runs.iter().cloned());
     }

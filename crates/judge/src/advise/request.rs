@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use record::advice::Topic;
 use record::cell::Cell;
+use record::experiment::Experiment;
 use record::plan::BATCH;
 use record::summary::{CellSummary, Summary};
 
@@ -14,6 +15,10 @@ pub struct AdviceRequest {
     pub topic: Topic,
     /// Fixed parameters, as the experiment writes them.
     pub settings: BTreeMap<String, String>,
+    /// The experiment, with the clauses of its conditions.
+    pub experiment: Experiment,
+    /// Conditions that the user left open, each with its values: the usual one first.
+    pub open: BTreeMap<String, Vec<String>>,
     /// The phase or total that counts.
     pub measure: String,
     /// The usual choice's cell, at any size.
@@ -22,6 +27,22 @@ pub struct AdviceRequest {
     pub ways: Vec<(String, Cell)>,
     /// The size asked for, in bytes.
     pub bytes: u64,
+}
+
+impl AdviceRequest {
+    /// Open conditions that do not have their usual value in a case.
+    pub(super) fn unusual(&self, settings: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let is_unusual =
+            |(key, value): &(&String, &String)| self.open.get(*key).is_some_and(|all| all.first() != Some(value));
+        settings.iter().filter(is_unusual).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// The question under another condition.
+    pub fn under(&self, key: &str, value: &str) -> AdviceRequest {
+        let mut settings = self.settings.clone();
+        settings.insert(key.to_owned(), value.to_owned());
+        AdviceRequest { settings, ..self.clone() }
+    }
 }
 
 /// The parameter that is the size.

@@ -8,7 +8,7 @@ use super::{AdvicePoint, Segment};
 use crate::summary::Estimate;
 
 /// Version of this shape.
-pub const ANSWER_SCHEMA: u32 = 1;
+pub const ANSWER_SCHEMA: u32 = 2;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct AdviceAnswer {
     pub bytes: u64,
     /// The case asked for.
     pub case: Case,
+    /// True if another condition of the program contradicts its answer: each condition is among the other cases.
+    #[serde(default)]
+    pub depends: bool,
     /// Costs and needs of the advised method that no ratio shows, in sentences.
     pub costs: Vec<String>,
     /// Between which sizes the answer changes.
@@ -54,6 +57,9 @@ pub struct AdviceAnswer {
 pub struct Case {
     /// Fixed parameters.
     pub settings: BTreeMap<String, String>,
+    /// Clause of its condition, which follows "if"; empty where the case is no condition of the program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub condition: String,
     /// The usual choice.
     pub obvious: String,
     /// The way that is shown to cost less than the obvious one, or the obvious one where no way does; absent where nothing is

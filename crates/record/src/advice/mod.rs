@@ -16,8 +16,8 @@ use crate::summary::Estimate;
 pub use answer::{ANSWER_SCHEMA, AdviceAnswer, Case, Flip, Repeated, Snippet};
 pub use topic::{Topic, Uses, Way};
 
-/// Version of the file; a reader refuses any other.
-pub const ADVICE_SCHEMA: u32 = 1;
+/// Version of the file. Version 1, without conditions, is read too.
+pub const ADVICE_SCHEMA: u32 = 2;
 
 /// A machine's advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,10 +89,21 @@ pub struct Question {
     pub obvious: String,
     /// From which size to which one way is shown to cost less, ascending; between them nothing is shown.
     pub segments: Vec<Segment>,
+    /// The same under each condition of the program, by `KEY=VALUE`. Where two of them differ the answer depends.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub conditions: BTreeMap<String, Vec<Segment>>,
     /// Measured points, by size and method.
     pub points: Vec<AdvicePoint>,
     /// The runs it rests on.
     pub runs: Vec<String>,
+}
+
+impl Question {
+    /// The segments that no condition contradicts at any of their sizes.
+    pub fn agreed(&self) -> impl Iterator<Item = &Segment> {
+        let others = || self.conditions.values().flatten();
+        self.segments.iter().filter(move |s| !others().any(|o| o.way != s.way && o.from <= s.to && s.from <= o.to))
+    }
 }
 
 /// One way from one size to another, both measured and included.
@@ -135,31 +146,42 @@ impl Advice {
     pub fn parse(text: &str) -> Result<Advice> {
         let version: serde_json::Value = serde_json::from_str(text).context("it is no JSON")?;
         match version.get("schema").and_then(serde_json::Value::as_u64) {
-            Some(schema) if schema == u64::from(ADVICE_SCHEMA) => {}
+            Some(schema) if schema == 1 || schema == u64::from(ADVICE_SCHEMA) => {}
             Some(other) => bail!("it is advice of version {other}; this program reads version {ADVICE_SCHEMA}"),
             None => bail!("it is no file of advice: it has no \"schema\""),
         }
         let advice: Advice = serde_json::from_value(version).context("it is no file of advice")?;
         for (name, question) in &advice.questions {
-            let ascending = question.segments.windows(2).all(|two| two[0].to < two[1].from);
-            if !ascending || question.segments.iter().any(|s| s.from > s.to) {
+            let ascends = |segments: &Vec<Segment>| {
+                segments.windows(2).all(|two| two[0].to < two[1].from) && segments.iter().all(|s| s.from <= s.to)
+            };
+            if !ascends(&question.segments) || !question.conditions.values().all(ascends) {
                 bail!("the segments of {name} overlap or are not ascending");
             }
         }
         Ok(advice)
     }
 
-    /// The way that is advised, or `None` where nothing is: keep your default.
-    pub fn way(&self, question: &str, bytes: u64) -> Option<&str> {
-        let segments = &self.questions.get(question)?.segments;
-        let holds = |s: &&Segment| s.from <= bytes && bytes <= s.to;
-        segments.iter().find(holds).map(|s| s.way.as_str())
+    /// The way that is advised under a condition, `KEY=VALUE`, or `None` where nothing is: keep your default. A program that
+    /// names no condition gets what no condition contradicts.
+    pub fn way(&self, question: &str, bytes: u64, condition: Option<&str>) -> Option<&str> {
+        let question = self.questions.get(question)?;
+        let Some(name) = condition else {
+            let way = way_at(&question.segments, bytes)?;
+            let mut others = question.conditions.values().filter_map(|segments| way_at(segments, bytes));
+            return others.all(|other| other == way).then_some(way);
+        };
+        way_at(question.conditions.get(name)?, bytes)
     }
 
     /// Its canonical text: one line, keys in the order of their bytes, the shortest form of every number.
     pub fn canonical(&self) -> Result<String> {
         Ok(serde_json::to_string(&sorted(serde_json::to_value(self)?))? + "\n")
     }
+}
+
+fn way_at(segments: &[Segment], bytes: u64) -> Option<&str> {
+    segments.iter().find(|s| s.from <= bytes && bytes <= s.to).map(|s| s.way.as_str())
 }
 
 fn sorted(value: serde_json::Value) -> serde_json::Value {

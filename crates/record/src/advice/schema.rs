@@ -15,7 +15,7 @@ fn made<T: JsonSchema>(name: &str, version: u32, about: &str) -> Value {
     tighten(&mut schema);
     schema["title"] = json!(format!("Pagewise {name}"));
     schema["description"] = json!(about);
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "const": version });
+    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": if version == ADVICE_SCHEMA && name == "advice" { vec![1, version] } else { vec![version] } });
     let mut ordered = Map::new();
     ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:{name}:{version}")));
@@ -79,13 +79,32 @@ fn advice_is_read_written_the_same_and_asked() {
     assert!(text.starts_with("{\"created\":") && text.ends_with("}\n") && text.lines().count() == 1);
     let validator = jsonschema::validator_for(&all()[0].1).unwrap();
     assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()));
-    let ask = |bytes| advice.way("read", bytes);
+    let ask = |bytes| advice.way("read", bytes, None);
     assert_eq!((ask(4095), ask(4096), ask(65536), ask(65537)), (None, Some("read"), Some("read"), None));
     assert_eq!(
         (ask(131_071), ask(131_072), ask(1 << 20), ask((1 << 20) + 1)),
         (None, Some("mmap"), Some("mmap"), None)
     );
-    assert_eq!(advice.way("write", 4096), None);
+    assert_eq!(advice.way("write", 4096, None), None);
+}
+
+#[test]
+fn a_program_that_names_no_condition_gets_what_none_contradicts() {
+    let segment = |way: &str| {
+        json!([{
+            "from": 4096, "to": 65536, "use": way, "over": "x", "at_most": 0.9, "ratio": 0.8, "at_least": 0.7
+        }])
+    };
+    let mut json = advice();
+    json["schema"] = json!(ADVICE_SCHEMA);
+    json["questions"]["read"]["conditions"] = json!({ "cache=hot": segment("read"), "cache=mapped": segment("mmap") });
+    let advice = Advice::parse(&json.to_string()).unwrap();
+    let ask = |bytes, condition| advice.way("read", bytes, condition);
+    assert_eq!((ask(4096, None), ask(131_072, None)), (None, Some("mmap")), "it depends at 4 KiB only");
+    assert_eq!((ask(4096, Some("cache=hot")), ask(4096, Some("cache=mapped"))), (Some("read"), Some("mmap")));
+    assert_eq!((ask(131_072, Some("cache=hot")), ask(4096, Some("cache=none"))), (None, None));
+    let validator = jsonschema::validator_for(&all()[0].1).unwrap();
+    assert!(validator.is_valid(&serde_json::from_str(&advice.canonical().unwrap()).unwrap()));
 }
 
 #[test]

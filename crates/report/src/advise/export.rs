@@ -28,7 +28,7 @@ fn gains(question: &Question) -> Vec<String> {
     let gain = |s: &record::advice::Segment| {
         format!("{:.2} ({:.2} to {:.2}) of the time of {}", s.ratio, s.at_least, s.at_most, s.over)
     };
-    question.segments.iter().map(gain).collect()
+    question.agreed().map(gain).collect()
 }
 
 /// A C header: the fingerprint as macros, and for each question a function from a size to a way, or NULL.
@@ -46,11 +46,11 @@ pub fn c_header(advice: &Advice) -> String {
     for (id, question) in &advice.questions {
         let _ = writeln!(text, "\n/* To {}. */", comment(&question.does));
         let _ = writeln!(text, "static inline const char *pagewise_advice_{}(uint64_t bytes)\n{{", name(id));
-        for (segment, gain) in question.segments.iter().zip(gains(question)) {
+        for (segment, gain) in question.agreed().zip(gains(question)) {
             let _ = writeln!(text, "    if (bytes >= {}u && bytes <= {}u)", segment.from, segment.to);
             let _ = writeln!(text, "        return {}; /* {} */", c_literal(&segment.way), comment(&gain));
         }
-        if question.segments.is_empty() {
+        if question.agreed().next().is_none() {
             text += "    (void)bytes;\n";
         }
         text += "    return NULL;\n}\n";
@@ -78,7 +78,7 @@ pub fn rust_module(advice: &Advice) -> String {
             name(id)
         );
         text += "    match bytes {\n";
-        for (segment, gain) in question.segments.iter().zip(gains(question)) {
+        for (segment, gain) in question.agreed().zip(gains(question)) {
             let _ = writeln!(
                 text,
                 "        {}..={} => Some({}), // {}",

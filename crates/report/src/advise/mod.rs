@@ -21,7 +21,9 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     if !case.settings.is_empty() {
         blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
     }
-    blocks.push(Block::Answer(advised(case)));
+    let first =
+        if answer.depends { format!("It depends. If {}: {}", case.condition, advised(case)) } else { advised(case) };
+    blocks.push(Block::Answer(first));
     let cpu = case.cpu.filter(|_| case.gain.is_some());
     let cpu = cpu.map(|cpu| format!("processor time of all sides: {} of {}'s", ratio_words(&cpu), case.obvious));
     blocks.extend(Block::list(
@@ -33,7 +35,12 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     for other in &answer.also {
         let differs = other.settings.iter().filter(|(k, v)| case.settings.get(*k) != Some(v));
         let differs: Vec<String> = differs.map(|(k, v)| format!("{k}={v}")).collect();
-        blocks.push(Block::Text(format!("With {}: {}", differs.join(" "), advised(other))));
+        let when = if other.condition.is_empty() {
+            format!("With {}", differs.join(" "))
+        } else {
+            format!("If {}", other.condition)
+        };
+        blocks.push(Block::Text(format!("{when}: {}", advised(other))));
     }
     for snippet in &answer.snippets {
         blocks.push(Block::Heading(format!("{} ({}):", snippet.path, snippet.language)));
@@ -146,6 +153,11 @@ pub fn saved(advice: &Advice, path: &str, differences: &[String]) -> Document {
 fn of_question(question: &Question) -> Vec<Block> {
     let none = || Block::text("keep your default: no way is shown to be faster at any size");
     let segments = Block::list("", question.segments.iter().map(segment)).unwrap_or_else(none);
+    let under = question.conditions.iter().map(|(condition, segments)| match segments.as_slice() {
+        [] => format!("{condition}: keep your default"),
+        segments => format!("{condition}: {}", segments.iter().map(segment).collect::<Vec<_>>().join("; ")),
+    });
+    let under = Block::list("under each condition", under);
     let rests = format!("{} ratios of {}", question.points.len(), count(question.runs.len(), "run"));
-    vec![segments, Block::Text(rests)]
+    [Some(segments), under, Some(Block::Text(rests))].into_iter().flatten().collect()
 }

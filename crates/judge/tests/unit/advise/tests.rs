@@ -6,6 +6,7 @@ use record::advice::{Advice, AdvicePoint, Fingerprint, Question};
 use record::summary::Estimate;
 use stats::rng::Seeded;
 
+use super::answer::{blank, contradicts};
 use super::choice::{choices, flips, segments};
 use super::merge::merge;
 use super::pool::pooled;
@@ -138,6 +139,7 @@ fn runs_that_agree_narrow_and_runs_that_disagree_widen() {
 
 fn advice(run: &str, points: Vec<AdvicePoint>) -> Advice {
     let question = Question {
+        conditions: BTreeMap::new(),
         does: "do it".into(),
         experiment: "copy".into(),
         settings: BTreeMap::new(),
@@ -173,4 +175,21 @@ fn files_of_equal_machines_are_merged_and_disagreement_widens_the_band() {
     other.machine.kernel = "7.0".into();
     let error = merge(&[first, other]).unwrap_err().to_string();
     assert!(error.contains("kernel (7.0 here"), "{error}");
+}
+
+#[test]
+fn a_condition_contradicts_where_what_is_advised_elsewhere_is_shown_to_be_worse() {
+    let advised = |way: &str, within: &[&str], open: &[&str]| record::advice::Case {
+        way: Some(way.to_owned()),
+        within: within.iter().map(|way| (*way).to_owned()).collect(),
+        unsettled: open.iter().map(|way| ((*way).to_owned(), None)).collect(),
+        ..blank()
+    };
+    let first = advised("mmap", &[], &[]);
+    assert!(contradicts(&first, &advised("read", &[], &[])));
+    assert!(!contradicts(&first, &advised("mmap", &[], &[])));
+    // As fast as the fastest, or not settled: nothing that a reader could catch as wrong.
+    assert!(!contradicts(&first, &advised("read", &["mmap"], &[])));
+    assert!(!contradicts(&first, &advised("read", &[], &["mmap"])));
+    assert!(!contradicts(&first, &record::advice::Case { way: None, ..blank() }));
 }
