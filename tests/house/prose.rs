@@ -64,3 +64,14 @@ fn every_exception_is_needed() {
         assert!(!read_back(&(path.to_owned(), text)).is_empty(), "{path} reads none: {reason}");
     }
 }
+
+#[test]
+fn the_tests_that_the_security_page_names_exist() {
+    let text = |path: &str| std::fs::read_to_string(crate::source::root().join(path)).unwrap_or_default();
+    let page = text("docs/security.md");
+    let named: Vec<(&str, &str)> = page.split('`').filter_map(|word| word.split_once("::")).collect();
+    let exists = |(file, test): &(&str, &str)| text(&format!("tests/it/{file}.rs")).contains(&format!("fn {test}("));
+    let lost = named.iter().filter(|name| !exists(name)).map(|(file, test)| format!("{file}::{test}"));
+    none("tests that docs/security.md names", &lost.collect::<Vec<_>>());
+    assert!(named.len() > 30);
+}
