@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
+use record::cell::Selector;
 
 use super::run::{self, RunArgs};
 use super::write::write;
 use super::{Cli, Laboratory, claims, print};
+use crate::plan::catalog;
 use crate::run::guard::Scratch;
-use crate::worker::{carried, own};
+use crate::worker::{self, carried, own};
+
+/// Worker of a built-in method that is named without one.
+const PEER_WORKER: &str = "c-O3";
 
 /// The words after `bench`.
 #[derive(Debug, Args)]
@@ -24,6 +29,9 @@ pub(super) struct BenchArgs {
     /// Print pagewise.h, which says all that a file can use.
     #[arg(long, conflicts_with_all = ["file", "new"])]
     header: bool,
+    /// Compare the functions with a built-in method that does the same; they take its parameters and must come to the same.
+    #[arg(long, value_name = "EXPERIMENT/METHOD")]
+    with: Option<String>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -36,14 +44,38 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     if arguments.new {
         return start(file, arguments.run.shown.page.force);
     }
-    let scratch = Scratch::new("bench")?;
-    let (worker, experiment) = own::build(file, &Folder::open(scratch.path())?)?;
-    let mut arguments = arguments.run.clone();
-    arguments.within(&experiment.name);
     let mut laboratory = Laboratory::open(cli)?;
+    let scratch = Scratch::new("bench")?;
+    let with = arguments.with.as_deref().map(Selector::parse).transpose()?;
+    let peer = with.as_ref().map(|with| laboratory.peer(with)).transpose()?;
+    let (worker, experiment) = own::build(file, peer, &Folder::open(scratch.path())?)?;
+    let functions: Vec<String> = worker.methods().iter().map(|method| method.name.clone()).collect();
+    let mut arguments = arguments.run.clone();
+    arguments
+        .within(experiment.as_ref().map_or_else(|| peer.map_or("", |p| &p.experiment.name), |e| &e.name), &functions);
+    if let Some(peer) = peer {
+        let worker = with.as_ref().and_then(|with| with.worker.as_deref()).unwrap_or(PEER_WORKER);
+        arguments.against(&peer.experiment.name, &peer.method.name, worker);
+    }
     laboratory.workers.push(worker);
-    laboratory.experiments.push(experiment);
+    laboratory.experiments.extend(experiment);
     run::run(&laboratory, &arguments, &claims::Completed { laboratory: &laboratory, arguments: &arguments })
+}
+
+impl Laboratory {
+    /// The built-in method of this name.
+    fn peer(&self, with: &Selector) -> Result<own::Peer<'_>> {
+        let experiment = catalog::find(&self.experiments, &with.experiment)?;
+        let worker = worker::find(&self.workers, with.worker.as_deref().unwrap_or(PEER_WORKER))?;
+        let name = with.method.as_ref().unwrap_or(&experiment.baseline);
+        let method = worker.method(&experiment.name, name);
+        let method =
+            method.with_context(|| format!("{} has no method \"{name}\" in {}", worker.name, experiment.name))?;
+        if method.two_sided {
+            bail!("{}/{name} has two sides, and a function of yours has one", experiment.name);
+        }
+        Ok(own::Peer { experiment, method })
+    }
 }
 
 /// Writes the file to start from; one that is there stays.

@@ -172,15 +172,19 @@ impl Goal {
 }
 
 impl RunArgs {
-    /// Takes the words as methods of this experiment; without words, all of it.
-    pub(super) fn within(&mut self, experiment: &str) {
+    /// Takes the words as functions that are methods of this experiment; without words, all of them.
+    pub(super) fn within(&mut self, experiment: &str, functions: &[String]) {
         let what = &mut self.select.what;
-        *what = what.iter().map(|method| format!("{experiment}/{method}")).collect();
-        if what.is_empty() && self.resume.is_none() {
-            what.push(experiment.to_owned());
-        }
+        let named = if what.is_empty() && self.resume.is_none() { functions } else { &what.clone() };
+        *what = named.iter().map(|name| format!("{experiment}/{name}@own")).collect();
         // A loop that does not end is more likely here than one that takes longer.
         self.time_limit.get_or_insert_with(|| "30s".to_owned());
+    }
+
+    /// Adds a built-in method, with which the functions are compared.
+    pub(super) fn against(&mut self, experiment: &str, method: &str, worker: &str) {
+        self.select.what.push(format!("{experiment}/{method}@{worker}"));
+        self.baseline.get_or_insert_with(|| method.to_owned());
     }
 
     /// The id of the published article, or of its long form.

@@ -2,12 +2,13 @@
 //! harness.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail, ensure};
 use files::Folder;
 use record::experiment::Experiment;
+use record::method::Method;
 use record::sizes;
 
 use super::native::hash;
@@ -49,11 +50,48 @@ fn of_library(functions: &str) -> Result<String> {
     Ok(text)
 }
 
+/// A built-in method that the user's functions are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer<'a> {
+    /// Its experiment, whose methods the functions become.
+    pub experiment: &'a Experiment,
+    /// The method, whose parameters they take.
+    pub method: &'a Method,
+}
+
+impl Peer<'_> {
+    /// Definitions with which the user's file is compiled.
+    fn defines(self) -> [(&'static str, String); 4] {
+        let Peer { experiment, method } = self;
+        let keys = method.line.split("\tkeys=").nth(1).and_then(|rest| rest.split('\t').next()).unwrap_or_default();
+        let phases = experiment.totals.iter().find(|total| total.name == experiment.headline());
+        let phases = phases.map_or_else(|| vec![experiment.headline().to_owned()], |total| total.phases.clone());
+        let work = phases.iter().find(|phase| **phase == experiment.name).unwrap_or(&phases[0]);
+        [
+            ("EXPERIMENT", experiment.name.clone()),
+            ("KEYS", keys.to_owned()),
+            ("GROUP", method.group.clone()),
+            ("PHASE", work.clone()),
+        ]
+    }
+
+    /// An error if a function has a phase that is none of the experiment's.
+    fn accepts(self, worker: &Worker) -> Result<()> {
+        let Experiment { name, phases, .. } = self.experiment;
+        for method in worker.methods() {
+            if let Some(phase) = method.phases.iter().find(|phase| !phases.contains(phase)) {
+                bail!("{}: PHASE({phase:?}) is no phase of {name}, which has {}", method.name, phases.join(", "));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Compiles `what`, a C file or `LIBRARY:FUNCTION,FUNCTION`, into a worker below `folder`.
 ///
 /// # Errors
 /// There is no C compiler, the file does not compile, or it has no function to measure.
-pub fn build(what: &str, folder: &Folder) -> Result<(Worker, Experiment)> {
+pub fn build(what: &str, peer: Option<Peer>, folder: &Folder) -> Result<(Worker, Option<Experiment>)> {
     let (path, functions) = match what.rsplit_once(':') {
         Some((library, functions)) if library.contains(".so") => (Path::new(library), Some(functions)),
         _ => (Path::new(what), None),
@@ -73,18 +111,20 @@ pub fn build(what: &str, folder: &Folder) -> Result<(Worker, Experiment)> {
     } else if path.extension().is_none_or(|extension| extension != "c") {
         bail!("{what} is no C file; a shared library is given with its functions: libmine.so:FUNCTION,FUNCTION");
     }
-    compile(&inputs, functions.is_some(), folder)?;
+    let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
+    compile(&inputs, functions.is_some(), &defines, folder)?;
     let program = folder.path().join("worker");
     let list = listed(&program)?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let experiment = experiment(&file, &list)?;
+    let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
     let worker = Worker::with(WORKER, List::told(WORKER, list)?, Maker::External(program.clone()));
+    peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
     let digest = hash(&[&folder.read("worker", MOST_BYTES)?]);
     let _ = worker.ready.set(Ok(Started::new(vec![program.into()], digest)));
     Ok((worker, experiment))
 }
 
-fn compile(inputs: &[std::path::PathBuf], is_library: bool, folder: &Folder) -> Result<()> {
+fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], folder: &Folder) -> Result<()> {
     let (compiler, flags) = compiler();
     let version = run(&compiler, |command| command.arg("--version"))?;
     let version = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("unknown").replace('"', "'");
@@ -98,6 +138,7 @@ fn compile(inputs: &[std::path::PathBuf], is_library: bool, folder: &Folder) -> 
             define("COMPILER", &version),
             define("FLAGS", &flags.join(" ").replace('"', "'")),
         ]);
+        command.args(defines.iter().map(|(name, value)| define(name, value)));
         if is_library && let Some(above) = inputs.last().and_then(|library| library.parent()) {
             command.arg(format!("-Wl,-rpath,{}", above.display()));
         }

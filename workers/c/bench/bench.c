@@ -2,8 +2,11 @@
 #include "core.h"
 #undef PHASE
 #include "pagewise.h"
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 extern const struct bench_mark *const __start_pagewise_marks[] __attribute__((weak));
 extern const struct bench_mark *const __stop_pagewise_marks[] __attribute__((weak));
@@ -29,8 +32,17 @@ static size_t marks(char kind, int from, int to, const struct bench_mark **into,
 
 enum { MOST_MARKS = 64, NO_LINE = 1 << 30 };
 
-/* The phase of a function that is timed as a whole. */
+/* Functions that are compared with a built-in method are methods of its experiment, with its parameters; a function that is
+ * timed as a whole passes the phase that is the work there. */
+#ifdef PAGEWISE_EXPERIMENT
+enum { JOINED = 1 };
+static const char *const EXPERIMENT = PAGEWISE_EXPERIMENT, *const KEYS = PAGEWISE_KEYS, *const GROUP = PAGEWISE_GROUP;
+static const char WHOLE[] = PAGEWISE_PHASE;
+#else
+enum { JOINED = 0 };
+static const char *const EXPERIMENT = "bench", *const KEYS = "", *const GROUP = NULL;
 static const char WHOLE[] = "run";
+#endif
 
 /* Line of the function after this one. */
 static int end_of(int line)
@@ -67,10 +79,11 @@ void bench_describe(struct method *method, int line)
     for (size_t i = 0; i < count; i++)
         keys = arena_text("%s%s%s:%s", keys, i ? " " : "", found[i]->text, kind_of(found[i]));
     const char *phases = joined('p', line, end_of(line), " ");
-    method->experiment = "bench";
+    method->experiment = EXPERIMENT;
+    method->group = GROUP;
     method->phases = phases ? phases : WHOLE;
     method->laws = joined('l', line, end_of(line), "; ");
-    method->keys = keys;
+    method->keys = keys = JOINED ? KEYS : keys;
     method->memory = strncmp(keys, "bytes:size", 10) == 0 ? "bytes" : "0";
     method->summary = arena_text("%s, line %d of %s", method->name, line, strrchr(method->source, '/') ?
                                  strrchr(method->source, '/') + 1 : method->source);
@@ -90,12 +103,55 @@ static void ended(void)
         dprintf(1, "crash\t%d\t%d\t%s\texit(3)\n", current_slot, current_cell, current_phase ? current_phase : "-");
 }
 
+/* What the helper answered to these arguments, in memory that is no heap's. */
+static const char *answered(struct slot *slot, char **arguments)
+{
+    static char text[4096];
+    int ends[2];
+    pid_t process;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        fail(slot, "pipe2");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    errno = posix_spawn(&process, arguments[0], &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; errno == 0 && (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;)
+        used += (size_t)got;
+    text[used] = 0;
+    close(ends[0]);
+    if (errno != 0 || waitpid(process, NULL, 0) != process)
+        fail(slot, "posix_spawn");
+    return text;
+}
+
+/* Puts the file's cached pages into the state that the cell asks for, as the built-in methods do (helper: prepare-file). */
+static void prepare_file(struct slot *slot)
+{
+    static const char *made_hot;
+    const char *file = key_word(slot, "file");
+    bool hot = key_is(slot, "cache", "hot");
+    char *arguments[MAX_PARAMETERS + 4] = {(char *)helper_path(slot), "prepare-file"};
+    size_t count = 2;
+    for (int i = 0; i < slot->cell->parameter_count; i++)
+        arguments[count++] = (char *)arena_text("%s=%s", slot->cell->parameters[i].key, slot->cell->parameters[i].value);
+    arguments[count] = hot && made_hot && strcmp(made_hot, file) == 0 ? "kept=yes" : "kept=no";
+    const char *answer = answered(slot, arguments);
+    if (strncmp(answer, "skip", 4) == 0 || strncmp(answer, "fail", 4) == 0)
+        skip(slot, arena_text("prepare-file: %.*s", (int)strcspn(answer, "\n"), answer));
+    made_hot = hot ? file : NULL;
+}
+
 void bench_run(struct slot *slot, const struct method *method, void (*body)(struct slot *))
 {
     static bool watched;
     if (!watched)
         watched = atexit(ended) == 0;
     has_result = false;
+    if (strstr(method->keys, "file:text") && strstr(method->keys, "cache:"))
+        prepare_file(slot);
     running = getpid();
     if (method->phases == WHOLE) {
         phase_begin(slot, WHOLE, 0);
@@ -115,6 +171,7 @@ void bench_result(uint64_t value)
     has_result = true;
 }
 
+#ifndef PAGEWISE_EXPERIMENT
 static void empty(struct slot *slot)
 {
     for (const char *p = slot->cell->method->phases; *p;) {
@@ -139,6 +196,7 @@ __attribute__((constructor)) static void describe_file(void)
     nothing.laws = NULL;
     nothing.memory = "0";
 }
+#endif
 
 void about_more(void)
 {

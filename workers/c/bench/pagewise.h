@@ -20,6 +20,9 @@
 /* Values of a parameter, separated by commas: numbers, or sizes such as 64KiB. VALUE(name) is the value of this turn. */
 #define PARAM(name, values) BENCH_MARK(bench_param_##name, 'k', #name, values)
 #define VALUE(name) key_size(slot, #name)
+/* With --with EXPERIMENT/METHOD the parameters are that method's: words and paths are read by TEXT(file), IS(cache, "hot"). */
+#define TEXT(name) key_word(slot, #name)
+#define IS(name, word) key_is(slot, #name, word)
 
 /* A function. BASELINE is the one that the others are compared with; without one it is the first. */
 #define BENCH(name) BENCH_FUNCTION(name, 'b')
@@ -36,6 +39,9 @@
         BENCH_NOTE('r', "");                                                                                           \
         bench_result((uint64_t)(value));                                                                         \
     } while (0)
+
+/* The same by the content of memory: proves what a method of fault, share or copy made. */
+#define DIGEST(start, bytes) RESULT(digest_of(start, bytes))
 
 /* Relation that every turn must keep: LAW("fill.minor_faults == bytes / page_bytes"). See workers/PROTOCOL.md. */
 #define LAW(relation) BENCH_NOTE('l', relation)
