@@ -61,7 +61,7 @@ pub struct Peer<'a> {
 
 impl Peer<'_> {
     /// Definitions with which the user's file is compiled.
-    fn defines(self) -> [(&'static str, String); 4] {
+    fn defines(self) -> [(&'static str, String); 5] {
         let Peer { experiment, method } = self;
         let keys = method.line.split("\tkeys=").nth(1).and_then(|rest| rest.split('\t').next()).unwrap_or_default();
         let phases = experiment.totals.iter().find(|total| total.name == experiment.headline());
@@ -72,6 +72,7 @@ impl Peer<'_> {
             ("KEYS", keys.to_owned()),
             ("GROUP", method.group.clone()),
             ("PHASE", work.clone()),
+            ("UNIT", experiment.unit.clone()),
         ]
     }
 

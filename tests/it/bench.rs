@@ -123,3 +123,37 @@ fn functions_of_a_shared_library_are_measured() {
     let (result, _) = measured(&place, &format!("{library}:twice,nothing"), &[]);
     assert!(result.code == 1 && result.err.contains("there is no function \"nothing\""), "{}", result.err);
 }
+
+/// Adds up a file's words by fread(3), as `read` does with consume=sum; and one that does not.
+const READERS: &str = "#include <stdio.h>\nstatic uint64_t block[8192];\nBENCH(by_fread) {\n FILE *f = fopen(TEXT(file), \"r\");\n \
+    if (!f) FAIL(\"fopen\");\n uint64_t sum = 0;\n PHASE(\"read\") {\n  for (size_t n; (n = fread(block, 8, 8192, f)) > 0;)\n   \
+    for (size_t i = 0; i < n; i++) sum += block[i];\n }\n RESULT(sum);\n fclose(f);\n}\nBENCH(wrong) { for (volatile int i = 0; \
+    i < 9000; i++); RESULT(7); }\n";
+
+#[test]
+fn a_function_is_compared_with_a_built_in_method_that_comes_to_the_same() {
+    let place = Place::new();
+    let data = place.file("data.bin");
+    std::fs::write(&data, (0..1 << 20).map(|i: u32| (i * 7 >> 3) as u8).collect::<Vec<_>>()).unwrap();
+    let file = format!("file={}", data.display());
+    let more = ["--with", "read/mmap", "--set", &file, "--set", "cache=hot"];
+    let (result, summary) = bench(&place, READERS, &more);
+    // What else the machine reads meanwhile may make a cell untrusted too.
+    for (cell_name, is_wrong) in [("by_fread@own", false), ("mmap@c-O3", false), ("wrong@own", true)] {
+        let cell = cell(&summary, &format!("read/{cell_name}"), &[]);
+        let reason = cell["reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.contains("digest"), is_wrong, "{cell_name}: {reason} {}", result.err);
+    }
+    let used =
+        summary["groups"].as_array().unwrap().iter().any(|group| group["recommendation"].to_string().contains("use"));
+    assert!(!used, "a function that did something else is recommended: {}", summary["groups"]);
+    for (with, words) in [
+        ("read/nope", "has no method \"nope\" in read"),
+        ("message/pipe", "has two sides"),
+        ("rad", "did you mean \"read\"?"),
+        ("fault/touch", "PHASE(\"read\") is no phase of fault"),
+    ] {
+        let (result, _) = bench(&place, READERS, &["--with", with]);
+        assert!(result.code == 1 && result.err.contains(words), "{with}: {}", result.err);
+    }
+}

@@ -7,34 +7,51 @@ use record::state::State;
 
 use crate::evidence::Evidence;
 
+/// One digest of a cell, with all that decides whom it must agree with.
+struct Witness {
+    cell: usize,
+    is_baseline: bool,
+    digest: String,
+}
+
+/// Content that most cells came to; the baseline's where as many came to another, then that of the first cell.
+fn reference<'a>(witnesses: &[&'a Witness]) -> Option<&'a Witness> {
+    let agreeing = |w: &Witness| witnesses.iter().filter(|other| other.digest == w.digest).count();
+    let baseline_agrees = |w: &Witness| witnesses.iter().any(|other| other.is_baseline && other.digest == w.digest);
+    witnesses.iter().copied().max_by_key(|w| (agreeing(w), baseline_agrees(w), std::cmp::Reverse(w.cell)))
+}
+
 /// Cells of one experiment and group whose digests must agree but do not, each with a sentence.
 pub fn disagreements(state: &State, evidence: &Evidence) -> Vec<(usize, String)> {
-    let mut disagreements = Vec::new();
-    let with_digest = |cell: usize| {
+    let witness = |cell: usize| {
         let digests = &evidence.cells.get(&cell)?.checks.digests;
-        let method = &state.cells[cell].method;
-        let judged = matches!(method.role, Role::Method | Role::Published);
-        (judged && digests.len() == 1).then(|| Some((method.group.clone(), digests.first().cloned()?))).flatten()
+        let planned = &state.cells[cell];
+        let judged = matches!(planned.method.role, Role::Method | Role::Published);
+        let is_baseline = state.plan.baselines.get(&planned.cell.experiment) == Some(&planned.method.name);
+        let digest = digests.first().filter(|_| judged && digests.len() == 1)?.clone();
+        Some(Witness { cell, is_baseline, digest })
     };
-    for (i, planned) in state.cells.iter().enumerate() {
-        let Some(experiment) = state.plan.experiment(&planned.cell.experiment) else { continue };
-        if experiment.content != Content::Agree {
-            continue;
-        }
-        let Some((kind, mine)) = with_digest(i) else { continue };
-        let group = group_of(experiment, &planned.cell);
-        let first = (0..i).find(|&j| {
-            let other = &state.cells[j].cell;
-            other.experiment == planned.cell.experiment
-                && compatible(&group, &group_of(experiment, other))
-                && with_digest(j).is_some_and(|(theirs, _)| theirs == kind)
-        });
-        if let Some(j) = first
-            && let Some((_, theirs)) = with_digest(j)
-            && theirs != mine
-        {
-            disagreements.push((i, format!("digest {mine} differs from {theirs} of {}", state.cells[j].cell.name())));
+    // A cell's group is asked for once: a run has hundreds of cells.
+    let known: Vec<_> = (0..state.cells.len())
+        .filter_map(|i| {
+            let planned = &state.cells[i];
+            let experiment = state.plan.experiment(&planned.cell.experiment)?;
+            let witness = (experiment.content == Content::Agree).then(|| witness(i)).flatten()?;
+            Some((witness, (&experiment.name, &planned.method.group), group_of(experiment, &planned.cell)))
+        })
+        .collect();
+    let mut disagreements = Vec::new();
+    for (mine, kind, group) in &known {
+        let peers = known.iter().filter(|(_, other, theirs)| other == kind && compatible(group, theirs));
+        let witnesses: Vec<&Witness> = peers.map(|(witness, ..)| witness).collect();
+        if let Some(right) = reference(&witnesses).filter(|right| right.digest != mine.digest) {
+            let name = state.cells[right.cell].cell.name();
+            disagreements.push((mine.cell, format!("digest {} differs from {} of {name}", mine.digest, right.digest)));
         }
     }
     disagreements
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/agreement.rs"]
+mod tests;

@@ -10,7 +10,7 @@ use record::summary::{BestClaim, Comparison, Recommendation, Unsettled, Verdict}
 use stats::estimate::{Estimate, LEAST_POINTS};
 use stats::leader::{Standing, rank_contrasts, simultaneous};
 
-use crate::compared::{Compared, Judged, sound};
+use crate::compared::{Compared, Judged};
 use crate::estimate::{LEVEL, alone, shown};
 use crate::evidence::Evidence;
 use crate::footprint::memory_bytes;
@@ -23,7 +23,7 @@ pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widene
     let mut by_kind: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for &cell in &group.cells {
         let method = &state.cells[cell].method;
-        let good = state.cells[cell].outcome.is_none() && evidence.cells.get(&cell).is_some_and(sound);
+        let good = state.cells[cell].outcome.is_none() && judged.sound(evidence, cell).is_some();
         if method.role == Role::Method && good {
             by_kind.entry(method.group.clone()).or_default().push(cell);
         }

@@ -19,12 +19,19 @@ use crate::pairs::{PairedCost, points};
 /// The ratios of a group's cells to its baseline.
 pub(crate) struct Judged<'a> {
     pub group: &'a Group<'a>,
+    /// Cells whose content differs from what the others came to.
+    pub disagreeing: &'a BTreeMap<usize, String>,
     /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
     measures: Vec<[BTreeMap<usize, Estimate>; 3]>,
 }
 
 impl<'a> Judged<'a> {
-    pub fn of(state: &State, evidence: &Evidence, group: &'a Group<'a>) -> Judged<'a> {
+    pub fn of(
+        state: &State,
+        evidence: &Evidence,
+        group: &'a Group<'a>,
+        disagreeing: &'a BTreeMap<usize, String>,
+    ) -> Judged<'a> {
         let level = level(state, &group.experiment.name);
         let columns = |measure: usize| {
             [PairedCost::Wall, PairedCost::Cpu, PairedCost::Faults].map(|which| match group.baseline {
@@ -32,7 +39,7 @@ impl<'a> Judged<'a> {
                 None => BTreeMap::new(),
             })
         };
-        Judged { group, measures: (0..group.experiment.measures().count()).map(columns).collect() }
+        Judged { group, disagreeing, measures: (0..group.experiment.measures().count()).map(columns).collect() }
     }
 
     /// The hidden duplicate against the baseline, by the headline.
@@ -43,6 +50,11 @@ impl<'a> Judged<'a> {
     /// A cell against the baseline by wall time.
     pub fn wall(&self, measure: usize, cell: usize) -> Option<&Estimate> {
         self.measures.get(measure)?[0].get(&cell)
+    }
+
+    /// Evidence of a cell, if its figures may be compared.
+    pub fn sound<'e>(&self, evidence: &'e Evidence, cell: usize) -> Option<&'e CellEvidence> {
+        evidence.cells.get(&cell).filter(|found| !self.disagreeing.contains_key(&cell) && sound(found))
     }
 
     /// The measure that is compared first.
@@ -85,7 +97,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
         let Some(mine) = evidence.cells.get(&cell) else { continue };
         // Time that others took falls on both sides of a ratio; whether evenly, the group's own duplicate tells.
         let robbed = aa.is_some_and(|aa| aa.differs) && (stolen(mine).is_some() || stolen(base).is_some());
-        let believable = sound(mine) && sound(base) && !robbed;
+        let believable = [cell, baseline].iter().all(|&c| judged.sound(evidence, c).is_some()) && !robbed;
         for (measure, phase) in group.experiment.measures().enumerate() {
             let has = |e: &CellEvidence| e.launches.iter().any(|l| !l.measures[measure].wall_ns.is_empty());
             if !has(base) || !has(mine) {

@@ -36,11 +36,11 @@ enum { MOST_MARKS = 64, NO_LINE = 1 << 30 };
  * timed as a whole passes the phase that is the work there. */
 #ifdef PAGEWISE_EXPERIMENT
 enum { JOINED = 1 };
-static const char *const EXPERIMENT = PAGEWISE_EXPERIMENT, *const KEYS = PAGEWISE_KEYS, *const GROUP = PAGEWISE_GROUP;
+static const char *const EXPERIMENT = PAGEWISE_EXPERIMENT, *const KEYS = PAGEWISE_KEYS, *const GROUP = PAGEWISE_GROUP, *const UNIT = PAGEWISE_UNIT;
 static const char WHOLE[] = PAGEWISE_PHASE;
 #else
 enum { JOINED = 0 };
-static const char *const EXPERIMENT = "bench", *const KEYS = "", *const GROUP = NULL;
+static const char *const EXPERIMENT = "bench", *const KEYS = "", *const GROUP = NULL, *const UNIT = "";
 static const char WHOLE[] = "run";
 #endif
 
@@ -150,6 +150,10 @@ void bench_run(struct slot *slot, const struct method *method, void (*body)(stru
     if (!watched)
         watched = atexit(ended) == 0;
     has_result = false;
+    if (strcmp(UNIT, "byte") == 0 && slot->bytes)
+        slot->ops = slot->bytes;
+    if (strcmp(UNIT, "page") == 0 && slot->bytes)
+        slot->ops = slot->bytes / slot->page_bytes;
     if (strstr(method->keys, "file:text") && strstr(method->keys, "cache:"))
         prepare_file(slot);
     running = getpid();
