@@ -109,7 +109,7 @@ pub(super) fn save(
 }
 
 /// The answers at all sizes: under the usual condition in half of the time, under the others in the rest.
-fn question(session: &mut Session, request: &AdviceRequest, budget_s: f64) -> Result<Question> {
+fn question(session: &mut AdviceSession, request: &AdviceRequest, budget_s: f64) -> Result<Question> {
     let others: Vec<(&String, &String)> =
         request.open.iter().flat_map(|(key, all)| all[1..].iter().map(move |value| (key, value))).collect();
     let usual_s = if others.is_empty() { budget_s } else { budget_s / 2.0 };

@@ -1,0 +1,109 @@
+//! Does the overview flip? Several overviews of one machine, each with orders of its own: how often each recommendation changes,
+//! whether a later interval contradicts an earlier sentence, and how many intervals of two overviews overlap.
+//!
+//! `cargo bench --bench flips -- [LOOKS] [SECONDS]` takes eight overviews of 150 s where nothing else is said.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use record::cell::parameter_words;
+use record::summary::{Estimate, GroupSummary, Recommendation, Summary, Verdict};
+
+/// A method within one question: by its cell, its parameters and the parameters of the group.
+type Method = (String, String);
+
+/// The answer to one question, and the verdicts that were said.
+struct Answer {
+    recommendation: String,
+    said: BTreeMap<Method, (Estimate, Verdict)>,
+}
+
+fn main() -> Result<()> {
+    // cargo adds --bench.
+    let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<u64>().ok());
+    let (looks, seconds) = (numbers.next().unwrap_or(8), numbers.next().unwrap_or(150));
+    let mut all: Vec<BTreeMap<String, Answer>> = Vec::new();
+    for seed in 1..=looks {
+        let summary = overview(seed, seconds)?;
+        println!("overview {seed} of {looks}: {:.0} s, {} answers", summary.elapsed_s, summary.groups.len());
+        all.push(answers(&summary));
+    }
+    report(&all);
+    Ok(())
+}
+
+fn overview(seed: u64, seconds: u64) -> Result<Summary> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
+    let output =
+        command.args(["run", "--json", "--seed", &seed.to_string(), "--budget", &format!("{seconds}s")]).output()?;
+    ensure!(output.status.code().is_some_and(|code| code < 4), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).context("an overview is a summary")
+}
+
+fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
+    let answer = |group: &GroupSummary| {
+        let name = |cell: usize| summary.cells[cell].method.as_str();
+        let recommendation = match group.recommendation {
+            Recommendation::Use { cell, .. } => format!("use {}", name(cell)),
+            Recommendation::Keep { .. } => "keep".to_owned(),
+            Recommendation::Depends { cell, .. } => format!("{} depends", name(cell)),
+            Recommendation::Inconclusive { .. } => "inconclusive".to_owned(),
+            Recommendation::Nothing => "nothing".to_owned(),
+        };
+        let headline = summary.experiment(&group.experiment).map_or("", |e| e.headline.as_str());
+        let ranked = group.comparisons.iter().filter(|c| c.phase == headline && summary.cells[c.cell].is_ranked());
+        let said = ranked.filter_map(|c| {
+            let cell = &summary.cells[c.cell];
+            Some(((cell.cell.clone(), parameter_words(&cell.parameters, None)), (c.ratio?, c.said())))
+        });
+        let question = format!("{} {}", group.experiment, parameter_words(&group.parameters, None));
+        (question, Answer { recommendation, said: said.collect() })
+    };
+    summary.groups.iter().map(answer).collect()
+}
+
+/// Tells whether a whole later interval lies where an earlier sentence says that the ratio is not.
+fn contradicts(later: &Estimate, (earlier, said): &(Estimate, Verdict)) -> bool {
+    match said {
+        Verdict::Faster { .. } => later.low > earlier.high,
+        Verdict::Slower { .. } => later.high < earlier.low,
+        Verdict::Within { margin } => later.low > 1.0 + margin || later.high < 1.0 / (1.0 + margin),
+        Verdict::NotSettled => false,
+    }
+}
+
+fn report(all: &[BTreeMap<String, Answer>]) {
+    let mut questions: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
+    questions.sort();
+    questions.dedup();
+    let (mut flips, mut wrong, mut overlapping, mut pairs) = (0, 0, 0, 0);
+    for question in questions {
+        let mine: Vec<&Answer> = all.iter().filter_map(|answers| answers.get(question)).collect();
+        let changes = mine.windows(2).filter(|two| two[0].recommendation != two[1].recommendation).count();
+        let mut contradicted: Vec<&str> = Vec::new();
+        for (at, earlier) in mine.iter().enumerate() {
+            for (method, said) in &earlier.said {
+                for (later, _) in mine[at + 1..].iter().filter_map(|answer| answer.said.get(method)) {
+                    pairs += 1;
+                    overlapping += usize::from(later.low <= said.0.high && said.0.low <= later.high);
+                    if contradicts(later, said) {
+                        contradicted.push(&method.0);
+                    }
+                }
+            }
+        }
+        (flips, wrong) = (flips + usize::from(changes > 0), wrong + usize::from(!contradicted.is_empty()));
+        contradicted.dedup();
+        let mut words: Vec<&str> = mine.iter().map(|answer| answer.recommendation.as_str()).collect();
+        words.dedup();
+        let note = if contradicted.is_empty() {
+            String::new()
+        } else {
+            format!("; contradicted: {}", contradicted.join(", "))
+        };
+        println!("{question}: {changes} changes ({}){note}", words.join(" → "));
+    }
+    let share = 100.0 * overlapping as f64 / f64::from(pairs.max(1));
+    println!("{flips} answers changed, {wrong} were contradicted; {share:.1} % of {pairs} pairs of intervals overlap");
+}
