@@ -160,10 +160,10 @@ fn all_selectors(
                         && s.method.as_ref().is_none_or(|m| *m == method.name)
                         && s.worker.as_ref().is_none_or(|w| w.split('+').next() == Some(&worker.name))
                 };
-                let selector = |words: &str| Selector {
+                let selector = |worker: &str| Selector {
                     experiment: experiment.name.clone(),
                     method: Some(method.name.clone()),
-                    worker: Some(words.to_owned()),
+                    worker: Some(worker.to_owned()),
                 };
                 if !named.is_empty() && !named.iter().any(fits) {
                     continue;
@@ -220,11 +220,11 @@ fn run(
 
 /// The findings on every method of a run.
 fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResult> {
-    let mut found = BTreeMap::new();
+    let mut results = BTreeMap::new();
     for (index, planned) in state.cells.iter().enumerate() {
-        take(&mut found, evidence, index, planned);
+        take(&mut results, evidence, index, planned);
     }
-    found
+    results
 }
 
 /// Acquits the methods that a second run does not reject: a counter of the kernel also counts what the machine does meanwhile.

@@ -146,7 +146,7 @@ fn take(name: &str) -> Result<(PathBuf, Run)> {
             let (state, summary) = replay(&folder)?;
             let environment: Environment = folder.read_sealed("environment.json")?;
             let answers = claims::answers_of(&folder, kind)?;
-            let run = Run::of(&summary, &environment, &state.plan.workers, answers)?;
+            let run = Run::read(&summary, &environment, &state.plan.workers, answers)?;
             (folder.path().to_owned(), run)
         }
     })

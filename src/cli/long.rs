@@ -30,21 +30,22 @@ pub(super) fn takes_minutes(tables: &[&Published]) -> bool {
 /// Makes the trial: every job with few and with more operations.
 pub(super) fn foretell(laboratory: &Laboratory, tables: &[&Published], wish: &Wish) -> Result<LongForecast> {
     let ops = |f: &Figure| f.parameters.get(OPS)?.parse::<f64>().ok();
-    let asked = tables.iter().flat_map(|t| &t.figures).filter_map(ops).fold(0.0, f64::max);
+    let most = tables.iter().flat_map(|t| &t.figures).filter_map(ops).fold(0.0, f64::max);
     let place = Scratch::new("forecast")?;
     let trial = |ops: u64| {
         let fewer: Vec<Published> = tables.iter().map(|table| with_ops(table, ops)).collect();
         let fewer: Vec<&Published> = fewer.iter().collect();
         let choice = Choice::Published(&fewer, wish);
-        let found = launches(&place.path().join(ops.to_string()), &laboratory.experiments, &laboratory.workers, choice);
-        found.context("the trial could not be run")
+        let measured =
+            launches(&place.path().join(ops.to_string()), &laboratory.experiments, &laboratory.workers, choice);
+        measured.context("the trial could not be run")
     };
     let [few, more] = TRIAL_OPS.map(trial);
     let is_file = |cell: &str| tables.iter().flat_map(|t| &t.figures).any(|f| f.written_back && f.cell == cell);
     let trials = few?.into_iter().zip(more?);
     let trials =
         trials.map(|((cell, few_s), (_, more_s))| JobTrial { seconds: [few_s, more_s], is_file: is_file(&cell) });
-    Ok(LongForecast::new(asked, trials))
+    Ok(LongForecast::new(most, trials))
 }
 
 /// An article whose jobs make so many operations.

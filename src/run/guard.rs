@@ -76,8 +76,8 @@ impl Undo<'_> {
 
 /// Fields as `LENGTH:BYTES,` one after the other.
 fn counted(fields: &[&OsStr]) -> Vec<u8> {
-    let one = |field: &&OsStr| [format!("{}:", field.len()).as_bytes(), field.as_bytes(), b","].concat();
-    fields.iter().flat_map(one).collect()
+    let field = |field: &&OsStr| [format!("{}:", field.len()).as_bytes(), field.as_bytes(), b","].concat();
+    fields.iter().flat_map(field).collect()
 }
 
 /// Takes note of changes before they are made.

@@ -250,7 +250,7 @@ impl<'a> Runner<'a> {
         self.clock.next_launch += 1;
         let site = &self.site;
         let prepared = prepared::all(&self.state, self.folder, self.workers, (&site.inputs, &site.bounds), &order)?;
-        let sides: Vec<Side> = prepared.iter().map(|one| one.side(&site.cleared)).collect();
+        let sides: Vec<Side> = prepared.iter().map(|side| side.side(&site.cleared)).collect();
         let (before, cpu_before) = (Snapshot::take(Path::new("/")), prepared::laboratory_cpu());
         let ended = launch::launch(&sides, self.time_limit(launch), self.signals);
         let parts: Vec<FramePart> = prepared.iter().flat_map(Prepared::parts).collect();

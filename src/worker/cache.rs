@@ -26,8 +26,8 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// Caches of this user: `$XDG_CACHE_HOME/pagewise` or `~/.cache/pagewise`.
 pub fn cache_folder() -> PathBuf {
-    let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    own.unwrap_or_else(|| super::home().join(".cache")).join("pagewise")
+    let configured = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    configured.unwrap_or_else(|| super::home().join(".cache")).join("pagewise")
 }
 
 /// A folder of the cache that no other user can change.
@@ -58,20 +58,20 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
             (Folder::open(temporary.path())?, Some(Arc::new(temporary)))
         }
     };
-    let found = || Some((place.path().join(BUILT), verified(&place.folder(BUILT).ok()?)?));
-    let (path, hash) = match found() {
-        Some(found) => found,
+    let reuse = || Some((place.path().join(BUILT), verified(&place.folder(BUILT).ok()?)?));
+    let (path, hash) = match reuse() {
+        Some(reuse) => reuse,
         None => {
             let new = files::temporary(place.path(), MAKING)?;
             let folder = new.folder();
             make(folder)?;
             folder.write(DIGESTS, digests(folder, "")?.as_bytes())?;
             // Another process may have been faster.
-            if found().is_none() {
+            if reuse().is_none() {
                 files::if_there(place.remove(BUILT))?;
                 place.rename(new.path().file_name().unwrap_or_default(), BUILT)?;
             }
-            found().context("a worker that was just built is damaged")?
+            reuse().context("a worker that was just built is damaged")?
         }
     };
     Ok(Build { path, hash, temporary })

@@ -46,8 +46,8 @@ pub fn foreign() -> BTreeMap<String, String> {
 }
 
 fn among(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
-    let words = |text: OsString| text.to_string_lossy().into_owned();
-    all.map(|(name, value)| (words(name), words(value))).filter(|(name, _)| is_foreign(name)).collect()
+    let lossy = |text: OsString| text.to_string_lossy().into_owned();
+    all.map(|(name, value)| (lossy(name), lossy(value))).filter(|(name, _)| is_foreign(name)).collect()
 }
 
 #[cfg(test)]

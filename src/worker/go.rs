@@ -50,7 +50,7 @@ pub(super) fn build() -> Result<Started> {
         compile(folder)
     })?;
     let program = build.program(PROGRAM)?;
-    let started = Started::of(vec![path_of(&program).into()], build);
+    let started = Started::built(vec![path_of(&program).into()], build);
     Ok(Started { _program: Some(Arc::new(program)), ..started })
 }
 
@@ -68,8 +68,8 @@ fn compile(folder: &Folder) -> Result<()> {
     go.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod").env("GOPROXY", "off").env("GOWORK", "off");
     let output = go.output().context("cannot start go build")?;
     if !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr);
-        bail!("go build failed: {}", words.lines().take(3).collect::<Vec<_>>().join("; "));
+        let messages = String::from_utf8_lossy(&output.stderr);
+        bail!("go build failed: {}", messages.lines().take(3).collect::<Vec<_>>().join("; "));
     }
     Ok(folder.remove(SOURCE)?)
 }

@@ -42,15 +42,15 @@ fn sources(feature: u32) -> impl Iterator<Item = (&'static str, &'static str)> {
 /// worker that says so.
 pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     let Some(list) = carried::source("workers/java/methods.tsv") else { return Ok(Vec::new()) };
-    let mut found: Vec<Jdk> = Vec::new();
+    let mut jdks: Vec<Jdk> = Vec::new();
     for path in named {
-        let one = jdk(path)?;
-        match found.iter().find(|known| known.feature == one.feature) {
-            Some(known) if known.home != one.home => {
-                bail!("--java: {} and {} are both version {}", known.home.display(), one.home.display(), one.feature)
+        let jdk = jdk(path)?;
+        match jdks.iter().find(|known| known.feature == jdk.feature) {
+            Some(known) if known.home != jdk.home => {
+                bail!("--java: {} and {} are both version {}", known.home.display(), jdk.home.display(), jdk.feature)
             }
             Some(_) => {}
-            None => found.push(one),
+            None => jdks.push(jdk),
         }
     }
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from);
@@ -59,17 +59,17 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
         std::env::split_paths(&folders).map(|f| f.join("java")).find(|p| p.is_file())
     };
     for path in home.into_iter().chain(in_path()) {
-        let Ok(one) = jdk(&path) else { continue };
-        if !found.iter().any(|known| known.home == one.home || known.feature == one.feature) {
-            found.push(one);
+        let Ok(jdk) = jdk(&path) else { continue };
+        if !jdks.iter().any(|known| known.home == jdk.home || known.feature == jdk.feature) {
+            jdks.push(jdk);
         }
     }
-    if found.is_empty() {
+    if jdks.is_empty() {
         return Ok(vec![Worker::carried("java", list, Maker::Java(None))]);
     }
-    found.sort_by_key(|jdk| jdk.feature);
+    jdks.sort_by_key(|jdk| jdk.feature);
     let worker = |jdk: Jdk| Worker::carried(&format!("java-{}", jdk.feature), list, Maker::Java(Some(jdk)));
-    Ok(found.into_iter().map(worker).collect())
+    Ok(jdks.into_iter().map(worker).collect())
 }
 
 /// A JDK by its folder, or by its `bin/java`.
@@ -82,7 +82,7 @@ fn jdk(path: &Path) -> Result<Jdk> {
     }
     let release = files::read_input_text(&home.join("release"), RELEASE_BYTES).unwrap_or_default();
     let version = release.lines().find_map(|l| l.strip_prefix("JAVA_VERSION=")).map(|v| v.trim_matches('"').to_owned());
-    let version = version.map_or_else(|| asked(&program), Ok)?;
+    let version = version.map_or_else(|| java_version(&program), Ok)?;
     // Before Java 9 the version of Java 8 was 1.8.
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|p| p.parse::<u32>().ok());
     let feature = match (parts.next(), parts.next()) {
@@ -94,13 +94,13 @@ fn jdk(path: &Path) -> Result<Jdk> {
 }
 
 /// The version by Java's own word, for an installation without a `release` file.
-fn asked(program: &Path) -> Result<String> {
+fn java_version(program: &Path) -> Result<String> {
     let output = Command::new(program)
         .arg("-version")
         .output()
         .with_context(|| format!("cannot start {}", program.display()))?;
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    let version = words.split('"').nth(1).map(str::to_owned);
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    let version = messages.split('"').nth(1).map(str::to_owned);
     version.with_context(|| format!("{} -version gives no version", program.display()))
 }
 
@@ -151,7 +151,7 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     command.extend(["-cp".into(), build.path.clone().into(), "pagewise.Worker".into()]);
     // The same classes in another virtual machine are another worker.
     let hash = hash(&[build.hash.as_bytes(), jdk.version.as_bytes(), jdk.home.to_string_lossy().as_bytes()]);
-    Ok(Started { hash, heap_options: true, ..Started::of(command, build) })
+    Ok(Started { hash, heap_options: true, ..Started::built(command, build) })
 }
 
 fn compile(jdk: &Jdk, folder: &Folder, list: &str) -> Result<()> {
@@ -173,8 +173,8 @@ fn compile(jdk: &Jdk, folder: &Folder, list: &str) -> Result<()> {
     }
     let output = javac.output().with_context(|| format!("cannot start {}", compiler.display()))?;
     if !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr);
-        bail!("javac failed: {}", words.lines().take(3).collect::<Vec<_>>().join("; "));
+        let messages = String::from_utf8_lossy(&output.stderr);
+        bail!("javac failed: {}", messages.lines().take(3).collect::<Vec<_>>().join("; "));
     }
     folder.write("methods.tsv", list.as_bytes())?;
     Ok(folder.remove(SOURCE)?)

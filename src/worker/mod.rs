@@ -44,7 +44,7 @@ impl List {
     }
 
     /// One that a worker has just told, read at once.
-    fn told(worker: &str, text: String) -> Result<List> {
+    fn parse(worker: &str, text: String) -> Result<List> {
         let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
         let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
         Ok(List { text: text.into(), methods: Arc::new(read.into()) })
@@ -91,7 +91,7 @@ impl Started {
         Started { command, hash, heap_options: false, _temporary: None, _program: None }
     }
 
-    fn of(command: Vec<OsString>, build: cache::Build) -> Started {
+    fn built(command: Vec<OsString>, build: cache::Build) -> Started {
         Started { _temporary: build.temporary, ..Started::new(command, build.hash) }
     }
 
@@ -133,7 +133,7 @@ impl Worker {
         let Some(name) = list.lines().next().and_then(|l| l.strip_prefix("pagewise\t1\t")) else {
             bail!("{} --list does not begin with \"pagewise<TAB>1<TAB>NAME\"", path.display());
         };
-        Ok(Worker::with(name, List::told(name, list.clone())?, Maker::External(path)))
+        Ok(Worker::with(name, List::parse(name, list.clone())?, Maker::External(path)))
     }
 
     /// Starts it, building it first where that is needed; the reason where it cannot be had.
@@ -230,9 +230,9 @@ pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
 const NOT_BUILT: &str = "not built yet; the first run that takes it builds it, outside its budget";
 
 /// Says that something takes a while that is no measuring; only to a person at a terminal.
-fn tell(words: &str) {
+fn tell(text: &str) {
     if std::io::stderr().is_terminal() {
-        remark!("{words}");
+        remark!("{text}");
     }
 }
 

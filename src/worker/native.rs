@@ -31,15 +31,15 @@ pub(super) fn hash(parts: &[&[u8]]) -> String {
 pub(super) fn workers() -> Result<Vec<Worker>> {
     // They differ in how they were compiled, and not in what they say of themselves.
     let known = List::carried(carried::NATIVE_METHODS);
-    let one = |(name, bytes): &(&str, &'static [u8])| {
-        let list = if known.text.is_empty() { List::told(name, told(name)?)? } else { known.clone() };
+    let worker = |(name, bytes): &(&str, &'static [u8])| {
+        let list = if known.text.is_empty() { List::parse(name, describe(name)?)? } else { known.clone() };
         Ok(Worker::with(name, list, Maker::Native(bytes)))
     };
-    carried::NATIVE_WORKERS.iter().map(one).collect()
+    carried::NATIVE_WORKERS.iter().map(worker).collect()
 }
 
 /// Self-description of a worker that was built for another machine than the one it was built on.
-fn told(name: &str) -> Result<String> {
+fn describe(name: &str) -> Result<String> {
     let program = program(&file_name(name))?;
     let output = Command::new(&program).arg("--list").output();
     let output = output.with_context(|| format!("cannot start the worker {}", program.display()))?;

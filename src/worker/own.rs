@@ -32,11 +32,11 @@ pub const START: &str = "workers/c/bench/start.c";
 
 /// The user's compiler with its flags: `$CC` and `$CFLAGS`, otherwise `cc -O2 -g`.
 fn compiler() -> (Vec<String>, Vec<String>) {
-    let words = |name: &str, usual: &str| -> Vec<String> {
+    let variable = |name: &str, usual: &str| -> Vec<String> {
         let text = std::env::var(name).ok().filter(|text| !text.trim().is_empty());
         text.as_deref().unwrap_or(usual).split_whitespace().map(str::to_owned).collect()
     };
-    (words("CC", "cc"), words("CFLAGS", "-O2 -g"))
+    (variable("CC", "cc"), variable("CFLAGS", "-O2 -g"))
 }
 
 /// C source with the functions of a shared library, for `libmine.so:f,g`.
@@ -118,7 +118,7 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder) -> Result<(Worker,
     let list = listed(&program)?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
-    let worker = Worker::with(WORKER, List::told(WORKER, list)?, Maker::External(program.clone()));
+    let worker = Worker::with(WORKER, List::parse(WORKER, list)?, Maker::External(program.clone()));
     peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
     let digest = hash(&[&folder.read("worker", MOST_BYTES)?]);
     let _ = worker.ready.set(Ok(Started::new(vec![program.into()], digest)));

@@ -25,7 +25,7 @@ pub(super) struct Python {
 }
 
 impl Python {
-    fn words(&self) -> String {
+    fn version_text(&self) -> String {
         format!("{}.{}", self.version.0, self.version.1)
     }
 }
@@ -38,32 +38,34 @@ fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// none, one worker that says so.
 pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
     let Some(list) = carried::source("workers/python/methods.tsv") else { return Ok(Vec::new()) };
-    let mut found: Vec<Python> = Vec::new();
+    let mut pythons: Vec<Python> = Vec::new();
     for path in named {
-        let one = python(path)?;
-        match found.iter().find(|known| known.version == one.version) {
-            Some(known) if known.program != one.program => {
-                let (first, second) = (known.program.display(), one.program.display());
-                bail!("--python: {first} and {second} are both version {}", one.words())
+        let python = python(path)?;
+        match pythons.iter().find(|known| known.version == python.version) {
+            Some(known) if known.program != python.program => {
+                let (first, second) = (known.program.display(), python.program.display());
+                bail!("--python: {first} and {second} are both version {}", python.version_text())
             }
             Some(_) => {}
-            None => found.push(one),
+            None => pythons.push(python),
         }
     }
     let environment = std::env::var_os("VIRTUAL_ENV").map(|home| PathBuf::from(home).join("bin/python3"));
     let in_path = || in_folders(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let usual = environment.filter(|program| program.is_file()).or_else(in_path);
-    if let Some(one) = usual.and_then(|program| python(&program).ok())
-        && !found.iter().any(|known| known.version == one.version)
+    if let Some(python) = usual.and_then(|program| python(&program).ok())
+        && !pythons.iter().any(|known| known.version == python.version)
     {
-        found.push(one);
+        pythons.push(python);
     }
-    if found.is_empty() {
+    if pythons.is_empty() {
         return Ok(vec![Worker::carried("python", list, Maker::Python(None))]);
     }
-    found.sort_by_key(|python| python.version);
-    let worker = |one: Python| Worker::carried(&format!("python-{}", one.words()), list, Maker::Python(Some(one)));
-    Ok(found.into_iter().map(worker).collect())
+    pythons.sort_by_key(|python| python.version);
+    let worker = |python: Python| {
+        Worker::carried(&format!("python-{}", python.version_text()), list, Maker::Python(Some(python)))
+    };
+    Ok(pythons.into_iter().map(worker).collect())
 }
 
 /// The first `python3` that is a program. A script of that name belongs to a manager of versions, which chooses by the folder
@@ -84,7 +86,7 @@ fn python(path: &Path) -> Result<Python> {
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let version = match name.strip_prefix("python").and_then(version_in) {
         Some(version) => version,
-        None => asked(&program)?,
+        None => python_version(&program)?,
     };
     Ok(Python { program: std::path::absolute(&program).unwrap_or(program), version })
 }
@@ -96,7 +98,7 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
 }
 
 /// The version by Python's own word, for a program whose name has none.
-fn asked(program: &Path) -> Result<(u32, u32)> {
+fn python_version(program: &Path) -> Result<(u32, u32)> {
     const QUESTION: &str = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2])";
     let output = Command::new(program).args(["-c", QUESTION]).output();
     let output = output.with_context(|| format!("cannot start {}", program.display()))?;
@@ -115,13 +117,13 @@ pub(super) fn standing(python: Option<&Python>) -> String {
     match python {
         None => "no python3 in VIRTUAL_ENV or PATH".to_owned(),
         Some(one) if one.version < LEAST => too_old(one),
-        Some(one) => format!("carried as source, run by CPython {} in {}", one.words(), one.program.display()),
+        Some(one) => format!("carried as source, run by CPython {} in {}", one.version_text(), one.program.display()),
     }
 }
 
 fn too_old(python: &Python) -> String {
     let (major, minor) = LEAST;
-    format!("the Python worker needs Python {major}.{minor} or newer, and this is {}", python.words())
+    format!("the Python worker needs Python {major}.{minor} or newer, and this is {}", python.version_text())
 }
 
 pub(super) fn start(python: Option<&Python>) -> Result<Started> {
@@ -132,13 +134,13 @@ pub(super) fn start(python: Option<&Python>) -> Result<Started> {
         bail!("{}", too_old(python));
     }
     let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
-    let (version, program) = (python.words(), python.program.to_string_lossy());
+    let (version, program) = (python.version_text(), python.program.to_string_lossy());
     let key = hash(&[&text, version.as_bytes(), program.as_bytes()]);
     let build = built(&key, |folder| sources().try_for_each(|(path, text)| put(folder, path, text)))?;
     let command = vec![python.program.clone().into(), build.path.join("worker.py").into()];
     // The same sources in another interpreter are another worker.
     let hash = hash(&[build.hash.as_bytes(), version.as_bytes(), program.as_bytes()]);
-    Ok(Started { hash, ..Started::of(command, build) })
+    Ok(Started { hash, ..Started::built(command, build) })
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ fn is_inert(summary: &Summary) {
     }
     page_is_inert(&report::html::page(&view::tables(summary, &[], None), report::html::of_run(summary)));
     // A summary that contradicts itself is refused in a sentence.
-    let run = |_| Run::of(summary, &Environment::default(), &[].into(), None);
+    let run = |_| Run::read(summary, &Environment::default(), &[].into(), None);
     let Ok(side) = (0..3).map(run).collect::<Result<Vec<Run>, _>>() else { return };
     let found = compare(&side, &side, &CompareOptions { margin: 0.02, gate: Some(0.03), expected: Vec::new() });
     let text = render(&view::compared(&found, false, "x"), &Screen::new(80, false), false);
@@ -269,7 +269,7 @@ fn very_many_cells_are_all_written() {
     let page = report::html::page(&view::tables(&summary, &[], None), report::html::of_run(&summary));
     page_is_inert(&page);
     assert!(page.len() < 16 << 20 && page.contains("more, which pagewise export writes"), "{} bytes", page.len());
-    let side = || [Run::of(&summary, &Environment::default(), &[].into(), None).unwrap()];
+    let side = || [Run::read(&summary, &Environment::default(), &[].into(), None).unwrap()];
     let found = compare(&side(), &side(), &CompareOptions { margin: 0.02, gate: None, expected: Vec::new() });
     page_is_inert(&compared_page(&found, false, "x"));
 }

@@ -32,7 +32,7 @@ fn recorded(factor: f64) -> Run {
         launch.wall_ns.values_mut().for_each(|ns| *ns *= factor);
     }
     summary.run = format!("run-{factor}");
-    Run::of(&summary, &Environment::default(), &[].into(), None).unwrap()
+    Run::read(&summary, &Environment::default(), &[].into(), None).unwrap()
 }
 
 /// The page of a comparison in which B takes a quarter more time, with runs that scatter; and what was compared.

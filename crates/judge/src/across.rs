@@ -36,7 +36,7 @@ pub struct Run {
 
 impl Run {
     /// A run of methods, on this machine when it began, with the SHA-256 of each worker, and its answers to claims.
-    pub fn of(
+    pub fn read(
         summary: &Summary,
         environment: &Environment,
         workers: &BTreeMap<String, String>,
@@ -53,7 +53,7 @@ impl Run {
             },
             headline: summary.environment.clone(),
             facts: facts(environment).into_iter().chain(workers).chain([version]).collect(),
-            measured: Measured::of(summary)?,
+            measured: Measured::read(summary)?,
             answers,
             is_program: false,
         })
@@ -117,14 +117,14 @@ pub struct CompareOptions {
 }
 
 /// Compares `b` with `a`; each has one run at least.
-pub fn compare(a: &[Run], b: &[Run], asked: &CompareOptions) -> Compared {
+pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
     let mut questions = Questions::default();
     let [cells_a, cells_b] =
         [a, b].map(|side| side.iter().map(|run| questions.take(&run.measured)).collect::<Vec<_>>());
     let [by_a, by_b] = [&cells_a, &cells_b].map(|side| by_question(side.iter()));
-    let compared = pairs(&questions.all, &costs(&by_a), &costs(&by_b), asked.margin, asked.gate);
+    let compared = pairs(&questions.all, &costs(&by_a), &costs(&by_b), options.margin, options.gate);
     let lacking = (0..questions.all.len()).filter(|question| !compared.contains_key(question));
-    let of = |question| {
+    let missing_cell = |question| {
         let missing = absent(
             &questions.all[question],
             [&by_a, &by_b].map(|side| side.get(&question).map_or(&[][..], Vec::as_slice)),
@@ -133,20 +133,20 @@ pub fn compare(a: &[Run], b: &[Run], asked: &CompareOptions) -> Compared {
         MissingCell { cell: if a[0].is_program { command } else { missing.cell }, ..missing }
     };
     let claims = a[0].answers.as_ref().zip(b[0].answers.as_ref());
-    let mut found = Compared {
+    let mut compared = Compared {
         schema: COMPARED_SCHEMA,
-        margin: asked.margin,
-        gate: asked.gate,
+        margin: options.margin,
+        gate: options.gate,
         a: side(a),
         b: side(b),
-        differences: differences(&a[0], &b[0], &asked.expected),
-        missing: lacking.map(of).collect(),
+        differences: differences(&a[0], &b[0], &options.expected),
+        missing: lacking.map(missing_cell).collect(),
         cells: compared.into_values().collect(),
         claims: claims.map_or_else(Vec::new, |(first, second)| claims::changes(first, second)),
         gated: None,
     };
-    found.gated = asked.gate.map(|_| gated(&found));
-    found
+    compared.gated = options.gate.map(|_| gated(&compared));
+    compared
 }
 
 fn costs(side: &BTreeMap<usize, Vec<&RunCell>>) -> Costs {
@@ -180,13 +180,13 @@ fn side(runs: &[Run]) -> ComparedSide {
 
 /// The facts that differ between two runs, those that can change a figure first.
 fn differences(a: &Run, b: &Run, expected: &[String]) -> Vec<FactDifference> {
-    let mut found = unlike(&a.facts, &b.facts);
+    let mut differing = unlike(&a.facts, &b.facts);
     // A worker that only one side used has no cell in common with the other.
     let on_both = |field: &str| a.facts.contains_key(field) && b.facts.contains_key(field);
-    found.retain(|fact| !fact.field.starts_with(WORKER) || on_both(&fact.field));
-    found.iter_mut().for_each(|fact| fact.expected = expected.iter().any(|word| names(word, &fact.field)));
-    found.sort_by(|x, y| (!x.matters, &x.field).cmp(&(!y.matters, &y.field)));
-    found
+    differing.retain(|fact| !fact.field.starts_with(WORKER) || on_both(&fact.field));
+    differing.iter_mut().for_each(|fact| fact.expected = expected.iter().any(|word| names(word, &fact.field)));
+    differing.sort_by(|x, y| (!x.matters, &x.field).cmp(&(!y.matters, &y.field)));
+    differing
 }
 
 /// Tells whether a word is a field or the beginning of one up to a dot.

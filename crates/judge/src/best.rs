@@ -123,7 +123,7 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
     };
     let may_be_faster = |c: &Compared| {
         let Comparison { cell, phase, ratio, .. } = &c.comparison;
-        let lost = c.comparison.said() == Verdict::NotSettled;
+        let lost = c.comparison.overall() == Verdict::NotSettled;
         phase == headline && ordinary(cell) && lost && ratio.is_some_and(|r| r.low < 1.0 / (1.0 + state.plan.margin))
     };
     match chosen.and_then(|cell| Some((cell, faster(cell)?))) {

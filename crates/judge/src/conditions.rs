@@ -57,8 +57,8 @@ fn depends(
         groups[group].cells.iter().copied().find(is_same)
     };
     let verdict = |group: usize, cell: usize| {
-        let found = groups[group].comparison(cell, experiment.headline());
-        (found.and_then(|c| c.ratio), found.map_or(Verdict::NotSettled, |c| c.said()))
+        let comparison = groups[group].comparison(cell, experiment.headline());
+        (comparison.and_then(|c| c.ratio), comparison.map_or(Verdict::NotSettled, |c| c.overall()))
     };
     let condition = |group: usize| {
         let cell = same(group)?;

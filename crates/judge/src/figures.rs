@@ -60,7 +60,7 @@ pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<P
         involuntary_switches: mean("involuntary_switches"),
         of_best_possible: None,
         levels: two_levels(&with.iter().filter_map(|f| Some(median(&mut f.wall_ns.clone())?.ln())).collect::<Vec<_>>())
-            .map(|found| Levels { low: found.low.exp(), high: found.high.exp(), share: found.share }),
+            .map(|levels| Levels { low: levels.low.exp(), high: levels.high.exp(), share: levels.share }),
         below_floor: false,
         samples: with.iter().map(|f| f.wall_ns.len()).sum(),
     })

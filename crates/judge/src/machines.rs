@@ -55,15 +55,15 @@ pub fn differences(a: &Environment, b: &Environment) -> Vec<FactDifference> {
 /// The facts that are not the same, those that matter first.
 pub(crate) fn unlike(a: &Facts, b: &Facts) -> Vec<FactDifference> {
     let fields: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let one = |field: &String| {
+    let difference = |field: &String| {
         let side = |facts: &Facts| facts.get(field).cloned().unwrap_or_else(|| ABSENT.to_owned());
         let (a, b) = (side(a), side(b));
         let matters = matters(field, &a, &b);
         (a != b).then(|| FactDifference { field: field.clone(), matters, a, b, expected: false })
     };
-    let mut found: Vec<FactDifference> = fields.into_iter().filter_map(one).collect();
-    found.sort_by_key(|difference| !difference.matters);
-    found
+    let mut differences: Vec<FactDifference> = fields.into_iter().filter_map(difference).collect();
+    differences.sort_by_key(|difference| !difference.matters);
+    differences
 }
 
 fn matters(field: &str, a: &str, b: &str) -> bool {

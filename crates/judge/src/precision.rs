@@ -45,22 +45,22 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
 
 /// Every cell against the baseline of its group by the headline: the logarithm of each launch's ratio, in their order.
 pub fn launch_logs(state: &State, evidence: &Evidence) -> Vec<(usize, Vec<f64>)> {
-    let mut found = Vec::new();
+    let mut logs = Vec::new();
     for group in groups(state, None) {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
         let Some((base, measure)) = group.baseline.zip(measure) else { continue };
         let Some(base_evidence) = evidence.cells.get(&base) else { continue };
         for cell in group.cells.iter().copied().chain(group.twin).filter(|c| *c != base) {
             let all = evidence.cells.get(&cell).and_then(|e| points(base_evidence, e, measure, PairedCost::Wall));
-            found.extend(all.map(|all| (cell, all.iter().map(|point| point.log).collect())));
+            logs.extend(all.map(|all| (cell, all.iter().map(|point| point.log).collect())));
         }
     }
-    found
+    logs
 }
 
 /// Every group's baseline against its hidden duplicate, and the logarithm of each launch's ratio.
 pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
-    let mut found = Vec::new();
+    let mut estimates = Vec::new();
     for group in groups(state, None) {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
@@ -69,7 +69,7 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
         let Some(ratio) = ratios.get(&twin) else { continue };
         let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };
         let launches = points(base, twin, measure, PairedCost::Wall).unwrap_or_default();
-        found.push((shown(ratio), launches.iter().map(|point| point.log).collect()));
+        estimates.push((shown(ratio), launches.iter().map(|point| point.log).collect()));
     }
-    found
+    estimates
 }

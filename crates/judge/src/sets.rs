@@ -69,7 +69,7 @@ pub struct Measured {
 
 impl Measured {
     /// Cells of a summary that are not hidden.
-    pub fn of(summary: &Summary) -> Result<Measured> {
+    pub fn read(summary: &Summary) -> Result<Measured> {
         let visible: Vec<usize> = (0..summary.cells.len()).filter(|&at| !summary.cells[at].hidden).collect();
         let place = |cell: usize| visible.binary_search(&cell).ok();
         let mut measured = Measured { questions: Vec::new(), cells: Vec::new() };
@@ -166,13 +166,13 @@ pub(crate) fn pairs(
         let Some(logs_b) = b.get(&question) else { continue };
         let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else { continue };
         let estimate = ratio(&side_a, &side_b, CONFIDENCE).ok();
-        let asked = &questions[question];
+        let question_asked = &questions[question];
         let cell = ComparedCell {
-            cell: asked.cell.clone(),
-            experiment: asked.experiment.clone(),
-            parameters: asked.parameters.clone(),
-            phase: asked.phase.clone(),
-            unit: asked.unit.clone(),
+            cell: question_asked.cell.clone(),
+            experiment: question_asked.experiment.clone(),
+            parameters: question_asked.parameters.clone(),
+            phase: question_asked.phase.clone(),
+            unit: question_asked.unit.clone(),
             a: cost(&side_a, logs_a),
             b: cost(&side_b, logs_b),
             ratio: (side_b.log - side_a.log).exp(),
@@ -188,7 +188,7 @@ pub(crate) fn pairs(
     for (at, holds) in hold_among_all(estimates.iter().map(|(_, e)| (*e, margin)).collect()).into_iter().enumerate() {
         let Some(cell) = cells.get_mut(&estimates[at].0) else { continue };
         cell.holds_among_all = holds;
-        cell.gate = slower.as_ref().map(|words| words[at]);
+        cell.gate = slower.as_ref().map(|slower| slower[at]);
     }
     cells
 }

@@ -445,9 +445,9 @@ impl Experiment {
 }
 
 /// Tells whether two words are one value: `1MiB` and `1048576` are.
-fn same_value(one: &str, other: &str) -> bool {
+fn same_value(value: &str, other: &str) -> bool {
     let size = |word: &str| sizes::parse_size(word).ok();
-    one == other || size(one).is_some_and(|bytes| Some(bytes) == size(other))
+    value == other || size(value).is_some_and(|bytes| Some(bytes) == size(other))
 }
 
 /// Choice among a parameter's lists.

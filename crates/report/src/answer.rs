@@ -64,8 +64,8 @@ fn ordinary(
         }
         Recommendation::Depends { .. } => {
             let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
-            let found = experiment.and_then(|e| clauses(summary, e, group, name));
-            return found.map_or_else(String::new, |(method, clauses)| {
+            let known = experiment.and_then(|e| clauses(summary, e, group, name));
+            return known.map_or_else(String::new, |(method, clauses)| {
                 format!("→ it depends: {method} is {}", clauses.join("; "))
             });
         }

@@ -19,15 +19,15 @@ pub(crate) fn clauses(
     };
     let first = group.conditions.first()?;
     let method = cell.map_or_else(|| summary.cells[first.cell].method.clone(), name);
-    let own = cell.and_then(|cell| {
+    let own_clause = cell.and_then(|cell| {
         let when = first.when.keys().filter_map(|key| Some((key.clone(), group.parameters.get(key)?.clone())));
-        let found = group.comparison(cell, experiment.headline())?;
-        Some(clause(found.said(), found.ratio.as_ref(), &experiment.clause(&when.collect())))
+        let comparison = group.comparison(cell, experiment.headline())?;
+        Some(clause(comparison.overall(), comparison.ratio.as_ref(), &experiment.clause(&when.collect())))
     });
     let mut others: Vec<_> = group.conditions.iter().collect();
     others.sort_by_key(|c| (rank(c.verdict), c.group));
     let others = others.into_iter().map(|c| clause(c.verdict, c.ratio.as_ref(), &experiment.clause(&c.when)));
-    Some((method, own.into_iter().chain(others).collect()))
+    Some((method, own_clause.into_iter().chain(others).collect()))
 }
 
 fn rank(verdict: Verdict) -> u8 {

@@ -14,7 +14,7 @@ fn run(factor: f64) -> Run {
     for launch in summary.cells.iter_mut().flat_map(|cell| &mut cell.per_launch) {
         launch.wall_ns.values_mut().for_each(|ns| *ns *= factor);
     }
-    Run::of(&summary, &Environment::default(), &[].into(), None).unwrap()
+    Run::read(&summary, &Environment::default(), &[].into(), None).unwrap()
 }
 
 fn compared(by: f64, runs: usize) -> Compared {

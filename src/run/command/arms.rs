@@ -18,7 +18,7 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
     let mut arms = Vec::new();
     if settings.is_empty() {
         for line in commands {
-            let command = words(line)?;
+            let command = command_words(line)?;
             if let Err(error) = runnable(&command[0]) {
                 bail!(
                     "{error}; without --with each word behind -- is a whole command (quote it), or name a setting by --with"
@@ -43,7 +43,8 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
 pub fn subject(commands: &[String]) -> Result<(String, Vec<String>)> {
     let Some(first) = commands.first() else { bail!("nothing to run; write the command behind --") };
     let whole = commands.len() == 1 && first.contains(char::is_whitespace);
-    let (shown, command) = if whole { (first.clone(), words(first)?) } else { (commands.join(" "), commands.to_vec()) };
+    let (shown, command) =
+        if whole { (first.clone(), command_words(first)?) } else { (commands.join(" "), commands.to_vec()) };
     runnable(&command[0])?;
     Ok((shown, command))
 }
@@ -64,27 +65,27 @@ pub fn plain(name: &str, role: ArmRole, shown: &str, command: Vec<String>) -> Ar
 }
 
 /// The words of a line; by the shell only where it has something that only a shell understands.
-fn words(line: &str) -> Result<Vec<String>> {
+fn command_words(line: &str) -> Result<Vec<String>> {
     let needs_shell = line.contains(|c| "|&;<>()$`*?[]{}~#!\n\\".contains(c))
         || line.split_whitespace().next().is_some_and(|first| first.contains('='));
-    let words =
+    let command =
         if needs_shell { vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()] } else { split_words(line)? };
-    if words.is_empty() {
+    if command.is_empty() {
         bail!("an empty command cannot be tried");
     }
-    Ok(words)
+    Ok(command)
 }
 
 /// Tells whether there is such a program: by its path, or below one of the folders of `PATH`.
 fn runnable(program: &str) -> Result<()> {
     let may_run = |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
-    let found = if program.contains('/') {
+    let is_there = if program.contains('/') {
         may_run(Path::new(program))
     } else {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| may_run(&folder.join(program)))
     };
-    if !found {
+    if !is_there {
         bail!("there is no program {program:?} that may be run");
     }
     Ok(())

@@ -25,11 +25,11 @@ pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {
 ///
 /// # Errors
 /// It is of another kind or command, damaged, or in use.
-pub fn resume(name: &str, below: &Path, asked: &CommandPlan) -> Result<(KeptCommand, File)> {
+pub fn resume(name: &str, below: &Path, request: &CommandPlan) -> Result<(KeptCommand, File)> {
     let folder = RunFolder::open(name, below)?.mine()?;
     let kind = folder.kind()?;
-    if kind != asked.kind {
-        bail!("there is no {} {name:?}: it is a {}", asked.kind.word(), kind.word());
+    if kind != request.kind {
+        bail!("there is no {} {name:?}: it is a {}", request.kind.word(), kind.word());
     }
     let lock = lock(&folder)?;
     let mut kept: KeptCommand = folder.whole(schema_of(kind))?;
@@ -38,16 +38,16 @@ pub fn resume(name: &str, below: &Path, asked: &CommandPlan) -> Result<(KeptComm
     }
     let plan = &kept.plan;
     let same = [
-        ("command, setting or environment", plan.arms == asked.arms),
-        ("current folder", plan.directory == asked.directory),
-        ("--prepare", plan.prepare == asked.prepare),
-        ("--evict", plan.evict == asked.evict),
-        ("--input", plan.input == asked.input),
+        ("command, setting or environment", plan.arms == request.arms),
+        ("current folder", plan.directory == request.directory),
+        ("--prepare", plan.prepare == request.prepare),
+        ("--evict", plan.evict == request.evict),
+        ("--input", plan.input == request.input),
     ];
     if let Some((other, _)) = same.iter().find(|(_, same)| !same) {
         bail!("{name} was begun with another {other}; repeat the words of its first call");
     }
-    kept.plan.budget_s = asked.budget_s.or(kept.plan.budget_s);
+    kept.plan.budget_s = request.budget_s.or(kept.plan.budget_s);
     Ok((kept, lock))
 }
 

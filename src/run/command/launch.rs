@@ -98,14 +98,14 @@ fn start(
 ) -> Result<(CommandCost, String)> {
     let limit_ms = (plan.time_limit_s * 1e3).ceil().to_string();
     let parent = std::process::id().to_string();
-    let mut words: Vec<OsString> = vec![worker::helper()?.into(), "try".into()];
-    words.extend(["--parent", &parent, "--limit-ms", &limit_ms, "--directory"].map(OsString::from));
-    words.push(plan.directory.clone().into());
-    words.extend(options.into_iter().chain(["--".into()]).chain(command.iter().map(OsString::from)));
+    let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "try".into()];
+    command_line.extend(["--parent", &parent, "--limit-ms", &limit_ms, "--directory"].map(OsString::from));
+    command_line.push(plan.directory.clone().into());
+    command_line.extend(options.into_iter().chain(["--".into()]).chain(command.iter().map(OsString::from)));
     let _adopting = Adopting::begin();
     // The helper ends the command at its time limit; a helper that does not is ended too.
     let limit = TimeLimit::Strict(duration(plan.time_limit_s) + GRACE);
-    let ended = run_worker(&words, "", limit, scratch, signals)?;
+    let ended = run_worker(&command_line, "", limit, scratch, signals)?;
     match ended.end {
         End::Stopped => Ok((CommandCost { end: CommandEnd::Stopped, ..CommandCost::default() }, ended.messages)),
         End::Exit(0) => {

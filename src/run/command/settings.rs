@@ -18,24 +18,24 @@ pub fn all() -> Result<Vec<Setting>> {
 }
 
 /// The settings of `--with`: names and files by commas, or one `env:NAME=VALUE` or `args:WORDS`, in which a comma is a comma.
-pub fn of_words(words: &[String]) -> Result<Vec<Setting>> {
+pub fn of_words(names: &[String]) -> Result<Vec<Setting>> {
     let carried = all()?;
-    let mut found: Vec<Setting> = Vec::new();
-    for word in words {
+    let mut settings: Vec<Setting> = Vec::new();
+    for word in names {
         let alone = word.starts_with("env:") || word.starts_with("args:");
         let parts: Vec<&str> = if alone { vec![word] } else { word.split(',').collect() };
         for part in parts {
-            let setting = one(part.trim_matches(|c: char| !alone && c.is_whitespace()), &carried)?;
-            if found.iter().any(|s| s.name == setting.name) {
+            let setting = setting(part.trim_matches(|c: char| !alone && c.is_whitespace()), &carried)?;
+            if settings.iter().any(|s| s.name == setting.name) {
                 bail!("--with names {} twice", setting.name);
             }
-            found.push(setting);
+            settings.push(setting);
         }
     }
-    Ok(found)
+    Ok(settings)
 }
 
-fn one(word: &str, carried: &[Setting]) -> Result<Setting> {
+fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
     if let Some(text) = word.strip_prefix("env:") {
         return Setting::variable(text);
     }

@@ -105,7 +105,7 @@ pub(super) fn blank() -> Case {
 /// Applies the run's own verdict on the group.
 fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &GroupSummary) {
     let is_faster = |cell: usize| {
-        group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.said(), Verdict::Faster { .. }))
+        group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.overall(), Verdict::Faster { .. }))
     };
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
@@ -215,10 +215,10 @@ fn conditions<'a>(request: &AdviceRequest, first: &mut Case, also: impl Iterator
 }
 
 /// Tells whether two cases advise what is shown to be worse in the other one.
-pub(super) fn contradicts(one: &Case, other: &Case) -> bool {
+pub(super) fn contradicts(case: &Case, other: &Case) -> bool {
     let is_near = |case: &Case, way: &String| case.within.contains(way) || case.unsettled.iter().any(|(w, _)| w == way);
-    let both = one.way.as_ref().zip(other.way.as_ref());
-    both.is_some_and(|(a, b)| a != b && !is_near(one, b) && !is_near(other, a))
+    let both = case.way.as_ref().zip(other.way.as_ref());
+    both.is_some_and(|(a, b)| a != b && !is_near(case, b) && !is_near(other, a))
 }
 
 /// The whole answer. `cases` are the settings of the other cases; `made` are the runs that were made for it.

@@ -19,8 +19,8 @@ pub(super) fn failure(plan: &CommandPlan, launches: &[CommandLaunch], arm: usize
     // A traced launch of a profile may be refused what the command may do otherwise, such as another user's rights.
     let counts = |launch: &&CommandLaunch| plan.kind != Kind::Profile || launch.mode != LaunchMode::Traced;
     let ends = |arm: usize| {
-        let own = launches.iter().filter(move |launch| launch.arm == arm).filter(counts);
-        own.filter_map(|launch| Some((launch, launch.cost.as_ref()?)))
+        let counted = launches.iter().filter(move |launch| launch.arm == arm).filter(counts);
+        counted.filter_map(|launch| Some((launch, launch.cost.as_ref()?)))
     };
     let reason = |text: String, launch: &CommandLaunch| match launch.messages.trim().lines().last() {
         Some(line) => Some(format!("{text}: {}", line.trim())),
@@ -90,8 +90,8 @@ fn signal_name(number: i32) -> &'static str {
 }
 
 /// Digests of the output of launches.
-fn outputs(launches: &[CommandLaunch], of: impl Fn(usize) -> bool) -> BTreeSet<(u64, &str)> {
-    let costs = launches.iter().filter(|launch| of(launch.arm)).filter_map(|launch| launch.cost.as_ref());
+fn outputs(launches: &[CommandLaunch], is_wanted: impl Fn(usize) -> bool) -> BTreeSet<(u64, &str)> {
+    let costs = launches.iter().filter(|launch| is_wanted(launch.arm)).filter_map(|launch| launch.cost.as_ref());
     let finished = costs.filter(|cost| cost.end == CommandEnd::Exit);
     finished.map(|cost| (cost.output_bytes, cost.output_hash.as_str())).collect()
 }

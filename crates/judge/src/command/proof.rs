@@ -22,34 +22,34 @@ pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faul
         index.and_then(|i| seen(runs, i)).map_or(0, |s| s.huge_bytes)
     };
     let usual_huge = usual(ArmRole::Baseline).max(usual(ArmRole::Again));
-    let mut words = Vec::new();
+    let mut seen = Vec::new();
     let mut effect = true;
     if let Some(library) = &subject.preloaded {
         let (mapped, all) = (own.mapped.first().copied().unwrap_or(0), own.processes);
         // What Pagewise preloads itself is one way of several to huge pages; a library that was asked for must be there.
         effect &= mapped > 0 || setting.advise_mappings;
-        words.push(format!("{} mapped in {mapped} of {all} processes", short(library)));
+        seen.push(format!("{} mapped in {mapped} of {all} processes", short(library)));
     }
     let mut any = setting.proof.is_empty();
     for proof in &setting.proof {
-        let (holds, said) = one(*proof, subject, own, usual_huge, faults);
+        let (holds, said) = prove(*proof, subject, own, usual_huge, faults);
         any |= holds;
-        words.push(said);
+        seen.push(said);
     }
-    let asked = !setting.proof.is_empty() || subject.preloaded.is_some();
-    ProofSummary { took_effect: asked.then_some(effect && any), seen: words }
+    let is_proven = !setting.proof.is_empty() || subject.preloaded.is_some();
+    ProofSummary { took_effect: is_proven.then_some(effect && any), seen: seen }
 }
 
 fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn one(proof: Proof, arm: &Arm, own: &Observed, usual_huge: u64, faults: Option<&Estimate>) -> (bool, String) {
+fn prove(proof: Proof, arm: &Arm, observed: &Observed, usual_huge: u64, faults: Option<&Estimate>) -> (bool, String) {
     match proof {
         Proof::Huge => {
             let mib = |bytes: u64| bytes >> 20;
-            let words = format!("{} MiB in huge pages ({} without)", mib(own.huge_bytes), mib(usual_huge));
-            (own.huge_bytes >= usual_huge + HUGE, words)
+            let text = format!("{} MiB in huge pages ({} without)", mib(observed.huge_bytes), mib(usual_huge));
+            (observed.huge_bytes >= usual_huge + HUGE, text)
         }
         Proof::Faults | Proof::FewerFaults => match faults {
             Some(f) => {
@@ -60,17 +60,17 @@ fn one(proof: Proof, arm: &Arm, own: &Observed, usual_huge: u64, faults: Option<
             None => (false, "too few runs to see whether page faults moved".to_owned()),
         },
         Proof::ThpDisabled => {
-            let words = format!("huge pages off in {} of {} processes", own.thp_disabled, own.processes);
-            (own.thp_disabled > 0 && own.thp_disabled == own.processes, words)
+            let text = format!("huge pages off in {} of {} processes", observed.thp_disabled, observed.processes);
+            (observed.thp_disabled > 0 && observed.thp_disabled == observed.processes, text)
         }
         Proof::Cpus => {
-            let asked = arm.cpus.as_deref().unwrap_or_default();
-            (own.cpus == asked, format!("processors {}, {asked} were asked for", own.cpus))
+            let wanted = arm.cpus.as_deref().unwrap_or_default();
+            (observed.cpus == wanted, format!("processors {}, {wanted} were asked for", observed.cpus))
         }
         Proof::Environment => {
-            let everywhere = !own.expected.is_empty() && own.expected.iter().all(|n| *n > 0);
-            let most = own.expected.iter().min().copied().unwrap_or(0);
-            (everywhere, format!("in the environment of {most} of {} processes", own.processes))
+            let everywhere = !observed.expected.is_empty() && observed.expected.iter().all(|n| *n > 0);
+            let most = observed.expected.iter().min().copied().unwrap_or(0);
+            (everywhere, format!("in the environment of {most} of {} processes", observed.processes))
         }
     }
 }

@@ -69,18 +69,18 @@ pub(super) struct Node<'a> {
 /// The nodes in the order of their names. Machines made from one image may share their machine-id, and machines in
 /// different places their name, so a node is known by both.
 pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
-    let mut found: BTreeMap<(&str, &str), Vec<&NodeRun>> = BTreeMap::new();
+    let mut by_name: BTreeMap<(&str, &str), Vec<&NodeRun>> = BTreeMap::new();
     for run in &gathered.runs {
-        found.entry((&run.name, &run.machine)).or_default().push(run);
+        by_name.entry((&run.name, &run.machine)).or_default().push(run);
     }
     let mut named: HashMap<&str, usize> = HashMap::new();
-    found.keys().for_each(|(name, _)| *named.entry(name).or_default() += 1);
+    by_name.keys().for_each(|(name, _)| *named.entry(name).or_default() += 1);
     let called = |name: &str, machine: &str| match named[name] {
         1 => name.to_owned(),
         _ => format!("{name}#{}", machine.chars().take(8).collect::<String>()),
     };
     let mut nodes = Vec::new();
-    for ((name, machine), runs) in found {
+    for ((name, machine), runs) in by_name {
         let cells = by_question(runs.iter().map(|run| &run.cells));
         nodes.push(Node { name: called(name, machine), runs, cells });
     }

@@ -64,26 +64,27 @@ pub(super) struct Kind {
 
 impl Kind {
     /// Its facts in words, with its memory.
-    pub fn words(&self) -> BTreeMap<String, String> {
-        let mut words = self.known_by.facts.clone();
+    pub fn facts(&self) -> BTreeMap<String, String> {
+        let mut facts = self.known_by.facts.clone();
         if let Some(bytes) = self.known_by.memory_bytes {
-            words.insert("memory".to_owned(), size(bytes));
+            facts.insert("memory".to_owned(), size(bytes));
         }
-        words
+        facts
     }
 }
 
 /// The kinds, that with the most nodes first. A node whose runs disagree counts by its latest.
 pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<Kind> {
-    let asked = |name: &str| by.iter().any(|word| word == name);
+    let is_asked = |name: &str| by.iter().any(|word| word == name);
     let mut like: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
     for (index, known) in known.iter().enumerate() {
-        let facts = known.facts.iter().filter(|(name, _)| asked(name)).map(|(n, f)| (n.clone(), f.clone())).collect();
+        let facts =
+            known.facts.iter().filter(|(name, _)| is_asked(name)).map(|(n, f)| (n.clone(), f.clone())).collect();
         like.entry(facts).or_default().push(index);
     }
     let mut kinds = Vec::new();
     for (facts, mut nodes) in like {
-        if !asked("memory") {
+        if !is_asked("memory") {
             kinds.push(Kind { name: String::new(), known_by: KindFacts { facts, memory_bytes: None }, nodes });
             continue;
         }

@@ -48,22 +48,22 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
         let Kind { known_by, .. } = kind;
         learnt.push(CriteriaKind { known_by, nodes: count, cells });
     }
-    let asked: Vec<&CellCriterion> = learnt.iter().flat_map(|kind| &kind.cells).collect();
-    let what: BTreeSet<String> = asked.iter().map(|c| c.cell.clone()).collect();
+    let criteria: Vec<&CellCriterion> = learnt.iter().flat_map(|kind| &kind.cells).collect();
+    let what: BTreeSet<String> = criteria.iter().map(|c| c.cell.clone()).collect();
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (key, value) in asked.iter().flat_map(|c| &c.parameters) {
+    for (key, value) in criteria.iter().flat_map(|c| &c.parameters) {
         values.entry(key).or_default().insert(value);
     }
     let set = values.into_iter().map(|(key, all)| format!("{key}={}", all.into_iter().collect::<Vec<_>>().join(",")));
     Criteria { schema: CRITERIA_SCHEMA, what: what.into_iter().collect(), set: set.collect(), kinds: learnt }
 }
 
-fn criterion(asked: &Question, places: &[Place], margin: f64) -> Option<CellCriterion> {
+fn criterion(question: &Question, places: &[Place], margin: f64) -> Option<CellCriterion> {
     let status = commonest(places)?.0;
     let limits = (status == Status::Ok).then(|| limits(places, margin)).flatten();
     Some(CellCriterion {
-        cell: asked.cell.clone(),
-        parameters: asked.parameters.clone(),
+        cell: question.cell.clone(),
+        parameters: question.parameters.clone(),
         status,
         per_unit_ns: limits.map(|(middle, _)| middle.exp()),
         low_ns: limits.map(|(middle, half)| (middle - half).exp()),
@@ -94,13 +94,13 @@ pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked
     let mut missed = Vec::new();
     for criterion in &kind.cells {
         let named = || format!("{} {}", criterion.cell, parameter_words(&criterion.parameters, None)).trim().to_owned();
-        let found = run.cells.iter().find(|cell| {
-            let asked = &gathered.questions.all[cell.question];
-            asked.cell == criterion.cell && asked.parameters == criterion.parameters
+        let cell = run.cells.iter().find(|cell| {
+            let question = &gathered.questions.all[cell.question];
+            question.cell == criterion.cell && question.parameters == criterion.parameters
         });
-        let Some(cell) = found.filter(|c| c.status == criterion.status) else {
-            let reason = found.map_or_else(|| "it was not measured".to_owned(), |c| c.reason.clone());
-            missed.push(Missed::Outcome { cell: named(), status: found.map(|c| c.status), reason });
+        let Some(cell) = cell.filter(|c| c.status == criterion.status) else {
+            let reason = cell.map_or_else(|| "it was not measured".to_owned(), |c| c.reason.clone());
+            missed.push(Missed::Outcome { cell: named(), status: cell.map(|c| c.status), reason });
             continue;
         };
         if !criterion.throttled && !cell.throttled.is_empty() {

@@ -31,16 +31,16 @@ pub(super) fn kind(
 ) -> record::fleet::Kind {
     record::fleet::Kind {
         name: kind.name.clone(),
-        facts: kind.words(),
+        facts: kind.facts(),
         nodes: kind.nodes.iter().map(|&n| nodes[n].name.clone()).collect(),
         too_few: kind.nodes.len() < LEAST,
-        differences: unlike(&first.words(), &kind.words()),
+        differences: unlike(&first.facts(), &kind.facts()),
         cells: table.iter().filter_map(|(&q, places)| cell(&gathered.questions.all[q], places)).collect(),
         methods: methods(&gathered.questions.all, table, is_usual, margin),
     }
 }
 
-fn cell(asked: &Question, places: &[Place]) -> Option<KindCell> {
+fn cell(question: &Question, places: &[Place]) -> Option<KindCell> {
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
     places.iter().for_each(|place| *outcomes.entry(place.worst.status.word().to_owned()).or_default() += 1);
     let mut logs = figures(places).0;
@@ -49,11 +49,11 @@ fn cell(asked: &Question, places: &[Place]) -> Option<KindCell> {
     let mut at = |p: f64| quantile(&mut logs, p);
     let between = at(0.75)? - at(0.25)?;
     Some(KindCell {
-        cell: asked.cell.clone(),
-        experiment: asked.experiment.clone(),
-        parameters: asked.parameters.clone(),
-        phase: asked.phase.clone(),
-        unit: asked.unit.clone(),
+        cell: question.cell.clone(),
+        experiment: question.experiment.clone(),
+        parameters: question.parameters.clone(),
+        phase: question.phase.clone(),
+        unit: question.unit.clone(),
         nodes,
         per_unit_ns: at(0.5)?.exp(),
         low_ns: at(0.05)?.exp(),
@@ -70,20 +70,22 @@ fn methods(questions: &[Question], table: &Table, is_usual: &impl Fn(usize) -> b
         let places = table.get(&question).into_iter().flatten().filter(|place| is_usual(place.node));
         places.filter_map(|place| Some((place.node, place.side?.log))).collect()
     };
-    let mut found = Vec::new();
+    let mut methods = Vec::new();
     let mut estimates = Vec::new();
     for &question in table.keys() {
-        let asked = &questions[question];
-        let Some(baseline) = asked.baseline.filter(|b| asked.advised && *b != question) else { continue };
+        let question_asked = &questions[question];
+        let Some(baseline) = question_asked.baseline.filter(|b| question_asked.advised && *b != question) else {
+            continue;
+        };
         let base = logs(baseline);
         let logs: Vec<f64> = logs(question).iter().filter_map(|(node, log)| Some(log - base.get(node)?)).collect();
         let Some((mean, deviation)) = mean_and_deviation(&logs).filter(|_| logs.len() >= LEAST_RUNS) else { continue };
         let error = (deviation / (logs.len() as f64).sqrt()).max(1e-9);
         let estimate = stats::estimate::Estimate::of_log(mean, error, (logs.len() - 1) as f64, logs.len(), CONFIDENCE);
         let Ok(estimate) = estimate else { continue };
-        found.push(KindMethod {
-            cell: asked.cell.clone(),
-            parameters: asked.parameters.clone(),
+        methods.push(KindMethod {
+            cell: question_asked.cell.clone(),
+            parameters: question_asked.parameters.clone(),
             baseline: questions[baseline].cell.clone(),
             ratio: shown(&estimate),
             verdict: Verdict::from_interval(estimate.low, estimate.high, margin),
@@ -91,10 +93,10 @@ fn methods(questions: &[Question], table: &Table, is_usual: &impl Fn(usize) -> b
         });
         estimates.push((estimate, margin));
     }
-    for (method, holds) in found.iter_mut().zip(hold_among_all(estimates)) {
+    for (method, holds) in methods.iter_mut().zip(hold_among_all(estimates)) {
         method.holds_among_all = holds;
     }
-    found
+    methods
 }
 
 /// The first kind against each other kind that has enough nodes.
@@ -113,12 +115,12 @@ pub(super) fn compared(
         table.iter().map(|(&question, places)| (question, usual(places))).collect()
     };
     let others = (1..kinds.len()).filter(|&at| kinds[at].nodes.len() >= LEAST_RUNS);
-    let of = |at: usize| {
+    let comparison = |at: usize| {
         let cells = pairs(&gathered.questions.all, &costs(&tables[0]), &costs(&tables[at]), margin, None);
         let mut cells: Vec<ComparedCell> = cells.into_values().filter(|cell| cell.estimate.is_some()).collect();
         // A figure for each of ten thousand nodes in each cell would be a page that nobody opens.
         cells.iter_mut().flat_map(|cell| [&mut cell.a, &mut cell.b]).for_each(|side| side.per_run_ns.clear());
         KindsCompared { a: kinds[0].name.clone(), b: kinds[at].name.clone(), cells }
     };
-    others.map(of).filter(|compared| !compared.cells.is_empty()).collect()
+    others.map(comparison).filter(|compared| !compared.cells.is_empty()).collect()
 }

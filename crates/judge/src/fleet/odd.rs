@@ -21,7 +21,7 @@ type Found = (usize, Finding, bool);
 /// The odd nodes, the furthest first.
 pub(super) fn odd(gathered: &Gathered, nodes: &[Node], kinds: &[Kind], tables: &[Table], margin: f64) -> Vec<OddNode> {
     let questions = &gathered.questions.all;
-    let mut found: BTreeMap<(usize, usize), Vec<(Finding, bool)>> = BTreeMap::new();
+    let mut by_node: BTreeMap<(usize, usize), Vec<(Finding, bool)>> = BTreeMap::new();
     let mut all = costs(questions, tables, margin);
     for (kind, table) in tables.iter().enumerate() {
         for (&question, places) in table.iter().filter(|(_, places)| places.len() >= LEAST) {
@@ -31,22 +31,22 @@ pub(super) fn odd(gathered: &Gathered, nodes: &[Node], kinds: &[Kind], tables: &
         }
     }
     for (kind, (node, finding, each)) in all {
-        found.entry((node, kind)).or_default().push((finding, each));
+        by_node.entry((node, kind)).or_default().push((finding, each));
     }
     let mut all: Vec<OddNode> =
-        found.into_iter().map(|((node, kind), f)| odd_node(&nodes[node], &kinds[kind], f)).collect();
+        by_node.into_iter().map(|((node, kind), f)| odd_node(&nodes[node], &kinds[kind], f)).collect();
     all.sort_by(|a, b| size(&b.findings[0]).total_cmp(&size(&a.findings[0])));
     all
 }
 
-fn odd_node(node: &Node, kind: &Kind, mut found: Vec<(Finding, bool)>) -> OddNode {
-    found.sort_by(|a, b| size(&b.0).total_cmp(&size(&a.0)));
+fn odd_node(node: &Node, kind: &Kind, mut findings: Vec<(Finding, bool)>) -> OddNode {
+    findings.sort_by(|a, b| size(&b.0).total_cmp(&size(&a.0)));
     OddNode {
         node: node.name.clone(),
         kind: kind.name.clone(),
         folders: node.runs.iter().map(|run| run.folder.clone()).collect(),
-        confirmed: (node.runs.len() > 1).then(|| found.iter().any(|(_, each)| *each)),
-        findings: found.into_iter().map(|(finding, _)| finding).collect(),
+        confirmed: (node.runs.len() > 1).then(|| findings.iter().any(|(_, each)| *each)),
+        findings: findings.into_iter().map(|(finding, _)| finding).collect(),
         facts: Vec::new(),
     }
 }
@@ -72,13 +72,13 @@ fn costs(questions: &[Question], tables: &[Table], margin: f64) -> Vec<(usize, F
         }
     }
     let p = benjamini_hochberg(&tests.iter().map(|(.., apart)| apart.p).collect::<Vec<_>>());
-    let found = tests.iter().zip(p).filter(|(_, p)| *p <= MOST_WRONG);
-    found
+    let significant = tests.iter().zip(p).filter(|(_, p)| *p <= MOST_WRONG);
+    significant
         .map(|(&(kind, question, place, apart), p)| {
-            let asked = &questions[question];
+            let question_asked = &questions[question];
             let finding = Finding::Cost {
-                cell: asked.cell.clone(),
-                parameters: asked.parameters.clone(),
+                cell: question_asked.cell.clone(),
+                parameters: question_asked.parameters.clone(),
                 ratio: apart.by.exp(),
                 spread: apart.spread.exp_m1(),
                 p,
@@ -99,17 +99,17 @@ fn each_run_says_so(place: &Place, apart: Apart, margin: f64) -> bool {
 }
 
 /// Nodes on which a cell came to another end than on most others.
-fn outcomes(asked: &Question, places: &[Place]) -> Vec<Found> {
+fn outcomes(question: &Question, places: &[Place]) -> Vec<Found> {
     let Some((common, count)) = commonest(places) else { return Vec::new() };
     // What one node is told by is how the others ended, so it does not count among these.
     if (count as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
     let unlike = places.iter().filter(|place| place.worst.status != common);
-    let of = |place: &Place| {
+    let outcome = |place: &Place| {
         let finding = Finding::Outcome {
-            cell: asked.cell.clone(),
-            parameters: asked.parameters.clone(),
+            cell: question.cell.clone(),
+            parameters: question.parameters.clone(),
             status: place.worst.status,
             reason: place.worst.reason.clone(),
             others: common,
@@ -117,7 +117,7 @@ fn outcomes(asked: &Question, places: &[Place]) -> Vec<Found> {
         };
         (place.node, finding, place.cells.iter().all(|cell| cell.status == place.worst.status))
     };
-    unlike.map(of).collect()
+    unlike.map(outcome).collect()
 }
 
 /// The outcome of most nodes, with their number.
@@ -129,20 +129,20 @@ pub(super) fn commonest(places: &[Place]) -> Option<(Status, usize)> {
 
 /// Nodes on which a CPU quota kept a cell waiting, where on most others none did. It needs no distance from others' costs:
 /// the kernel counted it.
-fn throttled(asked: &Question, places: &[Place]) -> Vec<Found> {
+fn throttled(question: &Question, places: &[Place]) -> Vec<Found> {
     let (held, free): (Vec<_>, Vec<_>) = places.iter().partition(|place| place.is_throttled());
     if (free.len() as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
-    let of = |place: &Place| {
+    let outcome = |place: &Place| {
         let seen = place.cells.iter().rfind(|cell| !cell.throttled.is_empty());
         let finding = Finding::Throttled {
-            cell: asked.cell.clone(),
-            parameters: asked.parameters.clone(),
+            cell: question.cell.clone(),
+            parameters: question.parameters.clone(),
             seen: seen.map_or_else(String::new, |cell| cell.throttled.clone()),
             nodes: free.len(),
         };
         (place.node, finding, place.cells.iter().all(|cell| !cell.throttled.is_empty()))
     };
-    held.into_iter().map(of).collect()
+    held.into_iter().map(outcome).collect()
 }

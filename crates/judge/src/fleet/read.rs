@@ -65,7 +65,7 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, Measured), (Fault, anyhow:
     }
     let host = &environment.identity;
     let known = host.node.clone().or_else(|| host.name.clone()).or_else(|| host.machine.clone());
-    let measured = Measured::of(&summary).map_err(damaged)?;
+    let measured = Measured::read(&summary).map_err(damaged)?;
     let run = NodeRun {
         folder: String::new(),
         known_by: facts(&environment, &summary.version),
@@ -97,9 +97,9 @@ pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
             let run = super::gathered::nodes(gathered).into_iter().find(|n| n.name == *name)?.runs[0];
             environment(&run.folder)
         });
-        let own = node.folders.last().and_then(|folder| environment(folder));
-        let Some((ordinary, own)) = ordinary.as_ref().zip(own) else { continue };
-        let differ = machines::differences(ordinary, &own).into_iter();
+        let node_facts = node.folders.last().and_then(|folder| environment(folder));
+        let Some((ordinary, node_facts)) = ordinary.as_ref().zip(node_facts) else { continue };
+        let differ = machines::differences(ordinary, &node_facts).into_iter();
         node.facts = differ.filter(|d| d.matters && !d.field.starts_with("identity.")).collect();
     }
 }

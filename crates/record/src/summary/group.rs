@@ -167,7 +167,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// The verdict that may be said: the interval's, if it holds among all.
-    pub fn said(&self) -> Verdict {
+    pub fn overall(&self) -> Verdict {
         if self.holds_among_all { self.verdict } else { Verdict::NotSettled }
     }
 }

@@ -59,16 +59,16 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
 }
 
 fn memory(counts: &EventCounts) -> String {
-    let mut words = format!("Memory: {} resident at most", about_size(counts.max_rss_bytes));
+    let mut sentence = format!("Memory: {} resident at most", about_size(counts.max_rss_bytes));
     if counts.end_rss_bytes > 0.0 {
-        words += &format!(
+        sentence += &format!(
             "; at the end {}, of it {} in base pages and {} in huge pages without a file",
             about_size(counts.end_rss_bytes),
             about_size(counts.end_base_bytes),
             about_size(counts.end_huge_bytes)
         );
     }
-    words + "."
+    sentence + "."
 }
 
 fn kind_words(kind: MemoryEvent) -> &'static str {
@@ -126,14 +126,14 @@ fn table(prices: &[Price]) -> Option<Block> {
     (!prices.is_empty()).then(|| Block::Table(Table::new(caption, columns, prices.iter().take(ROWS).map(row))))
 }
 
-fn line(what: &str, of: &CostLine, summary: &ProfileSummary) -> String {
+fn line(what: &str, line: &CostLine, summary: &ProfileSummary) -> String {
     let cpu = summary.cpu_s.map_or_else(String::new, |cpu| format!(" of {} CPU", seconds(cpu.value)));
     format!(
         "{what} cost this program about {}{cpu} ({} %, {}–{}).",
-        seconds(of.seconds.value),
-        percent(of.share.value),
-        percent(of.share.low),
-        percent(of.share.high)
+        seconds(line.seconds.value),
+        percent(line.share.value),
+        percent(line.share.low),
+        percent(line.share.high)
     )
 }
 
@@ -149,10 +149,12 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
     ];
     let mut sentences: Vec<String> = lines
         .iter()
-        .filter_map(|(what, of)| of.as_ref().filter(|of| of.share.high >= LEAST).map(|of| line(what, of, summary)))
+        .filter_map(|(what, cost)| {
+            cost.as_ref().filter(|cost| cost.share.high >= LEAST).map(|cost| line(what, cost, summary))
+        })
         .collect();
-    if let Some(of) = &summary.consistency {
-        sentences.push(agreement(of, summary));
+    if let Some(cost) = &summary.consistency {
+        sentences.push(agreement(cost, summary));
     }
     if let Some(over) = &summary.overhead {
         sentences.push(format!(
@@ -165,11 +167,11 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
     sentences
 }
 
-fn agreement(of: &Consistency, summary: &ProfileSummary) -> String {
-    let Amount { value, low, high } = of.explained;
+fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {
+    let Amount { value, low, high } = consistency.explained;
     let kernel = summary.kernel_s.map_or_else(String::new, |k| format!(" of {}", seconds(k.value)));
     let limits = format!("{} %, {}–{}", percent(value), percent(low), percent(high));
-    if of.holds {
+    if consistency.holds {
         format!("Consistent: together they explain {limits} of its own kernel time{kernel}.")
     } else {
         format!(
@@ -184,10 +186,10 @@ fn gained(value: f64) -> String {
 
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
-    for one in &summary.candidates {
-        let Amount { value, low, high } = one.kernel_s;
-        let pages = if one.huge_pages >= 1.0 {
-            format!(", {} huge pages instead", count(one.huge_pages))
+    for candidate in &summary.candidates {
+        let Amount { value, low, high } = candidate.kernel_s;
+        let pages = if candidate.huge_pages >= 1.0 {
+            format!(", {} huge pages instead", count(candidate.huge_pages))
         } else {
             String::new()
         };
@@ -198,7 +200,11 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
         } else {
             format!("cost about {} of kernel time ({} to {})", seconds(-value), seconds(-high), seconds(-low))
         };
-        sentences.push(format!("{} would {what}: {} faults fewer{pages}.", one.setting, count(one.faults_saved)));
+        sentences.push(format!(
+            "{} would {what}: {} faults fewer{pages}.",
+            candidate.setting,
+            count(candidate.faults_saved)
+        ));
     }
     if summary.by_kind && summary.candidates.is_empty() && summary.faults.is_some() {
         sentences.push("No setting is predicted to move its kernel time by 0.3 % of its CPU time.".to_owned());

@@ -82,12 +82,12 @@ fn table(summary: &TrialSummary) -> Table {
 
 /// A row an arm: one measure relative to the command as it is.
 fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
-    let of = |arm: &ArmSummary| arm.against.get(&measure).copied();
-    let ratios: Vec<Estimate> = summary.arms.iter().filter_map(|arm| of(arm)?.ratio).collect();
+    let against = |arm: &ArmSummary| arm.against.get(&measure).copied();
+    let ratios: Vec<Estimate> = summary.arms.iter().filter_map(|arm| against(arm)?.ratio).collect();
     let axis = Axis::over(ratios.iter())?;
     let columns = vec![Column::text("arm"), Column::plot(Plot::Ratios(axis.clone())), Column::number("change")];
     let rows = summary.arms.iter().filter_map(|arm| {
-        let against = of(arm)?;
+        let against = against(arm)?;
         let text = change(measure, &against);
         let (axis, label) = (axis.clone(), text.clone());
         let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
@@ -206,12 +206,12 @@ fn interval(ratio: &Estimate) -> String {
 
 /// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.
 fn split(arm: &ArmSummary, always: bool) -> Option<String> {
-    let of = |measure: Measure| arm.against.get(&measure).and_then(|a| a.change);
-    let (user, kernel) = (of(Measure::User)?, of(Measure::Kernel)?);
+    let change_of = |measure: Measure| arm.against.get(&measure).and_then(|a| a.change);
+    let (user, kernel) = (change_of(Measure::User)?, change_of(Measure::Kernel)?);
     if !always && !is_settled(arm, Measure::Cpu) {
         return None;
     }
-    let words = |change: &Amount, what: &str| {
+    let part = |change: &Amount, what: &str| {
         let limits = [change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x)).join(" to ");
         if change.low <= 0.0 && change.high >= 0.0 {
             format!("{what} not settled ({limits})")
@@ -219,7 +219,7 @@ fn split(arm: &ArmSummary, always: bool) -> Option<String> {
             format!("{what} {} ({limits})", signed_quantity(Measure::Cpu, change.value))
         }
     };
-    Some(format!("{}, {}", words(&kernel, "kernel"), words(&user, "user")))
+    Some(format!("{}, {}", part(&kernel, "kernel"), part(&user, "user")))
 }
 
 /// The A/A check of the unchanged command.
@@ -251,8 +251,8 @@ pub fn hyperfine(kept: &KeptCommand) -> Hyperfine {
         let costs: Vec<&CommandCost> = launches.filter_map(|launch| launch.cost.as_ref()).collect();
         let times: Vec<f64> = costs.iter().map(|cost| cost.wall_ns as f64 * 1e-9).collect();
         let (mean, deviation) = mean_and_deviation(&times)?;
-        let mean_s = |of: fn(&CommandCost) -> u64| {
-            costs.iter().map(|cost| of(cost)).sum::<u64>() as f64 * 1e-6 / times.len() as f64
+        let mean_s = |counter: fn(&CommandCost) -> u64| {
+            costs.iter().map(|cost| counter(cost)).sum::<u64>() as f64 * 1e-6 / times.len() as f64
         };
         let command = if arm.setting.is_some() { format!("{} [{}]", arm.shown, arm.name) } else { arm.shown.clone() };
         Some(Timed {

@@ -57,7 +57,7 @@ impl Rows {
             "spread",
             "unsteady",
         ];
-        let limits = |of: &Amount| [of.value, of.low, of.high].map(Field::Number);
+        let limits = |amount: &Amount| [amount.value, amount.low, amount.high].map(Field::Number);
         let rows = summary.prices.iter().map(|price| {
             let mut row = vec![
                 Field::Text(summary.plan.run.clone()),
@@ -83,8 +83,8 @@ impl Rows {
 }
 
 /// The word by which the record names it.
-fn word(of: &impl serde::Serialize) -> String {
-    serde_json::to_value(of).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
 type CostColumn = (&'static str, fn(&CommandCost) -> f64);

@@ -50,7 +50,7 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
         let none = || vec![Block::text("no warnings")];
         document.section("warnings", "Warnings", Place::Screen, if blocks.is_empty() { none() } else { blocks })
     } else if summary.settings.first_look && !wanted.full && wanted.experiments.is_empty() {
-        let overview = overview::Overview::of(summary, &Labels::new(summary), run.unwrap_or(&summary.run));
+        let overview = overview::Overview::new(summary, &Labels::new(summary), run.unwrap_or(&summary.run));
         document.section("answers", "", Place::Screen, overview.blocks(wanted.page.as_deref()))
     } else {
         tables(summary, &wanted.experiments, run)
@@ -64,7 +64,7 @@ pub fn tables(summary: &Summary, experiments: &[String], run: Option<&str>) -> D
     let mut head = head(summary).into_iter();
     let mut document = Document::new(head.next().unwrap_or_default(), head);
     let run = run.unwrap_or(&summary.run);
-    let overview = overview::Overview::of(summary, &labels, run);
+    let overview = overview::Overview::new(summary, &labels, run);
     document = document.section("answers", "Answers", Place::Page, overview.blocks(None));
     let wanted = summary.experiments.iter().filter(|e| is_wanted(&e.definition.name));
     document.sections.extend(wanted.filter_map(|experiment| section(summary, experiment, &labels)));

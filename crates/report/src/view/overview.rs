@@ -97,14 +97,14 @@ impl Row {
 
 /// The changes that are worth making, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
 pub fn briefly(summary: &Summary) -> Vec<String> {
-    let overview = Overview::of(summary, &Labels::new(summary), &summary.run);
+    let overview = Overview::new(summary, &Labels::new(summary), &summary.run);
     let brief = |row: &Row| format!("{} {} {} {}×", row.experiment, row.setting, row.method, row.faster());
     overview.rows.iter().filter(|row| row.kind == AnswerKind::Faster).map(|row| brief(row).replace("  ", " ")).collect()
 }
 
 impl Overview {
     /// Chooses the rows: for each experiment its most surprising question, and a second one with another answer.
-    pub(super) fn of(summary: &Summary, labels: &Labels, run: &str) -> Overview {
+    pub(super) fn new(summary: &Summary, labels: &Labels, run: &str) -> Overview {
         let mut chosen: Vec<Row> = Vec::new();
         let mut others: Vec<Row> = Vec::new();
         let mut unanswered = Vec::new();
@@ -320,7 +320,7 @@ fn others(summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummar
     for &cell in group.cells.iter().filter(|&&cell| Some(cell) != group.baseline && summary.cells[cell].is_ranked()) {
         let name = labels.cell(&experiment.definition, &summary.cells[cell]);
         let comparison = compared.get(&cell);
-        let verdict = comparison.map_or(Verdict::NotSettled, |c| c.said());
+        let verdict = comparison.map_or(Verdict::NotSettled, |c| c.overall());
         match (summary.cells[cell].status, verdict, comparison.and_then(|c| c.ratio)) {
             (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 surprise = surprise.max(ratio.low.ln());

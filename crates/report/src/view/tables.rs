@@ -33,8 +33,8 @@ fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<T
         experiment.phases.iter().filter(|p| cells.iter().any(|(_, c)| c.phases.contains_key(*p))).collect();
     let work = Work::new(experiment);
     let time = |cell: &CellSummary, p: &String| {
-        let found = cell.phases.get(p).zip(cell.phases.get(experiment.headline()));
-        let cost = found.map(|(phase, headline)| scaled(&phase.wall_ns, work.scale(headline)));
+        let pair = cell.phases.get(p).zip(cell.phases.get(experiment.headline()));
+        let cost = pair.map(|(phase, headline)| scaled(&phase.wall_ns, work.scale(headline)));
         cost.map_or_else(Cell::default, |cost| Cell::number(numbers::interval(&cost), Some(cost.median)))
     };
     let row = |(label, cell): &(String, &CellSummary)| Entry::new(label, shown.iter().map(|p| time(cell, p)).collect());

@@ -2,10 +2,10 @@ use super::*;
 
 #[test]
 fn a_shell_is_used_only_where_it_is_needed() {
-    assert_eq!(words("gzip -1 'a b'").unwrap(), ["gzip", "-1", "a b"]);
-    assert_eq!(words("gzip <a").unwrap()[..2], ["/bin/sh", "-c"]);
-    assert_eq!(words("A=1 true").unwrap()[0], "/bin/sh");
-    assert!(words("  ").is_err());
+    assert_eq!(command_words("gzip -1 'a b'").unwrap(), ["gzip", "-1", "a b"]);
+    assert_eq!(command_words("gzip <a").unwrap()[..2], ["/bin/sh", "-c"]);
+    assert_eq!(command_words("A=1 true").unwrap()[0], "/bin/sh");
+    assert!(command_words("  ").is_err());
 }
 
 #[test]

@@ -35,9 +35,10 @@ pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[Bl
         }
     }
     let at_once = counted.shown.max_rss_bytes / pages.huge_page_bytes.max(1) as f64;
-    let mut found: Vec<Candidate> = changes.iter().filter_map(|change| candidate(change, at_once, blocks)).collect();
-    found.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
-    found
+    let mut candidates: Vec<Candidate> =
+        changes.iter().filter_map(|change| candidate(change, at_once, blocks)).collect();
+    candidates.sort_by(|a, b| b.kernel_s.value.total_cmp(&a.kernel_s.value));
+    candidates
 }
 
 /// Pages of malloc's that were given back and asked for once more. A page that came again at its old address is seen; of one
@@ -46,11 +47,11 @@ fn kept_pages(pages: &Pages, counted: &Counted) -> f64 {
     let writes = counted.mean(|f| f.malloc_writes);
     let (seen, page) = (counted.mean(|f| f.again_malloc), pages.page_bytes.max(1) as f64);
     let shown = &counted.shown;
-    if shown.processes > 1.0 || shown.end_rss_bytes <= 0.0 || counted.of(MemoryEvent::Huge) > 0.0 {
+    if shown.processes > 1.0 || shown.end_rss_bytes <= 0.0 || counted.count(MemoryEvent::Huge) > 0.0 {
         return seen;
     }
     let files = shown.end_rss_bytes - shown.end_base_bytes - shown.end_huge_bytes;
-    let others = counted.of(MemoryEvent::FreeBase) - writes;
+    let others = counted.count(MemoryEvent::FreeBase) - writes;
     let peak = ((shown.max_rss_bytes - files) / page - others).max(0.0);
     seen.max(writes - peak)
 }
@@ -68,8 +69,8 @@ fn in_calls(counted: &Counted, faults: f64) -> f64 {
         MemoryEvent::ZeroWrite,
         MemoryEvent::Elsewhere,
     ];
-    let all: f64 = touched.iter().map(|kind| counted.of(*kind)).sum();
-    if all > 0.0 { counted.of(MemoryEvent::InCalls) * (faults / all).min(1.0) } else { 0.0 }
+    let all: f64 = touched.iter().map(|kind| counted.count(*kind)).sum();
+    if all > 0.0 { counted.count(MemoryEvent::InCalls) * (faults / all).min(1.0) } else { 0.0 }
 }
 
 /// Huge pages that a process can have at once get frames that lay free, which a host may have to find first; what it asks for
@@ -85,7 +86,7 @@ fn saved_s(change: &Change, at_once: f64, block: &Block) -> f64 {
 }
 
 fn candidate(change: &Change, at_once: f64, blocks: &[Block]) -> Option<Candidate> {
-    let unpriced = |b: &Block| change.huge_pages > 0.0 && b.prices.of(MemoryEvent::Huge).is_none();
+    let unpriced = |b: &Block| change.huge_pages > 0.0 && b.prices.price(MemoryEvent::Huge).is_none();
     if change.faults < 1.0 || blocks.iter().any(unpriced) {
         return None;
     }

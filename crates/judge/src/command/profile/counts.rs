@@ -24,7 +24,7 @@ pub(super) struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    pub fn of(&self, event: MemoryEvent) -> f64 {
+    pub fn count(&self, event: MemoryEvent) -> f64 {
         self.shown.events.get(&event).copied().unwrap_or(0.0)
     }
 
@@ -39,27 +39,27 @@ impl Counted<'_> {
     }
 
     fn events(&self) -> BTreeMap<MemoryEvent, f64> {
-        let of = |count| self.mean(count);
+        let followed = |count| self.mean(count);
         let in_calls = |(cost, faults): &(&CommandCost, &Faults)| cost.minor_faults.saturating_sub(faults.in_user());
         let in_calls = mean(self.followed.iter().map(|pair| in_calls(pair) as f64));
         // Every page that was given to the program is taken from it once.
-        let given = of(Faults::first_writes) + of(|f| f.zero_write + f.cow + f.file_write) + in_calls;
+        let given = followed(Faults::first_writes) + followed(|f| f.zero_write + f.cow + f.file_write) + in_calls;
         BTreeMap::from([
-            (MemoryEvent::Heap, of(|f| f.heap)),
-            (MemoryEvent::Anonymous, of(|f| f.anonymous)),
-            (MemoryEvent::Stack, of(|f| f.stack)),
-            (MemoryEvent::Shared, of(|f| f.shared)),
-            (MemoryEvent::Again, of(|f| f.again)),
-            (MemoryEvent::Elsewhere, of(|f| f.elsewhere)),
-            (MemoryEvent::ZeroRead, of(|f| f.zero_read)),
-            (MemoryEvent::ZeroWrite, of(|f| f.zero_write)),
-            (MemoryEvent::Cow, of(|f| f.cow)),
-            (MemoryEvent::File, of(|f| f.file)),
-            (MemoryEvent::FileWrite, of(|f| f.file_write)),
-            (MemoryEvent::Huge, of(|f| f.huge)),
+            (MemoryEvent::Heap, followed(|f| f.heap)),
+            (MemoryEvent::Anonymous, followed(|f| f.anonymous)),
+            (MemoryEvent::Stack, followed(|f| f.stack)),
+            (MemoryEvent::Shared, followed(|f| f.shared)),
+            (MemoryEvent::Again, followed(|f| f.again)),
+            (MemoryEvent::Elsewhere, followed(|f| f.elsewhere)),
+            (MemoryEvent::ZeroRead, followed(|f| f.zero_read)),
+            (MemoryEvent::ZeroWrite, followed(|f| f.zero_write)),
+            (MemoryEvent::Cow, followed(|f| f.cow)),
+            (MemoryEvent::File, followed(|f| f.file)),
+            (MemoryEvent::FileWrite, followed(|f| f.file_write)),
+            (MemoryEvent::Huge, followed(|f| f.huge)),
             (MemoryEvent::InCalls, in_calls),
             (MemoryEvent::FreeBase, given),
-            (MemoryEvent::FreeHuge, of(|f| f.huge)),
+            (MemoryEvent::FreeHuge, followed(|f| f.huge)),
         ])
     }
 
@@ -92,7 +92,7 @@ pub(super) fn counted<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch]) -> 
     if plain.is_empty() {
         return None;
     }
-    let of_plain = |of: fn(&CommandCost) -> u64| mean(plain.iter().map(|cost| of(cost) as f64));
+    let of_plain = |count: fn(&CommandCost) -> u64| mean(plain.iter().map(|cost| count(cost) as f64));
     let followed = costs(LaunchMode::Followed).filter_map(|cost| Some((cost, cost.faults.as_ref()?))).collect();
     let mut counted = Counted { shown: EventCounts::default(), followed, doubt: None };
     let minor_faults = of_plain(|cost| cost.minor_faults);

@@ -140,7 +140,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         (None, None) => (ProfileOutcome::Ok, String::new()),
     };
     let believed = counted.as_ref().filter(|_| outcome == ProfileOutcome::Ok);
-    let of = |family| believed.and_then(|counted| line(&all, counted, family));
+    let cost_line = |family| believed.and_then(|counted| line(&all, counted, family));
     let consistency = believed.and_then(|counted| consistency(&all, counted));
     let holds = consistency.is_none_or(|c| c.holds);
     let candidates = believed.filter(|_| holds).map(|counted| candidates::candidates(plan, counted, &all));
@@ -157,9 +157,9 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         kernel_s: amount(all.iter().map(|block| block.plain.kernel_s())),
         overhead: overhead(launches),
         prices: counted.as_ref().map(|c| shown(&all, c)).unwrap_or_default(),
-        faults: of(EventFamily::Faults),
-        freeing: of(EventFamily::Freeing),
-        calls: of(EventFamily::Calls),
+        faults: cost_line(EventFamily::Faults),
+        freeing: cost_line(EventFamily::Freeing),
+        calls: cost_line(EventFamily::Calls),
         consistency,
         candidates: candidates.unwrap_or_default(),
         counts: counted.map(|c| c.shown),

@@ -49,11 +49,11 @@ impl BlockPrices {
     }
 
     pub fn of_kind_or_zero(&self, event: MemoryEvent) -> f64 {
-        self.of(event).unwrap_or(0.0)
+        self.price(event).unwrap_or(0.0)
     }
 
     /// A fault without a price of its own costs as much as a first write; a huge page does not.
-    pub fn of(&self, event: MemoryEvent) -> Option<f64> {
+    pub fn price(&self, event: MemoryEvent) -> Option<f64> {
         let usual = event.family() == EventFamily::Faults && event != MemoryEvent::Huge;
         self.each.get(&event).or_else(|| self.each.get(&MemoryEvent::Heap).filter(|_| usual)).copied()
     }
@@ -70,9 +70,9 @@ fn per_fault(phase: PricePhase, loop_ns: u64) -> f64 {
 }
 
 fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<BTreeMap<MemoryEvent, f64>> {
-    let of = |name| phase(LaunchMode::PriceBase, name);
-    let first = per_fault(of("first-touch")?, of("re-touch")?.cpu_ns);
-    let unmap = of("unmap")?;
+    let measured = |name| phase(LaunchMode::PriceBase, name);
+    let first = per_fault(measured("first-touch")?, measured("re-touch")?.cpu_ns);
+    let unmap = measured("unmap")?;
     let mut prices = BTreeMap::from([(MemoryEvent::Heap, first)]);
     prices.insert(MemoryEvent::FreeBase, unmap.cpu_ns as f64 * 1e-9 / unmap.ops.max(1) as f64);
     Some(prices)
@@ -84,8 +84,8 @@ fn huge(
     phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>,
     prices: &mut BTreeMap<MemoryEvent, f64>,
 ) -> Option<f64> {
-    let of = |name| phase(LaunchMode::PriceHuge, name);
-    let (first, again, unmap) = (of("first-touch")?, of("re-touch")?, of("unmap")?);
+    let measured = |name| phase(LaunchMode::PriceHuge, name);
+    let (first, again, unmap) = (measured("first-touch")?, measured("re-touch")?, measured("unmap")?);
     let pages = (unmap.bytes / huge_page_bytes(plan).max(1)).max(1);
     // Where huge pages had run out, this is no price of one.
     if first.minor_faults != pages {
@@ -93,26 +93,26 @@ fn huge(
     }
     prices.insert(MemoryEvent::Huge, per_fault(first, again.cpu_ns));
     prices.insert(MemoryEvent::FreeHuge, unmap.cpu_ns as f64 * 1e-9 / pages as f64);
-    of("refault").filter(|refault| refault.minor_faults == pages).map(|refault| per_fault(refault, again.cpu_ns))
+    measured("refault").filter(|refault| refault.minor_faults == pages).map(|refault| per_fault(refault, again.cpu_ns))
 }
 
 fn events(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {
-    let of = |name| phase(LaunchMode::PriceEvents, name);
+    let measured = |name| phase(LaunchMode::PriceEvents, name);
     let faults = [
         (MemoryEvent::ZeroRead, "zero-read"),
         (MemoryEvent::ZeroWrite, "zero-write"),
         (MemoryEvent::File, "file-map"),
         (MemoryEvent::FileWrite, "file-write"),
     ];
-    prices.extend(faults.into_iter().filter_map(|(kind, name)| Some((kind, per_fault(of(name)?, 0)))));
+    prices.extend(faults.into_iter().filter_map(|(kind, name)| Some((kind, per_fault(measured(name)?, 0)))));
     for (call, byte, calls, bytes) in [
         (MemoryEvent::ReadCalls, MemoryEvent::ReadBytes, "read-calls", "read-bytes"),
         (MemoryEvent::WriteCalls, MemoryEvent::WriteBytes, "write-calls", "write-bytes"),
     ] {
-        let (Some(calls), Some(bytes)) = (of(calls), of(bytes)) else { continue };
-        let one = calls.cpu_ns as f64 * 1e-9 / calls.ops.max(1) as f64;
-        let copy = (bytes.cpu_ns as f64 * 1e-9 - one * bytes.ops as f64).max(0.0);
-        prices.insert(call, one);
+        let (Some(calls), Some(bytes)) = (measured(calls), measured(bytes)) else { continue };
+        let call_s = calls.cpu_ns as f64 * 1e-9 / calls.ops.max(1) as f64;
+        let copy = (bytes.cpu_ns as f64 * 1e-9 - call_s * bytes.ops as f64).max(0.0);
+        prices.insert(call, call_s);
         prices.insert(byte, copy / bytes.bytes.max(1) as f64);
     }
 }
@@ -126,11 +126,11 @@ pub(super) fn shown(blocks: &[Block], counted: &Counted) -> Vec<Price> {
 }
 
 fn price(kind: MemoryEvent, blocks: &[Block], counted: &Counted) -> Option<Price> {
-    let values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.of(kind)).collect();
+    let values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.price(kind)).collect();
     let together_s = amount(blocks.iter().map(|block| block.cost_s(counted, |event| event == kind)))?;
     let each_s = amount(values.iter().copied())?;
     let decile = |p: f64| quantile(&mut values.clone(), p).unwrap_or(0.0);
     let spread = if decile(0.1) > 0.0 { decile(0.9) / decile(0.1) } else { 1.0 };
-    let count = counted.of(kind);
+    let count = counted.count(kind);
     Some(Price { kind, count, together_s, each_s, spread, unsteady: spread > UNSTEADY })
 }

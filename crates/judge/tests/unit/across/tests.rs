@@ -30,7 +30,7 @@ fn runs(factors: &[f64]) -> Vec<Parts> {
 }
 
 fn compare(a: &[Parts], b: &[Parts], asked: &CompareOptions) -> Compared {
-    let run = |parts: &Parts| Run::of(&parts.summary, &parts.environment, &parts.workers, None).unwrap();
+    let run = |parts: &Parts| Run::read(&parts.summary, &parts.environment, &parts.workers, None).unwrap();
     let [a, b] = [a, b].map(|side| side.iter().map(run).collect::<Vec<Run>>());
     super::compare(&a, &b, asked)
 }
