@@ -11,6 +11,7 @@ use stats::apart::LEAST;
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Shown, Table, Tone};
 use crate::escape;
 use crate::plot::{Axis, Plot};
+use crate::view;
 use crate::wording::{self, count};
 
 /// Facts that are shown of an odd node.
@@ -44,7 +45,7 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
             let once = |text: String| Cell::text(if at == 0 { text } else { String::new() });
             let cells = vec![
                 Cell::text(&node.kind),
-                Cell::text(place(finding)),
+                Cell::text(named(finding.cell().0, finding.cell().1)),
                 Cell::text(self::finding(finding)),
                 once(sure(node).to_owned()),
                 once(why(node, FACTS).unwrap_or_default()),
@@ -116,63 +117,42 @@ fn methods(kind: &Kind, fleet: &Fleet) -> Table {
 
 fn kinds(compared: &KindsCompared) -> Vec<Block> {
     let (a, b) = (&compared.a, &compared.b);
-    let axis = Axis::over(compared.cells.iter().filter_map(|cell| cell.estimate.as_ref()));
-    let mut columns = vec![Column::text("cell")];
-    columns.extend([format!("kind {a}"), format!("kind {b}")].map(Column::number));
-    columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
-    columns.push(Column::sentences(format!("finding on {b}")));
-    let rows = compared.cells.iter().map(|cell| {
-        let finding = wording::finding(cell.estimate.as_ref(), cell.verdict, cell.holds_among_all);
-        let mut cells = vec![Cell::ns(cell.a.per_unit_ns), Cell::ns(cell.b.per_unit_ns)];
-        let plot = |axis: &Axis| Cell::plot(cell.estimate.map(|ratio| ratio_plot(axis, ratio, &finding)));
-        cells.extend(axis.as_ref().map(plot));
-        cells.push(Cell::text(finding));
-        Entry::new(named(&cell.cell, &cell.parameters), cells)
-    });
-    let caption = format!("Cost on {b} over cost on {a}, with 95 % limits over nodes; left of 1 {b} costs less");
-    let table = Block::Table(Table::new(caption, columns, rows));
-    vec![Block::text("unpaired, the node as the unit, odd nodes left out"), table]
+    let mut blocks = vec![Block::text("unpaired, the node as the unit, odd nodes left out")];
+    for (experiment, cells) in view::by_experiment(&compared.cells) {
+        blocks.push(Block::Heading(experiment.to_owned()));
+        blocks.extend(view::side_by_side(&cells, [&format!("kind {a}"), &format!("kind {b}")], "node"));
+    }
+    blocks
 }
 
 /// The line of a check beside another run that found differences.
 pub fn disturbed(node: &str) -> String {
-    format!(
-        "pagewise: UNKNOWN: {}: another run measured at the same time, so its costs say nothing\n",
-        escape::terminal(node)
-    )
+    line(format!("UNKNOWN: {node}: another run measured at the same time, so its costs say nothing"))
 }
 
 /// The check of one node, in one line.
 pub fn checked(node: &str, checked: &Checked) -> String {
-    let Some(nodes) = checked.nodes else {
-        return format!("pagewise: UNKNOWN: {}: the criteria know no node of its kind\n", escape::terminal(node));
-    };
-    if checked.missed.is_empty() {
-        let cells = count(checked.cells, "cell");
-        return format!(
-            "pagewise: OK: {}: {cells} as on the {nodes} nodes that were learnt from\n",
-            escape::terminal(node)
-        );
-    }
-    let missed: Vec<String> = checked.missed.iter().map(missed).collect();
-    format!("pagewise: ODD: {}: {}\n", escape::terminal(node), missed.join("; "))
-}
-
-fn missed(missed: &Missed) -> String {
-    match missed {
+    let missed = checked.missed.iter().map(|missed| match missed {
         Missed::Cost { cell, ratio, limit } => {
-            format!("{} costs {ratio:.2} times what it costs on its kind (limit {limit:.2})", escape::terminal(cell))
+            format!("{cell} costs {ratio:.2} times what it costs on its kind (limit {limit:.2})")
         }
         Missed::Outcome { cell, status, reason } => {
-            format!(
-                "{} is {} ({})",
-                escape::terminal(cell),
-                status.map_or("missing", |s| s.word()),
-                escape::terminal(reason)
-            )
+            format!("{cell} is {} ({reason})", status.map_or("missing", |s| s.word()))
         }
-        Missed::Throttled { cell, seen } => format!("{}: {}", escape::terminal(cell), escape::terminal(seen)),
-    }
+        Missed::Throttled { cell, seen } => format!("{cell}: {seen}"),
+    });
+    let cells = count(checked.cells, "cell");
+    line(match checked.nodes {
+        None => format!("UNKNOWN: {node}: the criteria know no node of its kind"),
+        Some(nodes) if checked.missed.is_empty() => {
+            format!("OK: {node}: {cells} as on the {nodes} nodes that were learnt from")
+        }
+        Some(_) => format!("ODD: {node}: {}", missed.collect::<Vec<_>>().join("; ")),
+    })
+}
+
+fn line(text: String) -> String {
+    format!("pagewise: {}\n", escape::terminal(&text))
 }
 
 /// Read files, and the definition of an outlier.
@@ -208,12 +188,6 @@ fn sure(node: &OddNode) -> &'static str {
     }
 }
 
-/// The cell that a node is odd in.
-fn place(finding: &Finding) -> String {
-    let (cell, parameters) = finding.cell();
-    named(cell, parameters)
-}
-
 /// In what a node is odd.
 fn finding(finding: &Finding) -> String {
     match finding {
@@ -223,20 +197,15 @@ fn finding(finding: &Finding) -> String {
             probability(*p)
         ),
         Finding::Outcome { status, reason, others, nodes, .. } => {
-            format!("{} here ({}), {} on {nodes} others", status.word(), escape::terminal(reason), others.word())
+            format!("{} here ({reason}), {} on {nodes} others", status.word(), others.word())
         }
-        Finding::Throttled { seen, nodes, .. } => format!("{}; none did on {nodes} others", escape::terminal(seen)),
+        Finding::Throttled { seen, nodes, .. } => format!("{seen}; none did on {nodes} others"),
     }
 }
 
 /// A fact that differs.
 fn difference(fact: &FactDifference, where_a: &str) -> String {
-    format!(
-        "{} is {}, {where_a} {}",
-        escape::terminal(&fact.field),
-        escape::terminal(&fact.b),
-        escape::terminal(&fact.a)
-    )
+    format!("{} is {}, {where_a} {}", fact.field, fact.b, fact.a)
 }
 
 /// At most so many facts of an odd node that may be why; none where there are none.
@@ -253,12 +222,12 @@ fn probability(p: f64) -> String {
 
 /// A cell with its parameters.
 fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
-    escape::terminal(format!("{cell} {}", parameter_words(parameters, None)).trim_end())
+    format!("{cell} {}", parameter_words(parameters, None)).trim_end().to_owned()
 }
 
 /// Nodes of a machine group.
 fn kind(kind: &Kind) -> String {
-    let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").map(|f| escape::terminal(f));
+    let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").cloned();
     let facts = [
         fact("cpu"),
         fact("cpus").map(|n| format!("{n} CPUs")),
@@ -279,8 +248,7 @@ fn unlike(kind: &Kind) -> Option<String> {
 
 /// The names of nodes that are too few to be judged.
 fn too_few(kind: &Kind) -> Option<String> {
-    let names: Vec<String> = kind.nodes.iter().map(|n| escape::terminal(n)).collect();
-    kind.too_few.then(|| format!("{}: too few to call one of them odd", names.join(" ")))
+    kind.too_few.then(|| format!("{}: too few to call one of them odd", kind.nodes.join(" ")))
 }
 
 /// The finding on a method over the nodes of a kind.
@@ -294,5 +262,5 @@ fn method(method: &KindMethod, fleet: &Fleet) -> String {
 
 /// A folder that takes no part, and why.
 fn unread(folder: &Unread) -> String {
-    format!("{}: {}: {}", escape::terminal(&folder.folder), folder.what.word(), escape::terminal(&folder.reason))
+    format!("{}: {}: {}", folder.folder, folder.what.word(), folder.reason)
 }

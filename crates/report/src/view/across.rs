@@ -34,9 +34,12 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
             sides.into_iter().filter_map(|(name, side)| run_names(name, side)).collect(),
         )
         .section("environment", "Environment", Place::Everywhere, environment(compared));
-    let mut experiments: Vec<&str> = compared.cells.iter().map(|c| c.experiment.as_str()).collect();
-    experiments.dedup();
-    document.sections.extend(experiments.into_iter().map(|name| cells(compared, name)));
+    for (experiment, cells) in by_experiment(&compared.cells) {
+        let title = format!("{experiment}: {}", measure(&cells));
+        let (id, short) = (format!("experiment-{experiment}"), experiment.to_owned());
+        let blocks = side_by_side(&cells, ["A", "B"], "run");
+        document.sections.push(Section { id, title, short, place: Place::Everywhere, blocks });
+    }
     document = document.section("missing", "Not compared", Place::Everywhere, missing);
     if claims {
         document =
@@ -103,35 +106,43 @@ fn environment(compared: &Compared) -> Vec<Block> {
     blocks
 }
 
-/// The cells of one experiment.
-fn cells(compared: &Compared, experiment: &str) -> Section {
-    let cells: Vec<&ComparedCell> = compared.cells.iter().filter(|c| c.experiment == experiment).collect();
-    let constant = Constant::of(&cells);
+/// Cells by experiment, in their order.
+pub(crate) fn by_experiment(cells: &[ComparedCell]) -> Vec<(&str, Vec<&ComparedCell>)> {
+    cells
+        .chunk_by(|a, b| a.experiment == b.experiment)
+        .map(|c| (c[0].experiment.as_str(), c.iter().collect()))
+        .collect()
+}
+
+fn measure(cells: &[&ComparedCell]) -> String {
+    cells.first().map_or_else(String::new, |c| format!("{} per {}", c.phase, c.unit))
+}
+
+/// The cells of one experiment on two sides of these names, with the unit of inference: `run`, `node`.
+pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &str) -> Vec<Block> {
+    let constant = Constant::of(cells);
     let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
     let gate = cells.iter().any(|cell| cell.gate.is_some());
-    let mut columns = vec![Column::text("cell"), Column::number("A"), Column::number("B")];
+    let mut columns = vec![Column::text("cell"), Column::number(a), Column::number(b)];
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
-    columns.push(Column::sentences("finding on B"));
+    columns.push(Column::sentences(format!("finding on {b}")));
     columns.extend(gate.then(|| Column::text("gate")));
-    columns.push(Column::number("ratio B / A").shown(Shown::Room(1)));
-    columns.extend(["A from run to run", "B from run to run"].map(|title| Column::number(title).shown(Shown::Page)));
+    columns.push(Column::number(format!("ratio {b} / {a}")).shown(Shown::Room(1)));
+    columns.extend([a, b].map(|side| Column::number(format!("{side} from {unit} to {unit}")).shown(Shown::Page)));
     let rows = cells.iter().map(|cell| row(cell, constant.label(cell), axis.as_ref(), gate));
-    let measure = cells.first().map_or_else(String::new, |c| format!("{} per {}", c.phase, c.unit));
-    let caption = format!(
-        "{measure}: B's cost over A's, with 95 % limits over runs; left of 1 B costs less. Each dot is a run over the middle of A's runs"
-    );
-    let legend = [("launch-a", "A's runs, above"), ("launch-b", "B's runs, below")];
-    let legend = legend.map(|(class, text)| Key { class: class.into(), text: text.into() });
-    let table =
-        Table { legend: axis.iter().flat_map(|_| legend.clone()).collect(), ..Table::new(caption, columns, rows) };
-    let mut blocks = Vec::new();
-    let fixed = constant.words();
-    if !fixed.is_empty() {
-        blocks.push(Block::text(format!("throughout: {}", fixed.join(" "))));
+    let measure = measure(cells);
+    let mut caption =
+        format!("{measure}: {b}'s cost over {a}'s, with 95 % limits over {unit}s; left of 1 {b} costs less");
+    let with_dots = axis.is_some() && cells.iter().any(|cell| !cell.a.per_run_ns.is_empty());
+    if with_dots {
+        caption += &format!(". Each dot is a {unit} over the middle of {a}'s {unit}s");
     }
-    blocks.push(Block::Table(table));
-    let (id, title) = (format!("experiment-{experiment}"), format!("{experiment}: {measure}"));
-    Section { id, title, short: experiment.to_owned(), place: Place::Everywhere, blocks }
+    let legend = [("launch-a", a, "above"), ("launch-b", b, "below")]
+        .map(|(class, side, place)| Key { class: class.into(), text: format!("{side}'s {unit}s, {place}") });
+    let legend = legend.into_iter().filter(|_| with_dots).collect();
+    let fixed = constant.words().join(" ");
+    let fixed = (!fixed.is_empty()).then(|| Block::text(format!("throughout: {fixed}")));
+    fixed.into_iter().chain([Block::Table(Table { legend, ..Table::new(caption, columns, rows) })]).collect()
 }
 
 fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool) -> Entry {

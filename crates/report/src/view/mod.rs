@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use record::outcome::Status;
 use record::summary::{ExperimentSummary, Note, Summary, Warning};
 
+pub(crate) use across::{by_experiment, side_by_side};
 pub use across::{changes, compared};
 pub use cells::{CellView, ExportedCells, LaunchView, PhaseView};
 pub use overview::briefly;
