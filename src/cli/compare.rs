@@ -12,7 +12,8 @@ use record::machine::environment::Environment;
 use record::sizes;
 
 use super::opened::{Opened, open};
-use super::{claims, page, print, print_json, runs, screen, write};
+use super::output::OutputArgs;
+use super::{claims, print, runs};
 use crate::run::replay::replay;
 
 /// Prefix of a word that stands for all runs of a tag.
@@ -37,21 +38,8 @@ pub(super) struct CompareArgs {
     /// A fact that is meant to differ, such as kernel or huge_pages; a gate bears no others. May be repeated.
     #[arg(long, value_name = "FIELD")]
     expect: Vec<String>,
-    /// Print everything as JSON (crates/record/schema/compare.schema.json).
-    #[arg(long)]
-    json: bool,
-    /// Print Markdown, for a comment on a pull request.
-    #[arg(long, conflicts_with = "json")]
-    markdown: bool,
-    /// Also write a page of it to this file: one file that needs no network.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Let --html replace a file.
-    #[arg(long)]
-    force: bool,
-    /// Nothing but ASCII.
-    #[arg(long)]
-    ascii: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
@@ -66,7 +54,7 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
         expected: arguments.expect.clone(),
     };
     // Before anything is judged again, which takes its time.
-    arguments.html.as_ref().map_or(Ok(()), |path| write::may_write(path, arguments.force))?;
+    arguments.output.check()?;
     let (a, b) = match side(first).and_then(|a| Ok((a, side(second)?))) {
         // A gate stays undecided by a record that is too damaged to be read.
         Err(error) if asked.gate.is_some() && error.is::<Damaged>() => {
@@ -82,16 +70,7 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     known(&asked.expected, &a.iter().chain(&b).flat_map(Run::fields).collect())?;
     let found = compare(&a, &b, &asked);
     let document = report::view::compared(&found, claims, &arguments.again());
-    if let Some(path) = &arguments.html {
-        page::export(path, arguments.force, &report::html::page(&document, report::html::rounded(&found)))?;
-    }
-    if arguments.json {
-        print_json(&found)?
-    } else if arguments.markdown {
-        print(&report::markdown::render(&document))?
-    } else {
-        print(&screen::text(&document, arguments.ascii, false))?
-    };
+    print(&arguments.output.text(&found, &document)?)?;
     Ok(found.gated.map_or(0, |gated| gated.exit_code()))
 }
 

@@ -1,10 +1,15 @@
 //! Everything that the program prints. Arguments, file names and records may steer a terminal, so all text is escaped here.
 
 use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use clap::Args;
+use report::document::Document;
 use report::escape;
 use serde::Serialize;
+
+use super::{page, screen, write};
 
 use crate::run::signals::hung_up;
 
@@ -25,5 +30,46 @@ fn put(text: &str) -> Result<u8> {
         // The terminal is gone.
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => hung_up(),
         other => other.map(|()| 0).context("cannot write to standard output"),
+    }
+}
+
+/// Output of a verb on sets of runs.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// Print everything as JSON (crates/record/schema has its shape).
+    #[arg(long)]
+    json: bool,
+    /// Print Markdown, for a comment on a pull request.
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Also write a page of it to this file: one file that needs no network.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Replace files that are there.
+    #[arg(long)]
+    pub(super) force: bool,
+    /// ASCII output only.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    ascii: bool,
+}
+
+impl OutputArgs {
+    /// Refuses a file that may not be written, before time is spent on its content.
+    pub(super) fn check(&self) -> Result<()> {
+        self.html.as_ref().map_or(Ok(()), |path| write::may_write(path, self.force))
+    }
+
+    /// The result as text, after its page is written if one is requested.
+    pub(super) fn text(&self, result: &impl Serialize, document: &Document) -> Result<String> {
+        if let Some(path) = &self.html {
+            page::export(path, self.force, &report::html::page(document, report::html::rounded(result)))?;
+        }
+        Ok(if self.json {
+            escape::pretty_json(result)?
+        } else if self.markdown {
+            report::markdown::render(document)
+        } else {
+            screen::text(document, self.ascii, false)
+        })
     }
 }

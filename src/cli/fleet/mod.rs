@@ -1,7 +1,6 @@
 //! `pagewise fleet`: the run folders of many machines held against each other.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -12,8 +11,9 @@ use record::fleet::{Fleet, folders};
 use record::sizes;
 use report::escape::pretty_json;
 
+use super::output::OutputArgs;
 use super::write::{may_write, write};
-use super::{Laboratory, page, print, screen};
+use super::{Laboratory, print};
 
 mod check_node;
 mod rerun;
@@ -33,27 +33,17 @@ pub(super) struct FleetArgs {
     what: Option<What>,
     #[command(flatten)]
     asked: FleetOptions,
-    /// Print everything as JSON (crates/record/schema/fleet.schema.json).
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Write it for other programs instead.
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "markdown", "ascii"])]
     format: Option<Format>,
     /// The file to write [default: standard output]. It appears when it is whole.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Also write a page of it to this file: one file that needs no network.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Replace the files where there are some.
-    #[arg(long)]
-    force: bool,
     /// Exit with 3 where a node is odd.
     #[arg(long)]
     strict: bool,
-    /// Nothing but ASCII.
-    #[arg(long, conflicts_with_all = ["format", "json"])]
-    ascii: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -164,43 +154,26 @@ pub(super) fn fleet(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: 
     }
     let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
     // Before ten thousand folders are read, which takes its time.
-    [&arguments.out, &arguments.html].into_iter().flatten().try_for_each(|path| may_write(path, arguments.force))?;
+    arguments.output.check()?;
+    arguments.out.as_ref().map_or(Ok(()), |path| may_write(path, arguments.output.force))?;
     let gathered = arguments.asked.gathered()?;
     let mut found = judge(&gathered, &by, margin);
     explain(&mut found, &gathered);
-    if let Some(path) = &arguments.html {
-        let page = report::html::page(
-            &report::fleet::document(&found, &rerun::command(&found), &arguments.asked.anew()),
-            report::html::rounded(&found),
-        );
-        page::export(path, arguments.force, &page)?;
+    let document = report::fleet::document(&found, &rerun::command(&found), &arguments.asked.anew());
+    let mut text = arguments.output.text(&found, &document)?.into_bytes();
+    if let Some(format) = arguments.format {
+        text.clear();
+        match format {
+            Format::Ndjson => report::export::fleet::ndjson(&found, &mut text)?,
+            Format::Openmetrics => report::export::fleet::openmetrics(&found, &mut text)?,
+        }
     }
-    put(arguments, &found)?;
+    match &arguments.out {
+        Some(path) => write(path, arguments.output.force, |out| Ok(out.write_all(&text)?))?,
+        None => print(&String::from_utf8(text)?).map(drop)?,
+    }
     let is_odd = arguments.strict && !found.odd.is_empty();
     Ok(if found.nodes == 0 { 4 } else { u8::from(is_odd) * 3 })
-}
-
-fn put(arguments: &FleetArgs, found: &Fleet) -> Result<()> {
-    let fill = |out: &mut dyn Write| -> Result<()> {
-        match (arguments.format, arguments.json) {
-            (Some(Format::Ndjson), _) => report::export::fleet::ndjson(found, out),
-            (Some(Format::Openmetrics), _) => report::export::fleet::openmetrics(found, out),
-            (None, true) => Ok(out.write_all(pretty_json(found)?.as_bytes())?),
-            (None, false) => {
-                let document = report::fleet::document(found, &rerun::command(found), &arguments.asked.anew());
-                let text = screen::text(&document, arguments.ascii, false);
-                Ok(out.write_all(text.as_bytes())?)
-            }
-        }
-    };
-    match &arguments.out {
-        Some(path) => write(path, arguments.force, fill),
-        None => {
-            let mut text = Vec::new();
-            fill(&mut text)?;
-            print(&String::from_utf8(text)?).map(|_| ())
-        }
-    }
 }
 
 fn learnt(arguments: &LearnArgs) -> Result<u8> {
