@@ -3,6 +3,7 @@
 
 mod circles;
 mod dead;
+mod figures;
 mod keys;
 mod language;
 mod map;

@@ -122,8 +122,8 @@ fn question(session: &mut AdviceSession, request: &AdviceRequest, budget_s: f64)
         if session.stopped_by.is_none() {
             let under = request.under(key, value);
             session.axis(&under, usual_s / others.len() as f64, u64::MAX)?;
-            let sources = judge::advise::question(&under, &session.summaries(), session.margin);
-            question.conditions.insert(format!("{key}={value}"), sources.segments);
+            let answer = judge::advise::question(&under, &session.summaries(), session.margin);
+            question.conditions.insert(format!("{key}={value}"), answer.segments);
         }
     }
     Ok(question)
