@@ -55,7 +55,7 @@ fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
         let ranked = group.comparisons.iter().filter(|c| c.phase == headline && summary.cells[c.cell].is_ranked());
         let said = ranked.filter_map(|c| {
             let cell = &summary.cells[c.cell];
-            Some(((cell.cell.clone(), parameter_words(&cell.parameters, None)), (c.ratio?, c.said())))
+            Some(((cell.cell.clone(), parameter_words(&cell.parameters, None)), (c.ratio?, c.overall())))
         });
         let question = format!("{} {}", group.experiment, parameter_words(&group.parameters, None));
         (question, Answer { recommendation, said: said.collect() })
