@@ -23,7 +23,7 @@ use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reporte
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
-use crate::run::Questions;
+use crate::run::{Questions, Session};
 
 /// The claims of a run with their cells.
 #[derive(Serialize, Deserialize)]
@@ -274,7 +274,7 @@ fn measured(
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)?;
     let path = new_folder(arguments.out.as_deref(), &plan.run);
     let open = OpenClaims { claims: resolved.claims.clone(), margin: plan.margin };
-    let session = run::Session::begin(plan, &path, arguments.page.force)?;
+    let session = Session::begin(plan, &path, arguments.page.force)?;
     let claimed = Claimed { claims: resolved.claims.clone(), answers: None };
     session.folder.write_sealed(ASKED, &claimed).inspect_err(|_| session.folder.discard())?;
     let (summary, stopped_by) = run::made(laboratory, &session, Some(&open))?;

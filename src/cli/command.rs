@@ -19,11 +19,9 @@ use super::write::{may_write, write};
 use super::{new_folder, print, print_json, runs_folder};
 use crate::machine::{self, memory};
 use crate::run::Alone;
-use crate::run::command::{self, arms, kept, settings, thp_rule};
+use crate::run::command::{self, MOST_PAIRS, arms, kept, settings, thp_rule};
 use crate::run::signals::Signals;
 
-/// The most blocks that are drawn before the first is run.
-const MOST_PAIRS: usize = 100_000;
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;
 /// Seconds of a profile without a budget.

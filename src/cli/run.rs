@@ -6,15 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use files::File;
-use judge::evidence::PREFLIGHT;
-use judge::{Circumstances, KEPT, KeptScores};
 use record::cell::Selector;
-use record::decision::{Decision, DecisionKind};
+use record::decision::DecisionKind;
 use record::experiment::{Experiment, ParameterList};
-use record::folder::{RunFolder, SUMMARY};
-use record::machine::environment::Environment;
-use record::machine::preflight::Preflight;
+use record::folder::RunFolder;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, MOST_LAUNCHES, Plan};
 use record::published::Published;
@@ -25,14 +20,10 @@ use report::view::Wanted;
 use super::page::PageArgs;
 use super::start::Start;
 use super::{Laboratory, SelectArgs, long, new_folder, page, print, print_json, runs_folder};
-use crate::machine::{self, preflight};
+use crate::machine::preflight;
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::{self, Choice, Terms, published};
-use crate::run::progress::Progress;
-use crate::run::signals::Signals;
-use crate::run::{Alone, Questions, Runner, lock};
-use crate::worker::environment::foreign;
-use crate::worker::{self, Worker};
+use crate::run::{Questions, Session};
 
 /// The budget of the overview of everything, in seconds.
 const LOOK_BUDGET_S: f64 = 150.0;
@@ -264,50 +255,6 @@ pub(super) trait Answering {
     fn answered(&self, summary: &Summary, stopped_by: Option<i32>, folder: &RunFolder) -> Result<Option<u8>>;
 }
 
-/// A run that measures: its plan, its folder and the right to measure into it on this machine.
-pub(super) struct Session {
-    plan: Plan,
-    pub folder: RunFolder,
-    resumed: bool,
-    alone: Alone,
-    _lock: File,
-}
-
-impl Session {
-    /// Begins a new run. Nothing is written where another one measures.
-    pub(super) fn begin(plan: Plan, path: &Path, forced: bool) -> Result<Session> {
-        let alone = Alone::on_this_machine(forced)?;
-        let folder = RunFolder::create(path)?;
-        let _lock = lock(&folder).inspect_err(|_| folder.discard())?;
-        Ok(Session { plan, folder, resumed: false, alone, _lock })
-    }
-
-    /// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.
-    fn resume(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<Session> {
-        let folder = RunFolder::open(name, &runs_folder())?.mine()?;
-        let _lock = lock(&folder)?;
-        let alone = Alone::on_this_machine(arguments.shown.page.force)?;
-        let state = folder.state()?;
-        let named = arguments.select.set.iter().map(|text| laboratory.setting(text)).collect::<Result<Vec<_>>>()?;
-        let granted = Granted { system_changes: arguments.allow_system_changes, files: &named };
-        confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
-        same_workers(&state.plan, &laboratory.workers)?;
-        let goal = Goal::parse(arguments)?;
-        let budget_s = goal.budget_s.unwrap_or(state.budget_s);
-        let what = DecisionKind::Resumed { budget_s, time_limit_s: goal.time_limit_s.or(state.time_limit_s) };
-        let time = jiff::Timestamp::now().to_string();
-        folder.append_decision(&Decision { time, why: "the user asked for it".to_owned(), what })?;
-        Ok(Session { plan: state.plan, folder, resumed: true, alone, _lock })
-    }
-
-    /// Takes a new run back that has measured nothing.
-    fn discard_if_empty(&self) {
-        if !self.resumed && self.folder.launches().is_ok_and(|all| all.records.is_empty()) {
-            self.folder.discard();
-        }
-    }
-}
-
 /// Makes a run or completes one; `answering` is asked whether a completed one is of its kind.
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn Answering) -> Result<u8> {
     arguments.shown.page.check()?;
@@ -316,7 +263,7 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn 
     }
     wait_for_quiet(arguments)?;
     let session = match &arguments.resume {
-        Some(name) => Session::resume(laboratory, arguments, name)?,
+        Some(name) => resumed(laboratory, arguments, name)?,
         None => {
             let plan = new_plan(laboratory, arguments)?;
             let path = new_folder(arguments.out.as_deref(), &plan.run);
@@ -326,22 +273,13 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn 
     measure(laboratory, arguments, &session, answering)
 }
 
-/// A run is completed by the programs that began it.
-fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
-    for (name, hash) in &plan.workers {
-        let started = worker::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
-        if started.hash != *hash {
-            bail!("the worker {name} is not the one that this run began with; make a new run");
-        }
-    }
-    Ok(())
-}
-
 fn measure(laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answering: &dyn Answering) -> Result<u8> {
-    let Session { folder, resumed, .. } = session;
-    let open = if *resumed { answering.open(folder, session.plan.margin)? } else { None };
+    let folder = &session.folder;
+    let open = if session.resumed { answering.open(folder, session.plan.margin)? } else { None };
     let (summary, stopped_by) = made(laboratory, session, open.as_deref())?;
-    if *resumed && let Some(code) = answering.answered(&summary, stopped_by, folder)? {
+    if session.resumed
+        && let Some(code) = answering.answered(&summary, stopped_by, folder)?
+    {
         return Ok(code);
     }
     let articles = articles(arguments.write_up().as_deref())?;
@@ -358,69 +296,27 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answ
     Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
 
-/// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
-/// takes a second or few.
-const LOOKS_FROM_S: f64 = 30.0;
-
-/// This machine as a run finds it.
-fn described(budget_s: f64) -> Environment {
-    let mut environment = Environment { variables: foreign(), ..machine::capture(Path::new("/")) };
-    environment.cpu.ladder = machine::ladder::kept(&environment.identity);
-    if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true)
-    {
-        // Where it cannot be looked, what is told has to do.
-        environment.cpu.ladder = machine::ladder::look(&environment).ok();
-    }
-    environment
-}
-
 /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
 pub(super) fn made(
     laboratory: &Laboratory,
     session: &Session,
     questions: Option<&dyn Questions>,
 ) -> Result<(Summary, Option<i32>)> {
-    made_in(laboratory, session, questions).inspect_err(|_| session.discard_if_empty())
+    let kept_scores = |host: &_| super::kept::scores(&runs_folder(), host);
+    session.measure(&laboratory.workers, &kept_scores, questions)
 }
 
-fn made_in(
-    laboratory: &Laboratory,
-    session: &Session,
-    questions: Option<&dyn Questions>,
-) -> Result<(Summary, Option<i32>)> {
-    let Session { plan, folder, resumed, alone, .. } = session;
-    let resumed = *resumed;
-    let environment: Environment =
-        if resumed { folder.read_sealed("environment.json")? } else { described(plan.budget_s) };
-    if !resumed {
-        folder.write_sealed("environment.json", &environment)?;
-        folder.write_sealed("plan.json", plan)?;
-        let kept_scores = super::kept::scores(&runs_folder(), &environment.identity.labels());
-        // A look that fails says nothing of the run; that it is not in the folder says that it failed.
-        if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
-            if let Some(words) = seen.starved()
-                && std::io::IsTerminal::is_terminal(&std::io::stderr())
-            {
-                remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
-            }
-            folder.write_sealed(PREFLIGHT, &Preflight { kept_scores, ..seen })?;
-        } else if !kept_scores.is_empty() {
-            folder.write_sealed(KEPT, &KeptScores { scores: kept_scores })?;
-        }
-        folder.reach_device()?;
-    }
-    let signals = Signals::watch()?;
-    let runner = Runner::new(plan.clone(), folder, &laboratory.workers, &signals, Progress::new())?;
-    let runner = runner.alone_by(alone).asking(questions);
-    let (state, evidence) = runner.run()?;
-    let around =
-        Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::from_environment(&environment) };
-    let summary = judge::summarise(&state, &evidence, around)?;
-    folder.write_result(SUMMARY, &summary)?;
-    if let Err(error) = folder.reach_device() {
-        remark!("pagewise: a power cut now may take the run: {error:#}");
-    }
-    Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
+/// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.
+fn resumed(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<Session> {
+    let named = arguments.select.set.iter().map(|text| laboratory.setting(text)).collect::<Result<Vec<_>>>()?;
+    let granted = Granted { system_changes: arguments.allow_system_changes, files: &named };
+    let (goal, folder) = (Goal::parse(arguments)?, RunFolder::open(name, &runs_folder())?.mine()?);
+    Session::resume(folder, &laboratory.workers, arguments.shown.page.force, |state| {
+        confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
+        let (budget_s, time_limit_s) =
+            (goal.budget_s.unwrap_or(state.budget_s), goal.time_limit_s.or(state.time_limit_s));
+        Ok(DecisionKind::Resumed { budget_s, time_limit_s })
+    })
 }
 
 /// The articles of an id; none where none is asked for.

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, ensure};
 use files::{File, Folder};
+use record::decision::{Decision, DecisionKind};
 use record::folder::RunFolder;
 
 pub mod alone;
@@ -16,11 +17,18 @@ mod prepared;
 pub mod progress;
 pub mod replay;
 mod runner;
+pub mod session;
 pub mod signals;
 pub mod system;
 
 pub use alone::Alone;
 pub use runner::{Questions, Runner};
+pub use session::Session;
+
+/// Keeps a decision.
+fn decide(folder: &RunFolder, why: &str, what: DecisionKind) -> Result<()> {
+    folder.append_decision(&Decision { time: jiff::Timestamp::now().to_string(), why: why.to_owned(), what })
+}
 
 /// Keeps other processes from measuring into this folder for as long as the result lives, even if this one is killed.
 pub fn lock(folder: &RunFolder) -> Result<File> {

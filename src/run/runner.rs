@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use judge::evidence::Evidence;
 use record::cell::Cell;
-use record::decision::{Decision, DecisionKind, LeftOut};
+use record::decision::{DecisionKind, LeftOut};
 use record::end::End;
 use record::ending::Width;
 use record::folder::{FramePart, RunFolder};
@@ -22,7 +22,6 @@ use stats::quantile::median;
 
 use crate::machine::memory;
 use crate::machine::noise::Snapshot;
-use crate::run::Alone;
 use crate::run::bound::Bounds;
 use crate::run::captures::Inputs;
 use crate::run::guard::{Guard, Undo, Undoing};
@@ -33,6 +32,7 @@ use crate::run::prepared::{self, Order, Prepared};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::run::system;
+use crate::run::{Alone, decide};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};
 
@@ -338,8 +338,7 @@ impl Site<'_> {
 /// Keeps decisions, then follows them.
 fn follow(folder: &RunFolder, state: &mut State, decisions: Vec<(String, DecisionKind)>) -> Result<()> {
     for (why, what) in decisions {
-        let time = jiff::Timestamp::now().to_string();
-        folder.append_decision(&Decision { time, why, what: what.clone() })?;
+        decide(folder, &why, what.clone())?;
         state.apply(&what)?;
     }
     Ok(())

@@ -112,7 +112,7 @@ impl<'a> AdviceSession<'a> {
         let all = &self.laboratory.experiments;
         let plan = plan::build(all, &self.laboratory.workers, Choice::Wished(&wish), terms)?;
         let path = runs_folder().join(&plan.run);
-        let session = run::Session::begin(plan, &path, self.forced)?;
+        let session = crate::run::Session::begin(plan, &path, self.forced)?;
         let (summary, stopped_by) = run::made(self.laboratory, &session, None)?;
         self.stopped_by = stopped_by;
         self.made.push(summary);

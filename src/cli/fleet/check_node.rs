@@ -16,6 +16,7 @@ use crate::cli::start::Start;
 use crate::cli::{Laboratory, SelectArgs, print, run};
 use crate::machine;
 use crate::plan::{self, Choice, Terms};
+use crate::run::Session;
 use crate::run::alone::Check;
 use crate::run::guard::Scratch;
 
@@ -103,6 +104,6 @@ fn measure(
     let usual = Terms::usual(start.run_id(), start.seed(), budget_s, (PRECISION, PRECISION));
     let terms = Terms { kind: Kind::CheckNode, created: start.created(), short: true, ..usual };
     let plan = plan::build(&laboratory.experiments, &laboratory.workers, Choice::Wished(&wish), terms)?;
-    let session = run::Session::begin(plan, place, true)?;
+    let session = Session::begin(plan, place, true)?;
     Ok(run::made(laboratory, &session, None)?.1)
 }

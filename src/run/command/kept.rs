@@ -5,12 +5,12 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use files::File;
 use record::command::{CommandPlan, KeptCommand, schema_of};
-use record::decision::{Decision, DecisionKind};
+use record::decision::DecisionKind;
 use record::folder::{PAGE, RunFolder, SUMMARY};
 use serde::Serialize;
 
-use crate::run::lock;
 use crate::run::signals::Signals;
+use crate::run::{decide, lock};
 
 /// Makes the folder and writes the plan into it; it is locked as long as the file lives.
 pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {
@@ -58,9 +58,6 @@ pub fn session(
     signals: &Signals,
     measure: impl FnOnce(&mut KeptCommand) -> Result<()>,
 ) -> Result<()> {
-    let decide = |folder: &RunFolder, why: &str, what: DecisionKind| {
-        folder.append_decision(&Decision { time: jiff::Timestamp::now().to_string(), why: why.to_owned(), what })
-    };
     let resumed = !kept.launches.is_empty();
     if resumed {
         decide(&kept.folder, "the user asked for it", DecisionKind::Resumed { budget_s, time_limit_s: None })?;

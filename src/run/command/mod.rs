@@ -27,6 +27,8 @@ pub use launch::thp_rule;
 const USUAL_BUDGET_S: f64 = 60.0;
 /// The most blocks of a try and of a profile.
 const MOST_BLOCKS: [usize; 2] = [2000, 60];
+/// The most blocks that are drawn before the first is launched.
+pub const MOST_PAIRS: usize = 100_000;
 /// Blocks of a profile in which faults are followed; the others only narrow the interval.
 const FULL_BLOCKS: usize = 8;
 
@@ -83,7 +85,7 @@ impl Study<'_> {
     }
 
     fn measure(&mut self, budget_s: f64) -> Result<()> {
-        let most = self.kept.plan.pairs.unwrap_or(MOST_BLOCKS[usize::from(self.is_profile())]);
+        let most = self.kept.plan.pairs.unwrap_or(MOST_BLOCKS[usize::from(self.is_profile())]).min(MOST_PAIRS);
         // An interrupted study goes on in the middle of its last block.
         let first = self.kept.launches.iter().filter_map(|l| usize::try_from(l.block).ok()).max().unwrap_or(0);
         for block in first..most {

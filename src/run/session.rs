@@ -1,0 +1,154 @@
+//! A session of a run: its folder and the right to measure into it, its beginning or going on, its measuring and its summary.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use files::File;
+use judge::evidence::PREFLIGHT;
+use judge::{Circumstances, KEPT, KeptScores as Scores};
+use record::decision::DecisionKind;
+use record::folder::{RunFolder, SUMMARY};
+use record::machine::environment::Environment;
+use record::machine::preflight::Preflight;
+use record::plan::Plan;
+use record::state::State;
+use record::summary::Summary;
+
+use super::progress::Progress;
+use super::signals::Signals;
+use super::{Alone, Questions, Runner, decide, lock};
+use crate::machine::{self, preflight};
+use crate::worker::environment::foreign;
+use crate::worker::{self, Worker};
+
+/// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
+/// takes a second or few.
+const LOOKS_FROM_S: f64 = 30.0;
+
+/// Scores of the A/A checks of kept runs of a host.
+pub type KeptScores<'a> = &'a dyn Fn(&BTreeMap<String, String>) -> Vec<f64>;
+
+/// A run that measures: its plan, its folder and the right to measure into it on this machine.
+pub struct Session {
+    /// Plan.
+    pub plan: Plan,
+    /// Folder.
+    pub folder: RunFolder,
+    /// True if it goes on with an earlier session.
+    pub resumed: bool,
+    alone: Alone,
+    _lock: File,
+}
+
+impl Session {
+    /// Begins a new run. Nothing is written where another one measures.
+    pub fn begin(plan: Plan, path: &Path, forced: bool) -> Result<Session> {
+        let alone = Alone::on_this_machine(forced)?;
+        let folder = RunFolder::create(path)?;
+        let _lock = lock(&folder).inspect_err(|_| folder.discard())?;
+        Ok(Session { plan, folder, resumed: false, alone, _lock })
+    }
+
+    /// Goes on with a kept run by the programs that began it; `resumed` confirms its plan and names its new limits.
+    ///
+    /// # Errors
+    /// It is damaged or in use, its plan is not confirmed, or a worker has changed.
+    pub fn resume(
+        folder: RunFolder,
+        workers: &[Worker],
+        forced: bool,
+        resumed: impl FnOnce(&State) -> Result<DecisionKind>,
+    ) -> Result<Session> {
+        let _lock = lock(&folder)?;
+        let alone = Alone::on_this_machine(forced)?;
+        let state = folder.state()?;
+        let limits = resumed(&state)?;
+        same_workers(&state.plan, workers)?;
+        decide(&folder, "the user asked for it", limits)?;
+        Ok(Session { plan: state.plan, folder, resumed: true, alone, _lock })
+    }
+
+    /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
+    ///
+    /// # Errors
+    /// A launch cannot be started or kept.
+    pub fn measure(
+        &self,
+        workers: &[Worker],
+        kept_scores: KeptScores,
+        questions: Option<&dyn Questions>,
+    ) -> Result<(Summary, Option<i32>)> {
+        let is_empty = || self.folder.launches().is_ok_and(|all| all.records.is_empty());
+        self.judged(workers, kept_scores, questions).inspect_err(|_| {
+            // A new run that has measured nothing is taken back.
+            if !self.resumed && is_empty() {
+                self.folder.discard();
+            }
+        })
+    }
+
+    fn judged(
+        &self,
+        workers: &[Worker],
+        kept_scores: KeptScores,
+        questions: Option<&dyn Questions>,
+    ) -> Result<(Summary, Option<i32>)> {
+        let Session { plan, folder, resumed, alone, .. } = self;
+        let resumed = *resumed;
+        let environment: Environment =
+            if resumed { folder.read_sealed("environment.json")? } else { described(plan.budget_s) };
+        if !resumed {
+            folder.write_sealed("environment.json", &environment)?;
+            folder.write_sealed("plan.json", plan)?;
+            let kept_scores = kept_scores(&environment.identity.labels());
+            // A look that fails says nothing of the run; that it is not in the folder says that it failed.
+            if let Ok(seen) = preflight::look(Path::new("/"), preflight::SHORT_MS) {
+                if let Some(words) = seen.starved()
+                    && std::io::IsTerminal::is_terminal(&std::io::stderr())
+                {
+                    remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
+                }
+                folder.write_sealed(PREFLIGHT, &Preflight { kept_scores, ..seen })?;
+            } else if !kept_scores.is_empty() {
+                folder.write_sealed(KEPT, &Scores { scores: kept_scores })?;
+            }
+            folder.reach_device()?;
+        }
+        let signals = Signals::watch()?;
+        let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
+        let runner = runner.alone_by(alone).asking(questions);
+        let (state, evidence) = runner.run()?;
+        let around =
+            Circumstances { kept_scores: judge::kept_scores(folder)?, ..Circumstances::from_environment(&environment) };
+        let summary = judge::summarise(&state, &evidence, around)?;
+        folder.write_result(SUMMARY, &summary)?;
+        if let Err(error) = folder.reach_device() {
+            remark!("pagewise: a power cut now may take the run: {error:#}");
+        }
+        Ok((summary, state.ended.and_then(|ended| ended.stopped_by)))
+    }
+}
+
+/// A run is completed by the programs that began it.
+fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
+    for (name, hash) in &plan.workers {
+        let started = worker::find(all, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+        if started.hash != *hash {
+            bail!("the worker {name} is not the one that this run began with; make a new run");
+        }
+    }
+    Ok(())
+}
+
+/// This machine as a run finds it.
+fn described(budget_s: f64) -> Environment {
+    let mut environment = Environment { variables: foreign(), ..machine::capture(Path::new("/")) };
+    environment.cpu.ladder = machine::ladder::kept(&environment.identity);
+    if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true)
+    {
+        // Where it cannot be looked, what is told has to do.
+        environment.cpu.ladder = machine::ladder::look(&environment).ok();
+    }
+    environment
+}
