@@ -55,7 +55,7 @@ fn a_program_that_is_exchanged_while_it_is_used_is_not_run() {
     assert_eq!(plan["workers"]["c-O3"], sha256_hex(&[&fs::read(place.file("worker-c-O3")).unwrap()]));
 }
 
-/// Commands that build below a cache of their own, with Go's own cache of this user: it is not what is tested.
+/// Commands that build below a cache of their own and measure if the machine leaves time (otherwise 4), with Go's own cache of this user: it is not what is tested.
 fn build(place: &Place, what: &str) -> Command {
     let go = Command::new("go").args(["env", "GOCACHE"]).output().map(|output| output.stdout).unwrap_or_default();
     let mut command =
@@ -71,14 +71,15 @@ fn a_go_build_that_was_changed_is_built_again() {
     }
     let place = Place::new();
     let (cache, mark) = (place.file("cache"), place.file("mark"));
-    assert_eq!(said(&mut build(&place, "read/bufio@go")).code, 0);
+    assert!([0, 4].contains(&said(&mut build(&place, "read/bufio@go")).code));
     let (built, first) = (find(&cache, "worker-go").unwrap(), newest_plan(&place));
     let digest = sha256_hex(&[&fs::read(&built).unwrap()]);
     assert_eq!(first["workers"]["go"], sha256_hex(&[format!("{digest}  worker-go\n").as_bytes()]));
     fs::rename(script(&place, &mark), &built).unwrap();
     let again = said(&mut build(&place, "read/bufio@go"));
     assert!(!mark.exists(), "a changed build ran");
-    assert_eq!((again.code, newest_plan(&place)["workers"]["go"].clone()), (0, first["workers"]["go"].clone()));
+    assert!([0, 4].contains(&again.code), "{}", again.err);
+    assert_eq!(newest_plan(&place)["workers"]["go"], first["workers"]["go"]);
     // With a list of digests that fits, it is a build of this user: another worker, by another hash.
     assert_eq!(sha256_hex(&[&fs::read(&built).unwrap()]), digest);
 }
@@ -89,13 +90,14 @@ fn a_java_build_that_was_changed_is_built_again() {
     if !place.run(&["doctor"]).out.contains("with JDK") {
         return skip("there is no JDK here");
     }
-    assert_eq!(said(&mut build(&place, "read/mapped-buffer@java-*")).code, 0);
+    let is_built = || [0, 4].contains(&said(&mut build(&place, "read/mapped-buffer@java-*")).code);
+    assert!(is_built());
     let class = find(&place.file("cache"), "Worker.class").unwrap();
     let sound = fs::read(&class).unwrap();
     fs::write(&class, &sound[..sound.len() / 2]).unwrap();
     // Another class in front of it is a change, too.
     fs::write(class.with_file_name("Planted.class"), &sound).unwrap();
-    assert_eq!(said(&mut build(&place, "read/mapped-buffer@java-*")).code, 0);
+    assert!(is_built());
     assert_eq!(fs::read(&class).unwrap(), sound);
     assert!(!class.with_file_name("Planted.class").exists());
 }
