@@ -55,7 +55,8 @@ fn a_program_that_is_exchanged_while_it_is_used_is_not_run() {
     assert_eq!(plan["workers"]["c-O3"], sha256_hex(&[&fs::read(place.file("worker-c-O3")).unwrap()]));
 }
 
-/// Commands that build below a cache of their own and measure if the machine leaves time (otherwise 4), with Go's own cache of this user: it is not what is tested.
+/// A command that builds below a cache of its own, and measures if the machine leaves time (otherwise it exits with 4). Go's
+/// own cache is this user's: it is not what is tested.
 fn build(place: &Place, what: &str) -> Command {
     let go = Command::new("go").args(["env", "GOCACHE"]).output().map(|output| output.stdout).unwrap_or_default();
     let mut command =
