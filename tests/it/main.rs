@@ -31,6 +31,7 @@ mod ipc_limits;
 mod ipc_peers;
 mod kept_runs;
 mod killed;
+mod load;
 mod machine;
 mod message;
 mod mutated;

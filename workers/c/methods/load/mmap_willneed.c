@@ -1,0 +1,21 @@
+#include "load.h"
+
+static void run(struct slot *s)
+{
+    struct load l = load_begin(s);
+    PHASE(s, "open") { load_open(&l, 0); }
+    load_check(s, &l);
+    PHASE(s, "bring") {
+        load_map(&l, 0);
+        load_advise(&l, MADV_WILLNEED);
+    }
+    load_check(s, &l);
+    load_uses(s, &l);
+    PHASE(s, "drop") { load_drop(&l); }
+    load_end(s, &l);
+}
+
+METHOD(load_mmap_willneed, .experiment = "load", .name = "mmap-willneed",
+       .summary = "The mapping with MADV_WILLNEED: reading goes on in the background.",
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = MAPPED_FILE_LAWS,
+       .calls = "open:openat bring:mmap,madvise drop:munmap,close", .run = run);
