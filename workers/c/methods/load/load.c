@@ -188,7 +188,9 @@ static void facts(struct slot *s, struct load *l, uint64_t device_first, uint64_
     load_proved(s, l);
     fact(s, "device_bytes", device_first);
     fact(s, "second_device_bytes", device_second);
-    uint64_t anonymous = l->p ? smaps_bytes(s, l->p, "Anonymous") : 0;
+    /* A block of malloc's may share its mapping with a neighbour. */
+    bool own = l->p && l->p != l->place;
+    uint64_t anonymous = own ? mapped_present_bytes(s, l->p, l->bytes) : l->p ? smaps_bytes(s, l->p, "Anonymous") : 0;
     struct load again = {.folder = l->folder, .name = l->name};
     load_open(&again, 0);
     load_check(s, &again);
