@@ -32,22 +32,22 @@ pub fn optimised() -> Result<Started> {
 
 /// Self-description of a worker. The methods of a list that the binary carries are read when they are first asked for.
 #[derive(Clone, Debug)]
-struct List {
+struct MethodList {
     text: Cow<'static, str>,
     methods: Arc<OnceLock<Vec<Method>>>,
 }
 
-impl List {
+impl MethodList {
     /// One that the binary carries, which the tests read whole.
-    fn carried(text: &'static str) -> List {
-        List { text: text.into(), methods: Arc::default() }
+    fn carried(text: &'static str) -> MethodList {
+        MethodList { text: text.into(), methods: Arc::default() }
     }
 
     /// One that a worker has just told, read at once.
-    fn parse(worker: &str, text: String) -> Result<List> {
+    fn parse(worker: &str, text: String) -> Result<MethodList> {
         let read: Result<Vec<Method>> = method_lines(&text).map(Method::parse).collect();
         let read = read.with_context(|| format!("worker {worker} describes itself wrongly"))?;
-        Ok(List { text: text.into(), methods: Arc::new(read.into()) })
+        Ok(MethodList { text: text.into(), methods: Arc::new(read.into()) })
     }
 
     fn methods(&self) -> &[Method] {
@@ -66,7 +66,7 @@ fn method_lines(list: &str) -> impl Iterator<Item = &str> {
 pub struct Worker {
     /// `c-O3`, `go`, `java-25`, `python-3.11`.
     pub name: String,
-    list: List,
+    list: MethodList,
     maker: Maker,
     ready: OnceLock<Result<Started, String>>,
 }
@@ -118,10 +118,10 @@ enum Maker {
 impl Worker {
     /// A worker with one of the lists that this binary carries.
     fn carried(name: &str, list: &'static str, maker: Maker) -> Worker {
-        Worker::with(name, List::carried(list), maker)
+        Worker::with(name, MethodList::carried(list), maker)
     }
 
-    fn with(name: &str, list: List, maker: Maker) -> Worker {
+    fn with(name: &str, list: MethodList, maker: Maker) -> Worker {
         Worker { name: name.to_owned(), list, maker, ready: OnceLock::new() }
     }
 
@@ -133,7 +133,7 @@ impl Worker {
         let Some(name) = list.lines().next().and_then(|l| l.strip_prefix("pagewise\t1\t")) else {
             bail!("{} --list does not begin with \"pagewise<TAB>1<TAB>NAME\"", path.display());
         };
-        Ok(Worker::with(name, List::parse(name, list.clone())?, Maker::External(path)))
+        Ok(Worker::with(name, MethodList::parse(name, list.clone())?, Maker::External(path)))
     }
 
     /// Starts it, building it first where that is needed; the reason where it cannot be had.

@@ -12,7 +12,7 @@ use files::File;
 use sha2::{Digest, Sha256};
 
 use super::carried;
-use super::{List, Maker, Started, Worker, private_cache};
+use super::{Maker, MethodList, Started, Worker, private_cache};
 
 /// The helper's file.
 const HELPER: &str = "pagewise-helper";
@@ -30,9 +30,9 @@ pub(super) fn hash(parts: &[&[u8]]) -> String {
 /// The workers as they describe themselves; nothing is unpacked yet.
 pub(super) fn workers() -> Result<Vec<Worker>> {
     // They differ in how they were compiled, and not in what they say of themselves.
-    let known = List::carried(carried::NATIVE_METHODS);
+    let known = MethodList::carried(carried::NATIVE_METHODS);
     let worker = |(name, bytes): &(&str, &'static [u8])| {
-        let list = if known.text.is_empty() { List::parse(name, describe(name)?)? } else { known.clone() };
+        let list = if known.text.is_empty() { MethodList::parse(name, describe(name)?)? } else { known.clone() };
         Ok(Worker::with(name, list, Maker::Native(bytes)))
     };
     carried::NATIVE_WORKERS.iter().map(worker).collect()

@@ -12,7 +12,7 @@ use record::method::Method;
 use record::sizes;
 
 use super::native::hash;
-use super::{List, Maker, Started, Worker, carried};
+use super::{Maker, MethodList, Started, Worker, carried};
 
 /// Name of the worker, and of the experiment that its functions are methods of.
 const WORKER: &str = "own";
@@ -118,7 +118,7 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder) -> Result<(Worker,
     let list = listed(&program)?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
-    let worker = Worker::with(WORKER, List::parse(WORKER, list)?, Maker::External(program.clone()));
+    let worker = Worker::with(WORKER, MethodList::parse(WORKER, list)?, Maker::External(program.clone()));
     peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
     let digest = hash(&[&folder.read("worker", MOST_BYTES)?]);
     let _ = worker.ready.set(Ok(Started::new(vec![program.into()], digest)));

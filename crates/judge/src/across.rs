@@ -18,7 +18,7 @@ use record::summary::Summary;
 use crate::claims;
 use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
-use crate::sets::{Costs, Measured, Question, Questions, RunCell, by_question, pairs};
+use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
 
 /// Prefix of the field of a worker's SHA-256.
 const WORKER: &str = "worker.";
@@ -28,7 +28,7 @@ pub struct Run {
     run: ComparedRun,
     headline: BTreeMap<String, String>,
     facts: Facts,
-    measured: Measured,
+    measured: MeasuredCells,
     /// Answers to claims, where it is a run of claims.
     pub answers: Option<Answers>,
     is_program: bool,
@@ -53,7 +53,7 @@ impl Run {
             },
             headline: summary.environment.clone(),
             facts: facts(environment).into_iter().chain(workers).chain([version]).collect(),
-            measured: Measured::read(summary)?,
+            measured: MeasuredCells::read(summary)?,
             answers,
             is_program: false,
         })
@@ -86,10 +86,10 @@ impl Run {
 }
 
 /// The arms of a user's program as cells.
-fn arms(kind: Kind, costs: Vec<Times>) -> Measured {
-    let mut measured = Measured { questions: Vec::new(), cells: Vec::new() };
+fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
+    let mut measured = MeasuredCells { questions: Vec::new(), cells: Vec::new() };
     for (question, times) in costs.into_iter().enumerate() {
-        measured.questions.push(Question {
+        measured.questions.push(SetQuestion {
             cell: format!("{}/{}", kind.word(), times.arm),
             experiment: times.command,
             parameters: BTreeMap::from([("time".to_owned(), times.time.to_owned())]),
@@ -118,7 +118,7 @@ pub struct CompareOptions {
 
 /// Compares `b` with `a`; each has one run at least.
 pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
-    let mut questions = Questions::default();
+    let mut questions = SetQuestions::default();
     let [cells_a, cells_b] =
         [a, b].map(|side| side.iter().map(|run| questions.take(&run.measured)).collect::<Vec<_>>());
     let [by_a, by_b] = [&cells_a, &cells_b].map(|side| by_question(side.iter()));
@@ -154,7 +154,7 @@ fn costs(side: &BTreeMap<usize, Vec<&RunCell>>) -> Costs {
     side.iter().map(|(question, cells)| (*question, logs(cells))).collect()
 }
 
-fn absent(question: &Question, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
+fn absent(question: &SetQuestion, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
     let both = || a.iter().chain(b);
     let reason = if let Some(cell) = both().find(|cell| cell.status != Status::Ok) {
         format!("{}: {}", cell.status.word(), cell.reason)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::experiment::Experiment;
-use record::summary::{CellSummary, Condition, GroupSummary, Recommendation, Verdict};
+use record::summary::{AnswerCondition, CellSummary, GroupSummary, Recommendation, Verdict};
 
 /// Parameters by their names.
 type Parameters = BTreeMap<String, String>;
@@ -38,7 +38,7 @@ fn depends(
     groups: &[GroupSummary],
     question: &[usize],
     at: usize,
-) -> Option<(Recommendation, Vec<Condition>)> {
+) -> Option<(Recommendation, Vec<AnswerCondition>)> {
     let mine = &groups[at];
     let others = || question.iter().copied().filter(move |&other| other != at);
     let recommended = |group: usize| match groups[group].recommendation {
@@ -66,10 +66,10 @@ fn depends(
         let theirs = groups[group].parameters.iter();
         let when =
             theirs.filter(|(key, value)| experiment.is_condition(key) && mine.parameters.get(*key) != Some(*value));
-        Some(Condition { when: when.map(|(k, v)| (k.clone(), v.clone())).collect(), group, cell, ratio, verdict })
+        Some(AnswerCondition { when: when.map(|(k, v)| (k.clone(), v.clone())).collect(), group, cell, ratio, verdict })
     };
-    let conditions: Vec<Condition> = others().filter_map(condition).collect();
-    let contradicts = |c: &Condition| match mine.recommendation {
+    let conditions: Vec<AnswerCondition> = others().filter_map(condition).collect();
+    let contradicts = |c: &AnswerCondition| match mine.recommendation {
         Recommendation::Use { .. } => matches!(c.verdict, Verdict::Slower { .. } | Verdict::Within { .. }),
         Recommendation::Keep { .. } => matches!(c.verdict, Verdict::Faster { .. }),
         _ => false,

@@ -8,7 +8,7 @@ use record::across::{ComparedCell, GateWord, SideCost};
 use record::outcome::Status;
 use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict};
-use stats::across::{Side, ratio, side};
+use stats::across::{MeasuredSide, ratio, side};
 use stats::estimate::Estimate;
 use stats::interval::CONFIDENCE;
 use stats::location::midmean;
@@ -28,7 +28,7 @@ pub(crate) fn key(cell: &CellSummary) -> Key {
 
 /// A cell that runs were asked for; all runs share these.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct SetQuestion {
     /// `fault/touch@c-O3`.
     pub cell: String,
     /// The experiment; the command of a user's program.
@@ -62,17 +62,17 @@ pub struct RunCell {
 
 /// Cells of one run with its own questions.
 #[derive(Clone, Debug)]
-pub struct Measured {
-    pub(crate) questions: Vec<Question>,
+pub struct MeasuredCells {
+    pub(crate) questions: Vec<SetQuestion>,
     pub(crate) cells: Vec<RunCell>,
 }
 
-impl Measured {
+impl MeasuredCells {
     /// Cells of a summary that are not hidden.
-    pub fn read(summary: &Summary) -> Result<Measured> {
+    pub fn read(summary: &Summary) -> Result<MeasuredCells> {
         let visible: Vec<usize> = (0..summary.cells.len()).filter(|&at| !summary.cells[at].hidden).collect();
         let place = |cell: usize| visible.binary_search(&cell).ok();
-        let mut measured = Measured { questions: Vec::new(), cells: Vec::new() };
+        let mut measured = MeasuredCells { questions: Vec::new(), cells: Vec::new() };
         for (question, &at) in visible.iter().enumerate() {
             let cell = &summary.cells[at];
             let experiment = summary.experiment(&cell.experiment);
@@ -80,7 +80,7 @@ impl Measured {
             let baselines = summary.groups.iter().filter(|group| group.cells.contains(&at)).map(|g| g.baseline);
             let mut throttled = summary.warnings.iter().filter(|w| w.code == THROTTLED && w.cells.contains(&at));
             let (name, parameters) = key(cell);
-            measured.questions.push(Question {
+            measured.questions.push(SetQuestion {
                 cell: name,
                 parameters,
                 experiment: cell.experiment.clone(),
@@ -111,15 +111,15 @@ fn unit_logs(cell: &CellSummary, headline: &str) -> Vec<f64> {
 
 /// The questions of all runs of a set, each once.
 #[derive(Clone, Debug, Default)]
-pub struct Questions {
+pub struct SetQuestions {
     /// In the order in which they were first met.
-    pub all: Vec<Question>,
+    pub all: Vec<SetQuestion>,
     known: HashMap<(String, Key), usize>,
 }
 
-impl Questions {
+impl SetQuestions {
     /// The index of a question, new or known.
-    pub fn index(&mut self, question: Question) -> usize {
+    pub fn index(&mut self, question: SetQuestion) -> usize {
         let key = (question.experiment.clone(), (question.cell.clone(), question.parameters.clone()));
         let index = *self.known.entry(key).or_insert(self.all.len());
         if index == self.all.len() {
@@ -129,8 +129,8 @@ impl Questions {
     }
 
     /// The cells of a run by these questions.
-    pub(crate) fn take(&mut self, measured: &Measured) -> Vec<RunCell> {
-        let alone = |question: &Question| Question { baseline: None, ..question.clone() };
+    pub(crate) fn take(&mut self, measured: &MeasuredCells) -> Vec<RunCell> {
+        let alone = |question: &SetQuestion| SetQuestion { baseline: None, ..question.clone() };
         let indices: Vec<usize> = measured.questions.iter().map(|question| self.index(alone(question))).collect();
         for (&index, question) in indices.iter().zip(&measured.questions) {
             if let Some(baseline) = question.baseline {
@@ -154,7 +154,7 @@ pub(crate) type Costs = BTreeMap<usize, Vec<Vec<f64>>>;
 /// The questions that both sides have costs for, with the cost on `b` relative to that on `a` and verdicts adjusted for
 /// their number; with a verdict on `gate`, the share by which nothing may be slower, where there is one.
 pub(crate) fn pairs(
-    questions: &[Question],
+    questions: &[SetQuestion],
     a: &Costs,
     b: &Costs,
     margin: f64,
@@ -214,11 +214,11 @@ fn gates(estimates: &[(usize, Estimate)], edge: f64) -> Vec<GateWord> {
 }
 
 /// `None` without costs, and where one is zero, which has no ratio.
-pub(crate) fn side_of(logs: &[Vec<f64>]) -> Option<Side> {
+pub(crate) fn side_of(logs: &[Vec<f64>]) -> Option<MeasuredSide> {
     logs.iter().flatten().all(|log| log.is_finite()).then(|| side(logs).ok()).flatten()
 }
 
-fn cost(side: &Side, logs: &[Vec<f64>]) -> SideCost {
+fn cost(side: &MeasuredSide, logs: &[Vec<f64>]) -> SideCost {
     SideCost {
         per_unit_ns: side.log.exp(),
         runs: side.runs,

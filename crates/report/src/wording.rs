@@ -30,15 +30,15 @@ impl Round {
 
 /// Notation of an amount: as a share in percent, or as a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Amount {
+enum FactorAmount {
     Percent,
     Factor,
 }
 
-impl Amount {
+impl FactorAmount {
     /// From a factor of two on a share is no longer read easily; `least` is the ratio nearest to one.
-    fn for_ratio(least: f64) -> Amount {
-        if (0.5..=2.0).contains(&least) { Amount::Percent } else { Amount::Factor }
+    fn for_ratio(least: f64) -> FactorAmount {
+        if (0.5..=2.0).contains(&least) { FactorAmount::Percent } else { FactorAmount::Factor }
     }
 
     /// Distance of a ratio from one, without the unit. A ratio on the other side of one is no distance at all.
@@ -46,15 +46,15 @@ impl Amount {
         let factor = if faster { 1.0 / ratio } else { ratio };
         let share = if faster { 1.0 - ratio } else { ratio - 1.0 };
         match self {
-            Amount::Percent => percent_digits(share, round),
-            Amount::Factor => factor_digits(factor, round),
+            FactorAmount::Percent => percent_digits(share, round),
+            FactorAmount::Factor => factor_digits(factor, round),
         }
     }
 
     fn unit(self) -> &'static str {
         match self {
-            Amount::Percent => " %",
-            Amount::Factor => "×",
+            FactorAmount::Percent => " %",
+            FactorAmount::Factor => "×",
         }
     }
 }
@@ -95,7 +95,7 @@ pub fn faster_by(ratio: &Estimate) -> (f64, f64) {
 /// One end of an interval: `9.1 % faster`.
 fn end(ratio: f64, round: Round) -> String {
     let faster = ratio < 1.0;
-    let amount = Amount::for_ratio(ratio);
+    let amount = FactorAmount::for_ratio(ratio);
     let digits = amount.digits(ratio, faster, round);
     if digits.trim_end_matches(['0', '.']).is_empty() {
         return "as fast".to_owned();
@@ -136,7 +136,7 @@ pub(crate) fn between_briefly(ratio: &Estimate) -> String {
 /// `at least 8.5 % faster (14 %, 8.5–19)`.
 fn shown(word: &str, least: f64, ratio: &Estimate) -> String {
     let faster = word == "faster";
-    let amount = Amount::for_ratio(least);
+    let amount = FactorAmount::for_ratio(least);
     let unit = amount.unit();
     let at_least = amount.digits(least, faster, Round::Down);
     let estimate = amount.digits(ratio.ratio, faster, Round::Nearest);

@@ -6,7 +6,7 @@ use pagewise_report::export::FORMATS;
 use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, ExportedCells, Wanted};
 use record::sizes::{format_ns, three_digits};
-use record::summary::{AaCheck, Condition, Doubt, Estimate, Levels, Recommendation, Summary, Verdict};
+use record::summary::{AaCheck, AnswerCondition, Doubt, Estimate, Levels, Recommendation, Summary, Verdict};
 
 fn recorded(name: &str) -> Summary {
     let path = format!("{}/tests/fixtures/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -125,7 +125,7 @@ fn conditional(first: (f64, f64), second: (f64, f64)) -> Summary {
         (comparison.ratio, comparison.verdict) = (ratio_here, Verdict::from_interval(low, high, 0.02));
         comparison.holds_among_all = true;
         group.recommendation = Recommendation::Depends { cell, ratio: ratio_here };
-        group.conditions = vec![Condition {
+        group.conditions = vec![AnswerCondition {
             when: [("destination".to_owned(), value.to_owned())].into(),
             group: sibling,
             cell,

@@ -22,7 +22,7 @@ const LEAST_ERROR: f64 = 1e-9;
 
 /// One side: how it lies and how its runs and launches scatter. All in logarithms.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Side {
+pub struct MeasuredSide {
     /// The mean of its runs.
     pub log: f64,
     /// The number of runs.
@@ -34,17 +34,17 @@ pub struct Side {
 }
 
 /// Estimate of a side. Each run is the logarithms of its launches' costs. `TooFew` without runs or launches, `NotFinite`.
-pub fn side(runs: &[Vec<f64>]) -> Result<Side, Undefined> {
+pub fn side(runs: &[Vec<f64>]) -> Result<MeasuredSide, Undefined> {
     let means: Vec<f64> = runs.iter().map(|run| midmean(run)).collect::<Result<_, _>>()?;
     check(&means, 1)?;
     let n = means.len() as f64;
     let (log, variance) = mean_and_variance(&means);
     let of_run = |run: &Vec<f64>| MIDMEAN_VARIANCE * mean_and_variance(run).1 / run.len() as f64;
     let within = runs.iter().map(of_run).sum::<f64>().sqrt() / n;
-    Ok(Side { log, runs: means.len(), between: (means.len() > 1).then_some(variance.sqrt()), within })
+    Ok(MeasuredSide { log, runs: means.len(), between: (means.len() > 1).then_some(variance.sqrt()), within })
 }
 
-impl Side {
+impl MeasuredSide {
     /// The squared standard error of the mean; absent with one run.
     fn error_squared(&self) -> Option<f64> {
         let between = self.between?.powi(2) / self.runs as f64;
@@ -56,7 +56,7 @@ impl Side {
 ///
 /// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with
 /// fewer.
-pub fn ratio(a: &Side, b: &Side, confidence: f64) -> Result<Estimate, Undefined> {
+pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<Estimate, Undefined> {
     let fewer = a.runs.min(b.runs);
     let too_few = Undefined::TooFew { got: fewer, needed: LEAST_RUNS };
     if fewer < LEAST_RUNS {

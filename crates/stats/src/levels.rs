@@ -14,7 +14,7 @@ const LEAST_GAP: f64 = 1.25;
 
 /// Two levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Levels {
+pub struct TwoLevels {
     /// Median of the lower level, as the logarithm it was given as.
     pub low: f64,
     /// Median of the upper level.
@@ -25,7 +25,7 @@ pub struct Levels {
 
 /// Finds two levels in logarithms, one for each launch: a gap between neighbors that is wider than either side of it. Of
 /// sets of ten launches that scatter by 30 % about one level, less than one in a hundred has such a gap.
-pub fn two_levels(logs: &[f64]) -> Option<Levels> {
+pub fn two_levels(logs: &[f64]) -> Option<TwoLevels> {
     let mut sorted: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let (count, last) = (sorted.len(), *sorted.last()?);
@@ -38,7 +38,7 @@ pub fn two_levels(logs: &[f64]) -> Option<Levels> {
     let at = splits.filter(|&at| count >= LEAST_LAUNCHES && apart(at)).max_by(|&a, &b| gap(a).total_cmp(&gap(b)))?;
     let (low, high) = sorted.split_at(at);
     let share = high.len() as f64 / count as f64;
-    Some(Levels { low: median(&mut low.to_vec())?, high: median(&mut high.to_vec())?, share })
+    Some(TwoLevels { low: median(&mut low.to_vec())?, high: median(&mut high.to_vec())?, share })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Folder;
-use judge::fleet::{BY, Gathered, Opened, explain, gather, judge, learn, open};
+use judge::fleet::{BY, Gathered, OpenedFolder, explain, gather, judge, learn, open};
 use record::fleet::{Fleet, folders};
 use record::sizes;
 use report::escape::pretty_json;
@@ -135,7 +135,7 @@ impl FleetOptions {
     }
 
     /// Folders in their order, read side by side.
-    fn opened(&self, paths: &[PathBuf], readers: usize) -> Vec<Opened> {
+    fn opened(&self, paths: &[PathBuf], readers: usize) -> Vec<OpenedFolder> {
         let one = |path: &PathBuf| open(path, self.again);
         std::thread::scope(|scope| {
             let each = paths.len().div_ceil(readers).max(1);

@@ -1,7 +1,7 @@
 //! A fleet of made-up nodes, as `judge` reads one from run folders.
 
 use judge::fleet::{BY, Gathered, NodeRun, explain, judge};
-use judge::sets::{Question, RunCell};
+use judge::sets::{RunCell, SetQuestion};
 use record::fleet::{Fleet, KindFacts};
 use record::outcome::Status;
 
@@ -9,8 +9,8 @@ use record::outcome::Status;
 const COSTS: [f64; 3] = [180.0, 95.0, 400.0];
 
 /// One cell of a fleet.
-pub fn question(number: usize) -> Question {
-    Question {
+pub fn question(number: usize) -> SetQuestion {
+    SetQuestion {
         cell: format!("fault/m{number}@c-O3"),
         experiment: "fault".to_owned(),
         parameters: [("bytes".to_owned(), "16777216".to_owned())].into(),

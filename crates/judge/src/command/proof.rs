@@ -1,6 +1,6 @@
 //! True if a setting was seen to take effect. Where it was not, its figures would say nothing of it.
 
-use record::command::{Arm, ArmRole, CommandLaunch, CommandPlan, Observed, ProofSummary};
+use record::command::{Arm, ArmRole, CommandLaunch, CommandPlan, ObservedEffects, ProofSummary};
 use record::setting::Proof;
 use stats::estimate::Estimate;
 
@@ -9,7 +9,7 @@ const HUGE: u64 = 2 << 20;
 /// Least change of page faults besides their interval: less is what the start of a program brings.
 const MOVED: f64 = 0.01;
 
-fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&Observed> {
+fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&ObservedEffects> {
     runs.iter().filter(|r| r.arm == arm).find_map(|r| r.cost.as_ref()?.proof.as_ref())
 }
 
@@ -44,7 +44,13 @@ fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn prove(proof: Proof, arm: &Arm, observed: &Observed, usual_huge: u64, faults: Option<&Estimate>) -> (bool, String) {
+fn prove(
+    proof: Proof,
+    arm: &Arm,
+    observed: &ObservedEffects,
+    usual_huge: u64,
+    faults: Option<&Estimate>,
+) -> (bool, String) {
     match proof {
         Proof::Huge => {
             let mib = |bytes: u64| bytes >> 20;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use record::fleet::{Fault, KindFacts, Unread};
-use stats::across::Side;
+use stats::across::MeasuredSide;
 
-use crate::sets::{Question, Questions, RunCell, by_question, side_of};
+use crate::sets::{RunCell, SetQuestion, SetQuestions, by_question, side_of};
 
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct NodeRun {
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
     /// The cells of all runs.
-    pub(super) questions: Questions,
+    pub(super) questions: SetQuestions,
     /// The runs.
     pub runs: Vec<NodeRun>,
     /// Folders that take no part.
@@ -38,7 +38,7 @@ pub struct Gathered {
 
 impl Gathered {
     /// The index of a question, new or known.
-    pub fn question(&mut self, question: Question) -> usize {
+    pub fn question(&mut self, question: SetQuestion) -> usize {
         self.questions.index(question)
     }
 
@@ -88,7 +88,7 @@ pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
 }
 
 /// A node in one question.
-pub(super) struct Place<'a> {
+pub(super) struct NodePlace<'a> {
     /// Index into the nodes.
     pub node: usize,
     /// A cell of each of its runs.
@@ -96,12 +96,12 @@ pub(super) struct Place<'a> {
     /// The gravest of these.
     pub worst: &'a RunCell,
     /// Its cost, each run counting once; `None` without figures.
-    pub side: Option<Side>,
+    pub side: Option<MeasuredSide>,
     /// Standard deviation of its launches; `None` where no run has two.
     pub within: Option<f64>,
 }
 
-impl Place<'_> {
+impl NodePlace<'_> {
     /// True if a CPU quota kept it waiting.
     pub fn is_throttled(&self) -> bool {
         self.cells.iter().any(|cell| !cell.throttled.is_empty())
@@ -109,7 +109,7 @@ impl Place<'_> {
 }
 
 /// The nodes of a kind by question.
-pub(super) type Table<'a> = BTreeMap<usize, Vec<Place<'a>>>;
+pub(super) type Table<'a> = BTreeMap<usize, Vec<NodePlace<'a>>>;
 
 /// The places of these nodes.
 pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
@@ -121,13 +121,13 @@ pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
             let (side, launches) = (side_of(&logs), logs.iter().map(Vec::len).sum::<usize>());
             let scale = (launches as f64 / stats::location::MIDMEAN_VARIANCE).sqrt();
             let within = side.filter(|_| launches > nodes[node].runs.len()).map(|side| side.within * scale);
-            table.entry(question).or_default().push(Place { node, cells, worst, side, within });
+            table.entry(question).or_default().push(NodePlace { node, cells, worst, side, within });
         }
     }
     table
 }
 
 /// Costs of nodes in a question as logarithms, with the standard error that their launches give each.
-pub(super) fn figures(places: &[Place]) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn figures(places: &[NodePlace]) -> (Vec<f64>, Vec<f64>) {
     places.iter().filter_map(|place| place.side).map(|side| (side.log, side.within)).unzip()
 }

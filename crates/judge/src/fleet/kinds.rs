@@ -53,7 +53,7 @@ pub(super) fn fits(kind: &KindFacts, node: &KindFacts) -> bool {
 }
 
 /// A kind and its nodes.
-pub(super) struct Kind {
+pub(super) struct NodeKind {
     /// A, B …
     pub name: String,
     /// By what it is known.
@@ -62,7 +62,7 @@ pub(super) struct Kind {
     pub nodes: Vec<usize>,
 }
 
-impl Kind {
+impl NodeKind {
     /// Its facts in words, with its memory.
     pub fn facts(&self) -> BTreeMap<String, String> {
         let mut facts = self.known_by.facts.clone();
@@ -74,7 +74,7 @@ impl Kind {
 }
 
 /// The kinds, that with the most nodes first. A node whose runs disagree counts by its latest.
-pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<Kind> {
+pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
     let is_asked = |name: &str| by.iter().any(|word| word == name);
     let mut like: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
     for (index, known) in known.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<Kind> {
     let mut kinds = Vec::new();
     for (facts, mut nodes) in like {
         if !is_asked("memory") {
-            kinds.push(Kind { name: String::new(), known_by: KindFacts { facts, memory_bytes: None }, nodes });
+            kinds.push(NodeKind { name: String::new(), known_by: KindFacts { facts, memory_bytes: None }, nodes });
             continue;
         }
         nodes.sort_by_key(|&n| known[n].memory_bytes);
@@ -93,7 +93,7 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<Kind> {
             let known_by = KindFacts { facts: facts.clone(), memory_bytes: known[first].memory_bytes };
             let (mut own, others) = nodes.into_iter().partition::<Vec<usize>, _>(|&n| fits(&known_by, &known[n]));
             own.sort_unstable();
-            kinds.push(Kind { name: String::new(), known_by, nodes: own });
+            kinds.push(NodeKind { name: String::new(), known_by, nodes: own });
             nodes = others;
         }
     }
@@ -105,7 +105,7 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<Kind> {
 }
 
 /// The kinds of the nodes.
-pub(super) fn kinds(nodes: &[Node], by: &[String]) -> Vec<Kind> {
+pub(super) fn kinds(nodes: &[Node], by: &[String]) -> Vec<NodeKind> {
     let latest = |node: &Node| node.runs.iter().max_by_key(|run| &run.run).map(|run| run.known_by.clone());
     kinds_of(&nodes.iter().filter_map(latest).collect::<Vec<_>>(), by)
 }

@@ -9,11 +9,11 @@ use stats::apart::LEAST;
 use stats::quantile::{median, quantile};
 use stats::t::t_quantile;
 
-use super::gathered::{Gathered, NodeRun, Place, figures, nodes, table};
+use super::gathered::{Gathered, NodePlace, NodeRun, figures, nodes, table};
 use super::judge;
-use super::kinds::{Kind, fits, kinds};
+use super::kinds::{NodeKind, fits, kinds};
 use super::odd::commonest;
-use crate::sets::Question;
+use crate::sets::SetQuestion;
 
 /// Probability that an ordinary node fails a check.
 const FALSE_ALARM: f64 = 0.001;
@@ -45,7 +45,7 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
         });
         let cells = cells.collect();
         // Many cells, each with two limits: all of them together are broken rarely.
-        let Kind { known_by, .. } = kind;
+        let NodeKind { known_by, .. } = kind;
         learnt.push(CriteriaKind { known_by, nodes: count, cells });
     }
     let criteria: Vec<&CellCriterion> = learnt.iter().flat_map(|kind| &kind.cells).collect();
@@ -58,7 +58,7 @@ pub fn learn(gathered: &Gathered, by: &[String], margin: f64) -> Criteria {
     Criteria { schema: CRITERIA_SCHEMA, what: what.into_iter().collect(), set: set.collect(), kinds: learnt }
 }
 
-fn criterion(question: &Question, places: &[Place], margin: f64) -> Option<CellCriterion> {
+fn criterion(question: &SetQuestion, places: &[NodePlace], margin: f64) -> Option<CellCriterion> {
     let status = commonest(places)?.0;
     let limits = (status == Status::Ok).then(|| limits(places, margin)).flatten();
     Some(CellCriterion {
@@ -74,7 +74,7 @@ fn criterion(question: &Question, places: &[Place], margin: f64) -> Option<CellC
 
 /// The median node's logarithm, and how far from it a node may lie: the margin, and beyond that what nodes and a short
 /// check scatter.
-fn limits(places: &[Place], margin: f64) -> Option<(f64, f64)> {
+fn limits(places: &[NodePlace], margin: f64) -> Option<(f64, f64)> {
     let (mut logs, mut errors) = figures(places);
     if logs.len() < LEAST {
         return None;

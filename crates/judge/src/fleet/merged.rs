@@ -11,11 +11,11 @@ use stats::interval::CONFIDENCE;
 use stats::quantile::{median, quantile};
 use stats::t::mean_and_deviation;
 
-use super::gathered::{Gathered, Node, Place, Table, figures};
-use super::kinds::Kind;
+use super::gathered::{Gathered, Node, NodePlace, Table, figures};
+use super::kinds::NodeKind;
 use crate::estimate::shown;
 use crate::machines::unlike;
-use crate::sets::{Costs, Question, hold_among_all, pairs};
+use crate::sets::{Costs, SetQuestion, hold_among_all, pairs};
 
 /// The quartiles' distance in standard deviations of a normal distribution.
 const QUARTILES: f64 = 1.349;
@@ -24,7 +24,7 @@ const QUARTILES: f64 = 1.349;
 pub(super) fn kind(
     gathered: &Gathered,
     nodes: &[Node],
-    (kind, first): (&Kind, &Kind),
+    (kind, first): (&NodeKind, &NodeKind),
     table: &Table,
     is_usual: &impl Fn(usize) -> bool,
     margin: f64,
@@ -40,7 +40,7 @@ pub(super) fn kind(
     }
 }
 
-fn cell(question: &Question, places: &[Place]) -> Option<KindCell> {
+fn cell(question: &SetQuestion, places: &[NodePlace]) -> Option<KindCell> {
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
     places.iter().for_each(|place| *outcomes.entry(place.worst.status.word().to_owned()).or_default() += 1);
     let mut logs = figures(places).0;
@@ -65,7 +65,12 @@ fn cell(question: &Question, places: &[Place]) -> Option<KindCell> {
 }
 
 /// Each method against its baseline: the ratio on each node, and the interval over nodes.
-fn methods(questions: &[Question], table: &Table, is_usual: &impl Fn(usize) -> bool, margin: f64) -> Vec<KindMethod> {
+fn methods(
+    questions: &[SetQuestion],
+    table: &Table,
+    is_usual: &impl Fn(usize) -> bool,
+    margin: f64,
+) -> Vec<KindMethod> {
     let logs = |question: usize| -> BTreeMap<usize, f64> {
         let places = table.get(&question).into_iter().flatten().filter(|place| is_usual(place.node));
         places.filter_map(|place| Some((place.node, place.side?.log))).collect()
@@ -102,14 +107,14 @@ fn methods(questions: &[Question], table: &Table, is_usual: &impl Fn(usize) -> b
 /// The first kind against each other kind that has enough nodes.
 pub(super) fn compared(
     gathered: &Gathered,
-    kinds: &[Kind],
+    kinds: &[NodeKind],
     tables: &[Table],
     is_usual: &impl Fn(usize) -> bool,
     margin: f64,
 ) -> Vec<KindsCompared> {
     let costs = |table: &Table| -> Costs {
-        let all = |place: &Place| place.cells.iter().flat_map(|cell| cell.logs.clone()).collect::<Vec<f64>>();
-        let usual = |places: &Vec<Place>| {
+        let all = |place: &NodePlace| place.cells.iter().flat_map(|cell| cell.logs.clone()).collect::<Vec<f64>>();
+        let usual = |places: &Vec<NodePlace>| {
             places.iter().filter(|p| is_usual(p.node)).map(all).filter(|logs| !logs.is_empty()).collect()
         };
         table.iter().map(|(&question, places)| (question, usual(places))).collect()

@@ -13,7 +13,7 @@ use record::fleet::{FLEET_SCHEMA, Fleet};
 pub use gathered::{Gathered, NodeRun};
 pub use kinds::{BY, facts};
 pub use learn::{check, learn};
-pub use read::{Opened, explain, gather, open, read};
+pub use read::{OpenedFolder, explain, gather, open, read};
 
 use gathered::{Table, table};
 

@@ -8,9 +8,9 @@ use stats::apart::{Apart, LEAST, apart};
 use stats::multiplicity::benjamini_hochberg;
 
 use super::MOST_WRONG;
-use super::gathered::{Gathered, Node, Place, Table, figures};
-use super::kinds::Kind;
-use crate::sets::Question;
+use super::gathered::{Gathered, Node, NodePlace, Table, figures};
+use super::kinds::NodeKind;
+use crate::sets::SetQuestion;
 
 /// An outcome is a node's own where at least this share of the others came to another, common one.
 const COMMON: f64 = 0.8;
@@ -19,7 +19,13 @@ const COMMON: f64 = 0.8;
 type Found = (usize, Finding, bool);
 
 /// The odd nodes, the furthest first.
-pub(super) fn odd(gathered: &Gathered, nodes: &[Node], kinds: &[Kind], tables: &[Table], margin: f64) -> Vec<OddNode> {
+pub(super) fn odd(
+    gathered: &Gathered,
+    nodes: &[Node],
+    kinds: &[NodeKind],
+    tables: &[Table],
+    margin: f64,
+) -> Vec<OddNode> {
     let questions = &gathered.questions.all;
     let mut by_node: BTreeMap<(usize, usize), Vec<(Finding, bool)>> = BTreeMap::new();
     let mut all = costs(questions, tables, margin);
@@ -39,7 +45,7 @@ pub(super) fn odd(gathered: &Gathered, nodes: &[Node], kinds: &[Kind], tables: &
     all
 }
 
-fn odd_node(node: &Node, kind: &Kind, mut findings: Vec<(Finding, bool)>) -> OddNode {
+fn odd_node(node: &Node, kind: &NodeKind, mut findings: Vec<(Finding, bool)>) -> OddNode {
     findings.sort_by(|a, b| size(&b.0).total_cmp(&size(&a.0)));
     OddNode {
         node: node.name.clone(),
@@ -61,8 +67,8 @@ fn size(finding: &Finding) -> f64 {
 }
 
 /// Costs apart from those of the other nodes, adjusted for all nodes and cells; each with its kind.
-fn costs(questions: &[Question], tables: &[Table], margin: f64) -> Vec<(usize, Found)> {
-    let mut tests: Vec<(usize, usize, &Place, Apart)> = Vec::new();
+fn costs(questions: &[SetQuestion], tables: &[Table], margin: f64) -> Vec<(usize, Found)> {
+    let mut tests: Vec<(usize, usize, &NodePlace, Apart)> = Vec::new();
     for (kind, table) in tables.iter().enumerate() {
         for (&question, places) in table {
             let (logs, errors) = figures(places);
@@ -89,7 +95,7 @@ fn costs(questions: &[Question], tables: &[Table], margin: f64) -> Vec<(usize, F
 }
 
 /// Tells whether each run of a node alone lies beyond the margin on the same side.
-fn each_run_says_so(place: &Place, apart: Apart, margin: f64) -> bool {
+fn each_run_says_so(place: &NodePlace, apart: Apart, margin: f64) -> bool {
     let Some(centre) = place.side.map(|side| side.log - apart.by) else { return false };
     let beyond = |logs: &[f64]| {
         let middle = stats::location::midmean(logs).unwrap_or(centre);
@@ -99,14 +105,14 @@ fn each_run_says_so(place: &Place, apart: Apart, margin: f64) -> bool {
 }
 
 /// Nodes on which a cell came to another end than on most others.
-fn outcomes(question: &Question, places: &[Place]) -> Vec<Found> {
+fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     let Some((common, count)) = commonest(places) else { return Vec::new() };
     // What one node is told by is how the others ended, so it does not count among these.
     if (count as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
     let unlike = places.iter().filter(|place| place.worst.status != common);
-    let outcome = |place: &Place| {
+    let outcome = |place: &NodePlace| {
         let finding = Finding::Outcome {
             cell: question.cell.clone(),
             parameters: question.parameters.clone(),
@@ -121,7 +127,7 @@ fn outcomes(question: &Question, places: &[Place]) -> Vec<Found> {
 }
 
 /// The outcome of most nodes, with their number.
-pub(super) fn commonest(places: &[Place]) -> Option<(Status, usize)> {
+pub(super) fn commonest(places: &[NodePlace]) -> Option<(Status, usize)> {
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
     places.iter().for_each(|place| *counts.entry(place.worst.status).or_default() += 1);
     counts.into_iter().max_by_key(|(_, count)| *count)
@@ -129,12 +135,12 @@ pub(super) fn commonest(places: &[Place]) -> Option<(Status, usize)> {
 
 /// Nodes on which a CPU quota kept a cell waiting, where on most others none did. It needs no distance from others' costs:
 /// the kernel counted it.
-fn throttled(question: &Question, places: &[Place]) -> Vec<Found> {
+fn throttled(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     let (held, free): (Vec<_>, Vec<_>) = places.iter().partition(|place| place.is_throttled());
     if (free.len() as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }
-    let outcome = |place: &Place| {
+    let outcome = |place: &NodePlace| {
         let seen = place.cells.iter().rfind(|cell| !cell.throttled.is_empty());
         let finding = Finding::Throttled {
             cell: question.cell.clone(),

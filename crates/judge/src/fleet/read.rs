@@ -12,25 +12,25 @@ use record::summary::Summary;
 use super::gathered::{Gathered, NodeRun};
 use super::kinds::facts;
 use crate::machines;
-use crate::sets::Measured;
+use crate::sets::MeasuredCells;
 
 /// Odd nodes whose facts are looked at: reading them again takes time.
 const EXPLAINED: usize = 50;
 
 /// One run folder as it was read, before it is gathered: folders may be read side by side. Its run has no cells yet.
-pub struct Opened {
+pub struct OpenedFolder {
     folder: String,
-    read: Result<(NodeRun, Measured), (Fault, String)>,
+    read: Result<(NodeRun, MeasuredCells), (Fault, String)>,
 }
 
 /// Reads one run folder: its summary if that follows from its launches, else, or with `again`, its transcripts.
-pub fn open(path: &Path, again: bool) -> Opened {
+pub fn open(path: &Path, again: bool) -> OpenedFolder {
     let read = take(path, again).map_err(|(what, error)| (what, format!("{error:#}")));
-    Opened { folder: path.display().to_string(), read }
+    OpenedFolder { folder: path.display().to_string(), read }
 }
 
 /// Takes a folder into what was gathered.
-pub fn gather(gathered: &mut Gathered, Opened { folder, read }: Opened) {
+pub fn gather(gathered: &mut Gathered, OpenedFolder { folder, read }: OpenedFolder) {
     match read {
         Ok((run, measured)) => {
             let cells = gathered.questions.take(&measured);
@@ -45,7 +45,7 @@ pub fn read(gathered: &mut Gathered, path: &Path, again: bool) {
     gather(gathered, open(path, again));
 }
 
-fn take(path: &Path, again: bool) -> Result<(NodeRun, Measured), (Fault, anyhow::Error)> {
+fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), (Fault, anyhow::Error)> {
     let damaged = |error| (Fault::Damaged, error);
     let folder = opened(path).map_err(damaged)?;
     if folder.is_only_begun() {
@@ -65,7 +65,7 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, Measured), (Fault, anyhow:
     }
     let host = &environment.identity;
     let known = host.node.clone().or_else(|| host.name.clone()).or_else(|| host.machine.clone());
-    let measured = Measured::read(&summary).map_err(damaged)?;
+    let measured = MeasuredCells::read(&summary).map_err(damaged)?;
     let run = NodeRun {
         folder: String::new(),
         known_by: facts(&environment, &summary.version),

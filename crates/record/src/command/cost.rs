@@ -77,7 +77,7 @@ pub struct CommandCost {
     pub split: Option<Split>,
     /// Observation of its processes, if they were observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Observed>,
+    pub proof: Option<ObservedEffects>,
 }
 
 impl CommandCost {
@@ -111,7 +111,7 @@ pub struct Split {
 
 /// Facts in `/proc` about a command's processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Observed {
+pub struct ObservedEffects {
     /// True if every process was looked at just before its end; otherwise the first was looked at from time to time.
     pub traced: bool,
     /// Processes that were looked at when they ended.

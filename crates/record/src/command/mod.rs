@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::folder::Kept;
 use crate::kind::Kind;
 use crate::setting::Setting;
-pub use cost::{CommandCost, CommandEnd, Observed, Split};
+pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
 pub use profile::{
     Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileOutcome, ProfileSummary,

@@ -30,13 +30,13 @@ pub struct GroupSummary {
     pub recommendation: Recommendation,
     /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<AnswerCondition>,
 }
 
 /// One method against the baseline under another condition of the same question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Condition {
+pub struct AnswerCondition {
     /// The values of the conditions that differ from those of the group.
     pub when: BTreeMap<String, String>,
     /// The group measured under it, as an index into the summary's.

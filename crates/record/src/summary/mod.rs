@@ -16,7 +16,7 @@ pub use cell::{
     SteadySummary,
 };
 pub use group::{
-    AaCheck, BestClaim, Comparison, Condition, Doubt, Estimate, GroupSummary, Levels, Recommendation, Unsettled,
+    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation, Unsettled,
     Verdict,
 };
 

@@ -4,7 +4,7 @@
 use record::command::{Amount, Candidate, CommandPlan, MemoryEvent, Pages};
 
 use super::counts::Counted;
-use super::{Block, amount};
+use super::{ProfileBlock, amount};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
@@ -17,7 +17,7 @@ struct Change {
 }
 
 /// Settings worth a try, the largest saving first; nothing where kinds are not known.
-pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[Block]) -> Vec<Candidate> {
+pub(super) fn candidates(plan: &CommandPlan, counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Vec<Candidate> {
     if counted.followed.is_empty() {
         return Vec::new();
     }
@@ -75,7 +75,7 @@ fn in_calls(counted: &Counted, faults: f64) -> f64 {
 
 /// Huge pages that a process can have at once get frames that lay free, which a host may have to find first; what it asks for
 /// beyond that comes from frames that it has given back itself.
-fn saved_s(change: &Change, at_once: f64, block: &Block) -> f64 {
+fn saved_s(change: &Change, at_once: f64, block: &ProfileBlock) -> f64 {
     let price = |kind| block.prices.of_kind_or_zero(kind);
     let base = change.faults * (price(MemoryEvent::Heap) + price(MemoryEvent::FreeBase));
     let first = change.huge_pages.min(at_once);
@@ -85,12 +85,12 @@ fn saved_s(change: &Change, at_once: f64, block: &Block) -> f64 {
     (base - huge) * block.scale
 }
 
-fn candidate(change: &Change, at_once: f64, blocks: &[Block]) -> Option<Candidate> {
-    let unpriced = |b: &Block| change.huge_pages > 0.0 && b.prices.price(MemoryEvent::Huge).is_none();
+fn candidate(change: &Change, at_once: f64, blocks: &[ProfileBlock]) -> Option<Candidate> {
+    let unpriced = |b: &ProfileBlock| change.huge_pages > 0.0 && b.prices.price(MemoryEvent::Huge).is_none();
     if change.faults < 1.0 || blocks.iter().any(unpriced) {
         return None;
     }
-    let saved = |b: &Block| saved_s(change, at_once, b);
+    let saved = |b: &ProfileBlock| saved_s(change, at_once, b);
     let kernel_s: Amount = amount(blocks.iter().map(saved))?;
     let share = amount(blocks.iter().map(|block| saved(block) / block.plain.cpu_s().max(1e-6)))?;
     (share.value.abs() >= WORTH).then_some(Candidate {

@@ -32,14 +32,14 @@ const SURPLUS: f64 = 1.1;
 const TICK_S: f64 = 0.004;
 
 /// One block: a plain launch and the prices that were measured next to it.
-struct Block<'a> {
+struct ProfileBlock<'a> {
     plain: &'a CommandCost,
     prices: BlockPrices,
     /// Faults of the plain launch per recorded fault.
     scale: f64,
 }
 
-impl Block<'_> {
+impl ProfileBlock<'_> {
     /// Seconds of these events; an event without a price in this block costs nothing that is known.
     fn cost_s(&self, counted: &Counted, takes_part: impl Fn(MemoryEvent) -> bool) -> f64 {
         let scale = |event: MemoryEvent| if event.family() == EventFamily::Calls { 1.0 } else { self.scale };
@@ -55,7 +55,7 @@ fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
     Some(Amount { value: interval.estimate, low: interval.low, high: interval.high })
 }
 
-fn blocks<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch], counted: &Counted) -> Vec<Block<'a>> {
+fn blocks<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch], counted: &Counted) -> Vec<ProfileBlock<'a>> {
     let last = launches.iter().map(|launch| launch.block).max().unwrap_or(-1);
     let in_block = |block: i64, mode: LaunchMode| launches.iter().find(move |l| l.block == block && l.mode == mode);
     let block = |block: i64| {
@@ -65,7 +65,7 @@ fn blocks<'a>(plan: &CommandPlan, launches: &'a [CommandLaunch], counted: &Count
             Some(faults) if faults > 0.0 => plain.minor_faults as f64 / faults,
             _ => 1.0,
         };
-        Some(Block { plain, prices, scale })
+        Some(ProfileBlock { plain, prices, scale })
     };
     (0..=last).filter_map(block).collect()
 }
@@ -77,14 +77,14 @@ pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Opti
     Some((line.share.high - line.share.low) / 2.0)
 }
 
-fn line(blocks: &[Block], counted: &Counted, family: EventFamily) -> Option<CostLine> {
-    let cost_s = |block: &Block| block.cost_s(counted, |event| event.family() == family);
+fn line(blocks: &[ProfileBlock], counted: &Counted, family: EventFamily) -> Option<CostLine> {
+    let cost_s = |block: &ProfileBlock| block.cost_s(counted, |event| event.family() == family);
     let share = amount(blocks.iter().map(|block| cost_s(block) / block.plain.cpu_s().max(1e-6)));
     Some(CostLine { seconds: amount(blocks.iter().map(cost_s))?, share: share? })
 }
 
 /// Counts times prices of everything that the kernel does for memory against its whole time for the command.
-fn consistency(blocks: &[Block], counted: &Counted) -> Option<Consistency> {
+fn consistency(blocks: &[ProfileBlock], counted: &Counted) -> Option<Consistency> {
     // The split of CPU time is sampled by ticks: over all blocks together it is as good as it gets.
     let system_s = blocks.iter().map(|block| block.plain.kernel_s()).sum::<f64>() / blocks.len() as f64;
     if system_s <= 0.0 {
@@ -110,13 +110,13 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
     let counted = counted(plan, launches).filter(|c| c.doubt.is_none());
     let Some(counted) = counted.filter(|_| failure::given_up(plan, launches, 0).is_none()) else { return Vec::new() };
     let all = blocks(plan, launches, &counted);
-    let times = |time, cost_s: &dyn Fn(&Block) -> f64| Times {
+    let times = |time, cost_s: &dyn Fn(&ProfileBlock) -> f64| Times {
         command: plan.arms[0].shown.clone(),
         arm: "command".to_owned(),
         time,
         seconds: all.iter().map(cost_s).collect(),
     };
-    let faults_s = |block: &Block| block.cost_s(&counted, |event| event.family() == EventFamily::Faults);
+    let faults_s = |block: &ProfileBlock| block.cost_s(&counted, |event| event.family() == EventFamily::Faults);
     vec![
         times("cpu", &|block| block.plain.cpu_s()),
         times("kernel", &|block| block.plain.kernel_s()),

@@ -8,7 +8,7 @@ use record::command::{
 use stats::quantile::quantile;
 
 use super::counts::Counted;
-use super::{Block, amount};
+use super::{ProfileBlock, amount};
 
 /// Bytes of a mebibyte.
 pub const MIB: u64 = 1 << 20;
@@ -118,14 +118,14 @@ fn events(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut 
 }
 
 /// The prices of what the command did at all, the dearest first.
-pub(super) fn shown(blocks: &[Block], counted: &Counted) -> Vec<Price> {
+pub(super) fn shown(blocks: &[ProfileBlock], counted: &Counted) -> Vec<Price> {
     let kinds = counted.shown.events.iter().filter(|(_, count)| **count > 0.0).map(|(kind, _)| *kind);
     let mut prices: Vec<Price> = kinds.filter_map(|kind| price(kind, blocks, counted)).collect();
     prices.sort_by(|a, b| b.together_s.value.total_cmp(&a.together_s.value));
     prices
 }
 
-fn price(kind: MemoryEvent, blocks: &[Block], counted: &Counted) -> Option<Price> {
+fn price(kind: MemoryEvent, blocks: &[ProfileBlock], counted: &Counted) -> Option<Price> {
     let values: Vec<f64> = blocks.iter().filter_map(|b| b.prices.price(kind)).collect();
     let together_s = amount(blocks.iter().map(|block| block.cost_s(counted, |event| event == kind)))?;
     let each_s = amount(values.iter().copied())?;

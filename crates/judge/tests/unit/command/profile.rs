@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::command::{
-    Arm, ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults, LaunchMode, MemoryEvent, Observed,
-    Pages, PricePhase, ProfileOutcome, ProfileSummary,
+    Arm, ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults, LaunchMode, MemoryEvent,
+    ObservedEffects, Pages, PricePhase, ProfileOutcome, ProfileSummary,
 };
 
 use super::{footprint_bytes, judge, predictions};
@@ -192,8 +192,11 @@ fn what_malloc_had_beyond_the_peak_was_given_back() {
         if let Some(faults) = &mut cost.faults {
             faults.malloc_writes = 17_920;
         }
-        cost.proof =
-            Some(Observed { end_rss_bytes: 5_000 << 12, end_anonymous_bytes: 4_000 << 12, ..Observed::default() });
+        cost.proof = Some(ObservedEffects {
+            end_rss_bytes: 5_000 << 12,
+            end_anonymous_bytes: 4_000 << 12,
+            ..ObservedEffects::default()
+        });
     }
     let of = judge(&plan(), &all);
     let keep = of.candidates.iter().find(|c| c.setting == "keep").unwrap();
@@ -286,7 +289,7 @@ fn a_command_that_does_not_run_as_it_must_ends_the_profile() {
     // What ptrace is refused says nothing of the command.
     assert_eq!(why(LaunchMode::Traced, |c| c.code = 1), None);
     let mut setuid = runs(|_| 2_000);
-    setuid[1].cost.as_mut().unwrap().proof = Some(Observed { setuid: 1, ..Observed::default() });
+    setuid[1].cost.as_mut().unwrap().proof = Some(ObservedEffects { setuid: 1, ..ObservedEffects::default() });
     assert!(judge(&plan(), &setuid).notes.iter().any(|n| n.code == "setuid"));
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::command::{Arm, CommandCost, CommandEnd, Observed};
+use record::command::{Arm, CommandCost, CommandEnd, ObservedEffects};
 use record::setting::{Proof, Setting};
 use stats::rng::Seeded;
 use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
@@ -84,7 +84,7 @@ fn run(arm: usize, block: i64, cpu_s: f64, faults: u64) -> CommandLaunch {
         faults: None,
         faults_unseen: None,
         split: None,
-        proof: (block < 0).then(Observed::default),
+        proof: (block < 0).then(ObservedEffects::default),
     };
     CommandLaunch { arm, block, thp: "madvise".to_owned(), cost: Some(cost), ..CommandLaunch::default() }
 }
@@ -123,7 +123,7 @@ impl Program {
     fn tried(&mut self, plan: &CommandPlan, factor: f64) -> TrialSummary {
         let mut runs: Vec<CommandLaunch> = (0..4).map(|arm| run(arm, -1, 1.0, 10_000)).collect();
         runs[1].cost.as_mut().unwrap().proof =
-            Some(Observed { huge_bytes: 64 << 20, processes: 1, ..Observed::default() });
+            Some(ObservedEffects { huge_bytes: 64 << 20, processes: 1, ..ObservedEffects::default() });
         let goal = StoppingGoal { precision: plan.precision, budget_seconds: 60.0 };
         for number in 0.. {
             runs.extend(self.block(number, factor));

@@ -8,7 +8,7 @@ use record::summary::Verdict;
 use stats::rng::Seeded;
 
 use super::{BY, Gathered, NodeRun, check, judge, learn};
-use crate::sets::{Question, RunCell};
+use crate::sets::{RunCell, SetQuestion};
 
 /// Scatter of nodes, of runs of a node and of launches of a run: between what quiet machines and shared ones showed.
 const SCATTER: [f64; 3] = [0.03, 0.01, 0.04];
@@ -30,8 +30,8 @@ fn by() -> Vec<String> {
     BY.map(str::to_owned).to_vec()
 }
 
-fn question(number: usize) -> Question {
-    Question {
+fn question(number: usize) -> SetQuestion {
+    SetQuestion {
         cell: format!("fault/m{number}@c-O3"),
         experiment: "fault".to_owned(),
         parameters: [("bytes".to_owned(), "2097152".to_owned())].into(),
