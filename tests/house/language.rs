@@ -15,7 +15,7 @@ const MOST_WORDS: f64 = 25.0;
 const MOST_VAGUE: usize = 19;
 const MOST_PHRASES: usize = 39;
 const MOST_BOOLEAN_ARMS: usize = 0;
-const MOST_SHARED_TYPE_NAMES: usize = 6;
+const MOST_SHARED_TYPE_NAMES: usize = 7;
 
 /// Words that may not stand alone as an identifier.
 const VAGUE: [&str; 8] = ["words", "of", "found", "own", "one", "told", "said", "asked"];
