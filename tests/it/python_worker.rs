@@ -108,7 +108,7 @@ fn it_refuses_what_the_native_worker_refuses_with_the_same_sentence() {
 fn it_leaves_the_same_content_as_the_native_worker() {
     let Some(workers) = workers() else { return };
     for (bytes, release) in [(4096, "dontneed"), (5 << 20, "dontneed"), (4 << 20, "free")] {
-        let keys = format!("bytes={bytes}\nrelease={release}\nbacking=recycled\nidle_ms=1\nthreads=1\n");
+        let keys = format!("bytes={bytes}\nrelease={release}\nbacking=recycled\nidle_ms=1\nframes=cached\nthreads=1\n");
         let theirs = request("fault", "touch", &format!("{keys}processes=1\n"), "round=0 0\n");
         let theirs = heard(&run(workers.c(), &theirs), &theirs);
         for method in ["touch", "touch-slice"] {
@@ -266,7 +266,7 @@ fn a_block_arrives_whole_by_every_way() {
 #[test]
 fn what_the_machine_refuses_fails_its_cell_only() {
     let Some(workers) = workers() else { return };
-    let keys = "bytes=1152921504606846976\nrelease=dontneed\nbacking=cold\nidle_ms=1\nthreads=1\n";
+    let keys = "bytes=1152921504606846976\nrelease=dontneed\nbacking=cold\nidle_ms=1\nframes=cached\nthreads=1\n";
     let two = format!("{}cell=1\nmethod=null\nbytes=4096\nround=0 0,1\n", request("fault", "touch", keys, ""));
     let transcript = heard(&run(workers.python(), &two), &two);
     let [SideEnding::Fail { cell: 0, reason }] = transcript.endings.as_slice() else {

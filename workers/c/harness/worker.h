@@ -150,6 +150,8 @@ void reset_peak_rss(void);
  * (idle long enough for the host to take it back). Records the level seen; backing_after() does so for `cold`. */
 void backing_before(struct slot *s, size_t bytes);
 void backing_after(struct slot *s, size_t bytes);
+/* With frames=memory: fills the caches with other data, so that no line of a frame that was just given back is left there. */
+void caches_before(struct slot *s);
 /* Last of all in a slot that touched all of `bytes` in pages of its method's kind and unmapped them: the next slot's backing is
  * recycled by that, if it wants as much of the same. */
 void backing_given_back(const struct slot *s, size_t bytes);

@@ -31,6 +31,7 @@ void fault_begin(struct slot *s)
     s->ops = s->bytes / s->page_bytes;
     fact(s, "footprint_bytes", s->bytes);
     backing_before(s, s->bytes);
+    caches_before(s);
     reset_peak_rss();
 }
 

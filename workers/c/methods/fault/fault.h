@@ -5,7 +5,8 @@
 
 #define FAULT_PHASES "map advise first-touch re-touch release refault unmap"
 #define FAULT_KEYS                                                                                                     \
-    "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count"
+    "bytes:size release:dontneed|free|cold|pageout threads:count processes:count backing:recycled|cold idle_ms:count" \
+    " frames:cached|memory"
 #define RE_TOUCH_LAW "re-touch.minor_faults == 0"
 /* Nothing is there before the first touch, and only base pages are there after it and after the refault. */
 #define NOTHING_BEFORE "before.rss_bytes == 0"
@@ -25,7 +26,7 @@
 /* Timing laws use CPU time, so that a busy machine is not taken for one whose host has to find the pages first.
  * Several threads' CPU time also counts their waiting for each other. */
 #define RECYCLED_LAW(phase)                                                                                            \
-    "threads=1 & backing=recycled: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
+    "threads=1 & backing=recycled & frames=cached: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * (bytes / page_bytes)"
 #define COLD_LAW(phase)                                                                                                \
     "threads=1 & backing=cold: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * (bytes / page_bytes)"
 #define BACKING_LAWS(phase) RECYCLED_LAW(phase) "; " COLD_LAW(phase)

@@ -32,5 +32,5 @@ static void run(struct slot *s)
 
 METHOD(fork_clone3, .experiment = "fork", .name = "clone3",
        .summary = "clone3() without flags and execve(): the system call behind fork(), without the C library's handlers.",
-       .phases = FORK_PHASES, .keys = FORK_KEYS, .memory = "bytes", .laws = COPIED_LAWS,
+       .phases = FORK_PHASES, .keys = PROGRAM_KEYS, .memory = "bytes", .laws = COPIED_LAWS,
        .calls = "start:clone3 reap:wait4", .run = run);

@@ -7,13 +7,14 @@
 
 #define FORK_PHASES "start reap write"
 #define FORK_KEYS "bytes:size pages:small|huge"
+#define PROGRAM_KEYS FORK_KEYS " program:tiny|dynamic"
 #define COPY_KEYS FORK_KEYS " every:page|huge"
 #define COPY_GROUP "copy-on-write"
 /* The memory is there as asked for, and holds what it must. */
 #define PARENT_LAWS                                                                                                    \
     "pages=small: huge_bytes == 0; pages=huge: huge_bytes == bytes; wrong_pages == 0"
 /* The program ran and said so. */
-#define PROGRAM_LAWS PARENT_LAWS "; exit_status == 42"
+#define PROGRAM_LAWS PARENT_LAWS "; program=tiny: exit_status == 42; program=dynamic: exit_status == 0"
 /* A child that gets page tables of its own leaves each page of the parent write-protected: its next write is a fault. One
  * page of 5 million had a second one here; a page that the kernel moves meanwhile would. */
 #define COPIED_LAWS                                                                                                    \

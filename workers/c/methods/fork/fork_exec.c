@@ -23,5 +23,5 @@ static void run(struct slot *s)
 
 METHOD(fork_fork, .experiment = "fork", .name = "fork",
        .summary = "fork() and execve(): the child gets a copy of the page tables, which it then throws away.",
-       .phases = FORK_PHASES, .keys = FORK_KEYS, .memory = "bytes", .laws = COPIED_LAWS,
+       .phases = FORK_PHASES, .keys = PROGRAM_KEYS, .memory = "bytes", .laws = COPIED_LAWS,
        .calls = "start:clone reap:wait4", .run = run);

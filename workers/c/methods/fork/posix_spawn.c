@@ -19,5 +19,5 @@ static void run(struct slot *s)
 
 METHOD(fork_posix_spawn, .experiment = "fork", .name = "posix-spawn",
        .summary = "posix_spawn(): the C library's way, which borrows the memory as vfork() does, on a stack of its own.",
-       .phases = FORK_PHASES, .keys = FORK_KEYS, .memory = "bytes", .laws = SHARED_LAWS,
+       .phases = FORK_PHASES, .keys = PROGRAM_KEYS, .memory = "bytes", .laws = SHARED_LAWS,
        .calls = "start:rt_sigprocmask,mmap,munmap,clone3?,clone? reap:wait4", .run = run);

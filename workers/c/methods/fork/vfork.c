@@ -23,5 +23,5 @@ static void run(struct slot *s)
 
 METHOD(fork_vfork, .experiment = "fork", .name = "vfork",
        .summary = "vfork() and execve(): the child borrows the memory while the parent waits; no page table is copied.",
-       .phases = FORK_PHASES, .keys = FORK_KEYS, .memory = "bytes", .laws = SHARED_LAWS,
+       .phases = FORK_PHASES, .keys = PROGRAM_KEYS, .memory = "bytes", .laws = SHARED_LAWS,
        .calls = "start:vfork?,clone? reap:wait4", .run = run);

@@ -18,6 +18,45 @@ void write_by_xorshift(char *p, size_t size, uint64_t ops, uint64_t seed)
         p[NEXT_BY_XORSHIFT(x, size)] = 0x55;
 }
 
+const uint32_t *index_table(struct slot *s, size_t size, uint64_t ops, uint64_t seed)
+{
+    static uint32_t *table;
+    static uint64_t of[3];
+    if (table && of[0] == size && of[1] == ops && of[2] == seed)
+        return table;
+    if (table)
+        munmap(table, of[1] * sizeof *table);
+    table = mmap(NULL, ops * sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    check_map(s, table);
+    uint64_t x = seed | 1;
+    for (uint64_t i = 0; i < ops; i++)
+        table[i] = (uint32_t)NEXT_BY_XORSHIFT(x, size);
+    of[0] = size, of[1] = ops, of[2] = seed;
+    return table;
+}
+
+void write_by_table(char *p, const uint32_t *table, uint64_t ops)
+{
+    for (uint64_t i = 0; i < ops; i++)
+        p[table[i]] = 0x55;
+}
+
+uint64_t only_table(const uint32_t *table, uint64_t ops)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < ops; i++)
+        sum += table[i];
+    return sum;
+}
+
+uint64_t read_by_table(const unsigned char *p, const uint32_t *table, uint64_t ops)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < ops; i++)
+        sum += p[table[i]];
+    return sum;
+}
+
 uint64_t only_rand(size_t size, uint64_t ops)
 {
     uint32_t among = (uint32_t)size;
@@ -64,7 +103,10 @@ void warm_loops(void)
 {
     static char few[64];
     write_by_rand(few, sizeof few, 1);
+    static const uint32_t none[1];
     write_by_xorshift(few, sizeof few, 1, 1);
+    write_by_table(few, none, 1);
+    few[3] = (char)(only_table(none, 1) + read_by_table((unsigned char *)few, none, 1));
     clear_again_and_again(few, sizeof few, 1);
     few[0] = (char)read_by_rand((unsigned char *)few, sizeof few, 1);
     few[1] = (char)read_by_xorshift((unsigned char *)few, sizeof few, 1, 1);

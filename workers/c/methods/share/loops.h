@@ -11,6 +11,11 @@
     ((x) ^= (x) >> 12, (x) ^= (x) << 25, (x) ^= (x) >> 27, (((x) * XORSHIFT_FACTOR >> 32) * (size)) >> 32)
 
 void write_by_rand(char *p, size_t size, uint64_t ops);
+/* index=table: the same sequence, made before the clock, so that the store is what is timed. */
+const uint32_t *index_table(struct slot *s, size_t size, uint64_t ops, uint64_t seed);
+void write_by_table(char *p, const uint32_t *table, uint64_t ops);
+uint64_t only_table(const uint32_t *table, uint64_t ops);
+uint64_t read_by_table(const unsigned char *p, const uint32_t *table, uint64_t ops);
 void write_by_xorshift(char *p, size_t size, uint64_t ops, uint64_t seed);
 /* The same loops with no store: what the indices cost by themselves. They return the sum of the indices. */
 uint64_t only_rand(size_t size, uint64_t ops);

@@ -156,7 +156,10 @@ void share_write(struct slot *s, char *p)
     srand((unsigned)seed);
     if (key_is(s, "index", "rand"))
         PHASE(s, "random-write") { write_by_rand(p, bytes, ops); }
-    else
+    else if (key_is(s, "index", "table")) {
+        const uint32_t *table = index_table(s, bytes, ops, seed);
+        PHASE(s, "random-write") { write_by_table(p, table, ops); }
+    } else
         PHASE(s, "random-write") { write_by_xorshift(p, bytes, ops, seed); }
 }
 
@@ -171,7 +174,10 @@ static void index_only(struct slot *s)
     srand((unsigned)seed);
     if (r.by_rand)
         PHASE(s, "index-only") { sum = only_rand(bytes, ops); }
-    else
+    else if (key_is(s, "index", "table")) {
+        const uint32_t *table = index_table(s, bytes, ops, seed);
+        PHASE(s, "index-only") { sum = only_table(table, ops); }
+    } else
         PHASE(s, "index-only") { sum = only_xorshift(bytes, ops, seed); }
     fact(s, "index_sum", sum);
     fact(s, "expected_index_sum", expected);
@@ -207,7 +213,10 @@ void share_check_clear_read(struct slot *s, char *start)
     srand((unsigned)seed);
     if (r.by_rand)
         PHASE(s, "random-read") { sum = read_by_rand(p, bytes, ops); }
-    else
+    else if (key_is(s, "index", "table")) {
+        const uint32_t *table = index_table(s, bytes, ops, seed);
+        PHASE(s, "random-read") { sum = read_by_table(p, table, ops); }
+    } else
         PHASE(s, "random-read") { sum = read_by_xorshift(p, bytes, ops, seed); }
     fact(s, "read_sum", sum);
     fact(s, "expected_read_sum", expected);

@@ -9,7 +9,7 @@
 /* Side b's phases lie between: all pages are there already, and another process has put them there. */
 #define SHARE_PHASES                                                                                                   \
     SHARE_FIRST_PHASES "attach first-read write-after-read detach first-write populate " SHARE_LOOP_PHASES
-#define SHARE_ALONE_KEYS "bytes:size ops:count clear_bytes:size index:rand|xorshift load:0|25%"
+#define SHARE_ALONE_KEYS "bytes:size ops:count clear_bytes:size index:rand|xorshift|table load:0|25%"
 #define SHARE_KEYS SHARE_ALONE_KEYS " " PIN_KEY
 /* Content: every byte is what the stores must have left, every byte zero after clearing, every read returned the byte that
  * was there. Load: the other process really took its share of a CPU while the slot ran. */
