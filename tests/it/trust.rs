@@ -162,7 +162,9 @@ fn forged(place: &Place, kept: &Path, change: impl FnOnce(&mut Value)) -> PathBu
     let _ = std::fs::remove_dir_all(&path);
     let to = RunFolder::create(&path).unwrap();
     to.write_sealed("plan.json", &plan).unwrap();
-    to.write_sealed("environment.json", &from.read_sealed::<Value>("environment.json").unwrap()).unwrap();
+    if let Ok(environment) = from.read_sealed::<Value>("environment.json") {
+        to.write_sealed("environment.json", &environment).unwrap();
+    }
     path
 }
 
@@ -195,6 +197,30 @@ fn a_kept_plan_loads_no_library() {
     assert!(!mark.exists(), "a library of the plan was loaded");
     refused(&result, "is another one in this Pagewise than in the run");
     assert_eq!(tree(&written(&place)), before);
+}
+
+/// Finding 2: a try executes what this command line says, whatever its kept plan says.
+#[test]
+fn a_kept_try_names_no_command_no_library_and_no_file() {
+    let place = Place::new();
+    let (out, mark) = (place.file("try"), place.file("mark"));
+    let words = ["--with", "env:A=1", "--", "/bin/true"];
+    let made = place.run(&[&["try", "--pairs", "1", "--out", out.to_str().unwrap()], &words[..]].concat());
+    assert_eq!(made.code, 0, "{}", made.err);
+    let order = format!("touch {}", mark.display());
+    let changes: [&dyn Fn(&mut Value); 5] = [
+        &|plan| plan["arms"][0]["command"] = vec!["/bin/sh", "-c", &order].into(),
+        &|plan| plan["arms"][1]["library"] = "/tmp/evil.so".into(),
+        &|plan| plan["arms"][1]["variables"]["LD_PRELOAD"] = "/tmp/evil.so".into(),
+        &|plan| plan["prepare"] = order.as_str().into(),
+        &|plan| plan["input"] = "/etc/shadow".into(),
+    ];
+    for change in changes {
+        let folder = forged(&place, &out, change);
+        let resumed = [&["try", "--resume", folder.to_str().unwrap()], &words[..]].concat();
+        refused(&place.run(&resumed), "was begun with another");
+        assert!(!mark.exists(), "a command of the plan was executed");
+    }
 }
 
 /// Finding 2: a run's name is a name.
