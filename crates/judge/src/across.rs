@@ -7,7 +7,6 @@ use anyhow::Result;
 use record::across::{
     COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell,
 };
-use record::cell::parameter_words;
 use record::claim::Answers;
 use record::command::KeptCommand;
 use record::kind::Kind;
@@ -165,10 +164,11 @@ fn absent(question: &SetQuestion, [a, b]: [&[&RunCell]; 2]) -> MissingCell {
     } else {
         "it has no launches".to_owned()
     };
-    let name = format!("{} {}", question.cell, parameter_words(&question.parameters, None));
+    let parameters = question.parameters.iter().map(|(key, value)| format!(" {key}={value}"));
+    let cell = question.cell.clone() + &parameters.collect::<String>();
     // The gravest outcome of a side's runs stands for it.
     let status = |side: &[&RunCell]| side.iter().map(|cell| cell.status).max();
-    MissingCell { cell: name.trim_end().to_owned(), a: status(a), b: status(b), reason }
+    MissingCell { cell, a: status(a), b: status(b), reason }
 }
 
 fn side(runs: &[Run]) -> ComparedSide {
