@@ -128,6 +128,7 @@ struct load load_begin(struct slot *s)
         buffer = room(s, buffer_bytes);
     }
     l.buffer = buffer;
+    use_frames(s, cold ? 2 * l.bytes : l.bytes);
     l.place = free_range(s, l.bytes);
     s->ops = l.count;
     s->phase_bytes = l.count * l.record;

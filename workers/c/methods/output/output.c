@@ -87,7 +87,7 @@ void need_old(struct slot *s)
 
 /* The page frames that the file and a buffer will get were in use just before: frames that a host has taken back meanwhile
  * would have to be found first, by whichever method comes upon them. */
-static void use_frames(struct slot *s, size_t bytes)
+void use_frames(struct slot *s, size_t bytes)
 {
     char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check_map(s, p);

@@ -41,6 +41,7 @@ void output_check(struct slot *s, const struct output *o); /* after a phase: fai
 void output_lost(struct output *o, const char *call);
 void output_huge(struct slot *s, const struct output *o); /* before `finish`: fact huge_file_bytes */
 void output_end(struct slot *s, struct output *o);         /* proofs, and the phases sync and remove */
+void use_frames(struct slot *s, size_t bytes);             /* page frames that the next phases will get are in use */
 int output_place(struct slot *s, const char *place);       /* a descriptor of the folder (place.c) */
 
 static inline size_t step_bytes(const struct output *o, size_t i)
