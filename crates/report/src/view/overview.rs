@@ -173,7 +173,7 @@ impl Overview {
         let columns = vec![
             Column::text("experiment"),
             Column::text("at"),
-            Column::text("usual choice"),
+            Column::sentences("usual choice"),
             Column::text("fastest"),
             Column::text("× faster"),
             Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0)),
@@ -329,8 +329,11 @@ fn others(summary: &Summary, experiment: &ExperimentSummary, group: &GroupSummar
             (Status::Ok, Verdict::Within { .. }, _) => within.push(name),
             (Status::Ok, _, ratio) => open.push(match (comparison.and_then(|c| c.doubt), ratio) {
                 (Some(doubt), _) => format!("{name} ({})", wording::doubt(&doubt)),
-                (None, Some(ratio)) => format!("{name} ({})", wording::between_briefly(&ratio)),
-                (None, None) => name,
+                // A wider interval says no more than the name does.
+                (None, Some(ratio)) if ratio.half_width() < 1.0 => {
+                    format!("{name} ({})", wording::between_briefly(&ratio))
+                }
+                (None, _) => name,
             }),
             (Status::Untrusted, ..) => untrusted.push(name),
             _ => {}
