@@ -26,7 +26,7 @@ use crate::plan::{self, Choice, Terms, published};
 use crate::run::{Questions, Session};
 
 /// The budget of the overview of everything, in seconds.
-const LOOK_BUDGET_S: f64 = 150.0;
+const LOOK_BUDGET_S: f64 = 170.0;
 
 /// The budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
@@ -42,7 +42,7 @@ pub(super) struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Time to spend in all [default: 150s for the overview, 10min for --published, otherwise what the experiments
+    /// Time to spend in all [default: 170s for the overview, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,

@@ -25,7 +25,7 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
 
 fn entry(taken: &ExportedCells<'_>, cell: &CellView<'_>) -> Option<GithubEntry> {
     let phase = cell.headline()?;
-    let wall = phase.figures.wall_ns;
+    let wall = phase.figures.per_unit_ns;
     let range = wall.low.zip(wall.high).map(|(low, high)| format!("{low:.1}–{high:.1} (95 %)"));
     let verdict = match (&cell.against, phase.verdict.as_str()) {
         (Some(against), words) if !words.is_empty() => format!("against {against}: {words}\n"),
