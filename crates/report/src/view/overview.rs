@@ -174,7 +174,7 @@ impl Overview {
             Column::text("experiment"),
             Column::text("at"),
             Column::sentences("usual choice"),
-            Column::text("fastest"),
+            Column::sentences("fastest"),
             Column::text("× faster"),
             Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0)),
         ];
