@@ -123,8 +123,8 @@ void pool_close(struct slot *s)
     s->pool = NULL;
 }
 
-/* Before the clock: wakes the helpers and waits until each of them spins at the start line. */
-void pool_arm(struct slot *s)
+/* Wakes the helpers; on_every_thread() may follow at once, and a helper takes its part when it has come. */
+void pool_wake_only(struct slot *s)
 {
     struct threads *t = s->pool;
     if (!t)
@@ -139,7 +139,13 @@ void pool_arm(struct slot *s)
     t->armed++;
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
-    while (atomic_load(&t->ready) < t->helpers)
+}
+
+/* Before the clock: wakes the helpers and waits until each of them spins at the start line. */
+void pool_arm(struct slot *s)
+{
+    pool_wake_only(s);
+    while (s->pool && atomic_load(&s->pool->ready) < s->pool->helpers)
         sched_yield();
 }
 

@@ -59,7 +59,7 @@ static void run(struct slot *s)
     if (key_is(s, "helpers", "asleep"))
         PHASE(s, "copy") {
             for (uint64_t i = 0; i < turns; i++, shift += stride) {
-                pool_wake(s);
+                pool_wake_only(s);
                 on_every_thread(s, copy_part, start, s->bytes, 0);
             }
         }
