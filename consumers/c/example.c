@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     const char *path = argc > 1 ? argv[1] : "", *way = argc > 2 ? argv[2] : "advised";
     stat(path, &status);
     if (strcmp(way, "advised") == 0)
-        way = pagewise_advice("read", status.st_size, NULL);
+        way = pagewise_advice("read", status.st_size, "cache=hot");
     if (way == NULL)
         way = "read (the default)";
     long times = argc > 3 ? atol(argv[3]) : 1;

@@ -198,8 +198,10 @@ fn sides_are_pinned_to_two_nodes_and_to_nothing_that_is_not_there() {
         "pin=far,l3,node,same",
         "--set",
         "wait=block",
+        "--set",
+        "idle=no",
         "--budget",
-        "3s",
+        "5s",
         "--json",
     ];
     let summary = machine.summary(&arguments, false);

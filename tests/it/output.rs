@@ -246,7 +246,18 @@ fn kept_runs_are_listed_and_found_by_their_id() {
 #[test]
 fn a_request_drives_a_worker_by_hand() {
     let place = Place::new();
-    let arguments = ["request", "fault/touch", "--set", "bytes=1MiB", "--set", "threads=1", "--set", "processes=1,2"];
+    let arguments = [
+        "request",
+        "fault/touch",
+        "--set",
+        "bytes=1MiB",
+        "--set",
+        "threads=1",
+        "--set",
+        "processes=1,2",
+        "--set",
+        "frames=cached",
+    ];
     let request = place.run(&arguments);
     assert_eq!(request.code, 0, "{}", request.err);
     let mut worker = Command::new(native_worker(&place));

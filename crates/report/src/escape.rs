@@ -89,7 +89,7 @@ pub fn html_id(text: &str) -> String {
 
 /// Text without markup for Markdown as GitHub and GitLab show it: no HTML, no links, no mentions.
 pub fn markdown(text: &str) -> String {
-    replaced(&terminal(text), |shown, sign| match sign {
+    let inert = replaced(&terminal(text), |shown, sign| match sign {
         '<' => shown.push_str("&lt;"),
         '>' => shown.push_str("&gt;"),
         '&' => shown.push_str("&amp;"),
@@ -101,7 +101,9 @@ pub fn markdown(text: &str) -> String {
             shown.push_str("&#46;")
         }
         other => shown.push(other),
-    })
+    });
+    // A colon before a space begins no address.
+    inert.replace("&#58; ", ": ")
 }
 
 /// A text field of RFC 4180. An apostrophe keeps a spreadsheet from reading a formula.

@@ -42,6 +42,17 @@ impl Worker {
     }
 }
 
+/// Usual condition of the parameters that a test need not name.
+const USUAL: [(&str, &str); 7] = [
+    ("backing", "recycled"),
+    ("idle", "no"),
+    ("idle_ms", "1"),
+    ("frames", "cached"),
+    ("stores", "atomic"),
+    ("program", "tiny"),
+    ("helpers", "batch"),
+];
+
 /// The sides' meeting place and the folder for files.
 pub struct Launch {
     pub folder: tempfile::TempDir,
@@ -80,7 +91,9 @@ impl Launch {
         for (number, (method, parameters)) in cells.iter().enumerate() {
             let _ = writeln!(text, "cell={number}\nmethod={}", method.name);
             for (key, _) in &method.keys {
-                let (_, value) = parameters.iter().find(|(k, _)| k == key).unwrap_or_else(|| panic!("no {key}"));
+                let usual = || USUAL.iter().find(|(k, _)| k == key);
+                let (_, value) =
+                    parameters.iter().find(|(k, _)| k == key).or_else(usual).unwrap_or_else(|| panic!("no {key}"));
                 let _ = writeln!(text, "{key}={value}");
             }
         }
