@@ -24,6 +24,8 @@ fn disturbed(name: &str, wait: &str, victim: usize, signal: Signal) -> (Value, D
     // So many trips that the signal finds the sides among them; Java's heap has no room for the latencies of more.
     let ops = if name.contains("java") { "ops=2000000" } else { "ops=20000000" };
     let mut command = place.command(&["run", name, &null, "--set", "bytes=64", "--set", ops, "--set", &wait]);
+    // One condition: a pause before each of so many trips would last for hours.
+    command.args(["--set", "idle=no", "--set", "pin=l3"]);
     let _turn = turns::spinning_pair();
     // A side that dies is noticed at once. One that hangs must be at work before its limit, also on a busy machine, where a
     // virtual machine takes seconds to start.
