@@ -46,10 +46,8 @@ fn compile(compiler: &str, options: &[&str]) -> Result<(), String> {
     let output = Command::new(compiler)
         .args(options)
         .args(FLAGS)
-        .args(["-DPAGEWISE_FLAGS=\"-O2\"", "-fsyntax-only", "-I"])
-        .arg(root().join("workers/c/harness"))
-        .arg("-I")
-        .arg(root().join("workers/c"))
+        .args(["-DPAGEWISE_FLAGS=\"-O2\"", "-fsyntax-only"])
+        .args(["harness", "", "bench"].map(|folder| format!("-I{}", root().join("workers/c").join(folder).display())))
         .args(files)
         .output()
         .unwrap();
