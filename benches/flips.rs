@@ -1,5 +1,5 @@
-//! Does the overview flip? Several overviews of one machine, each with orders of its own: how often each recommendation changes,
-//! whether a later interval contradicts an earlier sentence, and how many intervals of two overviews overlap.
+//! Does the overview flip? Several overviews of one machine, each with orders of its own: how often each recommendation
+//! changes, whether a later interval contradicts an earlier sentence, and how many intervals of two overviews overlap.
 //!
 //! `cargo bench --bench flips -- [LOOKS] [SECONDS]` takes eight overviews of 150 s where nothing else is said.
 

@@ -36,7 +36,8 @@ static char *get(const char *way)
         if (posix_memalign(&p, 2 << 20, bytes) == 0)
             madvise(p, bytes, MADV_HUGEPAGE);
     } else
-        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (is(way, "populate") ? MAP_POPULATE : 0), -1, 0);
+        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | (is(way, "populate") ? MAP_POPULATE : 0), -1, 0);
     __asm__ volatile("" : "+r"(p)::"memory");
     return p;
 }
