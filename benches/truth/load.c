@@ -67,7 +67,8 @@ static double life(const char *path, const char *way, uint64_t *sum)
     if (file < 0)
         die(path);
     p = mmap(NULL, bytes, PROT_READ | (copies ? PROT_WRITE : 0),
-             copies ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | (!strcmp(way, "populate") ? MAP_POPULATE : 0), copies ? -1 : file, 0);
+             copies ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | (!strcmp(way, "populate") ? MAP_POPULATE : 0),
+             copies ? -1 : file, 0);
     if (p == MAP_FAILED)
         die("mmap");
     if (direct || !strcmp(way, "read-thp"))

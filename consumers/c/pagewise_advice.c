@@ -1,5 +1,6 @@
 /* Reads a file of advice (crates/record/schema/advice.schema.json). It needs "machine" and, of each question, "segments" and
- * "conditions"; all else is passed over. Whatever is not as expected makes the whole file none: a program then keeps its defaults. */
+ * "conditions"; all else is passed over. Whatever is not as expected makes the whole file none: a program then keeps its
+ * defaults. */
 #define _GNU_SOURCE
 #include "pagewise_advice.h"
 

@@ -7,7 +7,8 @@
  * A program that does not know its condition passes NULL and gets only what no measured condition contradicts.
  *
  * NULL says: keep your default. It is returned where no advice is saved, where it is of another machine, for every size at
- * which no way is shown to be faster, and for a condition that was not measured. Two files, no dependencies; C11, Linux. MIT OR Apache-2.0, like Pagewise. */
+ * which no way is shown to be faster, and for a condition that was not measured. Two files, no dependencies;
+ * C11, Linux. MIT OR Apache-2.0, like Pagewise. */
 #ifndef PAGEWISE_ADVICE_H
 #define PAGEWISE_ADVICE_H
 

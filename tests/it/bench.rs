@@ -126,9 +126,9 @@ fn functions_of_a_shared_library_are_measured() {
 
 /// Adds up a file's words by fread(3), as `read` does with consume=sum; and one that does not.
 const READERS: &str = "#include <stdio.h>\nstatic uint64_t block[8192];\nBENCH(by_fread) {\n FILE *f = fopen(TEXT(file), \"r\");\n \
-    if (!f) FAIL(\"fopen\");\n uint64_t sum = 0;\n PHASE(\"read\") {\n  for (size_t n; (n = fread(block, 8, 8192, f)) > 0;)\n   \
-    for (size_t i = 0; i < n; i++) sum += block[i];\n }\n RESULT(sum);\n fclose(f);\n}\nBENCH(wrong) { for (volatile int i = 0; \
-    i < 9000; i++); RESULT(7); }\n";
+    if (!f) FAIL(\"fopen\");\n uint64_t sum = 0;\n PHASE(\"read\") {\n  for (size_t n; (n = fread(block, 8, 8192, f)) > 0;)\n \
+    for (size_t i = 0; i < n; i++) sum += block[i];\n }\n RESULT(sum);\n fclose(f);\n}\nBENCH(wrong) { for (volatile int \
+    i = 0; i < 9000; i++); RESULT(7); }\n";
 
 #[test]
 fn a_function_is_compared_with_a_built_in_method_that_comes_to_the_same() {

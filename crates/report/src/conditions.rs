@@ -5,8 +5,8 @@ use record::summary::{Estimate, GroupSummary, Recommendation, Summary, Verdict};
 
 use crate::wording;
 
-/// The name of the method whose verdict flips, or was checked, and its verdict under each condition: the group's own first, then
-/// the others, faster ones first. `None` where no other condition was measured.
+/// The name of the method whose verdict flips, or was checked, and its verdict under each condition: the group's own first,
+/// then the others, faster ones first. `None` where no other condition was measured.
 pub(crate) fn clauses(
     summary: &Summary,
     experiment: &Experiment,

@@ -1,4 +1,5 @@
-//! One launch of a study. The worker `command` is the helper program: it starts the command, waits for all that it started, and says what it cost.
+//! One launch of a study. The worker `command` is the helper program: it starts the command, waits for
+//! all that it started, and says what it cost.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -36,7 +36,8 @@ enum { MOST_MARKS = 64, NO_LINE = 1 << 30 };
  * timed as a whole passes the phase that is the work there. */
 #ifdef PAGEWISE_EXPERIMENT
 enum { JOINED = 1 };
-static const char *const EXPERIMENT = PAGEWISE_EXPERIMENT, *const KEYS = PAGEWISE_KEYS, *const GROUP = PAGEWISE_GROUP, *const UNIT = PAGEWISE_UNIT;
+static const char *const EXPERIMENT = PAGEWISE_EXPERIMENT, *const KEYS = PAGEWISE_KEYS;
+static const char *const GROUP = PAGEWISE_GROUP, *const UNIT = PAGEWISE_UNIT;
 static const char WHOLE[] = PAGEWISE_PHASE;
 #else
 enum { JOINED = 0 };

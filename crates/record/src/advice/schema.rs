@@ -15,7 +15,8 @@ fn made<T: JsonSchema>(name: &str, version: u32, about: &str) -> Value {
     tighten(&mut schema);
     schema["title"] = json!(format!("Pagewise {name}"));
     schema["description"] = json!(about);
-    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": if version == ADVICE_SCHEMA && name == "advice" { vec![1, version] } else { vec![version] } });
+    let versions = if version == ADVICE_SCHEMA && name == "advice" { vec![1, version] } else { vec![version] };
+    schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": versions });
     let mut ordered = Map::new();
     ordered.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     ordered.insert("$id".to_owned(), json!(format!("urn:pagewise:{name}:{version}")));

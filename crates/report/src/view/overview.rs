@@ -1,4 +1,5 @@
-//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, what is open or missing.
+//! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, what is open or
+//! missing.
 
 use std::collections::BTreeMap;
 

@@ -48,7 +48,8 @@ static void run(struct slot *s)
 METHOD(allocate_aligned_thp, .experiment = "allocate", .name = "aligned-thp",
        .summary = "posix_memalign to a huge page, MADV_HUGEPAGE, then memset to zero: one fault per huge page.",
        .phases = ALLOCATE_PHASES, .keys = ALLOCATE_KEYS, .memory = "bytes", .isolation = "fresh",
-       .laws = FILLED_LAWS "; " GLIBC_LAWS "; huge_bytes >= " HUGE_BYTES "; reuse=first: huge_bytes == " HUGE_BYTES "; fill.rss_bytes == " PAGES " * page_bytes; "
+       .laws = FILLED_LAWS "; " GLIBC_LAWS "; huge_bytes >= " HUGE_BYTES "; reuse=first: huge_bytes == " HUGE_BYTES
+               "; fill.rss_bytes == " PAGES " * page_bytes; "
                "reuse=first: fill.minor_faults == granted_faults; reuse=first & small_folios == 0: "
                "fill.minor_faults == huge_bytes / huge_page_bytes + (" PAGES " * page_bytes - huge_bytes) / page_bytes; "
                "reuse=first & bytes >= 1048576: " GIVEN_BACK "; block_alignment >= huge_page_bytes; " BACKING_LAWS("fill"),

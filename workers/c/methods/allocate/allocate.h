@@ -23,13 +23,13 @@
 
 /* The block is really there after `fill`, holds what the method's name says, and is not faulted in again. */
 #define FILLED_LAWS                                                                                                    \
-    "filled_right == 1; refill.minor_faults == 0; " REUSE_LAWS "; "                                                                    \
+    "filled_right == 1; refill.minor_faults == 0; " REUSE_LAWS "; "                                                    \
     "base_pages_only == 1: fill.anonymous_bytes >= before.anonymous_bytes + " WHOLE_BYTES "; "                         \
     "base_pages_only == 0: fill.anonymous_bytes + huge_page_bytes >= before.anonymous_bytes + " WHOLE_BYTES
 /* The phase that takes the faults costs about the level seen, besides the writing, which `refill` does in resident memory;
  * in CPU time, so that a busy machine does not count. A few pages are too short a time for a timing law. */
 #define BACKING_LAWS(phase)                                                                                            \
-    "reuse=first & backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES                    \
+    "reuse=first & backing=recycled & bytes >= 1048576: 1000 * " phase ".cpu_ns <= 3 * backing_level_ps * " PAGES      \
     " + 2000 * refill.cpu_ns; "                                                                                       \
     "reuse=first & backing=cold & bytes >= 1048576: 1000 * " phase ".cpu_ns >= 2 * backing_level_ps * " PAGES
 /* free() or munmap() gave the block back; what libraries keep for themselves is far less than the 1 MiB asked about. */
@@ -46,7 +46,8 @@
     phase ".minor_faults <= " PAGES_WITH_HEADER "; reuse=first & base_pages_only == 1 & bytes >= 262144: " phase        \
     ".minor_faults == " PAGES_WITH_HEADER " - 1"
 #define MMAP_FAULT_LAWS(phase)                                                                                         \
-    MAPPED_LAWS "; reuse=first: " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; reuse=first & base_pages_only == 1: " phase \
+    MAPPED_LAWS "; reuse=first: " phase ".minor_faults >= 1; " phase ".minor_faults <= " PAGES "; " \
+    "reuse=first & base_pages_only == 1: " phase \
     ".minor_faults == " PAGES "; fill.rss_bytes == " PAGES " * page_bytes; reuse=first & bytes >= 1048576: " GIVEN_BACK
 
 /* Before the first phase: units, backing, and the proof that nobody has used the heap. */

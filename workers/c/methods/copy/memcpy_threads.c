@@ -79,5 +79,7 @@ static void run(struct slot *s)
 
 METHOD(copy_memcpy_threads, .experiment = "copy", .name = "memcpy-threads",
        .summary = "memcpy by several threads, each over its own contiguous part of the block; one handshake a copy.",
-       .phases = "copy", .keys = COPY_KEYS " threads:count helpers:asleep|spinning|created|batch", .memory = COPY_MEMORY, .laws = COPY_LAWS "; helpers=batch & threads > 1: shared_turns >= 1; helpers=batch & threads > 1: foreign_delays == 0",
+       .phases = "copy", .keys = COPY_KEYS " threads:count helpers:asleep|spinning|created|batch", .memory = COPY_MEMORY,
+       .laws = COPY_LAWS "; helpers=batch & threads > 1: shared_turns >= 1; "
+               "helpers=batch & threads > 1: foreign_delays == 0",
        .calls = "copy:futex?,clone3?,clone?,mmap?,munmap?,mprotect?,madvise?,rt_sigprocmask?,sched_yield?", .run = run);

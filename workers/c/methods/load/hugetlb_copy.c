@@ -18,7 +18,8 @@ static void run(struct slot *s)
     PHASE(s, "open") { load_open(&l, 0); }
     load_check(s, &l);
     PHASE(s, "bring") {
-        l.p = mmap(l.place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED_NOREPLACE, -1, 0);
+        l.p = mmap(l.place, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED_NOREPLACE, -1, 0);
         if (l.p == MAP_FAILED)
             load_lost(&l, "mmap");
         load_read(&l, 0, l.bytes);
@@ -34,5 +35,6 @@ static void run(struct slot *s)
 
 METHOD(load_hugetlb_copy, .experiment = "load", .name = "hugetlb-copy",
        .summary = "Read calls of 1 MiB into huge pages of the reserved pool.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = KEPT_LAWS "; answer.minor_faults + first-use.minor_faults == 0", .needs = "huge-pages",
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY,
+       .laws = KEPT_LAWS "; answer.minor_faults + first-use.minor_faults == 0", .needs = "huge-pages",
        .calls = "open:openat bring:mmap,pread64 drop:munmap,close", .run = run);

@@ -8,7 +8,8 @@ static void make_places(struct slot *s, size_t bytes)
     if (places)
         munmap(places, places_count * sizeof *places);
     places_count = (bytes + READ_BYTES - 1) / READ_BYTES;
-    places = mmap(NULL, places_count * sizeof *places, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    places = mmap(NULL, places_count * sizeof *places, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, places);
     for (size_t i = 0; i < places_count; i++)
         places[i] = i * READ_BYTES;

@@ -40,5 +40,6 @@ static void run(struct slot *s)
 
 METHOD(load_pread_records_direct, .experiment = "load", .name = "pread-records-direct",
        .summary = "An O_DIRECT read for each record, one after the other, each time it is used.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = "bytes + bytes / 8", .laws = LOAD_LAWS "; anon_bytes == 0" "; second_device_bytes >= used_bytes",
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = "bytes + bytes / 8",
+       .laws = LOAD_LAWS "; anon_bytes == 0" "; second_device_bytes >= used_bytes",
        .calls = "open:openat answer:pread64 first-use:pread64? second-use:pread64 drop:close", .run = run);

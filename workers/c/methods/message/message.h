@@ -15,7 +15,7 @@
     "wait=spin: round-trips.voluntary_switches <= ops / 100"
 /* Where a way can also block, who does is switched out. */
 #define MESSAGE_LAWS                                                                                                   \
-    SPIN_LAWS "; idle=1ms: idle_us >= 1000 * ops; "                                                                                                     \
+    SPIN_LAWS "; idle=1ms: idle_us >= 1000 * ops; "                                                                    \
     "wait=block & pin=same: round-trips.voluntary_switches + round-trips.involuntary_switches >= ops - ops / 100"
 
 /* One end of a way to pass messages. A method uses those fields that it needs. */

@@ -29,5 +29,6 @@ static void run(struct slot *s)
 
 METHOD(output_mmap_fallocate_threads, .experiment = "output", .name = "mmap-fallocate-threads",
        .summary = "fallocate(), then the shared mapping, filled by several threads.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY, .laws = MAPPED_LAWS "; " THREADS_LAWS,
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY,
+       .laws = MAPPED_LAWS "; " THREADS_LAWS,
        .calls = "open:openat size:fallocate,mmap finish:munmap,close sync:fsync remove:unlinkat", .run = run);

@@ -29,5 +29,6 @@ static void run(struct slot *s)
 
 METHOD(output_mmap_threads, .experiment = "output", .name = "mmap-threads",
        .summary = "The shared mapping, filled by several threads.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY, .laws = MAPPED_LAWS "; " THREADS_LAWS,
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY,
+       .laws = MAPPED_LAWS "; " THREADS_LAWS,
        .calls = "open:openat size:ftruncate,mmap finish:munmap,close sync:fsync remove:unlinkat", .run = run);

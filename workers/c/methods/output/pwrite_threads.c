@@ -22,5 +22,6 @@ static void run(struct slot *s)
 
 METHOD(output_pwrite_threads, .experiment = "output", .name = "pwrite-threads",
        .summary = "pwrite() by several threads, each of its own part of the pieces.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY, .laws = WRITTEN_LAWS "; " THREADS_LAWS,
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY,
+       .laws = WRITTEN_LAWS "; " THREADS_LAWS,
        .calls = "open:openat fill:pwrite64 finish:close sync:fsync remove:unlinkat", .run = run);

@@ -3,8 +3,8 @@
 #define PAGEWISE_OUTPUT_RING_H
 #include "worker.h"
 
-/* Step i is `step` bytes of the file at `at[i]`, or what there is of them before `bytes`. In memory it is at the same offset, or
- * where `slots` is not 0 at its number modulo `slots`. */
+/* Step i is `step` bytes of the file at `at[i]`, or what there is of them before `bytes`. In memory it is at the same offset,
+ * or where `slots` is not 0 at its number modulo `slots`. */
 struct steps {
     int file;
     bool writes, fixed;       /* `fixed`: the memory is registered, all of it (ring_register) */
