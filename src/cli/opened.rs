@@ -16,7 +16,7 @@ pub(super) enum Opened {
     /// A run of methods, whatever it was made for.
     Run(RunFolder, Kind),
     /// A study of a user's program.
-    Command(KeptCommand),
+    Command(Box<KeptCommand>),
 }
 
 impl Opened {
@@ -50,7 +50,7 @@ pub(super) fn open_any(name: &str) -> Result<Opened> {
 
 fn opened(folder: RunFolder) -> Result<Opened> {
     Ok(match folder.kind()? {
-        kind @ (Kind::Try | Kind::Profile) => Opened::Command(folder.whole(schema_of(kind))?),
+        kind @ (Kind::Try | Kind::Profile) => Opened::Command(Box::new(folder.whole(schema_of(kind))?)),
         kind => Opened::Run(folder, kind),
     })
 }

@@ -134,7 +134,7 @@ const READERS: &str = "#include <stdio.h>\nstatic uint64_t block[8192];\nBENCH(b
 fn a_function_is_compared_with_a_built_in_method_that_comes_to_the_same() {
     let place = Place::new();
     let data = place.file("data.bin");
-    std::fs::write(&data, (0..1 << 20).map(|i: u32| (i * 7 >> 3) as u8).collect::<Vec<_>>()).unwrap();
+    std::fs::write(&data, (0..1 << 20).map(|i: u32| ((i * 7) >> 3) as u8).collect::<Vec<_>>()).unwrap();
     let file = format!("file={}", data.display());
     let more = ["--with", "read/mmap", "--set", &file, "--set", "cache=hot"];
     let (result, summary) = bench(&place, READERS, &more);

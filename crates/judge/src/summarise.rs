@@ -152,7 +152,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         trusted: evidence.damage.is_empty()
             && groups.iter().all(|g| g.aa.is_none_or(|aa| !aa.differs))
             && cells.iter().all(|c| c.status != record::outcome::Status::Untrusted),
-        groups: groups,
+        groups,
         cells,
         calibration,
         warnings: Vec::new(),

@@ -37,7 +37,7 @@ pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faul
         seen.push(said);
     }
     let is_proven = !setting.proof.is_empty() || subject.preloaded.is_some();
-    ProofSummary { took_effect: is_proven.then_some(effect && any), seen: seen }
+    ProofSummary { took_effect: is_proven.then_some(effect && any), seen }
 }
 
 fn short(path: &str) -> &str {

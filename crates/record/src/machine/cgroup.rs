@@ -102,7 +102,7 @@ fn memory_group(m: &dyn Files, place: &Hierarchy) -> Option<MemoryGroup> {
         high_bytes: least("memory.high"),
         swap_limit_bytes: least("memory.swap.max"),
         writable: writable && !place.read_only,
-        folder: folder,
+        folder,
     })
 }
 

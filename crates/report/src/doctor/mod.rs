@@ -113,7 +113,8 @@ fn known(e: &Environment) -> serde_json::Value {
     let ladder = e.cpu.ladder.as_ref();
     let steps: &[Step] = ladder.map_or(&[], |ladder| &ladder.steps);
     let last = steps.last().map_or(0, |step| step.bytes);
-    let shown = |step: &&Step| step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2() % 2 == 0);
+    let shown =
+        |step: &&Step| step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2().is_multiple_of(2));
     let quota = e.cgroups.cpu_quota.as_ref().map(|quota| quota.cpus());
     let block = e.reclaim.page_reporting_order.and_then(|order| u32::try_from(order).ok());
     let mut numbers =
