@@ -10,6 +10,7 @@ use files::Folder;
 use record::experiment::Experiment;
 use record::method::Method;
 use record::sizes;
+use serde::Serialize;
 
 use super::native::hash;
 use super::{Maker, MethodList, Started, Worker, carried};
@@ -167,13 +168,18 @@ fn run(compiler: &[String], arguments: impl Fn(&mut Command) -> &mut Command) ->
 
 /// Description of the functions, by the program that was just made of them.
 fn listed(program: &Path) -> Result<String> {
-    let output = Command::new(program).arg("--list").output();
+    let output = super::with_this_process(program)?.arg("--list").output();
     let output = output.with_context(|| format!("cannot start {}", program.display()))?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         bail!("the compiled file cannot be started: {} ({})", message.trim(), output.status);
     }
     String::from_utf8(output.stdout).context("the names of the file's functions and phases are not UTF-8")
+}
+
+/// A value as TOML writes it: strings and arrays of JSON are TOML too, whatever characters a file's name has.
+fn quoted(value: impl Serialize) -> String {
+    serde_json::to_string(&value).unwrap_or_default()
 }
 
 /// The experiment that the user's file describes: its phases, parameters, baseline, and whether the results are compared.
@@ -191,15 +197,23 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
     let names: Vec<&str> = phases.split(' ').collect();
     let content = if about("results") == Some("yes") { "agree" } else { "none" };
     let mut text = format!(
-        "name = {EXPERIMENT:?}\ntitle = {:?}\nquestion = {:?}\nunit = \"operation\"\nphases = {names:?}\n\
-         baseline = {:?}\ncontent = {content:?}\nworkers = [{WORKER:?}]\nlook = false\nbudget_s = {BUDGET_S:?}\n",
-        format!("the functions of {file}"),
-        format!("Which function of {file} is faster?"),
-        baseline,
+        "name = {}\ntitle = {}\nquestion = {}\nunit = \"operation\"\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
+         look = false\nbudget_s = {BUDGET_S:?}\n",
+        quoted(EXPERIMENT),
+        quoted(format!("the functions of {file}")),
+        quoted(format!("Which function of {file} is faster?")),
+        quoted(&names),
+        quoted(baseline),
+        quoted(content),
+        quoted(WORKER),
     );
     if names.len() > 1 {
-        let meaning = "all phases of a function";
-        write!(text, "[[totals]]\nname = \"all\"\nphases = {names:?}\nmeaning = {meaning:?}\nheadline = true\n")?;
+        let meaning = quoted("all phases of a function");
+        write!(
+            text,
+            "[[totals]]\nname = \"all\"\nphases = {}\nmeaning = {meaning}\nheadline = true\n",
+            quoted(&names)
+        )?;
     }
     for line in list.lines().filter_map(|line| line.strip_prefix("about\tparameter\t")) {
         let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else { bail!("{file}: {line:?}") };
@@ -208,8 +222,9 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
             let is_number = value.parse::<u64>().is_ok() || kind == "size" && sizes::parse_size(value).is_ok();
             ensure!(is_number, "{file}: PARAM({name}, …): {value:?} is no number and no size like 64KiB");
         }
-        write!(text, "[parameters.{name}]\nkind = {kind:?}\nmeaning = {:?}\n", format!("PARAM({name}) of {file}"))?;
-        write!(text, "values = {values:?}\ndefault = {values:?}\n")?;
+        let meaning = quoted(format!("PARAM({name}) of {file}"));
+        write!(text, "[parameters.{name}]\nkind = {}\nmeaning = {meaning}\n", quoted(kind))?;
+        write!(text, "values = {0}\ndefault = {0}\n", quoted(&values))?;
     }
     Experiment::parse(file, &text)
 }

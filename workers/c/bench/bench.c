@@ -72,6 +72,14 @@ static const char *kind_of(const struct bench_mark *parameter)
     return length && parameter->values[length - 1] == 'B' ? "size" : "count";
 }
 
+/* The state of the page cache that a cell asks for is proved before each turn. */
+#define FILE_LAWS "cache=hot: 64 * resident_before_bytes >= 63 * bytes; cache=cold: resident_before_bytes == 0"
+
+static bool takes_file(const struct method *method)
+{
+    return strstr(method->keys, "file:text") && strstr(method->keys, "cache:");
+}
+
 void bench_describe(struct method *method, int line)
 {
     const struct bench_mark *found[MOST_MARKS];
@@ -85,6 +93,8 @@ void bench_describe(struct method *method, int line)
     method->phases = phases ? phases : WHOLE;
     method->laws = joined('l', line, end_of(line), "; ");
     method->keys = keys = JOINED ? KEYS : keys;
+    if (takes_file(method))
+        method->laws = arena_text("%s%s" FILE_LAWS, method->laws ? method->laws : "", method->laws ? "; " : "");
     method->memory = strncmp(keys, "bytes:size", 10) == 0 ? "bytes" : "0";
     method->summary = arena_text("%s, line %d of %s", method->name, line, strrchr(method->source, '/') ?
                                  strrchr(method->source, '/') + 1 : method->source);
@@ -142,6 +152,9 @@ static void prepare_file(struct slot *slot)
     const char *answer = answered(slot, arguments);
     if (strncmp(answer, "skip", 4) == 0 || strncmp(answer, "fail", 4) == 0)
         skip(slot, arena_text("prepare-file: %.*s", (int)strcspn(answer, "\n"), answer));
+    const char *resident = strstr(answer, "resident_before_bytes ");
+    if (resident)
+        fact(slot, "resident_before_bytes", strtoull(resident + strlen("resident_before_bytes "), NULL, 10));
     made_hot = hot ? file : NULL;
 }
 
@@ -155,7 +168,7 @@ void bench_run(struct slot *slot, const struct method *method, void (*body)(stru
         slot->ops = slot->bytes;
     if (strcmp(UNIT, "page") == 0 && slot->bytes)
         slot->ops = slot->bytes / slot->page_bytes;
-    if (strstr(method->keys, "file:text") && strstr(method->keys, "cache:"))
+    if (takes_file(method))
         prepare_file(slot);
     running = getpid();
     if (method->phases == WHOLE) {
