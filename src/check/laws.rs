@@ -16,10 +16,8 @@ use record::method::{Method, Role};
 use record::state::State;
 use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 
-/// Result of one law of one method.
 #[derive(Clone, Debug, Default)]
 struct LawResult {
-    /// Cells in which it was asked.
     cells: usize,
     /// Those in which no lie broke it: how many, and the parameters of the first.
     unbroken: usize,
@@ -41,7 +39,6 @@ pub(super) struct LawResults {
     unbroken_digests: Vec<String>,
 }
 
-/// Place of a recorded number that a law names.
 #[derive(Clone, Copy)]
 enum RecordedNumber {
     /// Side, and index among the slot's facts.
@@ -104,7 +101,6 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
     Ok(findings)
 }
 
-/// The first measured slot of a cell.
 fn first_slot(transcripts: &Transcripts, number: usize) -> Option<u32> {
     let mut samples = transcripts.iter().flatten().flat_map(|t| &t.samples);
     samples.find(|s| s.cell as usize == number && s.round >= 0).map(|s| s.slot)
@@ -193,7 +189,6 @@ struct LieTest {
 }
 
 impl LieTest {
-    /// The laws that were asked, and whether each broke.
     fn ask(&mut self, record: &LaunchRecord, recorded: &Transcripts) -> BTreeMap<String, bool> {
         self.evidence.cells.clear();
         self.evidence.add(&self.state, record, recorded);

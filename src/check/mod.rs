@@ -36,7 +36,6 @@ use crate::run::progress::Progress;
 use crate::run::signals::Signals;
 use crate::worker::Worker;
 
-/// Measured rounds of each launch.
 const ROUNDS: u32 = 2;
 /// The seed of data and orders; any would do, a fixed one makes a failure repeatable.
 const SEED: u64 = 20_211_121;

@@ -57,7 +57,6 @@ pub(super) fn in_each(mut suite: impl FnMut() -> Result<u8>) -> Result<u8> {
     Ok(worst)
 }
 
-/// The word in brackets.
 fn chosen(text: &str) -> Option<&str> {
     text.split_once('[')?.1.split_once(']').map(|(word, _)| word)
 }

@@ -19,14 +19,11 @@ use record::method::{Isolation, Method};
 use record::request::{self, LaunchKeys};
 use record::state::State;
 
-/// Limit of a trace, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
-/// Time limit of one traced launch.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Result of tracing.
 pub(super) enum Traced {
-    /// It could not be done here.
     Missing(String),
     /// Cells whose calls are not the declared ones.
     Wrong(Vec<(String, String)>),
@@ -132,7 +129,6 @@ fn preload_options(method: &Method) -> Result<Vec<OsString>> {
     Ok(path.map_or_else(Vec::new, |path| vec![OsString::from("--preload"), path.into()]))
 }
 
-/// The calls of all sides together.
 fn calls_in<'a>(traces: impl Iterator<Item = &'a Path>) -> Result<Calls> {
     let mut calls = Calls::new();
     for trace in traces {

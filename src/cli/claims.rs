@@ -224,14 +224,12 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     Ok(exit_code(&answers, stopped_by, arguments.strict))
 }
 
-/// The experiments of all claims.
 fn experiments(claims: &[ResolvedClaim]) -> Vec<&str> {
     let cells = claims.iter().flat_map(|claim| claim.jobs.iter().flat_map(|job| job.cells()));
     let names: std::collections::BTreeSet<&str> = cells.map(|cell| cell.experiment.as_str()).collect();
     names.into_iter().collect()
 }
 
-/// Keeps what was answered, and its page.
 fn keep(folder: &RunFolder, answers: &Answers) -> Result<()> {
     folder.write_result(ANSWERS, answers)?;
     page::keep(folder, &page::of_claims(answers));

@@ -83,7 +83,6 @@ fn known(expected: &[String], fields: &BTreeSet<&String>) -> Result<()> {
 }
 
 impl CompareArgs {
-    /// The command that compares the same again.
     fn again(&self) -> String {
         let mut words = vec!["pagewise compare".to_owned()];
         words.extend(self.first.iter().cloned());
@@ -95,7 +94,6 @@ impl CompareArgs {
     }
 }
 
-/// Runs of one side.
 fn side(words: &[String]) -> Result<Vec<Run>> {
     let mut names = Vec::new();
     for word in words {

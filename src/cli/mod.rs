@@ -251,7 +251,6 @@ impl Laboratory {
     }
 }
 
-/// Every worker that there is and that was given.
 fn workers(cli: &Cli) -> Result<Vec<Worker>> {
     let mut workers = worker::all(&cli.java, &cli.python)?;
     for path in &cli.worker {

@@ -184,7 +184,6 @@ impl RunArgs {
     }
 }
 
-/// Makes the plan of a new run.
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
     let goal = Goal::parse(arguments)?;

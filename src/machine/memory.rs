@@ -25,7 +25,6 @@ pub fn transparent_huge_page_bytes() -> Option<u64> {
 /// Memory that can be allocated now, and the origin of that bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {
-    /// In bytes.
     pub bytes: u64,
     /// In words: `MemAvailable`, a cgroup's path, `RLIMIT_AS`.
     pub limited_by: String,
@@ -36,7 +35,6 @@ pub struct Available {
 pub struct Refusal {
     /// Needed memory, reserve included, in bytes.
     pub needed_bytes: u64,
-    /// Available memory.
     pub available: Available,
 }
 

@@ -16,7 +16,6 @@ pub const SHORT_MS: u64 = 250;
 /// Duration of `doctor --noise`, in milliseconds.
 pub const LONG_MS: u64 = 3000;
 
-/// Most processes that are kept.
 const MOST_NAMED: usize = 8;
 
 /// Looks for so long.

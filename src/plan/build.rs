@@ -19,11 +19,9 @@ use crate::worker::Worker;
 /// Cells to measure.
 #[derive(Debug)]
 pub enum Choice<'a> {
-    /// Cells named by a user.
     Wished(&'a Wish),
     /// The cells that repeat the figures of articles.
     Published(&'a [&'a Published], &'a Wish),
-    /// These cells of claims.
     Claimed(&'a claims::Resolved, &'a [Cell], &'a Wish),
     /// Every cell that can be, so many rounds once, compared with nothing: for the conformance suite.
     Checked(&'a Wish, u32),
@@ -34,29 +32,23 @@ pub enum Choice<'a> {
 /// Terms of a plan besides its cells; see [`Plan`] for each.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Verb that makes it.
     pub kind: Kind,
-    /// Name of the run.
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
     /// Seed of every order and of all data.
     pub seed: u64,
-    /// Time budget in seconds.
     pub budget_s: f64,
     /// Half-width at which an experiment is done.
     pub precision: f64,
     /// Differences below this share are called equivalent.
     pub margin: f64,
-    /// Longest time of one launch, in seconds.
     pub time_limit_s: Option<f64>,
     /// Fewest and most launches of a launch group.
     pub launches: (u32, u32),
-    /// True if this is the overview of everything.
     pub first_look: bool,
     /// True if the budget is less than the default values need.
     pub short: bool,
-    /// True if the user allowed changes of the system.
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers.
     pub keep_environment: bool,

@@ -53,9 +53,7 @@ pub fn find<'a>(all: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
 /// Claims with their cells, each cell once.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// The claims.
     pub claims: Vec<ResolvedClaim>,
-    /// Their cells as a plan has them.
     pub planned: Vec<PlannedCell>,
     /// Time of one launch of a cell in a kept run, in seconds.
     pub known_s: BTreeMap<Cell, f64>,

@@ -53,7 +53,6 @@ pub(super) fn launch_groups(
 /// Baselines with a hidden duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Twins {
-    /// Every one.
     All,
     /// The first of each worker in an experiment: where a run holds a hundred small groups, a duplicate in each would take a
     /// third of its time.

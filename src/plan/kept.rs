@@ -12,16 +12,13 @@ use crate::worker::{self, Worker};
 /// Permissions and files of a command line.
 #[derive(Debug)]
 pub struct Granted<'a> {
-    /// Changes of the system.
     pub system_changes: bool,
     /// Settings, with the user's own files among them.
     pub files: &'a [(String, Vec<String>)],
 }
 
 /// Confirms the plan of a kept run, so that it can be gone on with.
-///
-/// # Errors
-/// A sentence on the first thing that differs.
+/// Errors: a sentence on the first thing that differs.
 pub fn confirm(plan: &Plan, experiments: &[Experiment], workers: &[Worker], granted: &Granted) -> Result<()> {
     ensure!(
         granted.system_changes || !plan.allow_system_changes,

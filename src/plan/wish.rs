@@ -16,6 +16,5 @@ pub struct Wish {
     pub sizes: ParameterList,
     /// CPUs online, which `N` stands for.
     pub cpus: usize,
-    /// Base page in bytes.
     pub page_bytes: u64,
 }

@@ -29,7 +29,6 @@ const CAPTURE_SEED: &str = "1";
 /// Files in the run's folder for what the helper says.
 const SAID: &str = "capture.made";
 const MESSAGES: &str = "capture.messages";
-/// Limit of its messages, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// A capture is written at least this fast, in bytes per second; slower is given up.

@@ -32,18 +32,14 @@ pub enum Undo<'a> {
         /// 1 to 64 letters, digits and hyphens.
         run: &'a str,
     },
-    /// Remove a cgroup.
     RemoveCgroup {
-        /// The cgroup above it.
         level: &'a Path,
         /// Its name, which begins with `pagewise-`.
         name: &'a str,
     },
     /// Write a text to a setting of the kernel that the guard knows.
     Restore {
-        /// The setting's file.
         setting: &'a Path,
-        /// The old text.
         text: &'a str,
     },
 }
@@ -144,7 +140,6 @@ impl Journal {
     }
 }
 
-/// Folders for the journals of this user.
 fn folders() -> Vec<PathBuf> {
     let running =
         std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());

@@ -28,13 +28,9 @@ pub struct Side<'a> {
     pub command: &'a [OsString],
     /// Options for the helper's `exec` verb, such as `--preload PATH`.
     pub options: Vec<OsString>,
-    /// Variables that it is not to have.
     pub without: &'a [String],
-    /// Its standard input.
     pub request: &'a Path,
-    /// Its standard output.
     pub transcript: &'a Path,
-    /// Its standard error.
     pub messages: &'a Path,
 }
 
@@ -100,7 +96,6 @@ impl Watched {
 /// Facts of an ended launch.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// One per side.
     pub ends: Vec<End>,
     /// From the first start to the last end.
     pub wall: Duration,

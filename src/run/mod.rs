@@ -25,7 +25,6 @@ pub use alone::Alone;
 pub use runner::{Questions, Runner};
 pub use session::Session;
 
-/// Keeps a decision.
 fn decide(folder: &RunFolder, why: &str, what: DecisionKind) -> Result<()> {
     folder.append_decision(&Decision { time: jiff::Timestamp::now().to_string(), why: why.to_owned(), what })
 }

@@ -18,7 +18,6 @@ use crate::run::launch::Side;
 use crate::run::need::heap_needed;
 use crate::worker::{self, Worker};
 
-/// Limit of a transcript, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Longest path of a socket, in bytes (unix(7)).
@@ -35,7 +34,6 @@ pub(super) struct Order<'a> {
 /// One process to start.
 pub(super) struct Prepared {
     pub worker: String,
-    /// The name of its transcript.
     pub name: String,
     command: Vec<OsString>,
     options: Vec<OsString>,

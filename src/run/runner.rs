@@ -45,9 +45,6 @@ pub trait Questions {
     fn comparisons(&self) -> Vec<(Vec<Cell>, bool)>;
 
     /// Those without a verdict that more launches may decide.
-    ///
-    /// # Errors
-    /// The run cannot be judged.
     fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>>;
 }
 
@@ -88,7 +85,6 @@ impl Clock {
     }
 }
 
-/// The results so far.
 struct Observed<'a> {
     evidence: Evidence,
     /// The median sample of each cell in the last launch that is not judged, in nanoseconds.
@@ -124,9 +120,7 @@ impl Forecast for Observed<'_> {
 
 impl<'a> Runner<'a> {
     /// Prepares a run in its folder; launches that the folder has are taken over.
-    ///
-    /// # Errors
-    /// The machine cannot be prepared, or the folder is damaged.
+    /// Errors: the machine cannot be prepared, or the folder is damaged.
     pub fn new(
         plan: Plan,
         folder: &'a RunFolder,
@@ -166,9 +160,6 @@ impl<'a> Runner<'a> {
     }
 
     /// Carries actions out until the end, or until a signal arrives; the run as it then is.
-    ///
-    /// # Errors
-    /// A launch cannot be started or kept.
     pub fn run(mut self) -> Result<(State, Evidence)> {
         let endings = loop {
             if self.signals.arrived().is_some() {

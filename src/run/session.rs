@@ -31,9 +31,7 @@ pub type KeptScores<'a> = &'a dyn Fn(&BTreeMap<String, String>) -> Vec<f64>;
 
 /// A run that measures: its plan, its folder and the right to measure into it on this machine.
 pub struct Session {
-    /// Plan.
     pub plan: Plan,
-    /// Folder.
     pub folder: RunFolder,
     /// True if it goes on with an earlier session.
     pub resumed: bool,
@@ -51,9 +49,7 @@ impl Session {
     }
 
     /// Goes on with a kept run by the programs that began it; `resumed` confirms its plan and names its new limits.
-    ///
-    /// # Errors
-    /// It is damaged or in use, its plan is not confirmed, or a worker has changed.
+    /// Errors: it is damaged or in use, its plan is not confirmed, or a worker has changed.
     pub fn resume(
         folder: RunFolder,
         workers: &[Worker],
@@ -70,9 +66,6 @@ impl Session {
     }
 
     /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.
-    ///
-    /// # Errors
-    /// A launch cannot be started or kept.
     pub fn measure(
         &self,
         workers: &[Worker],

@@ -17,7 +17,6 @@ const BUILT: &str = "built";
 const MAKING: &str = "built-";
 /// Start of the name of a temporary folder with a build, where there is no private cache.
 const TEMPORARY: &str = "pagewise-worker-";
-/// Folder of the cache with all workers.
 const WORKERS: &str = "workers";
 /// Written by Python, which checks that they fit their sources.
 const COMPILED: &str = "__pycache__";
@@ -31,9 +30,7 @@ pub fn cache_folder() -> PathBuf {
 }
 
 /// A folder of the cache that no other user can change.
-///
-/// # Errors
-/// The cache cannot be written, or another user could change it.
+/// Errors: the cache cannot be written, or another user could change it.
 pub fn private_cache(below: &str) -> Result<Folder> {
     Ok(Folder::private(&cache_folder().join(below))?)
 }
@@ -41,7 +38,6 @@ pub fn private_cache(below: &str) -> Result<Folder> {
 /// A finished build, verified.
 #[derive(Clone, Debug)]
 pub(super) struct Build {
-    /// Folder of its files.
     pub path: PathBuf,
     /// SHA-256 of the list of its files' digests.
     pub hash: String,

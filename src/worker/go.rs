@@ -11,7 +11,6 @@ use super::carried;
 use super::native::{hash, path_of};
 use super::{Maker, Started, Worker};
 
-/// File of the built worker.
 const PROGRAM: &str = "worker-go";
 
 fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -112,7 +112,6 @@ pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
     (have < needed).then(|| format!("it needs JDK {needed} or newer, and this is {have}: name a newer one by --java"))
 }
 
-/// Key of the build by this JDK.
 fn key(jdk: &Jdk, list: &str) -> String {
     let text: Vec<u8> =
         sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();

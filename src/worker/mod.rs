@@ -74,7 +74,6 @@ pub struct Worker {
 /// A worker that can be started.
 #[derive(Clone, Debug)]
 pub struct Started {
-    /// Program and arguments.
     pub command: Vec<OsString>,
     /// SHA-256 of the executed program, or of the digests of the executed files and the runtime's version; hexadecimal.
     pub hash: String,
@@ -226,7 +225,6 @@ pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
     })
 }
 
-/// State of a worker that is not built yet.
 const NOT_BUILT: &str = "not built yet; the first run that takes it builds it, outside its budget";
 
 /// Says that something takes a while that is no measuring; only to a person at a terminal.
@@ -236,7 +234,6 @@ fn tell(text: &str) {
     }
 }
 
-/// A program that ends with this process.
 fn with_this_process(program: impl AsRef<std::ffi::OsStr>) -> Result<std::process::Command> {
     let mut command = helper_command()?;
     command.arg("exec").arg("--parent").arg(std::process::id().to_string()).arg("--").arg(program);

@@ -14,7 +14,6 @@ use sha2::{Digest, Sha256};
 use super::carried;
 use super::{Maker, MethodList, Started, Worker, private_cache};
 
-/// The helper's file.
 const HELPER: &str = "pagewise-helper";
 
 /// The library that `try` preloads into a program to have its large mappings made of huge pages.

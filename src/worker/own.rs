@@ -90,9 +90,7 @@ impl Peer<'_> {
 }
 
 /// Compiles `what`, a C file or `LIBRARY:FUNCTION,FUNCTION`, into a worker below `folder`.
-///
-/// # Errors
-/// There is no C compiler, the file does not compile, or it has no function to measure.
+/// Errors: there is no C compiler, the file does not compile, or it has no function to measure.
 pub fn build(what: &str, peer: Option<Peer>, folder: &Folder) -> Result<(Worker, Option<Experiment>)> {
     let (path, functions) = match what.rsplit_once(':') {
         Some((library, functions)) if library.contains(".so") => (Path::new(library), Some(functions)),

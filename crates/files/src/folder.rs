@@ -27,34 +27,25 @@ pub struct Folder {
 /// Type of a directory entry. Symbolic links, pipes, sockets and devices are `Other`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// Regular file.
     File,
-    /// Directory.
     Folder,
-    /// Anything else.
     Other,
 }
 
 /// Directory entry; a symbolic link describes itself.
 #[derive(Clone, Debug)]
 pub struct DirEntry {
-    /// Name without its folder.
     pub name: OsString,
-    /// Type.
     pub kind: EntryKind,
     /// Size in bytes.
     pub bytes: u64,
     /// Last change of the content.
     pub modified: SystemTime,
-    /// Owner.
     pub ownership: Ownership,
 }
 
 impl Folder {
     /// Opens a folder by a path that the user typed or that is ours; links in the path are followed.
-    ///
-    /// # Errors
-    /// There is no such folder, or it may not be opened.
     pub fn open(path: &Path) -> Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = openat(CWD, path, flags, Mode::empty()).map_err(io::Error::from);
@@ -64,18 +55,13 @@ impl Folder {
     }
 
     /// Opens a folder, making it and its parents where they are missing.
-    ///
-    /// # Errors
-    /// It cannot be made or opened.
     pub fn make(path: &Path) -> Result<Folder> {
         std::fs::create_dir_all(path).map_err(|error| Error::new("make", path, error))?;
         Folder::open(path)
     }
 
     /// Opens a folder that nobody but this user and root can change or replace, making it with mode 0700 if it is missing.
-    ///
-    /// # Errors
-    /// It cannot be made, or another user may change it or a folder above it (`PermissionDenied`).
+    /// Errors: it cannot be made, or another user may change it or a folder above it (`PermissionDenied`).
     pub fn private(path: &Path) -> Result<Folder> {
         // Nothing is made in a folder of another user.
         if let Some(there) = path.ancestors().find(|above| above.is_dir()) {
@@ -102,9 +88,7 @@ impl Folder {
 
     /// Makes a folder, or takes an empty one of this user. Returns it with the folders made, innermost first; on error
     /// they are removed again.
-    ///
-    /// # Errors
-    /// It is in use (`DirectoryNotEmpty`), belongs to another user (`PermissionDenied`) or cannot be made.
+    /// Errors: it is in use (`DirectoryNotEmpty`), belongs to another user (`PermissionDenied`) or cannot be made.
     pub fn fresh(path: &Path) -> Result<(Folder, Vec<PathBuf>)> {
         let missing = |p: &&Path| !p.as_os_str().is_empty() && std::fs::symlink_metadata(p).is_err();
         let made: Vec<PathBuf> = path.ancestors().take_while(missing).map(Path::to_owned).collect();
@@ -119,9 +103,6 @@ impl Folder {
     }
 
     /// Checks whether [`Folder::fresh`] can succeed; changes nothing.
-    ///
-    /// # Errors
-    /// As [`Folder::fresh`].
     pub fn can_be_fresh(path: &Path) -> Result<()> {
         if std::fs::symlink_metadata(path).is_ok() {
             Folder::open(path)?.empty_and_own(path)?;
@@ -155,25 +136,17 @@ impl Folder {
     }
 
     /// Owner of the folder.
-    ///
-    /// # Errors
-    /// fstat(2) fails.
     pub fn ownership(&self) -> Result<Ownership> {
         Ok(self.access()?.ownership())
     }
 
     /// Owner and permissions of the folder.
-    ///
-    /// # Errors
-    /// fstat(2) fails.
     pub fn access(&self) -> Result<Access> {
         Access::of_descriptor(&self.descriptor).map_err(|error| Error::new("read", &self.path, error))
     }
 
     /// Opens a folder in this one.
-    ///
-    /// # Errors
-    /// There is no such folder, or a link stands in the way.
+    /// Errors: there is no such folder, or a link stands in the way.
     pub fn folder(&self, name: impl AsRef<Path>) -> Result<Folder> {
         let name = name.as_ref();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -182,9 +155,6 @@ impl Folder {
     }
 
     /// Opens a folder below this one, making it and those above it where they are missing.
-    ///
-    /// # Errors
-    /// It cannot be made or opened.
     pub fn make_folder(&self, name: impl AsRef<Path>) -> Result<Folder> {
         let name = name.as_ref();
         let mut missing: Vec<&Path> = name.ancestors().filter(|above| !above.as_os_str().is_empty()).collect();
@@ -201,9 +171,7 @@ impl Folder {
     }
 
     /// Opens a regular file for reading.
-    ///
-    /// # Errors
-    /// There is none, it is no regular file, or a link stands in the way.
+    /// Errors: there is none, it is no regular file, or a link stands in the way.
     pub fn file(&self, name: impl AsRef<Path>) -> Result<File> {
         let name = name.as_ref();
         let descriptor = self.opened("read", name, OFlags::RDONLY | OFlags::NONBLOCK)?;
@@ -211,17 +179,12 @@ impl Folder {
     }
 
     /// Bytes of a regular file.
-    ///
-    /// # Errors
-    /// As [`Folder::file`], or the file has more than `limit` bytes.
+    /// Errors: as [`Folder::file`], or the file has more than `limit` bytes.
     pub fn read(&self, name: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>> {
         Ok(self.read_open(name, limit)?.1)
     }
 
     /// A regular file with its bytes; its offset is at their end.
-    ///
-    /// # Errors
-    /// As [`Folder::read`].
     pub fn read_open(&self, name: impl AsRef<Path>, limit: u64) -> Result<(File, Vec<u8>)> {
         let name = name.as_ref();
         let file = self.file(name)?;
@@ -230,9 +193,7 @@ impl Folder {
     }
 
     /// Opens a regular file for reading and writing, making it if it is missing. The offset is at its start.
-    ///
-    /// # Errors
-    /// It is no regular file, or cannot be made or opened.
+    /// Errors: it is no regular file, or cannot be made or opened.
     pub fn edit(&self, name: impl AsRef<Path>) -> Result<File> {
         let name = name.as_ref();
         let descriptor = self.opened("write", name, OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK)?;
@@ -240,18 +201,13 @@ impl Folder {
     }
 
     /// Makes a file that must not exist yet.
-    ///
-    /// # Errors
-    /// Something of this name exists, or it cannot be made.
+    /// Errors: something of this name exists, or it cannot be made.
     pub fn create(&self, name: impl AsRef<Path>) -> Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         Ok(File::from(self.opened("write", name.as_ref(), flags)?))
     }
 
     /// Makes a file that must not exist yet, for reading and writing by this user alone.
-    ///
-    /// # Errors
-    /// As [`Folder::create`].
     pub fn create_private(&self, name: &str) -> Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let opened = beneath::open(self.descriptor.as_fd(), Path::new(name), flags, Mode::RUSR | Mode::WUSR);
@@ -259,9 +215,7 @@ impl Folder {
     }
 
     /// Makes a folder that must not exist yet, with mode 0700.
-    ///
-    /// # Errors
-    /// Something of this name exists (`AlreadyExists`), or mkdir(2) fails.
+    /// Errors: something of this name exists (`AlreadyExists`), or mkdir(2) fails.
     pub fn make_private(&self, name: &str) -> Result<Folder> {
         let plain = self.plain("make", Path::new(name))?;
         let made = mkdirat(&self.descriptor, plain, Mode::RWXU);
@@ -275,9 +229,6 @@ impl Folder {
     }
 
     /// Makes an empty file directly in this folder, in place of one of this name.
-    ///
-    /// # Errors
-    /// It cannot be removed or made.
     pub fn replace(&self, name: impl AsRef<Path>) -> Result<File> {
         let name = name.as_ref();
         match unlinkat(&self.descriptor, self.plain("write", name)?, AtFlags::empty()) {
@@ -287,17 +238,12 @@ impl Folder {
     }
 
     /// Writes a file directly in this folder, whole or not at all; replaces one of this name.
-    ///
-    /// # Errors
-    /// It cannot be written; the old file is as it was.
+    /// Errors: it cannot be written; the old file is as it was.
     pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
         self.write_with(name.as_ref(), false, |file| file.write_all(bytes))
     }
 
     /// Writes a program that this user may execute, as [`Folder::write`].
-    ///
-    /// # Errors
-    /// As [`Folder::write`].
     pub fn write_program(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
         self.write_with(name.as_ref(), true, |file| file.write_all(bytes))
     }
@@ -320,9 +266,6 @@ impl Folder {
     }
 
     /// Renames an entry of this folder; fails over a folder that is not empty.
-    ///
-    /// # Errors
-    /// rename(2) fails.
     pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
         let (from, to) = (self.plain("rename", from.as_ref())?, self.plain("rename", to.as_ref())?);
         let renamed = renameat(&self.descriptor, from, &self.descriptor, to);
@@ -330,26 +273,17 @@ impl Folder {
     }
 
     /// Removes an entry of this folder with all that is in it. A link is removed, never followed.
-    ///
-    /// # Errors
-    /// It does not exist or may not be removed.
     pub fn remove(&self, name: impl AsRef<Path>) -> Result<()> {
         let plain = self.plain("remove", name.as_ref())?;
         remove(self.descriptor.as_fd(), plain).map_err(|error| self.cannot("remove", name.as_ref(), error))
     }
 
     /// Names of the entries, sorted.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>> {
         names(self.descriptor.as_fd()).map_err(|error| Error::new("read", &self.path, error))
     }
 
     /// Entry of this name.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn entry(&self, name: impl AsRef<Path>) -> Result<DirEntry> {
         let plain = self.plain("read", name.as_ref())?;
         let stat = statat(&self.descriptor, plain, AtFlags::SYMLINK_NOFOLLOW);
@@ -358,9 +292,6 @@ impl Folder {
     }
 
     /// All entries, sorted by name. An entry that goes away meanwhile is left out.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
     pub fn entries(&self) -> Result<Vec<DirEntry>> {
         Ok(self.names()?.iter().filter_map(|name| self.entry(name).ok()).collect())
     }
@@ -371,9 +302,7 @@ impl Folder {
     }
 
     /// Waits until the names in this folder have reached the device.
-    ///
-    /// # Errors
-    /// The device reports an error. File systems without this call report success.
+    /// Errors: the device reports an error. File systems without this call report success.
     pub fn sync(&self) -> Result<()> {
         match rustix::fs::fsync(&self.descriptor) {
             Ok(()) | Err(Errno::INVAL | Errno::ROFS | Errno::NOTSUP) => Ok(()),

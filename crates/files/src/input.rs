@@ -8,9 +8,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, fstat, openat};
 use crate::{Error, File, Result};
 
 /// Opens a regular file by a path that the user typed; links are followed.
-///
-/// # Errors
-/// There is none, it may not be read, or it is no regular file.
+/// Errors: there is none, it may not be read, or it is no regular file.
 pub fn open_input(path: &Path) -> Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = openat(CWD, path, flags, Mode::empty()).map_err(io::Error::from);
@@ -18,17 +16,13 @@ pub fn open_input(path: &Path) -> Result<File> {
 }
 
 /// Bytes of a regular file that the user named.
-///
-/// # Errors
-/// As [`open_input`], or the file has more than `limit` bytes.
+/// Errors: as [`open_input`], or the file has more than `limit` bytes.
 pub fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>> {
     limited(open_input(path)?, limit).map_err(|error| Error::new("read", path, error))
 }
 
 /// Text of a regular file that the user named.
-///
-/// # Errors
-/// As [`read_input`], or the file is not UTF-8.
+/// Errors: as [`read_input`], or the file is not UTF-8.
 pub fn read_input_text(path: &Path, limit: u64) -> Result<String> {
     let text = String::from_utf8(read_input(path, limit)?);
     text.map_err(|error| Error::new("read", path, io::Error::new(io::ErrorKind::InvalidData, error)))

@@ -11,26 +11,18 @@ use crate::input::limited;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Text of a kernel file; bytes that are not UTF-8 are replaced.
-///
-/// # Errors
-/// The kernel has no such file, or refuses.
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&limited(File::open(path)?, MOST_BYTES)?).into_owned())
 }
 
 /// The first `most` bytes of a kernel file that can be long or slow to compose.
-///
-/// # Errors
-/// As [`read`].
 pub fn start(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
     let bytes = limited(io::Read::take(File::open(path)?, most), most)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Writes a setting.
-///
-/// # Errors
-/// The kernel has no such setting, or refuses the value.
+/// Errors: the kernel has no such setting, or refuses the value.
 pub fn write(path: impl AsRef<Path>, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
@@ -44,17 +36,12 @@ pub fn names(path: impl AsRef<Path>) -> Vec<String> {
 }
 
 /// Makes a cgroup.
-///
-/// # Errors
-/// mkdir(2) fails.
 pub fn make_cgroup(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
 /// Removes a cgroup.
-///
-/// # Errors
-/// It is in use, or does not exist.
+/// Errors: it is in use, or does not exist.
 pub fn remove_cgroup(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }

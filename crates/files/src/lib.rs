@@ -70,7 +70,6 @@ pub fn if_there<T>(result: Result<T>) -> Result<Option<T>> {
 /// Owner of a file or folder, relative to the effective user of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
-    /// This user.
     Own,
     /// Another user, with the user id.
     Foreign(u32),
@@ -86,9 +85,6 @@ pub struct Access {
 
 impl Access {
     /// Access of an open descriptor.
-    ///
-    /// # Errors
-    /// fstat(2) fails.
     pub fn of_descriptor(descriptor: impl AsFd) -> io::Result<Access> {
         Ok(Access::of_stat(&rustix::fs::fstat(descriptor)?))
     }

@@ -12,18 +12,14 @@ use crate::{Error, Result};
 /// A file that will be written: its path was found writable.
 #[derive(Debug)]
 pub struct Output {
-    /// Path as the user typed it.
     path: PathBuf,
-    /// Path with all links resolved.
     real: PathBuf,
     force: bool,
 }
 
 impl Output {
     /// Checks that the path can be written; changes nothing. `force`: an existing file may be replaced.
-    ///
-    /// # Errors
-    /// It is a folder, exists without `force`, or its folder is missing or not writable.
+    /// Errors: it is a folder, exists without `force`, or its folder is missing or not writable.
     pub fn at(path: &Path, force: bool) -> Result<Output> {
         let refused = |error: io::Error| Error::new("write", path, error);
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -41,9 +37,7 @@ impl Output {
     }
 
     /// Writes the file by `fill`. Its name appears when it is whole, so that a reader sees the old or the new content.
-    ///
-    /// # Errors
-    /// The error of `fill`, or a failed write; nothing is left behind.
+    /// Errors: the error of `fill`, or a failed write; nothing is left behind.
     pub fn write<E: From<Error>>(
         &self,
         fill: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,

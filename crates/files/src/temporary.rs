@@ -39,9 +39,7 @@ impl Drop for Temporary {
 }
 
 /// Folder for temporary files: `TMPDIR` or /tmp.
-///
-/// # Errors
-/// There is no such folder, or its path is too long.
+/// Errors: there is no such folder, or its path is too long.
 pub fn temporary_place() -> Result<PathBuf> {
     let place = std::env::temp_dir();
     let opened = Folder::open(&place).map(|folder| folder.path().to_owned());
@@ -53,9 +51,6 @@ pub fn temporary_place() -> Result<PathBuf> {
 }
 
 /// Makes a folder with mode 0700 and a random name that begins with `prefix`. It is locked for as long as it is used.
-///
-/// # Errors
-/// mkdir(2) fails.
 pub fn temporary(above: &Path, prefix: &str) -> Result<Temporary> {
     let above = Folder::open(above)?;
     loop {
@@ -83,17 +78,12 @@ pub fn sweep(above: &Path, prefix: &str) {
 }
 
 /// An empty file in memory.
-///
-/// # Errors
-/// memfd_create(2) fails.
 pub fn empty_memory_file(name: &str) -> io::Result<File> {
     Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
 }
 
 /// A file in memory that can be executed or loaded by the path of its descriptor.
-///
-/// # Errors
-/// memfd_create(2) fails, or the kernel forbids programs in memory.
+/// Errors: memfd_create(2) fails, or the kernel forbids programs in memory.
 pub fn memory_file(name: &str, bytes: &[u8]) -> io::Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let made = match memfd_create(name, flags | MemfdFlags::EXEC) {

@@ -17,11 +17,8 @@ use crate::slots::{Slot, SlotValues, added, counts_of, overall, slots};
 /// Figures of one phase or total in one launch, round by round.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// Wall time of each round, in nanoseconds.
     pub wall_ns: Vec<f64>,
-    /// CPU time of each round, in nanoseconds.
     pub cpu_ns: Vec<f64>,
-    /// Minor faults of each round.
     pub minor_faults: Vec<f64>,
     /// Sums over rounds of every base column, in the protocol's order.
     pub sums: [u64; 11],
@@ -30,7 +27,6 @@ pub struct Figures {
 /// One launch of one cell.
 #[derive(Clone, Debug)]
 pub struct CellLaunch {
-    /// Number of the launch.
     pub launch: usize,
     /// Replicate; cells of the same block are paired.
     pub block: i32,
@@ -43,11 +39,9 @@ pub struct CellLaunch {
     /// Share of the launch's rounds in which the process was switched out against its will in one and the same phase, the one
     /// that met it most often; zero where the cell's own processes and threads may have done it.
     pub interrupted: f64,
-    /// Noise of the machine.
     pub noise: Option<NoiseDelta>,
     /// From the start of the launch to its end, in seconds.
     pub wall_s: f64,
-    /// CPU time of the laboratory meanwhile, in seconds.
     pub laboratory_cpu_s: f64,
 }
 
@@ -56,7 +50,6 @@ pub struct CellLaunch {
 pub struct Brought {
     /// Faults in a transcript of a side that ended well.
     pub(crate) malformed: Vec<String>,
-    /// Self-descriptions of workers.
     pub(crate) about: Vec<(String, BTreeMap<String, String>)>,
     /// Columns that this machine cannot fill, with the reason.
     pub(crate) absent: BTreeMap<String, String>,
@@ -64,20 +57,15 @@ pub struct Brought {
     pub(crate) first_pass_ns: Vec<(usize, f64)>,
     /// True if it is a replicate that was not stopped.
     pub(crate) in_block: bool,
-    /// The size of a page, in bytes.
     pub(crate) page_bytes: u64,
-    /// Results of each cell, if all is whole.
     pub(crate) cells: Vec<CellBrought>,
 }
 
 /// Results of one cell in a launch.
 #[derive(Debug)]
 pub(crate) struct CellBrought {
-    /// Its number in the plan.
     pub cell: usize,
-    /// Laws, facts and phases.
     pub checks: Checks,
-    /// Its digests, where it must have some.
     pub digests: Option<DigestsSeen>,
     /// Its figures; none where it had no turn.
     pub launch: Option<CellLaunch>,

@@ -16,18 +16,14 @@ const LEVEL_TOLERANCE: f64 = 0.25;
 pub enum FactSeen {
     /// The smallest and the largest number, and how often it was recorded.
     Numbers(u64, u64, u64),
-    /// The words seen.
     Words(BTreeSet<String>),
 }
 
 /// Checks and violations of one law.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LawSeen {
-    /// Samples it applied to.
     pub samples: u64,
-    /// Samples that broke it.
     pub broken: u64,
-    /// First violation.
     pub first: String,
     /// A law about a time.
     pub level: bool,
@@ -36,11 +32,8 @@ pub struct LawSeen {
 /// All that was checked of one cell.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
-    /// By the text of the law.
     pub laws: BTreeMap<String, LawSeen>,
-    /// By name.
     pub facts: BTreeMap<String, FactSeen>,
-    /// Digests seen.
     pub digests: BTreeSet<String>,
     wrong: Option<String>,
 }

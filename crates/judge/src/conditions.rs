@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use record::experiment::Experiment;
 use record::summary::{AnswerCondition, CellSummary, GroupSummary, Recommendation, Verdict};
 
-/// Parameters by their names.
 type Parameters = BTreeMap<String, String>;
 
 /// Gives each group its conditions, and turns answers that one of them contradicts into [`Recommendation::Depends`].
@@ -26,7 +25,6 @@ pub(crate) fn compare(experiments: &[Experiment], cells: &[CellSummary], groups:
     }
 }
 
-/// Parameters without conditions.
 fn plain(experiment: &Experiment, parameters: &Parameters) -> Parameters {
     parameters.iter().filter(|(key, _)| !experiment.is_condition(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
 }

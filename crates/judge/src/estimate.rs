@@ -79,11 +79,8 @@ pub(crate) fn alone(
 /// One estimate with what further tests need of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimated {
-    /// Shown estimate.
     pub estimate: Shown,
-    /// Standard error of the logarithm.
     pub error: f64,
-    /// Degrees of freedom of that error.
     pub freedom: f64,
 }
 

@@ -20,7 +20,6 @@ use crate::content;
 pub struct CellEvidence {
     /// Its launches, in order.
     pub launches: Vec<CellLaunch>,
-    /// Laws, facts and digests.
     pub checks: Checks,
 }
 
@@ -29,7 +28,6 @@ pub struct CellEvidence {
 pub struct Evidence {
     /// By cell of the state.plan.
     pub cells: BTreeMap<usize, CellEvidence>,
-    /// Self-descriptions of workers.
     pub about: BTreeMap<String, BTreeMap<String, String>>,
     /// Columns that this machine cannot fill, with the reason.
     pub absent: BTreeMap<String, String>,
@@ -41,7 +39,6 @@ pub struct Evidence {
     pub lost: Option<usize>,
     /// Cells of launches that are left out for it.
     pub damaged_cells: BTreeSet<usize>,
-    /// Noise before the run.
     pub preflight: Option<Preflight>,
     seen: BTreeSet<(usize, i32)>,
     expected: HashMap<(usize, u64), Option<u64>>,

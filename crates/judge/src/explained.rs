@@ -21,11 +21,8 @@ use crate::summarise::replay_with_evidence;
 /// One launch of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchRatio {
-    /// Number of the launch.
     pub launch: usize,
-    /// Rounds that count.
     pub rounds: usize,
-    /// The midmean of its rounds' ratios.
     pub ratio: f64,
     /// Scatter of a round's ratio within the launch, as a share; zero where it is not known.
     pub round_spread: f64,
@@ -34,13 +31,9 @@ pub struct LaunchRatio {
 /// Everything that made one headline's verdict.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// The cell.
     pub cell: String,
-    /// Cell that it is compared with.
     pub base: String,
-    /// The parameters of their group, in words.
     pub parameters: String,
-    /// The total or phase.
     pub phase: String,
     /// Its launches, in order.
     pub launches: Vec<LaunchRatio>,
@@ -52,11 +45,9 @@ pub struct Explained {
     pub alike: Option<f64>,
     /// The hidden duplicate's interval, and whether it differs.
     pub aa: Option<(Shown, bool)>,
-    /// Calibration by all A/A checks.
     pub calibration: Calibration,
     /// The margin, as a share.
     pub margin: f64,
-    /// The comparison as it is shown.
     pub comparison: Comparison,
     /// Why there is no ratio: the cell's reason, or the baseline's.
     pub reason: String,

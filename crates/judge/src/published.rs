@@ -10,7 +10,6 @@ use stats::t::t_interval;
 /// One published figure and one cell that repeats it.
 #[derive(Clone, Copy, Debug)]
 pub struct RepeatedFigure<'a> {
-    /// The figure.
     pub figure: &'a Figure,
     /// The cell; absent where the run has none.
     pub cell: Option<&'a CellSummary>,
@@ -21,11 +20,9 @@ pub struct RepeatedFigure<'a> {
 /// Our figure in the published unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnFigure {
-    /// Its value.
     pub value: f64,
     /// Its interval at 95 %; absent with too few launches, and of a count.
     pub interval: Option<(f64, f64)>,
-    /// True if it is a count and not a time.
     pub is_count: bool,
     /// The value over the published one; absent where that is zero.
     pub ratio: Option<f64>,

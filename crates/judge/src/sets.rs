@@ -35,13 +35,10 @@ pub struct SetQuestion {
     pub experiment: String,
     /// Its parameters, without the batch that each run chooses.
     pub parameters: BTreeMap<String, String>,
-    /// The headline.
     pub phase: String,
-    /// Unit of work.
     pub unit: String,
     /// True for a method that may be advised: no control, lower bound or published job.
     pub advised: bool,
-    /// The question that it is compared with.
     pub baseline: Option<usize>,
 }
 
@@ -50,9 +47,7 @@ pub struct SetQuestion {
 pub struct RunCell {
     /// Index into the questions.
     pub question: usize,
-    /// Outcome.
     pub status: Status,
-    /// Cause of the outcome.
     pub reason: String,
     /// Logarithms of the cost of a unit in each launch, in nanoseconds; none unless the status is ok.
     pub logs: Vec<f64>,

@@ -11,7 +11,6 @@ use record::transcript::{Counts, Read};
 pub(crate) struct TimedPhase<'a> {
     /// Its name; `PHASE.b` where both sides timed it and this is the second's.
     pub name: Cow<'a, str>,
-    /// Counts.
     pub counts: Counts,
     /// The side that timed it and its number there; none where the laboratory made it of others.
     by: Option<(usize, u16)>,

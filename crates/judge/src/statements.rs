@@ -21,14 +21,12 @@ pub enum StatementKind {
     Faster,
     /// At least so much slower.
     Slower,
-    /// The same within the margin.
     Within,
     /// A leader, those within the margin of it, and that nobody is missing who may be as good.
     BestSet,
 }
 
 impl StatementKind {
-    /// All of them.
     pub const ALL: [StatementKind; 4] =
         [StatementKind::Faster, StatementKind::Slower, StatementKind::Within, StatementKind::BestSet];
 
@@ -61,7 +59,6 @@ pub enum StatementOutcome {
 /// One statement and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// Kind.
     pub kind: StatementKind,
     /// Of which cell, with its parameters; of a set its leader.
     pub cell: String,
@@ -69,7 +66,6 @@ pub struct Statement {
     pub claimed: (f64, f64),
     /// The longer run's interval; of a set that of the pair that says most against it.
     pub interval: Option<(f64, f64)>,
-    /// Outcome.
     pub outcome: StatementOutcome,
 }
 

@@ -30,9 +30,7 @@ use crate::warnings;
 pub struct Circumstances {
     /// By what the machine is known.
     pub host: BTreeMap<String, String>,
-    /// Main facts of the environment.
     pub environment: BTreeMap<String, String>,
-    /// The last-level cache.
     pub cache: LastCache,
     /// The scores (`AaCheck::z`) of the A/A checks of kept runs of this machine, as they were known when the run began.
     pub kept_scores: Vec<f64>,

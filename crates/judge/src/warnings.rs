@@ -75,7 +75,6 @@ fn warning(code: &str, at: &str, seen: String, hint: &str) -> Warning {
     Warning { code: code.to_owned(), at: at.to_owned(), cells: Vec::new(), seen, hint: hint.to_owned() }
 }
 
-/// A warning of one cell.
 fn of_cell(state: &State, cell: usize, code: &str, seen: String, hint: &str) -> Warning {
     Warning { cells: vec![cell], ..warning(code, &state.cells[cell].cell.name(), seen, hint) }
 }

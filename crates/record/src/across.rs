@@ -8,7 +8,6 @@ use crate::claim::AnswerChange;
 use crate::outcome::Status;
 use crate::summary::{Estimate, Verdict};
 
-/// Version of this shape.
 pub const COMPARED_SCHEMA: u32 = 2;
 
 /// Two sets of runs held against each other.
@@ -22,15 +21,12 @@ pub struct Compared {
     /// The share by which nothing may be slower, where there is a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<f64>,
-    /// The first side, with which the other is compared.
     pub a: ComparedSide,
-    /// The second side.
     pub b: ComparedSide,
     /// In what the machines, workers and versions differ, those that can change a figure first.
     pub differences: Vec<FactDifference>,
     /// Cells that both sides measured, in the order of the first run.
     pub cells: Vec<ComparedCell>,
-    /// Cells that could not be compared.
     pub missing: Vec<MissingCell>,
     /// Claims whose verdict is not the same, where both sides are runs of claims.
     pub claims: Vec<AnswerChange>,
@@ -43,7 +39,6 @@ pub struct Compared {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedSide {
-    /// Its runs.
     pub runs: Vec<ComparedRun>,
     /// Main facts of its first run's environment.
     pub environment: BTreeMap<String, String>,
@@ -55,7 +50,6 @@ pub struct ComparedSide {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedRun {
-    /// Its name.
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
@@ -79,7 +73,6 @@ pub struct FactDifference {
     pub b: String,
     /// True if it can change what something costs.
     pub matters: bool,
-    /// True if it was named as what is compared.
     pub expected: bool,
 }
 
@@ -89,28 +82,22 @@ pub struct FactDifference {
 pub struct ComparedCell {
     /// `fault/touch@c-O3`.
     pub cell: String,
-    /// The experiment.
     pub experiment: String,
     /// Sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
-    /// The total or phase that is compared.
     pub phase: String,
     /// Unit of work: page, byte …
     pub unit: String,
-    /// The first side.
     pub a: SideCost,
-    /// The second side.
     pub b: SideCost,
     /// Cost on the second side relative to the first.
     pub ratio: f64,
     /// The same with its interval over runs; absent with fewer than three runs on a side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
-    /// Position of the interval.
     pub verdict: Verdict,
     /// True if the verdict holds among all cells together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
-    /// Verdict of the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateWord>,
 }
@@ -121,9 +108,7 @@ pub struct ComparedCell {
 pub struct SideCost {
     /// Wall time of one unit in nanoseconds: the geometric mean over runs.
     pub per_unit_ns: f64,
-    /// Runs that measured it.
     pub runs: usize,
-    /// Launches in all these.
     pub launches: usize,
     /// Scatter from run to run, as a share; absent with one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +122,6 @@ pub struct SideCost {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MissingCell {
-    /// The cell with its parameters.
     pub cell: String,
     /// Outcome on the first side; absent where no run has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +142,6 @@ pub enum GateWord {
     Passes,
     /// Shown to be slower by more than the gate's share, among all cells together.
     Regression,
-    /// Neither is shown.
     Undecided,
 }
 
@@ -167,13 +150,11 @@ pub enum GateWord {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
-    /// Every cell passes.
     Passes,
     /// At least one cell is slower.
     Regression,
     /// At least one cell is undecided, untrusted or damaged.
     Undecided,
-    /// A run is damaged.
     Damaged,
     /// The environments differ in what was not named, or a cell of the first side could not be measured on the second.
     NotComparable,

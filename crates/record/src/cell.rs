@@ -12,13 +12,10 @@ use crate::sizes;
 /// One method × worker × parameters. Sizes are plain byte counts here; they get their units back when printed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cell {
-    /// The experiment.
     pub experiment: String,
-    /// The method.
     pub method: String,
     /// The worker; `a+b` where two sides take part.
     pub worker: String,
-    /// Parameters by name.
     pub parameters: BTreeMap<String, String>,
 }
 
@@ -68,9 +65,7 @@ impl fmt::Display for Cell {
 /// `EXPERIMENT[/METHOD[@WORKER]]` as the command line takes it; `*` stands for all methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
-    /// The experiment.
     pub experiment: String,
-    /// One method, or all of them.
     pub method: Option<String>,
     /// One worker, or the experiment's usual ones.
     pub worker: Option<String>,

@@ -19,9 +19,7 @@ pub const DROPPED: &str = "dropped";
 pub enum Concern {
     /// The path of the file that is read; never split at commas.
     File,
-    /// Bytes of that file.
     FileSize,
-    /// Place of that file.
     FilePlace,
     /// Use of the file's content. The first of its values can be done with any file.
     FileContent,

@@ -10,9 +10,7 @@ use crate::summary::Note;
 pub struct Decision {
     /// When, RFC 3339.
     pub time: String,
-    /// Why, in a sentence.
     pub why: String,
-    /// Decision.
     #[serde(flatten)]
     pub what: DecisionKind,
 }
@@ -33,58 +31,43 @@ pub enum LeftOut {
 pub enum DecisionKind {
     /// Time of a launch of this group, from its pilot.
     Timed {
-        /// The launch group.
         launch_group: usize,
-        /// One round, in seconds.
         round_s: f64,
-        /// Starting and ending the process, in seconds.
         start_s: f64,
     },
     /// Size of each further launch of this group.
     Rounds {
-        /// The launch group.
         launch_group: usize,
-        /// Measured rounds.
         rounds: u32,
-        /// Discarded rounds before them.
         warmup_rounds: u32,
     },
     /// The budget does not hold these groups.
     LeftOut {
-        /// The launch groups.
         launch_groups: Vec<usize>,
-        /// The reason.
         reason: LeftOut,
     },
     /// These groups are tried again.
     Readmitted {
-        /// The launch groups.
         launch_groups: Vec<usize>,
     },
     /// Batch of these cells: executions in one sample.
     Batch {
-        /// The cells.
         cells: Vec<usize>,
-        /// Times.
         batch: u32,
     },
     /// These cells will not be launched again.
     Settled {
-        /// The cells.
         cells: Vec<usize>,
-        /// Outcome.
         outcome: Outcome,
     },
     /// Each of these cells is launched by itself from now on, in a new group of its own; they follow in this order.
     Split {
         /// The launch group that they leave.
         launch_group: usize,
-        /// The cells.
         cells: Vec<usize>,
     },
     /// The run goes on where it was interrupted, with these limits.
     Resumed {
-        /// Time for the whole run, in seconds.
         budget_s: f64,
         /// Longest time of one launch, in seconds; where left out, it follows from the pilot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,14 +75,11 @@ pub enum DecisionKind {
     },
     /// Another run was measuring on this machine at the same time.
     Company,
-    /// Nothing more is launched.
     Ended {
         /// The signal that stopped the run, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_by: Option<i32>,
-        /// Launches that had been kept.
         launches: usize,
-        /// Notes on budget and precision.
         notes: Vec<Note>,
     },
 }

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// By itself, with this status.
     Exit(i32),
-    /// By this signal.
     Signal(i32),
     /// The laboratory ended it after its time limit, in seconds.
     TimeLimit(u64),

@@ -3,9 +3,7 @@
 /// The width of one headline ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Width {
-    /// The baseline's cell.
     pub base: usize,
-    /// The cell compared with it.
     pub cell: usize,
     /// Half of the interval's width, as a share.
     pub half_width: f64,
@@ -28,24 +26,19 @@ pub enum Reason {
 /// One end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
-    /// Of an experiment.
     Experiment {
-        /// Its name.
         experiment: String,
-        /// The reason.
         reason: Reason,
         /// Launches of its least launched comparison set.
         launches: usize,
         /// Its widest ranked ratio, if any could be measured.
         widest: Option<Width>,
     },
-    /// Of a run of claims.
     Claims {
         /// Undecided comparisons that more launches should decide.
         likely: usize,
         /// Undecided comparisons whose estimate lies near an edge.
         near_edge: usize,
-        /// All launches.
         launches: usize,
     },
 }

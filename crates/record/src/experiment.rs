@@ -24,7 +24,6 @@ pub enum Content {
     Filled,
     /// Methods and workers must agree.
     Agree,
-    /// There is none.
     None,
 }
 
@@ -37,7 +36,6 @@ pub struct Total {
     pub name: String,
     /// The phases added; those that a method does not have count as nothing.
     pub phases: Vec<String>,
-    /// In words.
     pub meaning: String,
     /// True if this one is compared first.
     #[serde(default)]
@@ -64,9 +62,7 @@ pub enum ParameterKind {
     Size,
     /// A whole number.
     Count,
-    /// One of the listed values.
     Choice,
-    /// Words, such as a path.
     Text,
 }
 
@@ -95,9 +91,7 @@ impl fmt::Display for ParameterKind {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
-    /// Kind of its values.
     pub kind: ParameterKind,
-    /// In words.
     pub meaning: String,
     /// All choices, or the usual grid.
     #[serde(default)]
@@ -162,17 +156,14 @@ fn usual_warmup_compiled() -> u32 {
 pub struct Experiment {
     /// The word used on the command line.
     pub name: String,
-    /// One line.
     pub title: String,
     /// Left out of the overview and of `list`, unless it is named.
     #[serde(default)]
     pub hidden: bool,
-    /// One or two sentences.
     pub question: String,
     /// Ids of the published tables it covers.
     #[serde(default)]
     pub published: Vec<String>,
-    /// Unit of one operation.
     pub unit: String,
     /// All phases in the order of tables.
     pub phases: Vec<String>,
@@ -181,7 +172,6 @@ pub struct Experiment {
     pub seldom: Vec<String>,
     /// The method that others are compared with.
     pub baseline: String,
-    /// Rule for digests.
     pub content: Content,
     /// Workers that a run takes where none is named; a trailing `*` stands for every worker of that family.
     #[serde(default = "default_workers")]
@@ -212,7 +202,6 @@ pub struct Experiment {
     /// Mistakes that the figures are free of.
     #[serde(default)]
     pub traps: Vec<String>,
-    /// Phases added up.
     #[serde(default)]
     pub totals: Vec<Total>,
     /// Further tables of its cells: resources, what each side paid.
@@ -224,7 +213,6 @@ pub struct Experiment {
     /// The fact that says how many bytes lay in huge pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub huge_pages: Option<String>,
-    /// Parameters, by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
 }
@@ -234,7 +222,6 @@ pub struct Experiment {
 pub struct Title {
     /// The word used on the command line.
     pub name: String,
-    /// One line.
     pub title: String,
     /// Left out of the list, unless it is named.
     #[serde(default)]

@@ -11,7 +11,6 @@ use anyhow::{Result, bail};
 /// A sum of products over numbers and names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
-    /// A whole number.
     Number(i128),
     /// A column of a phase, a fact or a parameter.
     Name(String),
@@ -39,7 +38,6 @@ pub enum Relation {
 pub enum Condition {
     /// `key=word`
     Word(String, String),
-    /// A relation between two expressions.
     Related(Expression, Relation, Expression),
 }
 
@@ -48,13 +46,9 @@ pub enum Condition {
 pub struct Law {
     /// All of them must hold for the law to apply.
     pub when: Vec<Condition>,
-    /// Left side.
     pub left: Expression,
-    /// Relation between the sides.
     pub relation: Relation,
-    /// Right side.
     pub right: Expression,
-    /// As the method wrote it.
     pub text: String,
 }
 
@@ -89,9 +83,7 @@ impl fmt::Display for Missing<'_> {
 pub enum Holding {
     /// Its condition does not apply here.
     NotAsked,
-    /// It holds.
     Holds,
-    /// It is broken; the words say how.
     Broken(String),
 }
 

@@ -8,7 +8,6 @@ use crate::machine::noise::NoiseDelta;
 /// One line of `launches.jsonl`: a launch that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchRecord {
-    /// Number of the launch.
     pub launch: usize,
     /// Index of its launch group.
     pub launch_group: usize,
@@ -17,7 +16,6 @@ pub struct LaunchRecord {
     pub block: i32,
     /// Indices of its cells in the plan, in the order of the request.
     pub cells: Vec<usize>,
-    /// Measured rounds asked for.
     pub rounds: u32,
     /// Of how many of them each cell is to have a sample, where they differ: limits and floors take part in a few only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,19 +25,15 @@ pub struct LaunchRecord {
     pub proofs: Vec<u32>,
     /// From the first start to the last end, in seconds.
     pub wall_s: f64,
-    /// CPU time of the laboratory meanwhile, in seconds.
     pub laboratory_cpu_s: f64,
-    /// One per side.
     pub sides: Vec<SideRecord>,
     /// Decisions that had been written when it began.
     pub decisions: usize,
-    /// Place of its texts.
     #[serde(default)]
     pub frame: Frame,
     /// True if the kernel's OOM killer was at work meanwhile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oom_killed: bool,
-    /// Noise of the machine during the launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDelta>,
 }
@@ -59,11 +53,9 @@ impl LaunchRecord {
 /// One process of a launch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SideRecord {
-    /// Name of the worker.
     pub worker: String,
     /// Name of its transcript within the launch's frame.
     pub transcript: String,
-    /// End.
     pub end: End,
     /// The first line it wrote to standard error, where it did not end cleanly.
     #[serde(default, skip_serializing_if = "String::is_empty")]

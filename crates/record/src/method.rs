@@ -30,9 +30,7 @@ pub enum Role {
 pub enum Isolation {
     /// Many cells take turns in one process.
     Shared,
-    /// One cell a process.
     Own,
-    /// One sample a process.
     Fresh,
 }
 
@@ -43,33 +41,25 @@ pub enum KeyKind {
     Size,
     /// A whole number above zero.
     Count,
-    /// Any words, such as a path.
     Text,
-    /// One of these.
     Choice(Vec<String>),
 }
 
 /// Methods of one worker, as it declares them.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
-    /// The worker's name.
     pub worker: &'a str,
-    /// Its methods.
     pub methods: &'a [Method],
 }
 
 /// Line of a method in a list, borrowed from its line: to list two hundred takes none of their laws, keys and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
-    /// The experiment that it belongs to.
     pub experiment: &'a str,
-    /// Its name within the experiment.
     pub name: &'a str,
-    /// Its part in the experiment.
     pub role: Role,
     /// Methods are ranked only within one group; the ordinary one has no name.
     pub group: &'a str,
-    /// One sentence.
     pub summary: &'a str,
 }
 
@@ -129,23 +119,17 @@ impl Deref for Laws {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Method {
-    /// The experiment that it belongs to.
     pub experiment: String,
-    /// Its name within the experiment.
     pub name: String,
-    /// Its part in the experiment.
     pub role: Role,
     /// Methods are ranked only within one group; the ordinary one has no name.
     pub group: String,
-    /// One sentence.
     pub summary: String,
     /// Path of its source below `workers/`.
     pub source: String,
     /// Its phases, in order.
     pub phases: Vec<String>,
-    /// Its parameters.
     pub keys: Vec<(String, KeyKind)>,
-    /// Laws of every sample.
     pub laws: Laws,
     /// System calls inside each phase; one that ends in `+` is made by a thread of the method's own.
     pub calls: BTreeMap<String, Vec<String>>,

@@ -4,13 +4,10 @@ use anyhow::{Result, bail};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// Most characters of a name.
 const MOST: usize = 64;
 
 /// The name, if it can stand in paths, sockets and records of the guard: 1 to 64 ASCII letters, digits and hyphens.
-///
-/// # Errors
-/// It has another character, none, or too many.
+/// Errors: it has another character, none, or too many.
 pub fn run_name(name: &str) -> Result<&str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if name.is_empty() || name.len() > MOST || !name.chars().all(allowed) {

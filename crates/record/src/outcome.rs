@@ -49,12 +49,10 @@ pub enum Cause {
     },
     /// Most launches were disturbed, mainly by other users of the disk.
     OthersOnDisk {
-        /// Launches that were disturbed.
         launches: usize,
     },
     /// Most launches were disturbed otherwise.
     Disturbed {
-        /// Launches that were disturbed.
         launches: usize,
     },
 }
@@ -63,7 +61,6 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// One of six states.
     pub status: Status,
     /// Why, in one sentence; empty for `ok`.
     pub reason: String,

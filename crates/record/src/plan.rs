@@ -31,7 +31,6 @@ pub const BATCH: &str = "batch";
 /// One cell of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedCell {
-    /// Name.
     pub cell: Cell,
     /// Its method as the worker described it, by which it is judged for as long as the run is kept.
     pub method: Method,
@@ -49,11 +48,9 @@ pub struct PlannedCell {
 /// Cells that take turns in one process; a launch is one such process (or pair).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchGroup {
-    /// The experiment of all its cells.
     pub experiment: String,
     /// Indices into the plan's cells.
     pub cells: Vec<usize>,
-    /// One sample a process.
     pub fresh: bool,
 }
 
@@ -62,19 +59,15 @@ pub struct LaunchGroup {
 pub struct Plan {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Verb that made it.
     #[serde(default)]
     pub kind: Kind,
-    /// Name of the run.
     #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
-    /// Version of Pagewise.
     pub version: String,
     /// Seed of every order and of all data.
     pub seed: u64,
-    /// Time budget in seconds.
     pub budget_s: f64,
     /// Half-width of a ratio's interval at which an experiment is done, as a share.
     pub precision: f64,
@@ -85,28 +78,23 @@ pub struct Plan {
     pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
-    /// Most launches of a launch group.
     pub max_launches: u32,
     /// Measured rounds of each launch, where they are not to be chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// True if this is the overview of everything.
     pub first_look: bool,
     /// True if the budget is less than the default values of its experiments need.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
-    /// True if the user allowed changes of the system.
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers that would change how they allocate, load or compile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_environment: bool,
-    /// Baseline method by experiment.
     pub baselines: BTreeMap<String, String>,
     /// SHA-256 of each worker used.
     pub workers: BTreeMap<String, String>,
     /// The experiments as they were when the run was made.
     pub experiments: Vec<Experiment>,
-    /// All cells.
     pub cells: Vec<PlannedCell>,
     /// Cells that share a process.
     pub launch_groups: Vec<LaunchGroup>,

@@ -11,11 +11,8 @@ use serde::Deserialize;
 pub struct Published {
     /// `P5`.
     pub id: String,
-    /// Question.
     pub title: String,
-    /// Source: author and date.
     pub source: String,
-    /// Machine.
     pub machine: String,
     /// Each of its cells takes minutes, so one pass of each is measured, in a process of its own and with nothing before it.
     #[serde(default)]
@@ -23,7 +20,6 @@ pub struct Published {
     /// Remarks that its table cannot show, in sentences; printed below it.
     #[serde(default)]
     pub note: Option<String>,
-    /// Its figures.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
 }
@@ -37,7 +33,6 @@ pub struct Figure {
     /// True if a statement of the article rests on it: these are measured first, and alone where all articles are.
     #[serde(default)]
     pub headline: bool,
-    /// As published.
     pub value: f64,
     /// `s`, `ms`, `us`, `KiB`, `count`, `%`, `times`.
     pub unit: String,
@@ -55,9 +50,7 @@ pub struct Figure {
     /// Parameters that our cells must have where their methods take them; sizes with their units.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
-    /// Phase or total.
     pub phase: String,
-    /// Column of ours.
     #[serde(default = "wall_ns")]
     pub column: String,
     /// `as published` or `corrected`.

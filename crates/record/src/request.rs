@@ -7,19 +7,14 @@ use crate::cell::Cell;
 /// Keys of the whole launch, apart from its cells.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchKeys<'a> {
-    /// Experiment of all cells.
     pub experiment: &'a str,
-    /// Number of the launch.
     pub launch: usize,
-    /// Data seed.
     pub seed: u64,
     /// Side, where two take part.
     pub role: Option<char>,
     /// Socket on which the sides meet.
     pub rendezvous: Option<&'a str>,
-    /// Folder for files.
     pub directory: Option<&'a str>,
-    /// Prefix for named objects.
     pub name: Option<&'a str>,
     /// The measured rounds that carry proofs; all where empty, none where no round has that number.
     pub proofs: &'a [u32],

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setting {
-    /// Its name on the command line.
     pub name: String,
-    /// Effect, in one line.
     pub title: String,
     /// Side effects; empty where nothing is known.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -46,11 +46,9 @@ pub fn parse_size(text: &str) -> Result<u64> {
 /// Facts of a machine that sizes follow from; unreadable ones have usual values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Here {
-    /// A transparent huge page.
     pub huge_page_bytes: u64,
     /// The cache of the second level, which a core has to itself.
     pub core_cache_bytes: u64,
-    /// The last-level cache.
     pub last_cache_bytes: u64,
 }
 

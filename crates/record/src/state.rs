@@ -9,7 +9,6 @@ use crate::summary::Note;
 /// The time of a launch group's launches, as its pilot or first launch showed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchCost {
-    /// One round, in seconds.
     pub round_s: f64,
     /// Start and end of a launch, in seconds.
     pub start_s: f64,
@@ -27,11 +26,9 @@ impl LaunchCost {
 pub enum Stage {
     /// Nothing is known of its launches.
     Planned,
-    /// A pilot showed its cost.
     Piloted(LaunchCost),
     /// The budget does not hold it.
     LeftOut {
-        /// The reason.
         reason: LeftOut,
         /// Its cost, if a pilot showed it before.
         cost: Option<LaunchCost>,
@@ -40,9 +37,7 @@ pub enum Stage {
     Sized {
         /// Its cost; absent before the first launch if the plan fixed the rounds.
         cost: Option<LaunchCost>,
-        /// Measured rounds a launch.
         rounds: u32,
-        /// Discarded rounds a launch.
         warmup_rounds: u32,
     },
     /// A launch died: its cells have launch groups of their own.
@@ -93,45 +88,36 @@ impl Stage {
 /// Cells that take turns in one process, as they are launched now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupState {
-    /// The experiment of all its cells.
     pub experiment: String,
     /// Indices of its cells; none after a split.
     pub cells: Vec<usize>,
-    /// One sample a process.
     pub fresh: bool,
     /// The group whose launch died, where this one tries a cell of it by itself.
     pub split_from: Option<usize>,
-    /// Progress.
     pub stage: Stage,
 }
 
 /// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// The signal that stopped it, if one did.
     pub stopped_by: Option<i32>,
-    /// Launches that had been kept.
     pub launches: usize,
-    /// Notes on budget and precision.
     pub notes: Vec<Note>,
 }
 
 /// A run as it is now.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The plan, as it was written.
     pub plan: Plan,
     /// The plan's cells with their batch and outcome.
     pub cells: Vec<PlannedCell>,
     /// The plan's launch groups and those that were added.
     pub launch_groups: Vec<GroupState>,
-    /// Time for the whole run, in seconds.
     pub budget_s: f64,
     /// Longest time of one launch, in seconds; `None` where it follows from the pilot.
     pub time_limit_s: Option<f64>,
     /// True if another run was measuring at the same time.
     pub had_company: bool,
-    /// Decisions that made it so.
     pub decisions: usize,
     /// Set once nothing more is launched; a run that was killed never is.
     pub ended: Option<RunEnd>,

@@ -20,18 +20,15 @@ pub struct FurtherTable {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishedColumn {
-    /// Title.
     pub title: String,
     /// The phase or total of the figure; the headline where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// Figure of that phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<PhaseFigure>,
     /// The recorded fact that is shown instead. One whose name ends in `_bytes` is a size, one in `_ns` a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
-    /// Divisor of the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<Divisor>,
 }
@@ -55,13 +52,9 @@ pub enum PhaseFigure {
     CpuShare,
     /// Minor and major faults, mean of one sample.
     Faults,
-    /// Minor faults, mean of one sample.
     MinorFaults,
-    /// Major faults, mean of one sample.
     MajorFaults,
-    /// Voluntary switches, mean of one sample.
     VoluntarySwitches,
-    /// Involuntary switches, mean of one sample.
     InvoluntarySwitches,
 }
 

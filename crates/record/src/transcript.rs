@@ -8,13 +8,11 @@ use anyhow::{Context, Result, bail};
 /// Numbers of one sample, in the order of the protocol's base columns after `phase`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Units done.
     pub ops: u64,
     /// Payload in bytes.
     pub bytes: u64,
     /// `CLOCK_MONOTONIC` at the start.
     pub start_ns: u64,
-    /// Wall time.
     pub wall_ns: u64,
     /// CPU time of the process and its threads.
     pub cpu_ns: u64,
@@ -22,13 +20,9 @@ pub struct Counts {
     pub user_ns: u64,
     /// The kernel's split: kernel mode.
     pub system_ns: u64,
-    /// Minor page faults.
     pub minor_faults: u64,
-    /// Major page faults.
     pub major_faults: u64,
-    /// Voluntary context switches.
     pub voluntary_switches: u64,
-    /// Involuntary context switches.
     pub involuntary_switches: u64,
 }
 
@@ -107,7 +101,6 @@ impl Counts {
 /// One timed phase call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Position in the launch.
     pub slot: u32,
     /// Negative in warm-up rounds.
     pub round: i32,
@@ -115,7 +108,6 @@ pub struct Sample {
     pub cell: u32,
     /// Index into [`Transcript::phases`].
     pub phase: u16,
-    /// Counts.
     pub counts: Counts,
     /// Further columns, in the order of [`Transcript::extra_columns`].
     pub extra: Vec<u64>,
@@ -126,19 +118,14 @@ pub struct Sample {
 pub enum SideEnding {
     /// This machine cannot do it.
     Skip {
-        /// Cell within the request.
         cell: u32,
-        /// Missing thing.
         reason: String,
     },
-    /// A call failed.
     Fail {
-        /// Cell within the request.
         cell: u32,
         /// Phase, call and error in one sentence.
         reason: String,
     },
-    /// A fatal signal came.
     Crash {
         /// Cell within the request, where one was running.
         cell: Option<u32>,
@@ -162,17 +149,14 @@ impl SideEnding {
 /// Everything one worker wrote in one launch.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    /// The worker's name for itself.
     pub worker: String,
     /// Compiler, flags, libraries, clock cost.
     pub about: BTreeMap<String, String>,
-    /// Names of phases seen.
     pub phases: Vec<String>,
     /// Names of columns beyond the base set.
     pub extra_columns: Vec<String>,
     /// All samples, in order.
     pub samples: Vec<Sample>,
-    /// Facts by slot.
     pub facts: BTreeMap<u32, Vec<(String, String)>>,
     /// Latency counts by slot: lower and upper bound of the bucket in nanoseconds, and how many trips fell into it.
     pub latencies: BTreeMap<u32, Vec<(u64, u64, u64)>>,

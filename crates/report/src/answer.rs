@@ -29,7 +29,6 @@ fn names(cells: &[usize], name: &impl Fn(usize) -> String) -> String {
     cells.iter().map(|&c| name(c)).collect::<Vec<_>>().join(", ")
 }
 
-/// Methods that are not settled.
 fn unsettled(all: &[&Unsettled], name: &impl Fn(usize) -> String) -> String {
     all.iter().map(|u| name(u.cell)).collect::<Vec<_>>().join(", ")
 }

@@ -72,7 +72,6 @@ fn summing_up(answers: &Answers, whole: bool) -> Vec<Block> {
     blocks
 }
 
-/// The comparison that decides an answer.
 fn deciding(answer: &Answer) -> Option<&JobAnswer> {
     answer.jobs.iter().find(|job| job.word == answer.word)
 }

@@ -23,14 +23,11 @@ pub struct Document {
 /// The readers of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Place {
-    /// All of them.
     #[default]
     Everywhere,
-    /// The terminal and Markdown.
     Screen,
     /// The page, and the terminal with `--full`.
     Full,
-    /// The page.
     Page,
 }
 
@@ -43,9 +40,7 @@ pub struct Section {
     pub title: String,
     /// Its entry in the contents, a word or two; the title where empty.
     pub short: String,
-    /// Its readers.
     pub place: Place,
-    /// Its content.
     pub blocks: Vec<Block>,
 }
 
@@ -55,19 +50,14 @@ pub struct Section {
 pub enum Block {
     /// A heading below the part's.
     Heading(String),
-    /// A paragraph.
     Text(String),
     /// A sentence that answers the reader's question.
     Answer(String),
     /// Lines of source, shown as they are.
     Code(String),
-    /// Commands, one a line.
     Commands(Vec<String>),
-    /// A list.
     List(List),
-    /// A table.
     Table(Table),
-    /// A chart, which a terminal leaves out.
     Chart(Chart),
     /// Blocks for some readers only; with a title the page folds them.
     Part(Part),
@@ -78,7 +68,6 @@ pub enum Block {
 pub struct List {
     /// Its heading; may be empty.
     pub title: String,
-    /// Its entries.
     pub items: Vec<String>,
     /// Lines that it may take on a terminal, with the command that prints all of it; unlimited where absent.
     pub most: Option<(usize, String)>,
@@ -89,7 +78,6 @@ pub struct List {
 pub struct Chart {
     /// A sentence on its content.
     pub caption: String,
-    /// The drawing.
     pub plot: Plot,
     /// Its marks, in order.
     pub legend: Vec<Key>,
@@ -100,9 +88,7 @@ pub struct Chart {
 pub struct Part {
     /// Title of a folded part; not folded where empty.
     pub title: String,
-    /// Its readers.
     pub place: Place,
-    /// Its content.
     pub blocks: Vec<Block>,
 }
 
@@ -111,7 +97,6 @@ pub struct Part {
 pub struct Table {
     /// Its content in a sentence, for the page.
     pub caption: String,
-    /// The meaning of its colors.
     pub legend: Vec<Key>,
     /// The first heads the rows' names.
     pub columns: Vec<Column>,
@@ -124,7 +109,6 @@ pub struct Table {
 pub struct Key {
     /// The class that the style colors: `c0` to `c7`, `proven`, `possible`.
     pub class: String,
-    /// Its meaning.
     pub text: String,
 }
 
@@ -139,32 +123,25 @@ pub enum Shape {
     Words,
     /// Figures, never cut; rows can be sorted by them.
     Number,
-    /// Drawings below an axis.
     Drawn,
 }
 
 /// Outputs that show a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Shown {
-    /// Everywhere.
     #[default]
     Always,
     /// On a terminal where there is room, smaller numbers first; elsewhere always.
     Room(u8),
-    /// On the page.
     Page,
 }
 
 /// A column.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Column {
-    /// Its heading.
     pub title: String,
-    /// Its shape.
     pub shape: Shape,
-    /// Its readers.
     pub shown: Shown,
-    /// The axis that heads it.
     pub axis: Option<Plot>,
 }
 
@@ -175,7 +152,6 @@ pub struct Body {
     pub heading: String,
     /// Floors and lower bounds, which a reader may put away.
     pub aside: bool,
-    /// The rows.
     pub rows: Vec<Entry>,
 }
 
@@ -186,24 +162,18 @@ pub enum Tone {
     /// None.
     #[default]
     Plain,
-    /// Shown to be faster.
     Faster,
-    /// Shown to be slower.
     Slower,
-    /// Not settled.
     Open,
-    /// The baseline itself.
     Baseline,
 }
 
 /// A row. Its last cell spans the columns that are left.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Entry {
-    /// Its name.
     pub name: String,
     /// The index of the summary's cell that it shows.
     pub cell: Option<usize>,
-    /// Its finding.
     pub tone: Tone,
     /// One for each column but the first.
     pub cells: Vec<Cell>,
@@ -212,11 +182,9 @@ pub struct Entry {
 /// A field of a table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
-    /// Its text.
     pub text: String,
     /// Its number with six digits: rows are sorted by it, and programs read it.
     pub value: Option<String>,
-    /// Its drawing.
     pub plot: Option<Plot>,
 }
 

@@ -17,7 +17,6 @@ fn role_word(method: &Heading) -> String {
     }
 }
 
-/// Methods of each worker, by its name.
 type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
 
 /// The methods of one experiment with the workers that have each.

@@ -166,7 +166,6 @@ fn head(fleet: &Fleet) -> String {
     )
 }
 
-/// Number of outliers.
 fn odd(fleet: &Fleet) -> String {
     let judged: usize = fleet.kinds.iter().filter(|k| !k.too_few).map(|k| k.nodes.len()).sum();
     match (judged, fleet.odd.len()) {
@@ -179,7 +178,6 @@ fn odd(fleet: &Fleet) -> String {
 /// First step for an outlier.
 const AGAIN: &str = "one run may be wrong: measure these again beside their other runs, and ask again";
 
-/// Certainty of an outlier.
 fn sure(node: &OddNode) -> &'static str {
     match node.confirmed {
         None => "one run",
@@ -188,7 +186,6 @@ fn sure(node: &OddNode) -> &'static str {
     }
 }
 
-/// In what a node is odd.
 fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Cost { ratio, spread, p, .. } => format!(
@@ -203,7 +200,6 @@ fn finding(finding: &Finding) -> String {
     }
 }
 
-/// A fact that differs.
 fn difference(fact: &FactDifference, where_a: &str) -> String {
     format!("{} is {}, {where_a} {}", fact.field, fact.b, fact.a)
 }
@@ -220,7 +216,6 @@ fn probability(p: f64) -> String {
     if p < 1e-4 { "below 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// A cell with its parameters.
 fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
     format!("{cell} {}", parameter_words(parameters, None)).trim_end().to_owned()
 }

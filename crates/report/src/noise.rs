@@ -54,7 +54,6 @@ pub fn document(seen: &Preflight) -> Document {
     )
 }
 
-/// The consequence for figures.
 fn verdict(seen: &Preflight) -> String {
     let lost = seen.lost_share();
     let verdict = match lost {

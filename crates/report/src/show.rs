@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// Sources by path.
 type Sources<'a> = [(&'a str, &'a str)];
 
 /// The file `source` and, nearest first, the files of the project that it includes or imports. None: not in `sources`.

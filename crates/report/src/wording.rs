@@ -6,7 +6,6 @@
 
 use record::summary::{AaCheck, Comparison, Doubt, Estimate, Levels, Verdict};
 
-/// Direction of rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
     Down,

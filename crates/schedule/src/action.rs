@@ -13,13 +13,10 @@ pub const CALIBRATION: i32 = -2;
 /// One launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Launch {
-    /// The launch group.
     pub launch_group: usize,
     /// The block; negative ones are not judged.
     pub block: i32,
-    /// Measured rounds.
     pub rounds: u32,
-    /// Discarded rounds before them.
     pub warmup_rounds: u32,
     /// Seconds after which its group is left out, if its cost is unknown and the budget may not hold it.
     pub at_most_s: Option<f64>,
@@ -30,24 +27,17 @@ pub struct Launch {
 pub enum Action {
     /// A launch that shows what later launches cost.
     Pilot(Launch),
-    /// A launch that is judged.
     Launch(Launch),
     /// The length of each further launch of a group.
     FixRounds {
-        /// The launch group.
         launch_group: usize,
-        /// Measured rounds.
         rounds: u32,
-        /// Discarded rounds.
         warmup_rounds: u32,
-        /// The rule behind it.
         why: Why,
     },
     /// Batch of cells: executions in one sample.
     FixBatch {
-        /// The cells.
         cells: Vec<usize>,
-        /// Repetitions.
         batch: u32,
     },
     /// Groups that the budget does not hold.
@@ -99,12 +89,9 @@ impl Action {
 
 /// The result of one step of a task.
 pub(crate) enum StepResult {
-    /// An action; the task goes on.
     Do(Action),
     /// Other tasks first, in this order; then the task goes on.
     After(Vec<Task>),
-    /// Another task instead.
     Replace(Task),
-    /// The task is complete.
     Done,
 }

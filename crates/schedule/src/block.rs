@@ -10,9 +10,7 @@ use crate::{Shared, taking_part};
 #[derive(Clone, Debug)]
 pub(crate) struct ComparisonSet {
     pub launch_groups: Vec<usize>,
-    /// Complete blocks.
     pub blocks: u32,
-    /// Seconds of the last block in this visit.
     pub block_s: Option<f64>,
 }
 

@@ -243,7 +243,6 @@ struct SetProgress {
 #[derive(Clone, Debug)]
 struct Open {
     sets: Vec<usize>,
-    /// The launches after which it should have one.
     launches: usize,
     /// The factor of its cost.
     weight: f64,

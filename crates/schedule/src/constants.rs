@@ -7,7 +7,6 @@ pub(crate) struct RoundsRule {
     pub worth: f64,
     /// Rounds at the least if one is shorter than [`SHORT_ROUND_S`].
     pub short: f64,
-    /// Seconds of measured rounds that are enough.
     pub enough_s: f64,
 }
 

@@ -8,20 +8,16 @@ use crate::constants::SEARCH;
 /// The answer at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeAnswer {
-    /// The size.
     pub size: u64,
     /// The method that is shown to cost less; absent if nothing is shown.
     pub method: Option<String>,
-    /// Measurements of it by this search.
     pub looks: usize,
 }
 
 /// One measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement {
-    /// The size.
     pub size: u64,
-    /// Its time, in seconds.
     pub budget_s: f64,
     /// The half-width at which it may end before.
     pub half_width: f64,
@@ -32,22 +28,17 @@ pub struct Measurement {
 /// The search for one question.
 #[derive(Clone, Copy, Debug)]
 pub struct CrossoverSearch {
-    /// The smallest size.
     pub from: u64,
-    /// The largest.
     pub to: u64,
     /// Sizes are multiples of this.
     pub step: u64,
-    /// Its time, in seconds.
     pub budget_s: f64,
 }
 
 impl CrossoverSearch {
     /// The next measurement, or the reason why there is none. `answers` are sorted by size, `last_s` is the time of the last
     /// measurement.
-    ///
-    /// # Errors
-    /// The search has ended.
+    /// Errors: the search has ended.
     pub fn next(&self, answers: &[SizeAnswer], spent_s: f64, last_s: Option<f64>) -> Result<Measurement, Reason> {
         let left_s = self.budget_s - spent_s;
         if last_s.unwrap_or(SEARCH.least_s) > left_s {

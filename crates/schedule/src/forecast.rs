@@ -8,7 +8,6 @@ use record::state::State;
 /// A comparison without a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undecided {
-    /// Its cells.
     pub cells: Vec<Cell>,
     /// The launches after which it should be decided, those included that it has.
     pub launches: usize,
@@ -22,7 +21,6 @@ pub struct Undecided {
 pub trait Forecast {
     /// Tells whether a launch of this group in this block was kept.
     fn has_launch(&self, launch_group: usize, block: u32) -> bool;
-    /// The judged launches of a cell.
     fn launches(&self, cell: usize) -> usize;
     /// The widths of an experiment's headline ratios.
     fn widths(&self, state: &State, experiment: &str) -> Vec<Width>;
@@ -31,8 +29,5 @@ pub trait Forecast {
     /// The cost of reading the clock in a worker, in nanoseconds.
     fn clock_read_ns(&self, worker: &str) -> Option<f64>;
     /// The undecided comparisons of a run of claims at an interim analysis.
-    ///
-    /// # Errors
-    /// The run cannot be judged.
     fn undecided(&self, state: &State) -> Result<Vec<Undecided>>;
 }

@@ -11,7 +11,6 @@ use record::transcript::{Read, SideEnding};
 
 use crate::Launch;
 
-/// The message of SIGBUS.
 const BEHIND_THE_MAPPING: &str =
     ": nothing was behind a mapped page; its file was cut, its device failed, or its file system or pool was exhausted";
 

@@ -61,13 +61,9 @@ pub struct Facts {
 /// The state of the run at one moment, with the clock of the runner.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
-    /// The run.
     pub state: &'a State,
-    /// The results so far.
     pub forecast: &'a dyn Forecast,
-    /// Seconds that the run has taken.
     pub spent_s: f64,
-    /// Launches that it has kept.
     pub launches: usize,
 }
 
@@ -97,12 +93,10 @@ struct Shared {
     finished: BTreeSet<usize>,
     /// Launch groups that have no turn in this pass of a run of claims.
     waiting: BTreeSet<usize>,
-    /// The ends so far, one for each experiment.
     endings: Vec<Ending>,
     position: Position,
 }
 
-/// One item of the agenda.
 #[derive(Debug)]
 enum Task {
     Tour(Tour),
@@ -125,9 +119,7 @@ impl Scheduler {
     }
 
     /// The next action. The runner calls again after it has carried the action out.
-    ///
-    /// # Errors
-    /// The forecast cannot be made.
+    /// Errors: the forecast cannot be made.
     pub fn next(&mut self, moment: Moment) -> Result<Action> {
         let view = View { moment, facts: &self.facts };
         while let Some(mut task) = self.agenda.pop() {

@@ -78,7 +78,6 @@ enum Attempt {
     None,
     /// One round was launched, of this many cells.
     First(usize),
-    /// Several rounds were launched.
     Second,
 }
 

@@ -20,7 +20,6 @@ use crate::{Shared, Task};
 pub(crate) struct Until {
     /// The end of the experiment's time if it had all of it at once: launches are planned by it.
     pub planned_s: f64,
-    /// The end of this visit.
     pub visit_s: f64,
 }
 

@@ -29,7 +29,6 @@ pub(crate) struct Tour {
 /// The next stop of a tour. Numbers of experiments are those of the plan.
 #[derive(Debug, Default)]
 enum Stop {
-    /// Pilots of everything, in the overview.
     #[default]
     Pilots,
     /// The shares of the experiments.
@@ -40,7 +39,6 @@ enum Stop {
     Again(Vec<(usize, Vec<usize>)>),
     /// The least launches of an experiment whose groups were readmitted.
     Retry(usize, Vec<(usize, Vec<usize>)>),
-    /// A visit of an experiment.
     Visit(usize, usize),
     /// The groups of an experiment that are still left out.
     TakeUp(usize),
@@ -194,7 +192,6 @@ fn lacking(view: &View, names: &[String]) -> Vec<(usize, Vec<usize>)> {
     lacking.into_iter().map(|(_, place, set)| (place, set)).collect()
 }
 
-/// The visits of one run.
 #[derive(Clone, Debug, Default)]
 struct Visits {
     weights: Vec<f64>,

@@ -13,15 +13,10 @@ use serde::{Deserialize, Serialize};
 /// Each quantile is therefore taken launch by launch, and the interval is that of the median launch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Absolute {
-    /// The number of samples in all launches.
     pub samples: usize,
-    /// The number of launches.
     pub launches: usize,
-    /// The smallest sample.
     pub min: f64,
-    /// The largest sample.
     pub max: f64,
-    /// The median.
     pub median: Quantile,
     /// The 90th percentile; absent below ten samples in the shortest launch.
     pub p90: Option<Quantile>,

@@ -73,9 +73,7 @@ pub fn points(launches: &[Paired<'_>]) -> Result<(Vec<Point>, Basis), Undefined>
 pub struct Moved {
     /// The lowest ratio among blocks of neighbouring launches: "moved between `low` and `high`".
     pub low: f64,
-    /// The highest.
     pub high: f64,
-    /// The number of blocks.
     pub blocks: usize,
     /// The probability of an order like this by chance; adjust it where many ratios are asked ([`confirm_moves`]).
     pub p: f64,
@@ -84,15 +82,10 @@ pub struct Moved {
 /// The cost of a method divided by the baseline's, without unit; below one the method is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The estimate.
     pub ratio: f64,
-    /// The lower limit.
     pub low: f64,
-    /// The upper limit.
     pub high: f64,
-    /// The confidence of the interval.
     pub confidence: f64,
-    /// The number of launches.
     pub n: usize,
     /// ln `ratio`.
     pub log: f64,

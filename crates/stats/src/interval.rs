@@ -11,11 +11,8 @@ pub const LEAST_LAUNCHES: usize = 6;
 /// An estimate between two limits, all three in the unit of the values they were computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The point estimate.
     pub estimate: f64,
-    /// The lower limit.
     pub low: f64,
-    /// The upper limit.
     pub high: f64,
     /// The probability that such an interval contains the truth: the achieved one where the method is discrete, which is
     /// at least the nominal one, and the nominal one elsewhere.
@@ -30,7 +27,6 @@ pub enum Undefined {
     /// There are too few values for the confidence asked for.
     #[error("{got} values are too few: {needed} are needed")]
     TooFew {
-        /// Number of values.
         got: usize,
         /// The smallest number that would do.
         needed: usize,

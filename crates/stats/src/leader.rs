@@ -16,7 +16,6 @@ pub enum Standing {
     Within,
     /// It is shown to cost more than some method by more than the margin.
     Beaten,
-    /// Neither is shown.
     NotSettled,
 }
 

@@ -17,9 +17,7 @@ const LEAST_GAP: f64 = 1.25;
 pub struct TwoLevels {
     /// Median of the lower level, as the logarithm it was given as.
     pub low: f64,
-    /// Median of the upper level.
     pub high: f64,
-    /// Share of the values in the upper level.
     pub share: f64,
 }
 

@@ -7,9 +7,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 /// Two order statistics that enclose a quantile, as ranks counted from one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranks {
-    /// The rank of the lower limit.
     pub low: usize,
-    /// The rank of the upper limit.
     pub high: usize,
     /// The probability that the two enclose the quantile of a continuous distribution; with ties it is higher.
     pub coverage: f64,

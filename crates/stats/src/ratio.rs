@@ -19,9 +19,7 @@ pub enum Basis {
 /// The samples of one launch, paired: index `i` of both slices is the same round. Any unit, the same on both sides.
 #[derive(Debug, Clone, Copy)]
 pub struct Paired<'a> {
-    /// Cost of the baseline in each round.
     pub baseline: &'a [f64],
-    /// Cost of the method in each round.
     pub method: &'a [f64],
 }
 

@@ -19,7 +19,6 @@ const BLOCKS: usize = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
-    /// One level throughout.
     Steady,
     /// The level moved, gradually or through more than two levels: there is no steady state.
     Drifting,

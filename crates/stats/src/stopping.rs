@@ -26,7 +26,6 @@ pub struct StoppingGoal {
 /// Progress of the cells that are launched together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroupProgress {
-    /// Number of launches.
     pub launches: usize,
     /// The widest half-width among their ratios (see `Ratio::half_width`); `None` while there is none, and where no ratio
     /// is defined, so that there is nothing to make narrower.

@@ -36,7 +36,6 @@ pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
 pub struct Welch {
     /// The mean of the second group minus that of the first.
     pub difference: f64,
-    /// The standard error of that difference.
     pub error: f64,
     /// The degrees of freedom by Welch and Satterthwaite.
     pub freedom: f64,

@@ -31,7 +31,6 @@ const RUNS: usize = 12;
 /// Groups in a run: each has a baseline, its identical twin and one cell with extra work.
 const PAIRS: usize = 12;
 
-/// The work of successive runs.
 const WORKS: [Work; 3] = [Work::Steps, Work::Pages, Work::Steps];
 
 /// The share of the budget that the runs take, and that of the naive comparisons after them.
@@ -48,7 +47,6 @@ const REAL_RUN_S: f64 = 14.0;
 /// No run is planned shorter than this; a small budget gives fewer runs instead.
 const LEAST_RUN_S: f64 = 2.5;
 
-/// Naive comparisons of each kind of work.
 const NAIVE_COMPARISONS: usize = 40;
 
 /// Samples on a side: fewer are no benchmark, and as many as this are common.

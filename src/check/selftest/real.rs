@@ -85,7 +85,6 @@ const SECOND: &[Regime] = &[
 /// Bytes of a capture that lies in whole huge folios with and without the 5 %: 21 MiB cost 9 % more than 20 here.
 const WHOLE_FOLIOS: u64 = 40 << 20;
 
-/// The cells of a run of Java.
 const JAVA: &[Regime] = &[
     MESSAGE,
     Regime {

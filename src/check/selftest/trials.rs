@@ -29,14 +29,12 @@ pub struct TestBench<'a> {
     experiment: &'a Experiment,
     workers: &'a [Worker],
     worker: &'a Worker,
-    /// Signals that stop a run.
     pub signals: &'a Signals,
 }
 
 /// Plan of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    /// Work of its cells.
     pub work: Work,
     /// Their batch; `None` where the pilot is to choose it.
     pub batch: Option<u64>,

@@ -131,7 +131,6 @@ fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {
     saving::save(&mut session, topics, budget_s, arguments)
 }
 
-/// A session on these topics.
 fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Topic]) -> Result<AdviceSession<'a>> {
     let experiments: Vec<&str> = topics.iter().map(|topic| topic.experiment.as_str()).collect();
     let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
@@ -140,7 +139,6 @@ fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Top
     Ok(AdviceSession::new(laboratory, wish, kept, arguments.seed, margin, arguments.force))
 }
 
-/// Terms of a question.
 fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Result<advice::AdviceTerms> {
     let mut terms = advice::AdviceTerms { again: arguments.keep, ..advice::AdviceTerms::default() };
     for word in &arguments.set {

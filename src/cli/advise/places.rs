@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-/// The variable that names it.
 const VARIABLE: &str = "PAGEWISE_ADVICE";
 /// Place for all users, written by an administrator.
 const SYSTEM: &str = "/etc/pagewise/advice.json";

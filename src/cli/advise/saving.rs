@@ -26,7 +26,6 @@ pub(super) fn here() -> Result<Fingerprint> {
     Ok(fingerprint(&machine::capture(Path::new("/")), worker::glibc()?))
 }
 
-/// Reads a file of advice.
 fn read(path: &Path) -> Result<Advice> {
     let text = plan::text_of(path)?;
     Advice::parse(&text).with_context(|| path.display().to_string())

@@ -186,7 +186,6 @@ fn of_plan(head: IndexHead, folder: &Path, entry: Entry) -> Entry {
     Entry { created, version, ended, experiments, description, host: host.unwrap_or_default(), ..entry }
 }
 
-/// The last whole line of a journal.
 fn last(folder: &Path) -> Option<Last> {
     let mut file = Folder::open(folder).ok()?.file("decisions.jsonl").ok()?;
     let length = file.seek(SeekFrom::End(0)).ok()?;

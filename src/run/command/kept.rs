@@ -22,9 +22,7 @@ pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {
 
 /// Opens and locks a folder to go on with its study. What is executed and opened is that of `asked`, the plan of this command
 /// line; a kept plan that has other commands, settings or files is refused.
-///
-/// # Errors
-/// It is of another kind or command, damaged, or in use.
+/// Errors: it is of another kind or command, damaged, or in use.
 pub fn resume(name: &str, below: &Path, request: &CommandPlan) -> Result<(KeptCommand, File)> {
     let folder = RunFolder::open(name, below)?.mine()?;
     let kind = folder.kind()?;

@@ -37,9 +37,6 @@ fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
 }
 
 /// Runs it once. A price that cannot be had is a result.
-///
-/// # Errors
-/// Nothing can be started.
 pub fn price(
     mode: LaunchMode,
     block: i64,

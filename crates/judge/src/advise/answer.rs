@@ -35,7 +35,6 @@ fn here<'a>(
 }
 
 impl<'a> CaseCells<'a> {
-    /// Number of measured methods.
     fn measured(&self) -> usize {
         self.ways.iter().filter(|(_, cell)| cell.status == Status::Ok).count()
     }

@@ -31,7 +31,6 @@ struct Known<'a> {
     high: f64,
 }
 
-/// Knowledge at each size.
 fn known(points: &[AdvicePoint]) -> BTreeMap<u64, Vec<Known<'_>>> {
     let mut all: BTreeMap<u64, Vec<Known>> = BTreeMap::new();
     for point in points {

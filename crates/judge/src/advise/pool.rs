@@ -6,7 +6,6 @@ use record::advice::AdvicePoint;
 use record::summary::Estimate;
 use stats::t::t_quantile;
 
-/// The confidence of what is pooled.
 const LEVEL: f64 = 0.95;
 /// From this spread on, relative to their own errors (as a ratio of variances), estimates are said to disagree.
 const DISAGREE: f64 = 4.0;

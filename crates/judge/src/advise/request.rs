@@ -11,11 +11,9 @@ use record::summary::{CellSummary, Summary};
 /// A topic as a user asked it.
 #[derive(Clone, Debug)]
 pub struct AdviceRequest {
-    /// The topic.
     pub topic: Topic,
     /// Fixed parameters, as the experiment writes them.
     pub settings: BTreeMap<String, String>,
-    /// The experiment, with the clauses of its conditions.
     pub experiment: Experiment,
     /// Conditions that the user left open, each with its values: the usual one first.
     pub open: BTreeMap<String, Vec<String>>,

@@ -128,7 +128,6 @@ fn in_kernel(
     format!("by what was not found ({a} and {b} have as many faults and calls, as far as they are counted)")
 }
 
-/// Cause of waiting of a side.
 fn while_waiting(
     (dear, d): (ClaimSide, &PhaseSummary),
     (cheap, c): (ClaimSide, &PhaseSummary),

@@ -253,7 +253,6 @@ fn extremes(cell: &CellSummary, fact: &str) -> Option<(f64, f64)> {
     }
 }
 
-/// A cost by itself.
 fn absolute(job: &Job, per: Per, way: ClaimSide, summary: &Summary) -> Option<ClaimFigure> {
     let phase = way.summary()?;
     let bytes = way.cell.parameters.get("bytes").and_then(|b| b.parse::<f64>().ok());

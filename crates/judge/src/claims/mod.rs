@@ -32,16 +32,13 @@ struct JudgedJob {
     tests: Vec<FigureTest>,
 }
 
-/// One figure that a word rests on.
 struct FigureTest {
-    /// Point of the comparison.
     point: usize,
     figure: ClaimFigure,
     distance: f64,
 }
 
 impl JudgedJob {
-    /// Without a figure.
     fn nothing(answer: JobAnswer) -> JudgedJob {
         JudgedJob { answer, p: None, tests: Vec::new() }
     }

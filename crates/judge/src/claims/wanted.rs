@@ -21,7 +21,6 @@ const ERROR_KNOWN: usize = 32;
 /// Launches that a comparison still lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MissingLaunches {
-    /// Its cells.
     pub cells: Vec<Cell>,
     /// The launches after which it should have its word, those included that it has.
     pub launches: usize,

@@ -10,26 +10,20 @@ use crate::sets::{RunCell, SetQuestion, SetQuestions, by_question, side_of};
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRun {
-    /// Its folder.
     pub folder: String,
-    /// Its name.
     pub run: String,
-    /// Name of the node.
     pub name: String,
     /// The hash of its machine-id, where it has one.
     pub machine: String,
     /// Facts by which its kind is known; those that are not asked for are left out later.
     pub known_by: KindFacts,
-    /// Its cells.
     pub cells: Vec<RunCell>,
 }
 
 /// All runs that were read.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
-    /// The cells of all runs.
     pub(super) questions: SetQuestions,
-    /// The runs.
     pub runs: Vec<NodeRun>,
     /// Folders that take no part.
     pub unread: Vec<Unread>,
@@ -59,9 +53,7 @@ impl Gathered {
 
 /// A node with its runs.
 pub(super) struct Node<'a> {
-    /// A name that no other node has.
     pub name: String,
-    /// Its runs.
     pub runs: Vec<&'a NodeRun>,
     cells: BTreeMap<usize, Vec<&'a RunCell>>,
 }
@@ -91,9 +83,7 @@ pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
 pub(super) struct NodePlace<'a> {
     /// Index into the nodes.
     pub node: usize,
-    /// A cell of each of its runs.
     pub cells: &'a [&'a RunCell],
-    /// The gravest of these.
     pub worst: &'a RunCell,
     /// Its cost, each run counting once; `None` without figures.
     pub side: Option<MeasuredSide>,

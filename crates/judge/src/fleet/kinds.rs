@@ -54,11 +54,8 @@ pub(super) fn fits(kind: &KindFacts, node: &KindFacts) -> bool {
 
 /// A kind and its nodes.
 pub(super) struct NodeKind {
-    /// A, B …
     pub name: String,
-    /// By what it is known.
     pub known_by: KindFacts,
-    /// Indices into the nodes.
     pub nodes: Vec<usize>,
 }
 

@@ -26,7 +26,6 @@ pub struct Identical {
     pub work: String,
     /// Runs with launches of their own.
     pub runs: usize,
-    /// Ratios judged.
     pub comparisons: usize,
     /// Pairs that got no ratio, because the budget ended before launches enough.
     pub withheld: usize,
@@ -36,15 +35,10 @@ pub struct Identical {
     pub beyond_margin: usize,
     /// Mean correlation between the launches of different pairs of one run; zero means that they are as good as independent.
     pub correlation: f64,
-    /// Median half-width of the intervals.
     pub half_width: f64,
-    /// Widest half-width.
     pub widest: f64,
-    /// Launches of the median run.
     pub launches: f64,
-    /// Rounds of the median run.
     pub rounds: f64,
-    /// Median sample in nanoseconds.
     pub sample_ns: f64,
     /// Time spent in all runs, in seconds.
     pub seconds: f64,
@@ -58,16 +52,13 @@ pub struct Identical {
 pub struct KnownEffect {
     /// `steps` or `pages`.
     pub work: String,
-    /// Thousandths of extra work.
     pub extra_permille: u64,
-    /// The true ratio of the work.
     pub truth: f64,
     /// The true ratio of the samples lies between this and `truth`: each contains the stopwatch too, which no extra work
     /// lengthens.
     pub truth_of_samples: f64,
     /// One read of the clock as a share of a sample: nothing is known more exactly.
     pub resolution: f64,
-    /// Ratios judged.
     pub trials: usize,
     /// Cells that got no ratio.
     pub withheld: usize,
@@ -75,9 +66,7 @@ pub struct KnownEffect {
     pub covered: usize,
     /// Ratios whose interval excludes one: the effect is seen.
     pub seen: usize,
-    /// Median estimate.
     pub estimate: f64,
-    /// Median half-width.
     pub half_width: f64,
     /// Verdicts against the margin, by word.
     pub verdicts: BTreeMap<String, usize>,
@@ -88,13 +77,10 @@ pub struct KnownEffect {
 pub struct Usual {
     /// `steps` or `pages`.
     pub work: String,
-    /// Comparisons made.
     pub comparisons: usize,
-    /// Samples on each side.
     pub samples: usize,
     /// Comparisons in which a t test at 5 % announced a difference.
     pub announced: usize,
-    /// Of these, differences beyond the margin.
     pub beyond_margin: usize,
     /// Comparisons in which Mann & Whitney's test at 5 %, which a few interrupted samples do not blind, announced one.
     pub rank_announced: usize,
@@ -103,29 +89,20 @@ pub struct Usual {
 /// The whole finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelfTest {
-    /// Version of this shape.
     pub schema: u32,
-    /// Seed of everything.
     pub seed: u64,
-    /// Time allowed, in seconds.
     pub budget_s: f64,
-    /// Time taken, in seconds.
     pub elapsed_s: f64,
-    /// The margin of verdicts.
     pub margin: f64,
-    /// The precision at which runs stopped.
     pub precision: f64,
     /// The level that false alarms may reach.
     pub nominal: f64,
-    /// By kind of work.
     pub identical: Vec<Identical>,
-    /// By size.
     pub effects: Vec<KnownEffect>,
     /// Cells of the real experiments, by worker and experiment.
     pub real: Vec<Real>,
     /// True if a ratio that moves is said to move.
     pub moves: Moves,
-    /// By kind of work.
     pub naive: Vec<Usual>,
     /// The chance of as many false alarms or more, if they were as frequent as promised.
     pub false_alarm_chance: f64,

@@ -20,7 +20,6 @@ pub const MORE_PERCENT: u64 = 5;
 pub struct CellWork {
     /// The parameter that says how much is done.
     pub parameter: String,
-    /// Its lesser value.
     pub least: u64,
     /// The highest ratio that 5 % more of it may cost.
     pub most: f64,
@@ -32,20 +31,15 @@ const OTHER_WAY: (&str, &str) = ("fault", "populate");
 /// One run.
 #[derive(Clone, Debug)]
 pub struct RealRun {
-    /// Whose cells.
     pub worker: String,
-    /// By experiment.
     pub amounts: BTreeMap<String, CellWork>,
-    /// As judged.
     pub summary: Summary,
 }
 
 /// Results of the cells of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Real {
-    /// The experiment.
     pub experiment: String,
-    /// The worker.
     pub worker: String,
     /// Identical pairs that got a ratio.
     pub pairs: usize,
@@ -53,7 +47,6 @@ pub struct Real {
     pub withheld: usize,
     /// Pairs whose interval excludes one.
     pub false_alarms: usize,
-    /// Median half-width of all their intervals.
     pub half_width: f64,
     /// Comparisons with 5 % more work.
     pub more: usize,
@@ -62,7 +55,6 @@ pub struct Real {
     /// Those whose interval shares nothing with what the truth may be: from 1, where all of it is fixed cost, to
     /// [`CellWork::most`].
     pub missed: usize,
-    /// Median estimate of them.
     pub estimate: f64,
     /// Sentences that the truth contradicts: a verdict, a best set or a recommendation.
     pub wrong_sentences: usize,
@@ -77,7 +69,6 @@ pub struct Real {
 pub struct Moves {
     /// Series whose second half has another ratio.
     pub moved: usize,
-    /// Those of which that was said.
     pub detected: usize,
     /// Series of one pair from beginning to end.
     pub still: usize,

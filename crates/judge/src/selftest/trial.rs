@@ -10,15 +10,12 @@ pub const PRECISION: f64 = 0.01;
 /// Thousandths of extra work in successive groups.
 pub const EXTRAS: [u64; 4] = [10, 20, 50, 100];
 
-/// The level of the test.
 pub const LEVEL: f64 = 0.05;
 
 /// Work of the cells of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// A pure loop.
     Steps,
-    /// Page faults.
     Pages,
 }
 
@@ -43,57 +40,44 @@ impl Work {
 /// A cell with extra work, judged.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Thousandths of extra work.
     pub extra_permille: u64,
     /// `None` where the judge withheld it.
     pub ratio: Option<Estimate>,
-    /// In a word.
     pub verdict: Verdict,
 }
 
 /// Results of one run.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// Work of its cells.
     pub work: Work,
     /// Every baseline against its twin: the ratio, and the logarithm of each launch.
     pub twins: Vec<(Estimate, Vec<f64>)>,
-    /// Pairs that were planned.
     pub planned: usize,
     /// Every cell with extra work against its baseline.
     pub effects: Vec<Effect>,
-    /// Launches judged.
     pub launches: usize,
     /// Rounds in a launch at the end.
     pub rounds: u32,
-    /// Samples of each cell in all.
     pub samples_each: usize,
-    /// The median sample in nanoseconds.
     pub sample_ns: f64,
     /// The median sample of the null cell: what the stopwatch itself takes, in nanoseconds.
     pub floor_ns: f64,
-    /// Time of one clock read, in nanoseconds.
     pub clock_read_ns: f64,
     /// Time of one slot, its preparation and proofs included, in seconds.
     pub slot_s: f64,
     /// The batch that was chosen or given.
     pub batch: Option<u64>,
-    /// Cells in the run.
     pub cells: usize,
     /// From the first to the last launch, in seconds.
     pub seconds: f64,
-    /// Names of warnings, with the number of cells.
     pub warnings: BTreeMap<String, usize>,
 }
 
 /// Result of the usual procedure for identical cells.
 #[derive(Clone, Debug)]
 pub struct NaiveTrials {
-    /// Work of the cells.
     pub work: Work,
-    /// Comparisons made.
     pub comparisons: usize,
-    /// Samples on each side of one.
     pub samples: usize,
     /// Comparisons whose p value is below [`LEVEL`].
     pub announced: usize,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::{AdvicePoint, Segment};
 use crate::summary::Estimate;
 
-/// Version of this shape.
 pub const ANSWER_SCHEMA: u32 = 2;
 
 /// An answer.
@@ -16,13 +15,11 @@ pub const ANSWER_SCHEMA: u32 = 2;
 pub struct AdviceAnswer {
     /// [`ANSWER_SCHEMA`].
     pub schema: u32,
-    /// The question.
     pub question: String,
     /// Task of the program, in words that follow `to`.
     pub does: String,
     /// The size asked for, in bytes.
     pub bytes: u64,
-    /// The case asked for.
     pub case: Case,
     /// True if another condition of the program contradicts its answer: each condition is among the other cases.
     #[serde(default)]
@@ -37,13 +34,10 @@ pub struct AdviceAnswer {
     pub measured: Option<(u64, u64)>,
     /// From which number of uses on another way costs less.
     pub uses: Vec<Repeated>,
-    /// Other cases with their answers.
     pub also: Vec<Case>,
     /// The very calls, by language.
     pub snippets: Vec<Snippet>,
-    /// Ratios at all sizes.
     pub points: Vec<AdvicePoint>,
-    /// The runs made for it.
     pub runs: Vec<String>,
     /// The kept runs of this machine that it rests on as well.
     pub reused: Vec<String>,
@@ -55,12 +49,10 @@ pub struct AdviceAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Case {
-    /// Fixed parameters.
     pub settings: BTreeMap<String, String>,
     /// Clause of its condition, which follows "if"; empty where the case is no condition of the program.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub condition: String,
-    /// The usual choice.
     pub obvious: String,
     /// The way that is shown to cost less than the obvious one, or the obvious one where no way does; absent where nothing is
     /// settled.
@@ -87,9 +79,7 @@ pub struct Flip {
     pub above: u64,
     /// The smallest size at which the larger ones' way is.
     pub up_to: u64,
-    /// Method below it.
     pub below: String,
-    /// Method beyond it.
     pub beyond: String,
 }
 
@@ -114,8 +104,6 @@ pub struct Repeated {
 pub struct Snippet {
     /// `c`, `go` or `java`.
     pub language: String,
-    /// Its path in the sources.
     pub path: String,
-    /// The code.
     pub code: String,
 }

@@ -28,13 +28,11 @@ pub struct Advice {
     pub schema: u32,
     /// When it was made, RFC 3339.
     pub created: String,
-    /// Version of Pagewise.
     pub version: String,
     /// The machine it is for; on any other a program keeps its default.
     pub machine: Fingerprint,
     /// Gains below this share are no advice.
     pub margin: f64,
-    /// Answers by question.
     pub questions: BTreeMap<String, Question>,
 }
 
@@ -53,7 +51,6 @@ pub struct Fingerprint {
     pub thp: String,
     /// The C library's version by its own word, as `2.36`.
     pub glibc: String,
-    /// The size of a base page, in bytes.
     pub page_bytes: u64,
 }
 
@@ -81,9 +78,7 @@ impl Fingerprint {
 pub struct Question {
     /// Task of the program, in words that follow `to`.
     pub does: String,
-    /// The experiment that measured it.
     pub experiment: String,
-    /// Fixed parameters.
     pub settings: BTreeMap<String, String>,
     /// The way that most programs use, which all others are compared with.
     pub obvious: String,
@@ -94,7 +89,6 @@ pub struct Question {
     pub conditions: BTreeMap<String, Vec<Segment>>,
     /// Measured points, by size and method.
     pub points: Vec<AdvicePoint>,
-    /// The runs it rests on.
     pub runs: Vec<String>,
 }
 
@@ -113,12 +107,9 @@ impl Question {
 pub struct Segment {
     /// The smallest size at which it was shown, in bytes.
     pub from: u64,
-    /// The largest.
     pub to: u64,
-    /// The way.
     #[serde(rename = "use")]
     pub way: String,
-    /// The way that it was compared with.
     pub over: String,
     /// The most that it costs relative to that, anywhere in the segment: the highest upper limit.
     pub at_most: f64,
@@ -135,9 +126,7 @@ pub struct Segment {
 pub struct AdvicePoint {
     /// The size, in bytes.
     pub bytes: u64,
-    /// The way.
     pub way: String,
-    /// The ratio with its interval.
     pub cost: Estimate,
 }
 

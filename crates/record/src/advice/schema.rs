@@ -52,7 +52,6 @@ fn the_committed_schemas_of_advice_are_those_of_the_types() {
     }
 }
 
-/// A small file of advice.
 fn advice() -> Value {
     json!({
         "schema": 1, "created": "2026-11-21T20:00:00Z", "version": "0.1.0", "margin": 0.02,

@@ -15,7 +15,6 @@ pub struct Topic {
     pub id: String,
     /// Task of the program, in a few words that follow `to`: "read a file that the page cache holds".
     pub does: String,
-    /// The experiment that measures it.
     pub experiment: String,
     /// The method that most programs use.
     pub obvious: String,
@@ -23,7 +22,6 @@ pub struct Topic {
     pub worker: String,
     /// The smallest size that the file of advice speaks of, such as `16KiB`.
     pub from: String,
-    /// The largest.
     pub to: String,
     /// The size that is taken where none is named.
     pub bytes: String,
@@ -33,19 +31,16 @@ pub struct Topic {
     /// True if it stands in the file of advice.
     #[serde(default = "yes")]
     pub saved: bool,
-    /// Fixed parameters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
     /// Other cases that may have another answer, one after the other: `cache = ["cold"]`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub also: BTreeMap<String, Vec<String>>,
-    /// Number of uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<Uses>,
     /// Facts whose values tell what a way costs elsewhere, with the words for them: `peak_rss_bytes = "resident memory"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
-    /// The ways besides the obvious one.
     pub ways: Vec<Way>,
 }
 
@@ -66,7 +61,6 @@ pub struct Uses {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// The method.
     pub method: String,
     /// Costs and needs that no figure here shows, in a sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]

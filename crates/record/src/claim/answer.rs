@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::{ClaimKind, Source};
 use crate::summary::Estimate;
 
-/// Version of this shape.
 pub const ANSWERS_SCHEMA: u32 = 1;
 
 /// The verdict on a claim, the most surprising first.
@@ -23,7 +22,6 @@ pub enum Word {
     Weaker,
     /// As said, and by more; of an absolute claim: it costs more; of a crossover: it pays sooner.
     Stronger,
-    /// As said.
     Holds,
     /// The interval lies across an edge that decides.
     Undecided,
@@ -72,25 +70,17 @@ pub struct Answers {
 /// The answer to one claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The claim's id.
     pub id: String,
-    /// Statement.
     pub statement: String,
-    /// Kind of figure that answers it.
     pub kind: ClaimKind,
-    /// The article that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Source.
     pub source: Source,
-    /// Usual confusion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// The verdict: that of the corrected comparison, or of the published one where there is no other.
     pub word: Word,
-    /// Each comparison.
     pub jobs: Vec<JobAnswer>,
-    /// Why there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
@@ -100,11 +90,9 @@ pub struct Answer {
 pub struct JobAnswer {
     /// `corrected` or `as published`.
     pub job: String,
-    /// Its verdict.
     pub word: Word,
     /// The cell of the praised way, with its parameters.
     pub way: String,
-    /// Cell that it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
     /// Phase or total, and which cost of it.
@@ -126,7 +114,6 @@ pub struct JobAnswer {
     /// Of a crossover: the ratio at each value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<ClaimPoint>,
-    /// The run that its figures are of.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
     /// Cause of the difference, as far as the counters show.
@@ -135,7 +122,6 @@ pub struct JobAnswer {
     /// True if the budget did not reach its cells, so that a longer one may decide it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
-    /// Why it is undecided or not measurable.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
@@ -154,7 +140,6 @@ pub struct Band {
 pub struct ClaimPoint {
     /// The value; bytes where it is a size.
     pub value: u64,
-    /// The ratio there.
     pub ratio: Option<Estimate>,
 }
 
@@ -162,15 +147,11 @@ pub struct ClaimPoint {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AnswerChange {
-    /// The claim.
     pub id: String,
-    /// Statement.
     pub statement: String,
-    /// Comparison.
     pub job: String,
     /// Its verdict in the first run; absent where the first run did not ask.
     pub first: Option<Word>,
-    /// In the second.
     pub second: Option<Word>,
     /// The ratios behind them, or the costs themselves.
     pub ratios: (Option<Estimate>, Option<Estimate>),

@@ -18,7 +18,6 @@ pub use resolved::{ResolvedClaim, ResolvedJob};
 pub struct Claim {
     /// The word by which it is asked for, such as `P5-a`.
     pub id: String,
-    /// Statement, in one plain sentence.
     pub statement: String,
     /// Kind of figure that answers it.
     pub kind: ClaimKind,
@@ -33,9 +32,7 @@ pub struct Claim {
     /// Why no machine can answer it with what Pagewise has; there are no jobs then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// Source: author and place.
     pub source: Source,
-    /// The figures with which it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holds>,
     /// The comparison as a careful engineer would make it.
@@ -64,26 +61,20 @@ pub enum ClaimKind {
 pub struct Source {
     /// Title of the page, paper or file.
     pub title: String,
-    /// Whoever wrote it.
     pub author: String,
-    /// Year of what is cited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<u16>,
-    /// Address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// Reason for a missing address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlocated: Option<String>,
-    /// The machine it was measured on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// That machine's kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// The published figure in its own words.
     pub figure: String,
-    /// The same as a ratio of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// When it was read, as 2026-11-21.
@@ -104,10 +95,8 @@ pub enum Edge {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Holds {
-    /// Lower edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<Edge>,
-    /// Upper edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<Edge>,
     /// Of an absolute claim: what was said; half of it and twice it are the edges where none are given.
@@ -136,7 +125,6 @@ pub enum Per {
     Byte,
     /// The same in pages of this machine.
     Page,
-    /// The same in GiB.
     Gib,
 }
 
@@ -162,7 +150,6 @@ pub enum Of {
     Wall,
     /// CPU time of all sides and threads in nanoseconds.
     Cpu,
-    /// Minor page faults.
     Faults,
     /// Scatter of wall time over launches: the mean distance of the logarithms from their median.
     Spread,
@@ -188,7 +175,6 @@ fn is_wall(cost: &Of) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The experiment.
     pub experiment: String,
     /// The way that the statement is about: `METHOD[@WORKER]`.
     pub way: String,
@@ -201,7 +187,6 @@ pub struct Job {
     /// The other's phase or total, where that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_total: Option<String>,
-    /// Cost.
     #[serde(default, rename = "of", skip_serializing_if = "is_wall")]
     pub cost: Of,
     /// Instead: a recorded fact, such as `memory_bytes`.

@@ -8,9 +8,7 @@ use crate::cell::Cell;
 /// A claim with its cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedClaim {
-    /// The claim.
     pub claim: Claim,
-    /// Its comparisons.
     pub jobs: Vec<ResolvedJob>,
 }
 

@@ -23,7 +23,6 @@ pub struct Criteria {
     pub what: Vec<String>,
     /// Values of their parameters: KEY=VALUE,VALUE.
     pub set: Vec<String>,
-    /// The kinds.
     pub kinds: Vec<CriteriaKind>,
 }
 
@@ -51,12 +50,10 @@ impl Criteria {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CriteriaKind {
-    /// By what a node of this kind is known.
     #[serde(flatten)]
     pub known_by: KindFacts,
     /// Nodes that were learnt from; odd ones are left out.
     pub nodes: usize,
-    /// Its cells.
     pub cells: Vec<CellCriterion>,
 }
 
@@ -64,7 +61,6 @@ pub struct CriteriaKind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindFacts {
-    /// Facts that must be the same.
     pub facts: BTreeMap<String, String>,
     /// All memory of its smallest node, in bytes; a node of the kind has up to 4 % more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,11 +71,9 @@ pub struct KindFacts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellCriterion {
-    /// The cell.
     pub cell: String,
     /// Its parameters, without those that each run chooses.
     pub parameters: BTreeMap<String, String>,
-    /// Outcome on most nodes.
     pub status: Status,
     /// Wall time of one unit on the median node, in nanoseconds; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,9 +94,7 @@ pub struct CellCriterion {
 pub struct Checked {
     /// Nodes that its kind was learnt from; `None` where the node is of no kind that was learnt.
     pub nodes: Option<usize>,
-    /// Cells that were checked.
     pub cells: usize,
-    /// Deviations from the criteria.
     pub missed: Vec<Missed>,
 }
 
@@ -111,7 +103,6 @@ pub struct Checked {
 pub enum Missed {
     /// It costs too much or too little.
     Cost {
-        /// The cell with its parameters.
         cell: String,
         /// Relative to the median node.
         ratio: f64,
@@ -120,18 +111,14 @@ pub enum Missed {
     },
     /// It came to another end.
     Outcome {
-        /// The cell with its parameters.
         cell: String,
         /// Outcome; `None` if it was not measured.
         status: Option<Status>,
-        /// Why.
         reason: String,
     },
     /// A CPU quota kept it waiting, which none did on most nodes.
     Throttled {
-        /// The cell with its parameters.
         cell: String,
-        /// Evidence in its run.
         seen: String,
     },
 }

@@ -14,7 +14,6 @@ use crate::across::{ComparedCell, FactDifference};
 use crate::outcome::Status;
 use crate::summary::{Estimate, Verdict};
 
-/// Version of this shape.
 pub const FLEET_SCHEMA: u32 = 1;
 
 /// A fleet.
@@ -27,7 +26,6 @@ pub struct Fleet {
     pub margin: f64,
     /// Nodes with a run that could be read.
     pub nodes: usize,
-    /// Runs that were read.
     pub runs: usize,
     /// Kinds of node, that with the most nodes first.
     pub kinds: Vec<Kind>,
@@ -45,17 +43,13 @@ pub struct Fleet {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kind {
-    /// A, B …
     pub name: String,
-    /// The facts that its nodes have in common.
     pub facts: BTreeMap<String, String>,
-    /// Its nodes.
     pub nodes: Vec<String>,
     /// True if they are too few for one of them to be called odd.
     pub too_few: bool,
     /// In which facts it differs from the first kind.
     pub differences: Vec<FactDifference>,
-    /// Its figures.
     pub cells: Vec<KindCell>,
     /// Ratio of each method to its baseline over its nodes.
     pub methods: Vec<KindMethod>,
@@ -67,15 +61,12 @@ pub struct Kind {
 pub struct KindCell {
     /// `fault/touch@c-O3`.
     pub cell: String,
-    /// The experiment.
     pub experiment: String,
     /// Sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
-    /// The total or phase.
     pub phase: String,
     /// Unit of work: page, byte …
     pub unit: String,
-    /// Nodes that have a figure.
     pub nodes: usize,
     /// Wall time of one unit on the median node, in nanoseconds.
     pub per_unit_ns: f64,
@@ -89,7 +80,6 @@ pub struct KindCell {
     /// Scatter of launches on the median node, as a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_nodes: Option<f64>,
-    /// Nodes by outcome.
     pub outcomes: BTreeMap<String, usize>,
 }
 
@@ -97,15 +87,11 @@ pub struct KindCell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindMethod {
-    /// The cell.
     pub cell: String,
-    /// Its parameters.
     pub parameters: BTreeMap<String, String>,
-    /// The cell that it is compared with.
     pub baseline: String,
     /// Its cost relative to that, with its interval over nodes.
     pub ratio: Estimate,
-    /// Position of the interval.
     pub verdict: Verdict,
     /// True if the verdict holds among all of its kind together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
@@ -115,11 +101,8 @@ pub struct KindMethod {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OddNode {
-    /// Its name.
     pub node: String,
-    /// Its kind.
     pub kind: String,
-    /// The folders of its runs.
     pub folders: Vec<String>,
     /// In what it is unlike, the largest first.
     pub findings: Vec<Finding>,
@@ -137,9 +120,7 @@ pub struct OddNode {
 pub enum Finding {
     /// A cell costs more or less.
     Cost {
-        /// The cell.
         cell: String,
-        /// Its parameters.
         parameters: BTreeMap<String, String>,
         /// Its cost here relative to the median of the kind's other nodes.
         ratio: f64,
@@ -150,26 +131,18 @@ pub enum Finding {
     },
     /// A cell came to another end.
     Outcome {
-        /// The cell.
         cell: String,
-        /// Its parameters.
         parameters: BTreeMap<String, String>,
-        /// Outcome here.
         status: Status,
-        /// Why.
         reason: String,
         /// Outcome on most other nodes.
         others: Status,
-        /// On how many of these.
         nodes: usize,
     },
     /// A CPU quota kept a cell waiting.
     Throttled {
-        /// The cell.
         cell: String,
-        /// Its parameters.
         parameters: BTreeMap<String, String>,
-        /// Evidence in its run.
         seen: String,
         /// Other nodes of its kind on which none did.
         nodes: usize,
@@ -191,9 +164,7 @@ impl Finding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindsCompared {
-    /// The kind that is compared with.
     pub a: String,
-    /// The other.
     pub b: String,
     /// Cells that both measured; odd nodes are left out.
     pub cells: Vec<ComparedCell>,
@@ -203,11 +174,8 @@ pub struct KindsCompared {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unread {
-    /// Place.
     pub folder: String,
-    /// Fault.
     pub what: Fault,
-    /// In words.
     pub reason: String,
 }
 
@@ -216,9 +184,7 @@ pub struct Unread {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// It is not as it was written.
     Damaged,
-    /// Another version wrote it.
     Foreign,
     /// The same run was read from another folder.
     Duplicate,

@@ -25,9 +25,7 @@ const HEAD_BYTES: u64 = 64;
 /// One text of a frame, such as `request.a`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramePart {
-    /// Its name.
     pub name: String,
-    /// Content.
     pub bytes: Vec<u8>,
 }
 
@@ -60,7 +58,6 @@ thread_local! {
     static UNPACKING: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Unpacks a frame that states its size.
 fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
     let size = zstd::zstd_safe::get_frame_content_size(packed).ok().flatten().context("its frame states no size")?;
     if size > MOST_BYTES {

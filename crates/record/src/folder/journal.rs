@@ -18,7 +18,6 @@ const TAIL_BYTES: u64 = 1 << 20;
 pub struct Lines<T> {
     /// The sound lines, in their order.
     pub records: Vec<T>,
-    /// A sentence for each damaged line.
     pub damage: Vec<String>,
 }
 

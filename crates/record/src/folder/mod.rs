@@ -28,9 +28,7 @@ pub use journal::Lines;
 pub use layout::one_a_line;
 pub use read::{Damaged, peek};
 
-/// The file of the launches.
 const LAUNCHES: &str = "launches.jsonl";
-/// The file of the decisions.
 const DECISIONS: &str = "decisions.jsonl";
 /// The file of what launches were asked and answered.
 const TRANSCRIPTS: &str = "transcripts.zst";
@@ -38,11 +36,8 @@ const TRANSCRIPTS: &str = "transcripts.zst";
 const SEALED: [&str; 5] = ["plan.json", "environment.json", "preflight.json", "kept.json", ASKED];
 /// The claims that a run was made to answer.
 pub const ASKED: &str = "asked.json";
-/// Their answers.
 pub const ANSWERS: &str = "answers.json";
-/// The judged result.
 pub const SUMMARY: &str = "summary.json";
-/// The page of the result.
 pub const PAGE: &str = "report.html";
 /// The claims and answers of a run made before `plan.json` named the kind.
 pub const OLD_CLAIMS: &str = "claims.json";
@@ -84,15 +79,11 @@ impl LaunchReader<'_> {
 /// A try or profile, read whole.
 #[derive(Debug)]
 pub struct Kept<P, L> {
-    /// Its folder.
     pub folder: RunFolder,
-    /// Its plan.
     pub plan: P,
-    /// Its sound launches.
     pub launches: Vec<L>,
     /// True if a signal or a kill ended its last session.
     pub interrupted: bool,
-    /// A sentence for each damage.
     pub damage: Vec<String>,
 }
 
@@ -128,9 +119,7 @@ impl RunFolder {
     }
 
     /// Checks whether [`RunFolder::create`] can succeed; changes nothing.
-    ///
-    /// # Errors
-    /// The folder is in use, another user's, or cannot be made.
+    /// Errors: the folder is in use, another user's, or cannot be made.
     pub fn can_create(path: &Path) -> Result<()> {
         Folder::can_be_fresh(path).map_err(|error| refused(path, error))
     }
@@ -160,9 +149,7 @@ impl RunFolder {
     }
 
     /// The folder, if it and its files belong to this user and nobody else can change them.
-    ///
-    /// # Errors
-    /// A sentence that names the other user.
+    /// Errors: a sentence that names the other user.
     pub fn mine(self) -> Result<RunFolder> {
         let path = self.path().display();
         if let Some(user) = self.other_owner()? {
@@ -175,9 +162,6 @@ impl RunFolder {
     }
 
     /// User id of another owner of the folder or of a file in it.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
     pub fn other_owner(&self) -> Result<Option<u32>> {
         let all = self.folder.entries()?.into_iter().map(|entry| entry.ownership).chain([self.folder.ownership()?]);
         Ok(all.into_iter().find_map(|ownership| match ownership {
@@ -244,17 +228,13 @@ impl RunFolder {
     }
 
     /// Reads one of its sealed JSON files.
-    ///
-    /// # Errors
-    /// [`Damaged`] if it is missing or not as it was written.
+    /// Errors: [`Damaged`] if it is missing or not as it was written.
     pub fn read_sealed<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         self.opened(name, "")
     }
 
     /// Reads a result.
-    ///
-    /// # Errors
-    /// [`Damaged`] if it is missing or changed, or follows from other launches or another version of the judging.
+    /// Errors: [`Damaged`] if it is missing or changed, or follows from other launches or another version of the judging.
     pub fn read_result<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         self.opened(name, &self.cover(name)?)
     }

@@ -14,9 +14,7 @@ const LARGEST: u64 = 96 << 20;
 /// Error of a kept folder in which something is not as it was written.
 #[derive(Debug)]
 pub struct Damaged {
-    /// The folder or file.
     pub path: PathBuf,
-    /// The damage, in a sentence.
     pub seen: String,
 }
 
@@ -36,9 +34,7 @@ impl Damaged {
 }
 
 /// Bytes of a file of a kept folder.
-///
-/// # Errors
-/// [`Damaged`] if it is missing, larger than any run needs, or no regular file.
+/// Errors: [`Damaged`] if it is missing, larger than any run needs, or no regular file.
 pub(super) fn bytes(folder: &Folder, name: &str) -> Result<Vec<u8>> {
     folder.read(name, LARGEST).map_err(|error| match error.kind() {
         std::io::ErrorKind::PermissionDenied => error.into(),

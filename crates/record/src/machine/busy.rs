@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One process that was busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
-    /// Its command name.
     pub name: String,
-    /// Its id.
     pub pid: u32,
     /// CPUs it used on average: 1 is one whole CPU.
     pub cpus: f64,

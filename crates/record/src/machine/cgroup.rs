@@ -44,7 +44,6 @@ pub struct MemoryGroup {
 pub struct Quota {
     /// CPU time of each period, in µs.
     pub quota_us: u64,
-    /// Length of a period, in µs.
     pub period_us: u64,
 }
 

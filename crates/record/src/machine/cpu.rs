@@ -42,35 +42,26 @@ const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
 facts! { m:
     /// The first processor; the second names of /proc/cpuinfo are those of Arm.
     Cpu {
-        /// Name.
         model: Option<String> = m.cpuinfo("model name").or_else(|| m.cpuinfo("CPU part"));
-        /// Maker.
         vendor: Option<String> = m.cpuinfo("vendor_id").or_else(|| m.cpuinfo("CPU implementer"));
-        /// Family.
         family: Option<String> = m.cpuinfo("cpu family").or_else(|| m.cpuinfo("CPU architecture"));
-        /// Model number.
         model_number: Option<String> = m.cpuinfo("model").or_else(|| m.cpuinfo("CPU variant"));
-        /// Stepping.
         stepping: Option<String> = m.cpuinfo("stepping").or_else(|| m.cpuinfo("CPU revision"));
-        /// Revision of the microcode.
         microcode: Option<String> = m.cpuinfo("microcode");
         /// Those flags that bear on memory, sorted; absent if no flags can be read at all.
         memory_flags: Option<BTreeSet<String>> = m.cpuinfo("flags").or_else(|| m.cpuinfo("Features")).map(|flags| {
             flags.split_whitespace().filter(|f| MEMORY_FLAGS.contains(f)).map(str::to_owned).collect()
         });
-        /// Logical CPUs in use.
         online: Option<u64> = m.count("/sys/devices/system/cpu/online");
         /// Logical CPUs that this process may use.
         allowed: Option<u64> =
             m.field("/proc/self/status", "Cpus_allowed_list").and_then(|list| list_length(&list));
         /// True if two logical CPUs share a core.
         smt_active: Option<bool> = m.switch("/sys/devices/system/cpu/smt/active");
-        /// Caches of the first CPU.
         caches: Vec<Cache> = m.numbered(CACHES, "index", "").into_iter().map(|index| Cache::read(m, index)).collect();
         /// Reach of its caches as measured in this boot, if it was.
         #[serde(skip_serializing_if = "Option::is_none")]
         ladder: Option<Ladder> = None;
-        /// Rules of its frequency.
         frequency: Frequency = Frequency::read(m);
         /// Vulnerabilities and what the kernel does about them.
         mitigations: BTreeMap<String, String> = m
@@ -82,9 +73,7 @@ facts! { m:
 
     /// Rules of the frequency; absent in most virtual machines, where the host sets it.
     Frequency {
-        /// Driver of the first policy.
         driver: Option<String> = first_policy(m, "scaling_driver").and_then(|path| m.text(&path));
-        /// Governors of all policies.
         governors: BTreeSet<String> = m
             .numbered(POLICIES, "policy", "")
             .into_iter()
@@ -113,11 +102,8 @@ pub struct Cache {
     pub level: Option<u64>,
     /// `Data`, `Instruction` or `Unified`.
     pub kind: Option<String>,
-    /// Its size.
     pub size_bytes: Option<u64>,
-    /// Its line.
     pub line_bytes: Option<u64>,
-    /// Its associativity.
     pub ways: Option<u64>,
     /// Number of logical CPUs that share it.
     pub shared_by: Option<u64>,

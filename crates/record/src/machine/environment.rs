@@ -15,29 +15,20 @@ facts! { m:
     /// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did
     /// not know is absent as well when its runs are read, so that runs stay comparable.
     Environment {
-        /// Identity of the machine.
         identity: Identity = Identity::read(m);
-        /// The processor.
         cpu: Cpu = Cpu::read(m);
-        /// The kernel.
         kernel: Kernel = Kernel::read(m);
         /// The machine below the kernel.
         hypervisor: Hypervisor = Hypervisor::read(m);
-        /// The clock.
         clock: Clock = Clock::read(m);
-        /// Memory and its rules.
         memory: Memory = Memory::read(m);
-        /// Huge pages.
         huge_pages: HugePages = HugePages::read(m);
         /// Activities that take pages away.
         reclaim: Reclaim = Reclaim::read(m);
         /// The control groups above this process.
         cgroups: Cgroups = Cgroups::read(m);
-        /// Rights of this process.
         rights: Rights = Rights::read(m);
-        /// Limits of what it may have.
         limits: Limits = Limits::read(m);
-        /// Installed programs and libraries.
         tools: Tools = Tools::read(m);
         /// Variables that would change what a worker allocates, loads or compiles. Workers are not given them unless the
         /// plan says so.

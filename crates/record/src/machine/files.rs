@@ -11,11 +11,9 @@ pub trait Files {
     fn names(&self, folder: &str) -> Vec<String>;
     /// The path behind all links; `None` where they lead nowhere, or out of a tree.
     fn behind_links(&self, path: &str) -> Option<String>;
-    /// True for a file, or a link to one.
     fn is_file(&self, path: &str) -> bool;
     /// True if this process may write, by faccessat2(2).
     fn is_writable(&self, path: &str) -> bool;
-    /// A variable of this process.
     fn variable(&self, name: &str) -> Option<String>;
 }
 

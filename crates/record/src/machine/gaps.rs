@@ -7,17 +7,13 @@ use serde::{Deserialize, Serialize};
 /// Result of one probe on one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gaps {
-    /// The CPU.
     pub cpu: u64,
-    /// Time of spinning, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Clock reads.
     pub reads: u64,
     /// Cost of one read without gaps, in picoseconds.
     pub clock_read_ps: u64,
     /// The sum of all gaps above 5 µs, in nanoseconds.
     pub lost_ns: u64,
-    /// The largest gap, in nanoseconds.
     pub largest_gap_ns: u64,
     /// Thresholds in nanoseconds with the gaps that exceed them.
     pub over: Vec<(u64, u64)>,

@@ -14,13 +14,9 @@ facts! { m:
         /// SHA-256 of /etc/machine-id, which machine-id(5) asks to keep secret: 16 hex digits.
         machine: Option<String> =
             m.text("/etc/machine-id").map(|id| sha256_hex(&[b"pagewise machine-id ", id.as_bytes()])[..DIGITS].to_owned());
-        /// Boot.
         boot: Option<String> = m.text("/proc/sys/kernel/random/boot_id");
-        /// Maker.
         vendor: Option<String> = m.text("/sys/class/dmi/id/sys_vendor");
-        /// Product name.
         product: Option<String> = m.text("/sys/class/dmi/id/product_name");
-        /// Host name.
         name: Option<String> = m.text("/proc/sys/kernel/hostname");
         /// Name in its fleet, if that is not its host name, as in a container.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,14 +9,12 @@ use serde::{Deserialize, Serialize};
 pub struct Step {
     /// Its size, all of it read in random order.
     pub bytes: u64,
-    /// Cost of one read, in picoseconds.
     pub read_ps: u64,
 }
 
 /// All steps, the smallest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ladder {
-    /// The steps.
     pub steps: Vec<Step>,
 }
 

@@ -10,11 +10,8 @@ use super::files::{Files, facts, field_bytes};
 pub const THP_FOLDER: &str = "/sys/kernel/mm/transparent_hugepage";
 
 facts! { m:
-    /// Memory and the rules for handing it out.
     Memory {
-        /// All of it.
         total_bytes: Option<u64> = m.bytes("/proc/meminfo", "MemTotal");
-        /// All swap space.
         swap_bytes: Option<u64> = m.bytes("/proc/meminfo", "SwapTotal");
         /// One page. 1 KiB holds the first mapping; the whole file would take longer than all other files together.
         page_bytes: Option<u64> =
@@ -25,7 +22,6 @@ facts! { m:
         overcommit_ratio_percent: Option<u64> = m.number("/proc/sys/vm/overcommit_ratio");
         /// Readiness to swap anonymous pages.
         swappiness: Option<u64> = m.number("/proc/sys/vm/swappiness");
-        /// NUMA nodes.
         nodes: Vec<NumaNode> = m.numbered(NODES, "node", "").into_iter().map(|node| NumaNode::read(m, node)).collect();
         /// Migration of pages to the node that uses them (a bit mask).
         numa_balancing: Option<u64> = m.number("/proc/sys/kernel/numa_balancing");
@@ -51,7 +47,6 @@ facts! { m:
         thp_zero_page: Option<bool> = m.switch(&format!("{THP_FOLDER}/use_zero_page"));
         /// True if khugepaged moves pages to make room for a huge one.
         khugepaged_defrag: Option<bool> = m.switch(&format!("{THP_FOLDER}/khugepaged/defrag"));
-        /// Settings of the other sizes, by size.
         thp_by_size: BTreeMap<String, String> = by_size(m, "enabled");
         /// The same in shared memory.
         thp_shmem_by_size: BTreeMap<String, String> = by_size(m, "shmem_enabled");
@@ -71,7 +66,6 @@ facts! { m:
             .filter(|order| *order < 64);
         /// True if the balloon agreed with the host on giving free pages back.
         balloon_reporting: Option<bool> = balloon_reporting(m);
-        /// Threads of DAMON.
         kdamonds: Vec<Kdamond> = m.numbered(KDAMONDS, "", "").into_iter().map(|n| Kdamond::read(m, n)).collect();
         /// True if DAMON's own reclaim runs.
         damon_reclaim: Option<bool> = m.switch("/sys/module/damon_reclaim/parameters/enabled");
@@ -90,13 +84,10 @@ const KDAMONDS: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NumaNode {
-    /// Its number.
     pub node: u64,
-    /// Its memory.
     pub total_bytes: Option<u64>,
     /// Number of logical CPUs that are near.
     pub cpus: Option<u64>,
-    /// Distances of the other nodes, itself included.
     pub distances: Option<String>,
 }
 
@@ -119,13 +110,10 @@ impl NumaNode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pool {
-    /// The size of its pages.
     pub page_bytes: u64,
-    /// All of them.
     pub pages: Option<u64>,
     /// Those in nobody's use.
     pub free_pages: Option<u64>,
-    /// Those that are promised.
     pub reserved_pages: Option<u64>,
     /// Those that it may make besides, when asked.
     pub overcommit_pages: Option<u64>,
@@ -152,7 +140,6 @@ pub struct Kdamond {
     pub running: Option<bool>,
     /// Targets (`paddr` is all memory).
     pub operations: BTreeSet<String>,
-    /// Actions.
     pub actions: BTreeSet<String>,
 }
 
@@ -171,7 +158,6 @@ impl Kdamond {
     }
 }
 
-/// A setting of every size of folios.
 fn by_size(m: &dyn Files, name: &str) -> BTreeMap<String, String> {
     let setting = |kib: u64| Some((format!("{kib}kB"), m.chosen(&format!("{THP_FOLDER}/hugepages-{kib}kB/{name}"))?));
     m.numbered(THP_FOLDER, "hugepages-", "kB").into_iter().filter_map(setting).collect()

@@ -18,7 +18,6 @@ pub struct Preflight {
     pub gaps: Vec<Gaps>,
     /// Counters that moved: steal, pressure, reclaim, devices.
     pub counters: NoiseDelta,
-    /// The busiest other processes.
     pub busy: Vec<Busy>,
     /// CPUs that all other processes used together.
     pub busy_cpus: f64,

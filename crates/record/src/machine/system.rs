@@ -4,22 +4,17 @@ use std::collections::BTreeMap;
 
 use super::files::facts;
 
-/// Clocks of the kernel.
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
 facts! { m:
-    /// The kernel.
     Kernel {
-        /// Release.
         release: Option<String> = m.text("/proc/sys/kernel/osrelease");
         /// Build, with the preemption model.
         version: Option<String> = m.text("/proc/sys/kernel/version");
-        /// Architecture.
         architecture: Option<String> = m.text("/proc/sys/kernel/arch");
         /// Parameters up to ` -- `. The rest is for init, does not change the kernel, and may be private.
         command_line: Option<String> =
             m.text("/proc/cmdline").map(|line| line.split(" -- ").next().unwrap_or_default().trim_end().to_owned());
-        /// Distribution.
         distribution: Option<String> = m.text("/etc/os-release").and_then(|text| {
             Some(text.lines().find_map(|l| l.strip_prefix("PRETTY_NAME="))?.trim_matches('"').to_owned())
         });
@@ -29,11 +24,8 @@ facts! { m:
     Hypervisor {
         /// True if the processor says that it is a virtual one; absent where it has no such flags.
         flag: Option<bool> = m.cpuinfo("flags").map(|flags| flags.split_whitespace().any(|f| f == "hypervisor"));
-        /// Maker of the machine.
         dmi_vendor: Option<String> = m.text("/sys/class/dmi/id/sys_vendor");
-        /// Product name of the machine.
         dmi_product: Option<String> = m.text("/sys/class/dmi/id/product_name");
-        /// Maker of the firmware.
         dmi_firmware_vendor: Option<String> = m.text("/sys/class/dmi/id/bios_vendor");
         /// The hypervisor where the kernel talks to it.
         kind: Option<String> = m.text("/sys/hypervisor/type");
@@ -43,17 +35,12 @@ facts! { m:
         });
     }
 
-    /// The clock that all times come from.
     Clock {
-        /// The one in use.
         current: Option<String> = m.text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-        /// All there are.
         available: Option<String> = m.text(CLOCKS);
     }
 
-    /// Rights of this process.
     Rights {
-        /// Effective user.
         effective_uid: Option<u64> =
             m.field("/proc/self/status", "Uid").and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok());
         /// Effective capabilities, a bit mask in hexadecimal.
@@ -80,7 +67,6 @@ facts! { m:
         randomize_va_space: Option<u64> = m.number("/proc/sys/kernel/randomize_va_space");
     }
 
-    /// Limits of what this process may have.
     Limits {
         /// The widest pipe for others than root.
         pipe_max_bytes: Option<u64> = m.number("/proc/sys/fs/pipe-max-size");
@@ -90,15 +76,10 @@ facts! { m:
         shmmax_bytes: Option<u64> = m.number("/proc/sys/kernel/shmmax");
         /// All System V segments together, in pages.
         shmall_pages: Option<u64> = m.number("/proc/sys/kernel/shmall");
-        /// Number of System V segments.
         shmmni: Option<u64> = m.number("/proc/sys/kernel/shmmni");
-        /// Messages in a POSIX queue.
         mqueue_messages: Option<u64> = m.number("/proc/sys/fs/mqueue/msg_max");
-        /// Length of one of them.
         mqueue_message_bytes: Option<u64> = m.number("/proc/sys/fs/mqueue/msgsize_max");
-        /// Number of POSIX queues.
         mqueue_queues: Option<u64> = m.number("/proc/sys/fs/mqueue/queues_max");
-        /// Mappings per process.
         max_map_count: Option<u64> = m.number("/proc/sys/vm/max_map_count");
         /// Soft limits of this process that bear on memory, in bytes or `unlimited`.
         process: BTreeMap<String, String> = process_limits(&m.text("/proc/self/limits").unwrap_or_default());

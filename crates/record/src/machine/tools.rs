@@ -33,7 +33,6 @@ const ALLOCATORS: [(&str, &[&str]); 3] = [
 ];
 
 facts! { m:
-    /// Installed programs and libraries.
     Tools {
         /// Programs by name with the file that PATH leads to.
         programs: BTreeMap<String, String> =

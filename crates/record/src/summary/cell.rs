@@ -15,9 +15,7 @@ use crate::outcome::{Cause, Status};
 pub struct CellSummary {
     /// `fault/touch@c-O3`.
     pub cell: String,
-    /// The experiment.
     pub experiment: String,
-    /// The method.
     pub method: String,
     /// The worker, `a+b` for two sides.
     pub worker: String,
@@ -30,14 +28,12 @@ pub struct CellSummary {
     /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// Outcome.
     pub status: Status,
     /// Why, where it is not `ok`.
     pub reason: String,
     /// The cause behind the reason, where programs decide by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// Launches judged.
     pub launches: usize,
     /// Launch results, in order: the raw material of every interval.
     #[serde(with = "super::columns")]
@@ -49,11 +45,9 @@ pub struct CellSummary {
     /// True if its launches had settled, by the headline; absent where there is nothing to judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadySummary>,
-    /// Phases and totals by name.
     pub phases: BTreeMap<String, PhaseSummary>,
     /// Facts: a word, or the smallest and largest number.
     pub proofs: BTreeMap<String, FactProof>,
-    /// Laws by their text.
     pub laws: BTreeMap<String, LawSummary>,
     /// Round-trip latency, where the method records one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,10 +65,8 @@ impl CellSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SteadySummary {
-    /// Most frequent label.
     #[cfg_attr(test, schemars(with = "super::schema::LabelWord"))]
     pub label: Label,
-    /// Launches by label.
     pub launches: BTreeMap<String, usize>,
     /// Median over launches of last third / first third.
     pub shift: Option<f64>,
@@ -84,9 +76,7 @@ pub struct SteadySummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseSummary {
-    /// Wall time of one sample.
     pub wall_ns: Distribution,
-    /// CPU time of one sample.
     pub cpu_ns: Distribution,
     /// The kernel's split of CPU time: user mode, mean per sample.
     pub user_ns: f64,
@@ -112,7 +102,6 @@ pub struct PhaseSummary {
     pub levels: Option<Levels>,
     /// True if it is below twice the floor, so that nothing is resolved.
     pub below_floor: bool,
-    /// Samples judged.
     pub samples: usize,
 }
 
@@ -127,14 +116,12 @@ pub struct Distribution {
     pub mean: Option<f64>,
     /// Lower limit for the median at 95 %; absent below six launches.
     pub low: Option<f64>,
-    /// Upper limit.
     pub high: Option<f64>,
     /// 90th percentile, where a launch has at least ten samples.
     #[serde(default)]
     pub p90: Option<f64>,
     /// 99th percentile, where a launch has at least a hundred samples.
     pub p99: Option<f64>,
-    /// Smallest sample.
     pub min: f64,
 }
 
@@ -145,14 +132,10 @@ pub struct Distribution {
 pub enum FactProof {
     /// A number's extremes over all samples.
     Number {
-        /// Smallest.
         min: u64,
-        /// Largest.
         max: u64,
-        /// Samples that recorded it.
         samples: u64,
     },
-    /// All words seen.
     Words(Vec<String>),
 }
 
@@ -160,10 +143,8 @@ pub enum FactProof {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LawSummary {
-    /// Samples it applied to.
     #[serde(rename = "asked")]
     pub samples: u64,
-    /// Samples that broke it.
     pub broken: u64,
 }
 
@@ -179,18 +160,15 @@ pub struct LatencySummary {
     pub p999: f64,
     /// The longest trip, as its bucket's upper bound.
     pub max: f64,
-    /// Trips counted.
     pub trips: u64,
 }
 
 /// Result of one launch of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchValues {
-    /// Number of the launch.
     pub launch: usize,
     /// Replicate; cells of the same block are paired.
     pub block: i32,
-    /// Measured rounds.
     pub rounds: usize,
     /// Median wall time over its rounds, in nanoseconds, by phase or total.
     pub wall_ns: BTreeMap<String, f64>,
@@ -202,7 +180,6 @@ pub struct LaunchValues {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {
-    /// Bytes touched in one pass.
     pub bytes: u64,
     /// `in cache`, `around` or `in memory`, against the last-level cache in force.
     pub against_cache: String,

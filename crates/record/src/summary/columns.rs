@@ -16,7 +16,6 @@ pub(super) struct LaunchColumns {
     launch: Vec<usize>,
     /// Replicates; cells of the same block are paired.
     block: Vec<i32>,
-    /// Measured rounds.
     rounds: Vec<usize>,
     /// Median wall time over a launch's rounds, in nanoseconds, by phase or total; null where a launch has none.
     wall_ns: BTreeMap<String, Vec<Option<f64>>>,

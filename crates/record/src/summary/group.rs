@@ -8,13 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupSummary {
-    /// The experiment.
     pub experiment: String,
     /// The parameters that all its cells share, sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
     /// Its cells as indices into the summary's, fastest first by the headline; floors and lower bounds last.
     pub cells: Vec<usize>,
-    /// Baseline.
     pub baseline: Option<usize>,
     /// The cell of role `limit` that nothing beat.
     pub best_possible: Option<usize>,
@@ -26,7 +24,6 @@ pub struct GroupSummary {
     pub comparisons: Vec<Comparison>,
     /// Claims about the fastest, one for each kind of method (moves and handovers are ranked among themselves).
     pub best: Vec<BestClaim>,
-    /// Recommendation.
     pub recommendation: Recommendation,
     /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -79,11 +76,8 @@ pub struct Levels {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The estimate.
     pub ratio: f64,
-    /// Lower limit.
     pub low: f64,
-    /// Upper limit.
     pub high: f64,
     /// Confidence of the interval, such as 0.95.
     pub level: f64,
@@ -148,13 +142,10 @@ impl Verdict {
 pub struct Comparison {
     /// The cell, as an index into the summary's.
     pub cell: usize,
-    /// Phase or total.
     pub phase: String,
     /// Wall time relative to the baseline; absent with too few launches and where either is untrusted.
     pub ratio: Option<Estimate>,
-    /// The same for CPU time.
     pub cpu_ratio: Option<Estimate>,
-    /// The same for minor faults.
     pub faults_ratio: Option<Estimate>,
     /// Position of the wall time's interval.
     pub verdict: Verdict,
@@ -215,7 +206,6 @@ pub struct BestClaim {
     pub within: Vec<usize>,
     /// Methods that may be faster or slower than the leader.
     pub unsettled: Vec<Unsettled>,
-    /// Methods that were ranked.
     pub ranked: usize,
 }
 
@@ -223,7 +213,6 @@ pub struct BestClaim {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unsettled {
-    /// The cell.
     pub cell: usize,
     /// Relative to the leader.
     pub ratio: Option<Estimate>,
@@ -239,19 +228,16 @@ pub struct Unsettled {
 pub enum Recommendation {
     /// Use this cell's method instead of the baseline.
     Use {
-        /// The cell.
         cell: usize,
         /// Relative to the baseline.
         ratio: Estimate,
     },
     /// Keep the baseline: no method is shown to be faster, and none may be.
     Keep {
-        /// The baseline.
         cell: usize,
     },
     /// No method is shown to be faster, but one may be.
     Inconclusive {
-        /// The baseline.
         cell: usize,
     },
     /// Another condition measured contradicts the answer of this one, see [`GroupSummary::conditions`].

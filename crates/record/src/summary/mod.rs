@@ -32,7 +32,6 @@ pub const SUMMARY_SCHEMA: u32 = 4;
 pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
-    /// Name of the run.
     #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
@@ -43,7 +42,6 @@ pub struct Summary {
     pub host: BTreeMap<String, String>,
     /// Main facts of the environment; all of it is in `environment.json`.
     pub environment: BTreeMap<String, String>,
-    /// Settings of the run.
     pub settings: Settings,
     /// Time spent in launches, in seconds.
     pub elapsed_s: f64,
@@ -51,15 +49,11 @@ pub struct Summary {
     pub experiments: Vec<ExperimentSummary>,
     /// Comparison groups, in the order in which they are shown.
     pub groups: Vec<GroupSummary>,
-    /// Every cell with its outcome.
     pub cells: Vec<CellSummary>,
-    /// Calibration by the A/A checks.
     pub calibration: Calibration,
     /// True if no A/A check differs and no cell is untrusted.
     pub trusted: bool,
-    /// Possible disturbances, with advice.
     pub warnings: Vec<Warning>,
-    /// Notes on the run.
     pub notes: Vec<Note>,
 }
 
@@ -81,13 +75,11 @@ impl Summary {
 pub struct Settings {
     /// Seed of every order and of all data.
     pub seed: u64,
-    /// Time budget in seconds.
     pub budget_s: f64,
     /// Half-width of a ratio's interval at which an experiment is done, as a share.
     pub precision: f64,
     /// Differences below this share are called within the margin.
     pub margin: f64,
-    /// True if this is the overview of everything.
     pub first_look: bool,
 }
 
@@ -100,7 +92,6 @@ pub struct ExperimentSummary {
     pub definition: Experiment,
     /// The total or phase that is compared first.
     pub headline: String,
-    /// Wall time of its launches, in seconds.
     pub launch_s: f64,
     /// The part of that which went into headline phases of methods, in seconds.
     pub headline_s: f64,
@@ -124,14 +115,12 @@ pub struct Calibration {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// Its name.
     pub code: String,
     /// Place: a cell's name, or the machine's part.
     pub at: String,
     /// The cells it concerns, as indices into the summary's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<usize>,
-    /// Observation.
     pub seen: String,
     /// Remedy; empty where nothing can be done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -147,7 +136,6 @@ pub struct Note {
     /// The experiment it concerns; empty for the run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub experiment: String,
-    /// In words.
     pub text: String,
 }
 

@@ -19,7 +19,6 @@ pub(super) enum LabelWord {
     Drifting,
     /// The cost jumped between two levels.
     TwoLevel,
-    /// Too few samples.
     Short,
 }
 

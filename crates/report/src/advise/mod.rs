@@ -104,7 +104,6 @@ fn by_size(answer: &AdviceAnswer) -> Vec<Block> {
     Block::list(format!("By size ({range})"), flips.chain(segments).chain([rest])).into_iter().collect()
 }
 
-/// One segment with its gain.
 fn segment(segment: &Segment) -> String {
     let place = if segment.from == segment.to {
         format!("at {}", format_size(segment.from))

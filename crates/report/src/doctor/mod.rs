@@ -57,7 +57,6 @@ struct Row {
 /// Something that cannot be measured here, or not well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Obstacle {
-    /// Affected measurement.
     pub what: String,
     /// Cause, with the fact that shows it.
     pub why: String,
@@ -65,7 +64,6 @@ pub struct Obstacle {
     pub remedy: Option<String>,
 }
 
-/// The rows with a machine.
 struct Doctor {
     rows: Rows,
     templates: Templates<'static>,

@@ -21,17 +21,13 @@ use crate::view::ExportedCells;
 
 /// One format.
 pub struct ExportFormat {
-    /// Its name on the command line.
     pub name: &'static str,
-    /// Description and readers.
     pub about: &'static str,
     /// True if it says of cells without figures why they have none; where it does not, they are left out.
     pub says_outcomes: bool,
-    /// Writes a run in it.
     pub write: fn(&ExportedCells<'_>, &mut dyn Write) -> Result<()>,
 }
 
-/// Every format there is.
 pub const FORMATS: [ExportFormat; 9] = [
     ExportFormat {
         name: "benchfmt",
@@ -79,7 +75,6 @@ pub const FORMATS: [ExportFormat; 9] = [
     ExportFormat { name: "junit", about: "JUnit XML, a test case a cell", says_outcomes: true, write: junit::write },
 ];
 
-/// The tables of the report.
 fn markdown(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
     write!(out, "{}", crate::markdown::render(&document))?;

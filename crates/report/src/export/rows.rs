@@ -82,7 +82,6 @@ impl Rows {
     }
 }
 
-/// The word by which the record names it.
 fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }

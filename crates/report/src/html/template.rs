@@ -10,7 +10,6 @@ use crate::escape;
 
 const PAGE: &str = include_str!("page.html");
 const BLOCKS: &str = include_str!("blocks.html");
-/// Style sheet of the page.
 pub(super) const STYLE: &str = include_str!("page.css");
 /// Script of the page: sorting, toggles, tooltips.
 pub(super) const SCRIPT: &str = include_str!("page.js");

@@ -8,9 +8,7 @@ const WIDEST: (f64, f64) = (1.0 / 64.0, 64.0);
 /// A ratio below one costs less than the baseline, which is at one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Its left end.
     pub low: f64,
-    /// Its right end.
     pub high: f64,
     /// Ratios that are written at it, the baseline's 1 among them.
     pub ticks: Vec<f64>,

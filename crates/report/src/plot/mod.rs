@@ -11,62 +11,44 @@ pub use scale::Scale;
 /// A drawing as data.
 #[derive(Clone, Debug)]
 pub enum Plot {
-    /// An axis of ratios.
     Ratios(Axis),
-    /// An axis of times.
     Times(Scale),
-    /// An interval on an axis of ratios.
     Interval {
-        /// The axis.
         axis: Axis,
         /// The interval; the baseline itself where it has none.
         ratio: Option<Estimate>,
-        /// The ratio of each launch.
         launches: Vec<f64>,
         /// The text that is read out.
         label: String,
     },
     /// An interval between two sides.
     Sides {
-        /// The axis.
         axis: Axis,
-        /// The interval.
         ratio: Estimate,
         /// The runs of each side, relative to the middle of the first.
         runs: [Vec<f64>; 2],
-        /// The text that is read out.
         label: String,
     },
     /// A bar from 1 to the factor that is proven, and on to the largest that is possible.
     Bar {
-        /// The axis.
         axis: Axis,
-        /// Both factors.
         factors: (f64, f64),
-        /// The text that is read out.
         label: String,
     },
-    /// A dot for each launch.
     Launches {
-        /// The axis.
         scale: Scale,
         /// Wall times in nanoseconds.
         walls: Vec<f64>,
     },
     /// Phases laid end to end.
     Stack {
-        /// The axis.
         scale: Scale,
-        /// Their names.
         phases: Vec<String>,
         /// The time of each in nanoseconds, and as text.
         parts: Vec<Option<(f64, String)>>,
     },
-    /// Cost against a parameter.
     Curves {
-        /// The lines.
         curves: Box<Curves>,
-        /// The text that is read out.
         label: String,
     },
 }
@@ -78,9 +60,7 @@ pub struct Curves {
     pub parameter: String,
     /// Common parameters that tell these groups from others, as it is set on the command line.
     pub setting: String,
-    /// The measure that is compared.
     pub headline: String,
-    /// Values of the parameter.
     pub across: Scale,
     /// Wall time of one unit.
     pub upward: Scale,
@@ -95,9 +75,7 @@ pub struct Curves {
 /// One method.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its name.
     pub label: String,
-    /// Ascending by value.
     pub points: Vec<CurvePoint>,
 }
 
@@ -106,13 +84,11 @@ pub struct Line {
 pub struct CurvePoint {
     /// The cell, as an index into the summary's.
     pub cell: usize,
-    /// The parameter's value.
     pub value: u64,
     /// The value in words: `4 MiB`.
     pub value_words: String,
     /// Wall time of one unit in nanoseconds: the median, and the limits of its interval where there are any.
     pub cost: (f64, Option<(f64, f64)>),
-    /// The same in words.
     pub cost_words: String,
 }
 
@@ -123,6 +99,5 @@ pub struct Crossover {
     pub line: usize,
     /// The last value at which the one is shown, and the first at which the other is.
     pub between: (u64, u64),
-    /// In a sentence.
     pub sentence: String,
 }

@@ -10,13 +10,10 @@ const WIDEST: f64 = 1e6;
 /// A scale from its left end to its right one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
-    /// Its left end.
     pub low: f64,
-    /// Its right end.
     pub high: f64,
     /// Values that are written at it, with their words.
     pub ticks: Vec<(f64, String)>,
-    /// True for a log scale.
     pub logarithmic: bool,
 }
 

@@ -84,7 +84,6 @@ fn interval(ratio: &Estimate, axis: &Axis, columns: usize, screen: &Screen) -> S
     line.into_iter().collect::<String>().trim_end().to_owned()
 }
 
-/// The baseline itself: a dot at one.
 fn baseline(axis: &Axis, columns: usize, screen: &Screen) -> String {
     format!("{}{}", " ".repeat(column(axis, 1.0, columns)), screen.sign('●', '*'))
 }

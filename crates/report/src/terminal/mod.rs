@@ -9,7 +9,6 @@ use crate::document::{Block, Document, List, Place};
 use layout::{cut, pad, width, wrap};
 pub use screen::Screen;
 
-/// The indent of what is in a section.
 const INDENT: usize = 2;
 /// The field of a list's short title.
 const LABEL: usize = 11;

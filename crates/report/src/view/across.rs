@@ -213,7 +213,6 @@ impl<'a> Constant<'a> {
     }
 }
 
-/// The worker of a cell.
 fn worker(cell: &ComparedCell) -> Option<&str> {
     cell.cell.split_once('@').map(|(_, worker)| worker)
 }

@@ -14,21 +14,17 @@ use crate::wording;
 /// A run as it is taken away. No text in it steers what shows it, and no figure in it is anything but finite.
 #[derive(Debug)]
 pub struct ExportedCells<'a> {
-    /// Name of the run.
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
-    /// Version of Pagewise that made it.
     pub version: String,
     /// By what the machine is known.
     pub host: BTreeMap<String, String>,
-    /// Main facts.
     pub environment: BTreeMap<String, String>,
     /// Names of all parameters of all cells, in order.
     pub parameters: Vec<String>,
     /// Every cell but the A/A check's hidden duplicates.
     pub cells: Vec<CellView<'a>>,
-    /// The run that it is taken from.
     pub run_summary: &'a Summary,
     /// The experiments that are wanted; all where empty.
     pub wanted: Vec<String>,
@@ -37,17 +33,13 @@ pub struct ExportedCells<'a> {
 /// One cell.
 #[derive(Debug)]
 pub struct CellView<'a> {
-    /// Summary.
     pub summary: &'a CellSummary,
     /// `fault/touch@c-O3 bytes=4MiB release=dontneed`.
     pub name: String,
-    /// The experiment.
     pub experiment: String,
-    /// The method.
     pub method: String,
     /// The worker, `a+b` for two sides.
     pub worker: String,
-    /// Its outcome.
     pub status: Status,
     /// Why, where that is not `ok`.
     pub reason: String,
@@ -64,15 +56,10 @@ pub struct CellView<'a> {
 /// One phase or total of a cell.
 #[derive(Debug)]
 pub struct PhaseView<'a> {
-    /// Its name.
     pub name: String,
-    /// True if it is what is compared first.
     pub headline: bool,
-    /// Unit of one operation.
     pub unit: String,
-    /// Operations of one sample.
     pub units: f64,
-    /// Summary.
     pub figures: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
     pub ratio: Option<Estimate>,
@@ -87,11 +74,9 @@ pub struct PhaseView<'a> {
 /// One phase or total in one launch.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchView {
-    /// Number of the launch.
     pub launch: usize,
     /// Replicate; cells of the same block are paired.
     pub block: i32,
-    /// Measured rounds.
     pub rounds: usize,
     /// Median wall time over its rounds, in nanoseconds.
     pub wall_ns: Option<f64>,
@@ -143,7 +128,6 @@ impl<'a> ExportedCells<'a> {
     }
 }
 
-/// Comparisons by cell and phase.
 type Comparisons<'a> = BTreeMap<(usize, &'a str), &'a Comparison>;
 
 fn all_visible(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {

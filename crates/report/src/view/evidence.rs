@@ -18,7 +18,6 @@ const FEW: usize = 6;
 /// One law over all samples of an experiment.
 #[derive(Default)]
 struct LawRow {
-    /// Samples that it applied to.
     samples: u64,
     cells: usize,
     /// Samples that broke it, and their cells.
@@ -63,7 +62,6 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
     blocks
 }
 
-/// Laws in the order of their text.
 fn laws<'a>(summary: &'a Summary, experiment: &str, labels: &Labels) -> BTreeMap<&'a str, LawRow> {
     let mut rows: BTreeMap<&str, LawRow> = BTreeMap::new();
     for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| c.experiment == experiment && !c.hidden) {

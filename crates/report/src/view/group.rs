@@ -26,7 +26,6 @@ pub(super) struct GroupView<'a> {
     headline: &'a str,
     /// The unit of work of its times.
     noun: &'a str,
-    /// The name of the baseline.
     against: Option<String>,
     /// Rows by kind: the ordinary methods, then moves, handovers and the like, then jobs as published, then lower bound and
     /// floor.
@@ -48,11 +47,9 @@ enum RowKind<'a> {
     /// Another job, ranked by itself.
     Other(&'a str),
     Published,
-    /// Lower bound and overhead.
     Aside,
 }
 
-/// One cell.
 struct Row<'a> {
     cell: usize,
     label: String,
@@ -68,7 +65,6 @@ struct Row<'a> {
     launch_ratios: Vec<f64>,
 }
 
-/// The finding on a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CellFinding<'a> {
     Nothing,

@@ -10,9 +10,7 @@ use crate::numbers::spaced;
 
 /// Varying parameters of each experiment.
 pub(crate) struct Labels<'a> {
-    /// The values of each parameter, by experiment.
     values: BTreeMap<&'a str, BTreeMap<&'a str, BTreeSet<&'a str>>>,
-    /// The workers, by experiment.
     workers: BTreeMap<&'a str, BTreeSet<String>>,
 }
 

@@ -10,15 +10,11 @@ use super::labels::Labels;
 /// Cells of one outcome and reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absent {
-    /// Outcome.
     pub status: Status,
-    /// Why.
     pub reason: String,
     /// Their names within the experiment, each once.
     pub names: Vec<String>,
-    /// Their methods, each once.
     pub methods: Vec<String>,
-    /// Number of cells.
     pub cells: usize,
 }
 
@@ -123,7 +119,6 @@ pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
     remedies.into_iter().map(sentence).collect()
 }
 
-/// Prefix of missing packages.
 const INSTALL: &str = "install ";
 
 fn sentence(mut remedy: Remedy) -> String {
@@ -136,7 +131,6 @@ fn sentence(mut remedy: Remedy) -> String {
     }
 }
 
-/// A remedy without its numbers.
 fn kind_of(remedy: &str) -> String {
     remedy.chars().filter(|c| !c.is_ascii_digit()).collect()
 }

@@ -34,11 +34,9 @@ pub struct Wanted {
     pub experiments: Vec<String>,
     /// With phases, resources, latency, lower bound and floor.
     pub full: bool,
-    /// The warnings instead.
     pub warnings: bool,
     /// The name of the run on the command line, where its id alone would not find it.
     pub run: Option<String>,
-    /// The path of its page, if it has one.
     pub page: Option<String>,
 }
 
@@ -201,7 +199,6 @@ fn worth_telling(summary: &Summary) -> impl Iterator<Item = &Warning> {
     summary.warnings.iter().filter(|w| w.code != "counter-absent")
 }
 
-/// The number of cells with a warning.
 fn warned(summary: &Summary) -> usize {
     worth_telling(summary).flat_map(|w| w.cells.iter().copied()).collect::<BTreeSet<usize>>().len()
 }

@@ -17,7 +17,6 @@ use crate::{conditions, wording};
 const LINES: usize = 16;
 /// Methods of one kind that a line names.
 const NAMED: usize = 2;
-/// Lines of each of the lists at the bottom.
 const LIST_LINES: usize = 3;
 /// Lines on how sure it is: the A/A check, the limits, untrusted cells, warnings.
 const SURE_LINES: usize = 4;
@@ -32,7 +31,6 @@ pub(super) struct Overview {
     sure: Vec<String>,
     /// Cells that could not be measured, with what would help.
     missing: Vec<String>,
-    /// Commands that come next.
     next: Vec<String>,
     /// The command that prints everything.
     full: String,

@@ -60,7 +60,6 @@ fn cpu_per_unit(phase: &PhaseSummary) -> Option<f64> {
     (phase.wall_ns.median > 0.0).then(|| phase.cpu_ns.median * phase.per_unit_ns.median / phase.wall_ns.median)
 }
 
-/// A table that the experiment defines.
 fn further(experiment: &Experiment, table: &FurtherTable, cells: &[(String, &CellSummary)]) -> Option<Table> {
     let row = |(label, cell): &(String, &CellSummary)| {
         Entry::new(label, table.columns.iter().map(|c| value(experiment, cell, c).unwrap_or_default()).collect())
@@ -77,7 +76,6 @@ fn fact(cell: &CellSummary, name: &str) -> Option<f64> {
     }
 }
 
-/// One column of a cell.
 fn value(experiment: &Experiment, cell: &CellSummary, column: &PublishedColumn) -> Option<Cell> {
     let phase = cell.phases.get(column.phase.as_deref().unwrap_or(experiment.headline()));
     let number = match (&column.fact, column.figure) {
