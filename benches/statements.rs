@@ -3,7 +3,7 @@
 //!     cargo bench --bench statements -- --long RUN LOOK [LOOK …]
 //!
 //! holds kept runs against a longer one of the same cells: folders of runs, or what `run --json` printed. A row a kind of
-//! statement, then every statement that is contradicted, with both intervals. `crates/judge/src/statements.rs` says what a
+//! statement, then every statement that is contradicted, with both intervals. `benches/support/statements.rs` says what a
 //! statement is and what contradicts it. Without words it measures for three minutes itself: four short runs and a
 //! long one. It fails where a word is contradicted.
 
@@ -11,8 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use judge::statements::{Statement, StatementKind, StatementOutcome, held_against};
 use record::summary::Summary;
+
+#[path = "support/statements.rs"]
+mod statements;
+
+use statements::{Statement, StatementKind, StatementOutcome, held_against};
 
 /// What is measured where no run is named: few cells, so that a short run has statements.
 const CELLS: [&str; 3] = ["fault/touch", "fault/populate", "copy@c-O3"];

@@ -13,6 +13,7 @@ mod below;
 pub mod busy;
 pub mod fingerprint;
 #[cfg(test)]
+#[path = "../../tests/unit/machine/fixture.rs"]
 pub mod fixture;
 pub mod gaps;
 pub mod ladder;

@@ -34,7 +34,6 @@ mod rounding;
 pub mod selftest;
 pub mod sets;
 mod slots;
-pub mod statements;
 mod summarise;
 mod warnings;
 

@@ -19,9 +19,10 @@ use crate::estimate::shown;
 use crate::warnings::THROTTLED;
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
-pub(crate) type Key = (String, BTreeMap<String, String>);
+pub type Key = (String, BTreeMap<String, String>);
 
-pub(crate) fn key(cell: &CellSummary) -> Key {
+/// The key of a cell.
+pub fn key(cell: &CellSummary) -> Key {
     let parameters = cell.parameters.iter().filter(|(key, _)| *key != BATCH);
     (cell.cell.clone(), parameters.map(|(k, v)| (k.clone(), v.clone())).collect())
 }

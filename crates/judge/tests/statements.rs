@@ -1,7 +1,13 @@
 //! A recorded overview compared with itself, and against runs that say something else.
 
-use pagewise_judge::statements::{Statement, StatementKind, StatementOutcome, held_against};
+extern crate pagewise_judge as judge;
+
+#[allow(dead_code, reason = "the bench prints what this only compares")]
+#[path = "../../../benches/support/statements.rs"]
+mod statements;
+
 use record::summary::{Summary, Verdict};
+use statements::{Statement, StatementKind, StatementOutcome, held_against};
 
 fn look() -> Summary {
     let text = include_str!("../../report/tests/fixtures/look.json");

@@ -165,7 +165,7 @@ fn wrong_choices(run: &RealRun, group: &GroupSummary) -> usize {
 }
 
 /// ln of the ratio of each launch or block in which both have a value.
-pub(crate) fn logs(base: &CellSummary, other: &CellSummary, phase: &str) -> Option<Vec<f64>> {
+pub fn logs(base: &CellSummary, other: &CellSummary, phase: &str) -> Option<Vec<f64>> {
     let same_launch = base.per_launch.iter().all(|l| other.per_launch.iter().any(|o| o.launch == l.launch));
     let mut logs = Vec::new();
     for mine in &base.per_launch {

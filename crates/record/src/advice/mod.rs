@@ -3,6 +3,7 @@
 
 mod answer;
 #[cfg(test)]
+#[path = "../../tests/unit/advice/schema.rs"]
 mod schema;
 mod topic;
 

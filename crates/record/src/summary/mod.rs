@@ -5,6 +5,7 @@ mod cell;
 pub mod columns;
 mod group;
 #[cfg(test)]
+#[path = "../../tests/unit/summary/schema.rs"]
 pub(crate) mod schema;
 
 use std::collections::BTreeMap;

@@ -5,14 +5,13 @@
 //! contradicted where the longer run's whole interval lies outside of it. An amount can be contradicted where the word is
 //! not: 8.1 to 8.4 % faster is faster all the same.
 
-use record::summary::Role;
-use record::summary::{BestClaim, CellSummary, Comparison, Estimate, GroupSummary, Summary, Verdict};
+use judge::selftest::real::logs;
+use judge::sets::key;
+use record::summary::{BestClaim, CellSummary, Comparison, Estimate, GroupSummary, Role, Summary, Verdict};
 use stats::estimate::{LEAST_POINTS, Point, estimate};
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
 
-use crate::selftest::real::logs;
-use crate::sets::key;
 
 /// Subject of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
