@@ -37,9 +37,7 @@ pub enum EntryKind {
 pub struct DirEntry {
     pub name: OsString,
     pub kind: EntryKind,
-    /// Size in bytes.
     pub bytes: u64,
-    /// Last change of the content.
     pub modified: SystemTime,
     pub ownership: Ownership,
 }

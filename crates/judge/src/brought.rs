@@ -28,7 +28,6 @@ pub struct Figures {
 #[derive(Clone, Debug)]
 pub struct CellLaunch {
     pub launch: usize,
-    /// Replicate; cells of the same block are paired.
     pub block: i32,
     /// Figures by phase or total, in the order of [`Experiment::measures`].
     pub measures: Vec<Figures>,

@@ -18,7 +18,6 @@ use crate::content;
 /// Everything known of one cell.
 #[derive(Clone, Debug, Default)]
 pub struct CellEvidence {
-    /// Its launches, in order.
     pub launches: Vec<CellLaunch>,
     pub checks: Checks,
 }

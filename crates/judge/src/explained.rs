@@ -35,7 +35,6 @@ pub struct Explained {
     pub base: String,
     pub parameters: String,
     pub phase: String,
-    /// Its launches, in order.
     pub launches: Vec<LaunchRatio>,
     /// Student's interval of the launches, all counted the same.
     pub student: Option<Shown>,
@@ -43,10 +42,8 @@ pub struct Explained {
     pub alone: Option<Shown>,
     /// The probability of neighbours this much alike by chance; absent below eight launches.
     pub alike: Option<f64>,
-    /// The hidden duplicate's interval, and whether it differs.
     pub aa: Option<(Shown, bool)>,
     pub calibration: Calibration,
-    /// The margin, as a share.
     pub margin: f64,
     pub comparison: Comparison,
     /// Why there is no ratio: the cell's reason, or the baseline's.

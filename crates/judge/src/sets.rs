@@ -46,7 +46,6 @@ pub struct SetQuestion {
 /// One cell of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunCell {
-    /// Index into the questions.
     pub question: usize,
     pub status: Status,
     pub reason: String,

@@ -34,7 +34,6 @@ pub(crate) struct Slot<'a> {
     pub round: i32,
     pub cell: usize,
     pub phases: Vec<TimedPhase<'a>>,
-    /// A phase that a side timed twice.
     pub twice: Option<&'a str>,
     pub facts: Vec<&'a (String, String)>,
     pub latencies: Vec<(u64, u64, u64)>,

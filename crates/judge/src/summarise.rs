@@ -28,7 +28,6 @@ use crate::warnings;
 /// Facts of a summary that the record does not hold.
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
-    /// By what the machine is known.
     pub host: BTreeMap<String, String>,
     pub environment: BTreeMap<String, String>,
     pub cache: LastCache,
@@ -55,7 +54,6 @@ pub const KEPT: &str = "kept.json";
 /// The content of [`KEPT`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct KeptScores {
-    /// Scores of A/A checks of this machine's runs.
     pub scores: Vec<f64>,
 }
 

@@ -14,9 +14,7 @@ pub const COMPARED_SCHEMA: u32 = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compared {
-    /// [`COMPARED_SCHEMA`].
     pub schema: u32,
-    /// Differences below this share are called within the margin.
     pub margin: f64,
     /// The share by which nothing may be slower, where there is a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +28,6 @@ pub struct Compared {
     pub missing: Vec<MissingCell>,
     /// Claims whose verdict is not the same, where both sides are runs of claims.
     pub claims: Vec<AnswerChange>,
-    /// Verdict of the gate; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gated: Option<Gated>,
 }
@@ -40,7 +37,6 @@ pub struct Compared {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedSide {
     pub runs: Vec<ComparedRun>,
-    /// Main facts of its first run's environment.
     pub environment: BTreeMap<String, String>,
     /// Facts that can change a figure and are not the same in all its runs.
     pub unlike: Vec<String>,
@@ -67,9 +63,7 @@ pub struct ComparedRun {
 pub struct FactDifference {
     /// Its field in `environment.json`, `worker.NAME` for a worker's SHA-256, or `version`.
     pub field: String,
-    /// Value on the first side.
     pub a: String,
-    /// Value on the second side.
     pub b: String,
     /// True if it can change what something costs.
     pub matters: bool,
@@ -126,7 +120,6 @@ pub struct MissingCell {
     /// Outcome on the first side; absent where no run has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<Status>,
-    /// Outcome on the second side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<Status>,
     /// Why, in the words of the first run that lacks it.

@@ -34,7 +34,6 @@ pub enum Concern {
 /// A bound on memory, as a value of a parameter that concerns one: `268435456`, or `high:268435456`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Its size in bytes.
     pub bytes: u64,
     /// True for a throttle (memory.high), false for a hard limit (memory.max).
     pub slows: bool,

@@ -62,7 +62,6 @@ pub enum DecisionKind {
     },
     /// Each of these cells is launched by itself from now on, in a new group of its own; they follow in this order.
     Split {
-        /// The launch group that they leave.
         launch_group: usize,
         cells: Vec<usize>,
     },
@@ -76,7 +75,6 @@ pub enum DecisionKind {
     /// Another run was measuring on this machine at the same time.
     Company,
     Ended {
-        /// The signal that stopped the run, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_by: Option<i32>,
         launches: usize,

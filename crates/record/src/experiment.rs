@@ -37,7 +37,6 @@ pub struct Total {
     /// The phases added; those that a method does not have count as nothing.
     pub phases: Vec<String>,
     pub meaning: String,
-    /// True if this one is compared first.
     #[serde(default)]
     pub headline: bool,
     /// True if its wall time runs from the earliest start to the latest end of its phases, because two sides pass them at the
@@ -58,9 +57,7 @@ impl Total {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ParameterKind {
-    /// Bytes.
     Size,
-    /// A whole number.
     Count,
     Choice,
     Text,
@@ -154,7 +151,6 @@ fn usual_warmup_compiled() -> u32 {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// The word used on the command line.
     pub name: String,
     pub title: String,
     /// Left out of the overview and of `list`, unless it is named.
@@ -183,7 +179,6 @@ pub struct Experiment {
     /// Workers of the overview, where they are fewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub look_workers: Vec<String>,
-    /// True if the overview takes it.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub look: bool,
     /// Methods of the overview, where they are fewer: the usual choice and those that are likeliest to win.
@@ -196,7 +191,6 @@ pub struct Experiment {
     /// The same where a worker compiles its code while it runs.
     #[serde(default = "usual_warmup_compiled")]
     pub warmup_rounds_compiled: u32,
-    /// Guide to reading the figures.
     #[serde(default)]
     pub reading: String,
     /// Mistakes that the figures are free of.
@@ -220,7 +214,6 @@ pub struct Experiment {
 /// Line of an experiment in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Title {
-    /// The word used on the command line.
     pub name: String,
     pub title: String,
     /// Left out of the list, unless it is named.
@@ -440,11 +433,8 @@ fn same_value(value: &str, other: &str) -> bool {
 /// Choice among a parameter's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterList {
-    /// `default`
     Default,
-    /// `look`
     Look,
-    /// `check`
     Check,
     /// `default`, or `look` for experiments that say what their default values need: the budget is less.
     Short,

@@ -21,15 +21,10 @@ pub enum Expression {
 /// One of the five relations of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// `==`
     Equal,
-    /// `<=`
     AtMost,
-    /// `>=`
     AtLeast,
-    /// `<`
     Below,
-    /// `>`
     Above,
 }
 

@@ -9,13 +9,9 @@ pub enum Kind {
     /// Methods measured by `run`. Folders made before there were kinds are of this one.
     #[default]
     Run,
-    /// A run made to answer claims.
     Claims,
-    /// A run made for a question of `advise`.
     Advise,
-    /// A run made by `check-node`.
     CheckNode,
-    /// A run of the self-test.
     Selftest,
     /// Settings or commands tried on a user's program.
     Try,

@@ -9,7 +9,6 @@ use crate::machine::noise::NoiseDelta;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchRecord {
     pub launch: usize,
-    /// Index of its launch group.
     pub launch_group: usize,
     /// Replicate; negative for pilots (−1) and calibrations (−2), whose samples are kept but not judged. The pilot of a long
     /// job may be replicate 0.
@@ -67,8 +66,6 @@ pub struct SideRecord {
 pub struct Frame {
     /// Its first byte in `transcripts.zst`.
     pub offset: u64,
-    /// Its length in bytes.
     pub length: u64,
-    /// SHA-256 of these bytes, in hex.
     pub sha256: String,
 }

@@ -37,7 +37,6 @@ pub enum Isolation {
 /// Values of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyKind {
-    /// Bytes.
     Size,
     /// A whole number above zero.
     Count,
@@ -127,7 +126,6 @@ pub struct Method {
     pub summary: String,
     /// Path of its source below `workers/`.
     pub source: String,
-    /// Its phases, in order.
     pub phases: Vec<String>,
     pub keys: Vec<(String, KeyKind)>,
     pub laws: Laws,

@@ -44,7 +44,6 @@ pub enum Cause {
     Budget,
     /// Other processes took the CPU in most rounds.
     SwitchedOut {
-        /// Percent of its rounds.
         percent: u32,
     },
     /// Most launches were disturbed, mainly by other users of the disk.
@@ -64,7 +63,6 @@ pub struct Outcome {
     pub status: Status,
     /// Why, in one sentence; empty for `ok`.
     pub reason: String,
-    /// The cause, where programs decide by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
 }

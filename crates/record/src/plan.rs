@@ -49,7 +49,6 @@ pub struct PlannedCell {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchGroup {
     pub experiment: String,
-    /// Indices into the plan's cells.
     pub cells: Vec<usize>,
     pub fresh: bool,
 }
@@ -57,13 +56,11 @@ pub struct LaunchGroup {
 /// Everything that is decided before measuring. It is written once; see [`crate::decision`] for what follows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`SCHEMA`].
     pub schema: u32,
     #[serde(default)]
     pub kind: Kind,
     #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
-    /// When it was made, RFC 3339.
     pub created: String,
     pub version: String,
     /// Seed of every order and of all data.
@@ -71,7 +68,6 @@ pub struct Plan {
     pub budget_s: f64,
     /// Half-width of a ratio's interval at which an experiment is done, as a share.
     pub precision: f64,
-    /// Differences below this share are called equivalent.
     pub margin: f64,
     /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +92,6 @@ pub struct Plan {
     /// The experiments as they were when the run was made.
     pub experiments: Vec<Experiment>,
     pub cells: Vec<PlannedCell>,
-    /// Cells that share a process.
     pub launch_groups: Vec<LaunchGroup>,
 }
 

@@ -39,7 +39,6 @@ pub struct Figure {
     /// Number of units; 0 where it is the time of a whole sample.
     #[serde(default)]
     pub ops: u64,
-    /// `fault/touch@c-O3`.
     pub cell: String,
     /// True if the cell's memory is a file's, which the kernel writes back while the job runs.
     #[serde(default)]

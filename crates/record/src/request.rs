@@ -18,7 +18,6 @@ pub struct LaunchKeys<'a> {
     pub name: Option<&'a str>,
     /// The measured rounds that carry proofs; all where empty, none where no round has that number.
     pub proofs: &'a [u32],
-    /// True if phases are marked for a tracer.
     pub trace_marks: bool,
 }
 

@@ -11,10 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Setting {
     pub name: String,
     pub title: String,
-    /// Side effects; empty where nothing is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub side_effects: String,
-    /// Environment variables that are set.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Addition to `GLIBC_TUNABLES`.

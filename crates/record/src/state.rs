@@ -109,9 +109,7 @@ pub struct RunEnd {
 #[derive(Clone, Debug)]
 pub struct State {
     pub plan: Plan,
-    /// The plan's cells with their batch and outcome.
     pub cells: Vec<PlannedCell>,
-    /// The plan's launch groups and those that were added.
     pub launch_groups: Vec<GroupState>,
     pub budget_s: f64,
     /// Longest time of one launch, in seconds; `None` where it follows from the pilot.

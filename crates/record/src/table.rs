@@ -11,7 +11,6 @@ pub struct FurtherTable {
     pub title: String,
     /// The fact without which a cell has no row in it.
     pub needs: String,
-    /// Its columns, in order.
     pub columns: Vec<PublishedColumn>,
 }
 
@@ -62,7 +61,6 @@ pub enum PhaseFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Divisor {
-    /// A byte of the parameter `bytes`.
     #[serde(rename = "byte")]
     Byte,
     /// 2^20 bytes of the parameter `bytes`.

@@ -104,7 +104,6 @@ pub struct Sample {
     pub slot: u32,
     /// Negative in warm-up rounds.
     pub round: i32,
-    /// Number of the cell within the request.
     pub cell: u32,
     /// Index into [`Transcript::phases`].
     pub phase: u16,
@@ -155,7 +154,6 @@ pub struct Transcript {
     pub phases: Vec<String>,
     /// Names of columns beyond the base set.
     pub extra_columns: Vec<String>,
-    /// All samples, in order.
     pub samples: Vec<Sample>,
     pub facts: BTreeMap<u32, Vec<(String, String)>>,
     /// Latency counts by slot: lower and upper bound of the bucket in nanoseconds, and how many trips fell into it.

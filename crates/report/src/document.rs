@@ -48,12 +48,10 @@ pub struct Section {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", content = "it", rename_all = "lowercase")]
 pub enum Block {
-    /// A heading below the part's.
     Heading(String),
     Text(String),
     /// A sentence that answers the reader's question.
     Answer(String),
-    /// Lines of source, shown as they are.
     Code(String),
     Commands(Vec<String>),
     List(List),
@@ -76,7 +74,6 @@ pub struct List {
 /// A chart with its explanation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// A sentence on its content.
     pub caption: String,
     pub plot: Plot,
     /// Its marks, in order.
@@ -159,7 +156,6 @@ pub struct Body {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
-    /// None.
     #[default]
     Plain,
     Faster,

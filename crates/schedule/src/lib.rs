@@ -45,7 +45,6 @@ use visits::Tour;
 pub enum Purpose {
     /// Ratios as narrow as the plan requests.
     Precision,
-    /// Verdicts on claims: the cells of each comparison, and whether the verdict on a claim rests on it.
     Claims(Vec<(Vec<Cell>, bool)>),
 }
 

@@ -14,7 +14,6 @@ pub(crate) struct SetStanding {
     /// True if it may be launched again.
     pub open: bool,
     pub launches: usize,
-    /// The forecast of its next block, in seconds.
     pub next_s: f64,
     /// The widest ranked half-width.
     pub ranked: Option<f64>,

@@ -49,9 +49,7 @@ pub enum Undefined {
     /// Slices that must have the same length differ.
     #[error("two series that belong together have {left} and {right} values")]
     LengthsDiffer {
-        /// The length of the first slice.
         left: usize,
-        /// The length of the other slice.
         right: usize,
     },
     /// A confidence or probability is not strictly between zero and one.

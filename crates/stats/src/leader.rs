@@ -22,9 +22,7 @@ pub enum Standing {
 /// The answer for a group of methods, named by their index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
-    /// The method with the lowest mean logarithm.
     pub leader: usize,
-    /// Position of each method relative to it.
     pub standings: Vec<Standing>,
     /// Each method's ratio to the leader, at the confidence of the pair: for a sentence's figures and the time it would take.
     pub to_leader: Vec<Option<Estimate>>,

@@ -8,7 +8,6 @@ use super::t::welch;
 pub struct Naive {
     /// The mean of B divided by the mean of A.
     pub ratio: f64,
-    /// The p value of Welch's test.
     pub p: f64,
 }
 

@@ -43,7 +43,6 @@ impl Label {
 /// The finding for one launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steadiness {
-    /// The finding in a word.
     pub label: Label,
     /// The median of the last third divided by that of the first, without unit; absent for a short launch.
     pub shift: Option<f64>,

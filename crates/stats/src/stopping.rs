@@ -19,7 +19,6 @@ pub const STOPPED_CONFIDENCE: f64 = 0.968;
 pub struct StoppingGoal {
     /// The half-width that every ratio's interval should reach, as a fraction: 0.01 for ±1 %.
     pub precision: f64,
-    /// The time the run may take, in seconds.
     pub budget_seconds: f64,
 }
 
@@ -39,7 +38,6 @@ pub struct GroupProgress {
 pub enum NextStep {
     /// Launch this group once more: it lacks launches, or its interval is the widest.
     Continue {
-        /// The group's index.
         group: usize,
     },
     /// Stop: every interval is as narrow as asked.

@@ -23,7 +23,6 @@ pub struct AdviceRequest {
     pub obvious: Cell,
     /// The other ways' cells with their names: the method, and its worker where that is another than the usual choice's.
     pub ways: Vec<(String, Cell)>,
-    /// The size asked for, in bytes.
     pub bytes: u64,
 }
 

@@ -25,7 +25,6 @@ pub struct NodeRun {
 pub struct Gathered {
     pub(super) questions: SetQuestions,
     pub runs: Vec<NodeRun>,
-    /// Folders that take no part.
     pub unread: Vec<Unread>,
     folders: HashMap<String, usize>,
 }

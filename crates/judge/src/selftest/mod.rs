@@ -24,7 +24,6 @@ pub const SURE: f64 = 0.01;
 pub struct Identical {
     /// `steps` or `pages`.
     pub work: String,
-    /// Runs with launches of their own.
     pub runs: usize,
     pub comparisons: usize,
     /// Pairs that got no ratio, because the budget ended before launches enough.
@@ -40,7 +39,6 @@ pub struct Identical {
     pub launches: f64,
     pub rounds: f64,
     pub sample_ns: f64,
-    /// Time spent in all runs, in seconds.
     pub seconds: f64,
     /// Time of one comparison of two such cells until its half-width is 1 %, in seconds: its share of the run's time, as
     /// widths shrink with the square root of time.
@@ -60,7 +58,6 @@ pub struct KnownEffect {
     /// One read of the clock as a share of a sample: nothing is known more exactly.
     pub resolution: f64,
     pub trials: usize,
-    /// Cells that got no ratio.
     pub withheld: usize,
     /// Ratios whose interval contains the truth.
     pub covered: usize,
@@ -99,7 +96,6 @@ pub struct SelfTest {
     pub nominal: f64,
     pub identical: Vec<Identical>,
     pub effects: Vec<KnownEffect>,
-    /// Cells of the real experiments, by worker and experiment.
     pub real: Vec<Real>,
     /// True if a ratio that moves is said to move.
     pub moves: Moves,

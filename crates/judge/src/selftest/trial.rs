@@ -53,10 +53,8 @@ pub struct Done {
     /// Every baseline against its twin: the ratio, and the logarithm of each launch.
     pub twins: Vec<(Estimate, Vec<f64>)>,
     pub planned: usize,
-    /// Every cell with extra work against its baseline.
     pub effects: Vec<Effect>,
     pub launches: usize,
-    /// Rounds in a launch at the end.
     pub rounds: u32,
     pub samples_each: usize,
     pub sample_ns: f64,
@@ -65,7 +63,6 @@ pub struct Done {
     pub clock_read_ns: f64,
     /// Time of one slot, its preparation and proofs included, in seconds.
     pub slot_s: f64,
-    /// The batch that was chosen or given.
     pub batch: Option<u64>,
     pub cells: usize,
     /// From the first to the last launch, in seconds.
@@ -83,6 +80,5 @@ pub struct NaiveTrials {
     pub announced: usize,
     /// Comparisons that announced a difference of more than the margin.
     pub beyond_margin: usize,
-    /// Comparisons that Mann & Whitney's test at [`LEVEL`] announced.
     pub rank_announced: usize,
 }

@@ -13,12 +13,10 @@ pub const ANSWER_SCHEMA: u32 = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AdviceAnswer {
-    /// [`ANSWER_SCHEMA`].
     pub schema: u32,
     pub question: String,
     /// Task of the program, in words that follow `to`.
     pub does: String,
-    /// The size asked for, in bytes.
     pub bytes: u64,
     pub case: Case,
     /// True if another condition of the program contradicts its answer: each condition is among the other cases.
@@ -26,7 +24,6 @@ pub struct AdviceAnswer {
     pub depends: bool,
     /// Costs and needs of the advised method that no ratio shows, in sentences.
     pub costs: Vec<String>,
-    /// Between which sizes the answer changes.
     pub flips: Vec<Flip>,
     /// From which size to which one way is shown to cost less.
     pub segments: Vec<Segment>,
@@ -35,13 +32,11 @@ pub struct AdviceAnswer {
     /// From which number of uses on another way costs less.
     pub uses: Vec<Repeated>,
     pub also: Vec<Case>,
-    /// The very calls, by language.
     pub snippets: Vec<Snippet>,
     pub points: Vec<AdvicePoint>,
     pub runs: Vec<String>,
     /// The kept runs of this machine that it rests on as well.
     pub reused: Vec<String>,
-    /// Below this share two costs are called the same.
     pub margin: f64,
 }
 
@@ -62,7 +57,6 @@ pub struct Case {
     pub gain: Option<Estimate>,
     /// CPU time of all sides and threads likewise.
     pub cpu: Option<Estimate>,
-    /// Ways within the margin of the advised one.
     pub within: Vec<String>,
     /// Ways that may be better or worse, with the seconds of measuring that should settle each.
     pub unsettled: Vec<(String, Option<f64>)>,

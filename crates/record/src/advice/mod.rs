@@ -25,7 +25,6 @@ pub const ADVICE_SCHEMA: u32 = 2;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// [`ADVICE_SCHEMA`].
     pub schema: u32,
     /// When it was made, RFC 3339.
     pub created: String,
@@ -77,7 +76,6 @@ impl Fingerprint {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// Task of the program, in words that follow `to`.
     pub does: String,
     pub experiment: String,
     pub settings: BTreeMap<String, String>,
@@ -88,7 +86,6 @@ pub struct Question {
     /// The same under each condition of the program, by `KEY=VALUE`. Where two of them differ the answer depends.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conditions: BTreeMap<String, Vec<Segment>>,
-    /// Measured points, by size and method.
     pub points: Vec<AdvicePoint>,
     pub runs: Vec<String>,
 }
@@ -125,7 +122,6 @@ pub struct Segment {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AdvicePoint {
-    /// The size, in bytes.
     pub bytes: u64,
     pub way: String,
     pub cost: Estimate,

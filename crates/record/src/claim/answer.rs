@@ -14,9 +14,7 @@ pub const ANSWERS_SCHEMA: u32 = 1;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
-    /// The opposite is so here.
     Reversed,
-    /// Both cost the same here, within the margin.
     NoDifferenceHere,
     /// As said, but by less; of an absolute claim: it costs less; of a crossover: it pays only later.
     Weaker,
@@ -25,7 +23,6 @@ pub enum Word {
     Holds,
     /// The interval lies across an edge that decides.
     Undecided,
-    /// This machine, or Pagewise, lacks what it needs.
     NotMeasurableHere,
 }
 
@@ -52,14 +49,11 @@ impl Word {
 /// The answers to a selection of claims.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// [`ANSWERS_SCHEMA`].
     pub schema: u32,
     /// The run that was made for them; absent where kept runs answered everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The machine, in the words of a summary.
     pub environment: BTreeMap<String, String>,
-    /// Below this share two costs are called the same.
     pub margin: f64,
     /// Kept runs that answered something.
     pub reused: Vec<String>,
@@ -102,7 +96,6 @@ pub struct JobAnswer {
     /// Ours: a ratio, or of an absolute claim the cost itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Estimate>,
-    /// Unit of an absolute claim's figure.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
     /// True if both sides are of the same blocks of launches; where not, what differs between their times is not in
@@ -153,9 +146,7 @@ pub struct AnswerChange {
     /// Its verdict in the first run; absent where the first run did not ask.
     pub first: Option<Word>,
     pub second: Option<Word>,
-    /// The ratios behind them, or the costs themselves.
     pub ratios: (Option<Estimate>, Option<Estimate>),
-    /// Unit of such costs; empty where they are ratios.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
 }

@@ -19,14 +19,12 @@ pub struct Claim {
     /// The word by which it is asked for, such as `P5-a`.
     pub id: String,
     pub statement: String,
-    /// Kind of figure that answers it.
     pub kind: ClaimKind,
     /// Words that it is found by, such as `mmap`.
     pub about: Vec<String>,
     /// The published article that it belongs to, such as `P5`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// Usual confusion, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// Why no machine can answer it with what Pagewise has; there are no jobs then.
@@ -51,7 +49,6 @@ pub enum ClaimKind {
     Ratio,
     /// The size from which one way is cheaper than another.
     Crossover,
-    /// A cost by itself.
     Absolute,
 }
 
@@ -59,7 +56,6 @@ pub enum ClaimKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Title of the page, paper or file.
     pub title: String,
     pub author: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +115,6 @@ pub struct Holds {
 pub enum Per {
     /// The experiment's own unit.
     Unit,
-    /// Nothing: the whole sample.
     Sample,
     /// The cell's parameter `bytes`.
     Byte,
@@ -195,10 +190,8 @@ pub struct Job {
     /// Parameters of both; the first default of the experiment where nothing is said.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
-    /// Further parameters of `way`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub way_set: BTreeMap<String, String>,
-    /// Further parameters of `other`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_set: BTreeMap<String, String>,
 }

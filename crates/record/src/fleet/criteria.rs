@@ -17,7 +17,6 @@ const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e18;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Criteria {
-    /// [`CRITERIA_SCHEMA`].
     pub schema: u32,
     /// Methods to measure: EXPERIMENT/METHOD@WORKER.
     pub what: Vec<String>,
@@ -78,10 +77,8 @@ pub struct CellCriterion {
     /// Wall time of one unit on the median node, in nanoseconds; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_unit_ns: Option<f64>,
-    /// Below this it is odd.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_ns: Option<f64>,
-    /// Above this it is odd.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high_ns: Option<f64>,
     /// True if a CPU quota kept it waiting on most nodes, so that it may elsewhere.

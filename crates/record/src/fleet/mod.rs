@@ -20,7 +20,6 @@ pub const FLEET_SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fleet {
-    /// [`FLEET_SCHEMA`].
     pub schema: u32,
     /// A node is odd only where it differs by more than this share.
     pub margin: f64,
@@ -35,7 +34,6 @@ pub struct Fleet {
     pub rerun: Vec<String>,
     /// The first kind against each other kind, as far as these have enough nodes.
     pub compared: Vec<KindsCompared>,
-    /// Folders that have no part in this, and why.
     pub unread: Vec<Unread>,
 }
 
@@ -59,13 +57,10 @@ pub struct Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindCell {
-    /// `fault/touch@c-O3`.
     pub cell: String,
     pub experiment: String,
-    /// Sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
     pub phase: String,
-    /// Unit of work: page, byte …
     pub unit: String,
     pub nodes: usize,
     /// Wall time of one unit on the median node, in nanoseconds.
@@ -118,7 +113,6 @@ pub struct OddNode {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Finding {
-    /// A cell costs more or less.
     Cost {
         cell: String,
         parameters: BTreeMap<String, String>,
@@ -129,7 +123,6 @@ pub enum Finding {
         /// The probability of that by chance, adjusted for all nodes and cells (Benjamini–Hochberg).
         p: f64,
     },
-    /// A cell came to another end.
     Outcome {
         cell: String,
         parameters: BTreeMap<String, String>,

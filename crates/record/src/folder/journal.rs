@@ -16,7 +16,6 @@ const TAIL_BYTES: u64 = 1 << 20;
 /// The lines of a journal, and its damage.
 #[derive(Debug)]
 pub struct Lines<T> {
-    /// The sound lines, in their order.
     pub records: Vec<T>,
     pub damage: Vec<String>,
 }

@@ -64,7 +64,6 @@ impl Quota {
 /// One hierarchy that this process is in.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
-    /// 1 or 2.
     pub version: u8,
     mount: PathBuf,
     /// The folder of its group, as this process sees it.

@@ -105,7 +105,6 @@ pub struct Cache {
     pub size_bytes: Option<u64>,
     pub line_bytes: Option<u64>,
     pub ways: Option<u64>,
-    /// Number of logical CPUs that share it.
     pub shared_by: Option<u64>,
 }
 

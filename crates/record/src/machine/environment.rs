@@ -18,12 +18,10 @@ facts! { m:
         identity: Identity = Identity::read(m);
         cpu: Cpu = Cpu::read(m);
         kernel: Kernel = Kernel::read(m);
-        /// The machine below the kernel.
         hypervisor: Hypervisor = Hypervisor::read(m);
         clock: Clock = Clock::read(m);
         memory: Memory = Memory::read(m);
         huge_pages: HugePages = HugePages::read(m);
-        /// Activities that take pages away.
         reclaim: Reclaim = Reclaim::read(m);
         /// The control groups above this process.
         cgroups: Cgroups = Cgroups::read(m);

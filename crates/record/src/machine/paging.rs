@@ -41,7 +41,6 @@ facts! { m:
         thp_defrag: Option<String> = m.chosen(&format!("{THP_FOLDER}/defrag"));
         /// Setting in shared memory.
         thp_shmem_enabled: Option<String> = m.chosen(&format!("{THP_FOLDER}/shmem_enabled"));
-        /// Size of a transparent huge page.
         thp_bytes: Option<u64> = m.number(&format!("{THP_FOLDER}/hpage_pmd_size"));
         /// True if a first read gets a huge zero page.
         thp_zero_page: Option<bool> = m.switch(&format!("{THP_FOLDER}/use_zero_page"));

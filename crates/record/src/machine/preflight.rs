@@ -12,7 +12,6 @@ const STARVED: f64 = 0.5;
 /// Result of the probe.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preflight {
-    /// Duration of the probe, in seconds.
     pub seconds: f64,
     /// The gap probe, one for each CPU that may be used.
     pub gaps: Vec<Gaps>,

@@ -19,7 +19,6 @@ pub struct CellSummary {
     pub method: String,
     /// The worker, `a+b` for two sides.
     pub worker: String,
-    /// The part its method plays.
     pub role: Role,
     /// Ranked only within this group; empty for the ordinary one.
     pub group: String,
@@ -29,7 +28,6 @@ pub struct CellSummary {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
     pub status: Status,
-    /// Why, where it is not `ok`.
     pub reason: String,
     /// The cause behind the reason, where programs decide by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +107,6 @@ pub struct PhaseSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
-    /// Median launch.
     pub median: f64,
     /// Mean over launches of their means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,9 +151,7 @@ pub struct LawSummary {
 pub struct LatencySummary {
     /// Half of the trips took at most this.
     pub median: f64,
-    /// 99 %.
     pub p99: f64,
-    /// 99.9 %.
     pub p999: f64,
     /// The longest trip, as its bucket's upper bound.
     pub max: f64,

@@ -12,9 +12,7 @@ use super::LaunchValues;
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct LaunchColumns {
-    /// Numbers of the launches, in order.
     launch: Vec<usize>,
-    /// Replicates; cells of the same block are paired.
     block: Vec<i32>,
     rounds: Vec<usize>,
     /// Median wall time over a launch's rounds, in nanoseconds, by phase or total; null where a launch has none.

@@ -38,7 +38,6 @@ pub struct AnswerCondition {
     pub when: BTreeMap<String, String>,
     /// The group measured under it, as an index into the summary's.
     pub group: usize,
-    /// The method's cell there.
     pub cell: usize,
     /// Its wall time relative to the baseline there.
     pub ratio: Option<Estimate>,
@@ -64,11 +63,8 @@ pub enum Doubt {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Levels {
-    /// Median of the lower level.
     pub low: f64,
-    /// Median of the upper level.
     pub high: f64,
-    /// Share of the launches in the upper level.
     pub share: f64,
 }
 
@@ -107,7 +103,6 @@ pub enum Verdict {
     },
     /// The whole interval lies above the margin: it takes at least this share more time than the baseline.
     Slower {
-        /// 0.085 for 8.5 %.
         at_least: f64,
     },
     /// The whole interval lies within the margin.
@@ -226,7 +221,6 @@ pub struct Unsettled {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Recommendation {
-    /// Use this cell's method instead of the baseline.
     Use {
         cell: usize,
         /// Relative to the baseline.

@@ -31,13 +31,11 @@ pub const SUMMARY_SCHEMA: u32 = 4;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
     #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
-    /// Version of Pagewise that made the run.
     pub version: String,
     /// The words by which the machine is known: a hash of its id, its kernel, processor and so on.
     pub host: BTreeMap<String, String>,

@@ -18,10 +18,8 @@ pub enum Plot {
         /// The interval; the baseline itself where it has none.
         ratio: Option<Estimate>,
         launches: Vec<f64>,
-        /// The text that is read out.
         label: String,
     },
-    /// An interval between two sides.
     Sides {
         axis: Axis,
         ratio: Estimate,
@@ -37,7 +35,6 @@ pub enum Plot {
     },
     Launches {
         scale: Scale,
-        /// Wall times in nanoseconds.
         walls: Vec<f64>,
     },
     /// Phases laid end to end.
@@ -95,7 +92,6 @@ pub struct CurvePoint {
 /// Crossover: one method begins to cost less, or more, than the baseline: between two measured values, never at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossover {
-    /// Index of the line.
     pub line: usize,
     /// The last value at which the one is shown, and the first at which the other is.
     pub between: (u64, u64),

@@ -15,13 +15,10 @@ use crate::wording;
 #[derive(Debug)]
 pub struct ExportedCells<'a> {
     pub run: String,
-    /// When it was made, RFC 3339.
     pub created: String,
     pub version: String,
-    /// By what the machine is known.
     pub host: BTreeMap<String, String>,
     pub environment: BTreeMap<String, String>,
-    /// Names of all parameters of all cells, in order.
     pub parameters: Vec<String>,
     /// Every cell but the A/A check's hidden duplicates.
     pub cells: Vec<CellView<'a>>,
@@ -38,12 +35,9 @@ pub struct CellView<'a> {
     pub name: String,
     pub experiment: String,
     pub method: String,
-    /// The worker, `a+b` for two sides.
     pub worker: String,
     pub status: Status,
-    /// Why, where that is not `ok`.
     pub reason: String,
-    /// Sizes in plain bytes.
     pub parameters: BTreeMap<String, String>,
     /// Those that have several values within its experiment.
     pub varying: BTreeMap<String, String>,
@@ -63,11 +57,9 @@ pub struct PhaseView<'a> {
     pub figures: &'a PhaseSummary,
     /// The ratio to the baseline, where it may be believed.
     pub ratio: Option<Estimate>,
-    /// Verdict; empty where there is nothing to say.
     pub verdict: String,
     /// Mean and standard deviation of its launches' wall times, in nanoseconds.
     pub spread_ns: Option<(f64, f64)>,
-    /// Launch results, in order.
     pub launches: Vec<LaunchView>,
 }
 
@@ -75,7 +67,6 @@ pub struct PhaseView<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchView {
     pub launch: usize,
-    /// Replicate; cells of the same block are paired.
     pub block: i32,
     pub rounds: usize,
     /// Median wall time over its rounds, in nanoseconds.

@@ -32,7 +32,6 @@ pub(super) struct GroupView<'a> {
     kinds: Vec<(RowKind<'a>, Vec<Row<'a>>)>,
     stack: Option<Stack>,
     answers: Vec<String>,
-    /// Ratios that drifted during the run.
     moved: Vec<String>,
     /// Phases, latency and the experiment's own tables.
     tables: Vec<Block>,

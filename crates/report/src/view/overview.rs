@@ -65,9 +65,7 @@ struct Row {
     place: (usize, usize),
     experiment: String,
     setting: String,
-    /// The usual choice with its figure.
     usual: String,
-    /// The method that the answer is about.
     method: String,
     /// That method with its figure, or the findings on all methods.
     finding: String,
