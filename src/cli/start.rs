@@ -8,7 +8,6 @@ use crate::machine;
 pub(super) struct Start(jiff::Timestamp);
 
 impl Start {
-    /// This moment.
     pub(super) fn now() -> Start {
         Start(jiff::Timestamp::now())
     }

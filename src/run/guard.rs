@@ -232,7 +232,6 @@ impl Scratch {
         Ok(Scratch { path, _guard: guard })
     }
 
-    /// Place.
     pub fn path(&self) -> &Path {
         &self.path
     }

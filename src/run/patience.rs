@@ -17,7 +17,6 @@ pub enum TimeLimit {
 }
 
 impl TimeLimit {
-    /// Its length.
     pub fn duration(self) -> Duration {
         match self {
             TimeLimit::Strict(limit) | TimeLimit::Able(limit) => limit,
@@ -44,7 +43,6 @@ struct Ticks {
 }
 
 impl Begun {
-    /// Now.
     pub fn now() -> Begun {
         Begun { at: Instant::now(), ticks: ticks(&kernel::read("/proc/stat").unwrap_or_default()) }
     }

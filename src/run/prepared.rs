@@ -53,7 +53,6 @@ impl Prepared {
         files.iter().map(part).filter(|part| !(part.name.starts_with("messages") && part.bytes.is_empty())).collect()
     }
 
-    /// The first line of its messages.
     pub fn first_message(&self) -> String {
         let text = files::read_input(&self.messages, MOST_BYTES).unwrap_or_default();
         String::from_utf8_lossy(&text).lines().next().unwrap_or_default().chars().take(300).collect()

@@ -75,7 +75,6 @@ impl Progress {
         self.step(&format!("{experiment}: {launches}"), left_s);
     }
 
-    /// Removes the line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -70,7 +70,6 @@ impl Signals {
         Ok(Signals { seen, wake })
     }
 
-    /// The signal that arrived, if one has.
     pub fn arrived(&self) -> Option<i32> {
         match self.seen.load(Ordering::SeqCst) {
             0 => None,

@@ -181,7 +181,6 @@ impl Worker {
         java::lacks(&self.name, needs)
     }
 
-    /// Methods, as it declares them.
     pub fn methods(&self) -> &[Method] {
         self.list.methods()
     }
@@ -196,12 +195,10 @@ impl Worker {
         self.list.text.lines().any(|line| line == "about\tproofs\tby-round")
     }
 
-    /// Its name and methods.
     pub fn offer(&self) -> Offer<'_> {
         Offer { worker: &self.name, methods: self.methods() }
     }
 
-    /// One method of one experiment.
     pub fn method(&self, experiment: &str, name: &str) -> Option<&Method> {
         self.methods().iter().find(|m| m.experiment == experiment && m.name == name)
     }

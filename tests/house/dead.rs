@@ -1,7 +1,8 @@
-//! Nothing is public that only tests use, or nobody.
+//! Nothing is public that only tests use, or nobody; public types and functions say what they are.
 
 use std::collections::BTreeMap;
 
+use crate::language::laboratory;
 use crate::source::{Source, below, code, none};
 
 /// Public names of a text: functions, types, constants.
@@ -39,6 +40,28 @@ fn nothing_is_public_that_nobody_uses() {
     // Tests are no use: an item that only they reach is dead. A fixture is a test's, though it lies in src.
     files.retain(|(name, _)| !["/tests/", "/tests.rs", "/fixture.rs"].iter().any(|part| name.contains(part)));
     none("public and used by no code but tests", &dead(&files));
+}
+
+/// Public types and functions of modules without a doc comment. Fields, variants and methods whose names say all need none.
+fn undocumented(name: &str, text: &str) -> Vec<String> {
+    let kinds = ["pub fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait "];
+    let mut wrong = Vec::new();
+    let mut documented = false;
+    for (number, line) in text.lines().enumerate() {
+        if kinds.iter().any(|kind| line.starts_with(kind)) && !documented {
+            wrong.push(format!("{name}:{}: {line}", number + 1));
+        }
+        // Attributes, which may take several lines, are between a comment and its item.
+        documented = line.starts_with("///") || (documented && line.starts_with(['#', ' ', ')']));
+    }
+    wrong
+}
+
+#[test]
+fn public_types_and_functions_have_a_doc_comment() {
+    let wrong: Vec<String> = laboratory().iter().flat_map(|(name, text)| undocumented(name, text)).collect();
+    none("public and without a doc comment", &wrong);
+    assert_eq!(undocumented("a.rs", "pub fn f() {}\n/// Text.\n#[derive(\n    A\n)]\npub struct B;\n").len(), 1);
 }
 
 #[test]

@@ -47,7 +47,6 @@ pub(crate) struct DigestsSeen {
 }
 
 impl DigestsSeen {
-    /// Takes those of a slot.
     pub fn take<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
         let mut digests = facts.into_iter().filter(|(name, _)| name == "digest").peekable();
         self.lacking |= digests.peek().is_none();
@@ -148,7 +147,6 @@ impl Checks {
         }
     }
 
-    /// Takes the facts of one slot.
     pub fn facts<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
         for (name, value) in facts.into_iter().filter(|(name, _)| name != "digest") {
             match (value.parse::<u64>(), self.facts.get_mut(name)) {
@@ -213,7 +211,6 @@ impl Checks {
         if levels_only { None } else { self.outcome() }
     }
 
-    /// Violations, if any.
     pub fn outcome(&self) -> Option<Outcome> {
         // Exact laws speak before levels.
         let exact = self.laws.values().find(|seen| !seen.level && seen.broken > 0);

@@ -57,7 +57,6 @@ impl<'a> Judged<'a> {
         evidence.cells.get(&cell).filter(|found| !self.disagreeing.contains_key(&cell) && sound(found))
     }
 
-    /// The measure that is compared first.
     pub fn headline(&self) -> Option<usize> {
         self.group.experiment.measures().position(|m| m == self.group.experiment.headline())
     }

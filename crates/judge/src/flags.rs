@@ -39,7 +39,6 @@ pub enum Flag {
 }
 
 impl Flag {
-    /// The warning's name.
     pub fn word(self) -> &'static str {
         match self {
             Flag::Steal => "steal",
@@ -49,7 +48,6 @@ impl Flag {
         }
     }
 
-    /// Observation.
     pub fn seen(self) -> &'static str {
         match self {
             Flag::Steal => "the hypervisor gave more than 5 % of the CPU time to others",
@@ -63,7 +61,6 @@ impl Flag {
         }
     }
 
-    /// Remedy.
     pub fn hint(self) -> &'static str {
         match self {
             Flag::Steal => "measure when the host is quieter",

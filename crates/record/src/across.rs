@@ -154,7 +154,6 @@ pub enum Gated {
 }
 
 impl Gated {
-    /// The exit code that says so.
     pub fn exit_code(self) -> u8 {
         match self {
             Gated::Passes => 0,

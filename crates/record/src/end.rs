@@ -24,7 +24,6 @@ impl End {
         *self == End::Exit(0)
     }
 
-    /// In words, for a reason.
     pub fn reason(&self, oom_killed: bool) -> String {
         match self {
             End::Exit(status) => format!("the worker ended with exit status {status}"),

@@ -306,7 +306,6 @@ impl Experiment {
         Ok(())
     }
 
-    /// Line in a list.
     pub fn titled(&self) -> Title {
         Title { name: self.name.clone(), title: self.title.clone(), hidden: self.hidden }
     }
@@ -418,7 +417,6 @@ impl Experiment {
         when.iter().map(clause).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Tells whether a parameter groups comparisons.
     pub fn groups_by(&self, parameter: &str) -> bool {
         self.parameters.get(parameter).is_none_or(|p| !p.option)
     }

@@ -137,7 +137,6 @@ impl Relation {
         })
     }
 
-    /// Tells whether two numbers are so.
     pub fn holds(self, a: i128, b: i128) -> bool {
         match self {
             Relation::Equal => a == b,
@@ -150,7 +149,6 @@ impl Relation {
 }
 
 impl Law {
-    /// Parses one law.
     pub fn parse(text: &str) -> Result<Law> {
         let text = text.trim();
         let (when, body) = text.split_once(':').map_or(("", text), |(w, b)| (w, b));

@@ -228,13 +228,11 @@ impl Method {
         self.calls.values().flatten().any(|call| call == "io_uring_enter" || call.ends_with('+'))
     }
 
-    /// Line in a list.
     pub fn heading(&self) -> Heading<'_> {
         let Method { experiment, name, role, group, summary, .. } = self;
         Heading { experiment, name, role: *role, group, summary }
     }
 
-    /// The kind of one of its keys.
     pub fn key(&self, name: &str) -> Option<&KeyKind> {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, kind)| kind)
     }

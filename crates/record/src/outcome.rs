@@ -22,7 +22,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// The word used everywhere.
     pub fn word(self) -> &'static str {
         match self {
             Status::Ok => "ok",
@@ -73,7 +72,6 @@ impl Outcome {
         Outcome { status, reason: reason.into(), cause: None }
     }
 
-    /// The same with its cause.
     pub fn with(self, cause: Cause) -> Outcome {
         Outcome { cause: Some(cause), ..self }
     }

@@ -101,7 +101,6 @@ impl Plan {
         self.experiments.iter().find(|e| e.name == name)
     }
 
-    /// Value of this dimension in a cell.
     pub fn value<'a>(&self, cell: &'a Cell, concern: Concern) -> Option<&'a str> {
         self.experiment(&cell.experiment)?.value(cell, concern)
     }

@@ -68,7 +68,6 @@ impl Figure {
 }
 
 impl Published {
-    /// Reads one file.
     pub fn parse(path: &str, text: &str) -> Result<Published> {
         toml::from_str(text).with_context(|| path.to_owned())
     }

@@ -162,7 +162,6 @@ impl State {
         Ok(state)
     }
 
-    /// Follows one decision.
     pub fn apply(&mut self, what: &DecisionKind) -> Result<()> {
         self.decisions += 1;
         match what {

@@ -79,7 +79,6 @@ impl Counts {
         ]
     }
 
-    /// One column by name.
     pub fn column(&self, name: &str) -> Option<u64> {
         Some(match name {
             "ops" => self.ops,

@@ -207,7 +207,6 @@ impl Document {
 }
 
 impl Block {
-    /// A paragraph.
     pub fn text(text: impl Into<String>) -> Block {
         Block::Text(text.into())
     }
@@ -225,7 +224,6 @@ impl Block {
 }
 
 impl Table {
-    /// A table of one body.
     pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: impl IntoIterator<Item = Entry>) -> Table {
         let bodies = vec![Body { rows: rows.into_iter().collect(), ..Body::default() }];
         Table { caption: caption.into(), legend: Vec::new(), columns, bodies }
@@ -233,7 +231,6 @@ impl Table {
 }
 
 impl Key {
-    /// The colors in their order.
     pub fn all<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<Key> {
         let key = |(at, text): (usize, &String)| Key { class: format!("c{at}"), text: text.clone() };
         texts.into_iter().enumerate().map(key).collect()
@@ -245,17 +242,14 @@ impl Column {
         Column { title: title.into(), shape, ..Column::default() }
     }
 
-    /// A column of a few words.
     pub fn text(title: impl Into<String>) -> Column {
         Column::shaped(title, Shape::Text)
     }
 
-    /// A column of sentences.
     pub fn sentences(title: impl Into<String>) -> Column {
         Column::shaped(title, Shape::Words)
     }
 
-    /// A column of figures.
     pub fn number(title: impl Into<String>) -> Column {
         Column::shaped(title, Shape::Number)
     }
@@ -265,21 +259,18 @@ impl Column {
         Column { axis: Some(axis), ..Column::shaped("", Shape::Drawn) }
     }
 
-    /// The same for some readers.
     pub fn shown(self, shown: Shown) -> Column {
         Column { shown, ..self }
     }
 }
 
 impl Entry {
-    /// A row of this name.
     pub fn new(name: impl Into<String>, cells: Vec<Cell>) -> Entry {
         Entry { name: name.into(), cells, ..Entry::default() }
     }
 }
 
 impl Cell {
-    /// Words.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell { text: text.into(), ..Cell::default() }
     }
@@ -290,7 +281,6 @@ impl Cell {
         Cell { text: text.into(), value, plot: None }
     }
 
-    /// A count.
     pub fn count(count: usize) -> Cell {
         Cell::number(count.to_string(), Some(count as f64))
     }
@@ -321,12 +311,10 @@ impl Cell {
         share.map_or_else(Cell::default, |s| Cell::number(crate::wording::percent(s), Some(s)))
     }
 
-    /// An outcome.
     pub fn status(status: Status) -> Cell {
         Cell::text(status.word())
     }
 
-    /// A drawing.
     pub fn plot(plot: Option<Plot>) -> Cell {
         Cell { plot, ..Cell::default() }
     }

@@ -153,7 +153,6 @@ impl Scheduler {
         self.shared.endings.clone()
     }
 
-    /// The present position.
     pub fn position(&self) -> &Position {
         &self.shared.position
     }

@@ -49,12 +49,10 @@ impl<'a> TestBench<'a> {
         Ok(TestBench { experiment, workers, worker: worker::find(workers, WORKER)?, signals })
     }
 
-    /// The program of the worker.
     pub fn command(&self) -> Result<&[std::ffi::OsString]> {
         Ok(&self.worker.start().map_err(|reason| anyhow::anyhow!("{reason}"))?.command)
     }
 
-    /// One cell of a group.
     pub fn cell(&self, method: &str, pair: usize, batch: Option<u64>, extra_permille: u64) -> Result<PlannedCell> {
         let described = self.worker.method(EXPERIMENT, method);
         let described = described.with_context(|| format!("worker {WORKER} has no {EXPERIMENT}/{method}"))?;

@@ -30,7 +30,6 @@ pub(super) struct Spending {
 }
 
 impl Spending {
-    /// A budget shared out.
     pub fn new(request: &AdviceRequest, budget_s: f64) -> Spending {
         let cases = if advice::cases(request).is_empty() { 0.0 } else { 0.15 };
         let axis = if request.topic.by_size { 0.6 } else { 0.0 };
@@ -79,7 +78,6 @@ impl<'a> AdviceSession<'a> {
         AdviceSession { laboratory, wish, kept, made: Vec::new(), seed, forced, margin, stopped_by: None }
     }
 
-    /// A question with its cells.
     pub fn request(&self, topic: Topic, terms: &advice::AdviceTerms) -> Result<AdviceRequest> {
         advice::request(topic, terms, &self.laboratory.experiments, &self.laboratory.workers, &self.wish)
     }
@@ -89,7 +87,6 @@ impl<'a> AdviceSession<'a> {
         self.made.iter().rev().chain(&self.kept).collect()
     }
 
-    /// The runs made now.
     pub fn runs(&self) -> Vec<String> {
         self.made.iter().map(|s| s.run.clone()).collect()
     }

@@ -218,7 +218,6 @@ fn follow(run: &RealRun, moves: &mut Moves) {
 }
 
 impl Real {
-    /// All of some experiments together.
     pub fn sum(all: &[Real], count: fn(&Real) -> usize) -> usize {
         all.iter().map(count).sum()
     }

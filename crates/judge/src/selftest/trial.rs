@@ -20,7 +20,6 @@ pub enum Work {
 }
 
 impl Work {
-    /// The method.
     pub fn method(self) -> &'static str {
         match self {
             Work::Steps => "steps",

@@ -128,7 +128,6 @@ pub struct AdvicePoint {
 }
 
 impl Advice {
-    /// Reads a file of advice.
     pub fn parse(text: &str) -> Result<Advice> {
         let version: serde_json::Value = serde_json::from_str(text).context("it is no JSON")?;
         match version.get("schema").and_then(serde_json::Value::as_u64) {

@@ -101,7 +101,6 @@ impl Topic {
         self.way(name.split('@').next().unwrap_or(name)).is_some_and(|way| way.only_asked)
     }
 
-    /// The way of a method.
     pub fn way(&self, method: &str) -> Option<&Way> {
         self.ways.iter().find(|way| way.method == method)
     }

@@ -27,7 +27,6 @@ pub enum Word {
 }
 
 impl Word {
-    /// As it is printed.
     pub fn label(self) -> &'static str {
         match self {
             Word::Reversed => "reversed",

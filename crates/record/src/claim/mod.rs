@@ -151,7 +151,6 @@ pub enum Of {
 }
 
 impl Of {
-    /// In words.
     pub fn label(self) -> &'static str {
         match self {
             Of::Wall => "wall time",
@@ -235,7 +234,6 @@ impl Holds {
         (edge(&self.low, 0.5), edge(&self.high, 2.0))
     }
 
-    /// The parameter that decides a crossover.
     pub fn parameter(&self) -> &str {
         self.parameter.as_deref().unwrap_or("bytes")
     }

@@ -33,7 +33,6 @@ pub struct ResolvedJob {
 }
 
 impl ResolvedJob {
-    /// All its cells.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.way.iter().chain(&self.other)
     }

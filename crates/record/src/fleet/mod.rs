@@ -143,7 +143,6 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// The cell and its parameters.
     pub fn cell(&self) -> (&str, &BTreeMap<String, String>) {
         match self {
             Finding::Cost { cell, parameters, .. }
@@ -186,7 +185,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// In words.
     pub fn word(self) -> &'static str {
         match self {
             Fault::Damaged => "damaged",

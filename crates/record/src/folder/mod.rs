@@ -170,7 +170,6 @@ impl RunFolder {
         }))
     }
 
-    /// Its absolute path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -280,7 +279,6 @@ impl RunFolder {
         Ok(head.map_err(|_| Damaged::altered(self.file("plan.json")))?)
     }
 
-    /// Its kind, by the plan.
     pub fn kind(&self) -> Result<Kind> {
         let old = || if self.has(OLD_CLAIMS) { Kind::Claims } else { Kind::Run };
         Ok(self.head()?.kind.unwrap_or_else(old))
@@ -346,7 +344,6 @@ impl RunFolder {
         journal::append(&self.folder, DECISIONS, || self.start(DECISIONS), decision)
     }
 
-    /// The number of the next launch.
     pub fn next_launch(&self) -> Result<usize> {
         Ok(self.launches()?.records.iter().map(|r| r.launch + 1).max().unwrap_or(0))
     }

@@ -55,7 +55,6 @@ impl Cgroups {
 }
 
 impl Quota {
-    /// The time in CPUs.
     pub fn cpus(&self) -> f64 {
         self.quota_us as f64 / self.period_us as f64
     }

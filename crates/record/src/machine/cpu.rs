@@ -140,7 +140,6 @@ impl Cpu {
         self.caches.iter().filter(|c| c.kind.as_deref() != Some("Instruction")).max_by_key(|c| c.level)
     }
 
-    /// The second cache of a core.
     pub fn second_level_cache(&self) -> Option<&Cache> {
         self.caches.iter().find(|c| c.level == Some(2) && c.kind.as_deref() != Some("Instruction"))
     }

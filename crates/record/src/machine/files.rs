@@ -26,7 +26,6 @@ impl dyn Files + '_ {
         Some(self.start(path, MOST_BYTES)?.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// A file of one number.
     pub fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()
     }

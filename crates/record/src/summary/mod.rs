@@ -144,12 +144,10 @@ impl Summary {
         self.experiments.iter().find(|e| e.definition.name == name)
     }
 
-    /// The groups of an experiment.
     pub fn groups_of<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a GroupSummary> {
         self.groups.iter().filter(move |g| g.experiment == experiment)
     }
 
-    /// Every comparison with its group.
     pub fn comparisons(&self) -> impl Iterator<Item = (&GroupSummary, &Comparison)> {
         self.groups.iter().flat_map(|g| g.comparisons.iter().map(move |c| (g, c)))
     }

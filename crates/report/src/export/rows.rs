@@ -18,7 +18,6 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows of a study.
     pub fn new(kept: &KeptCommand, summary: &CommandSummary) -> Rows {
         match summary {
             CommandSummary::Try(_) => Rows::of_launches(kept),
@@ -72,7 +71,6 @@ impl Rows {
         Rows { columns: columns.to_vec(), rows: rows.collect() }
     }
 
-    /// Writes them in a format of this name.
     pub fn write(&self, format: &str, out: &mut dyn Write) -> Result<()> {
         match format {
             "csv" => csv::rows(&self.columns, &self.rows, out),

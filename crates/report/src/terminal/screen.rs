@@ -18,7 +18,6 @@ impl Screen {
         Screen { width: width.max(NARROWEST), ascii }
     }
 
-    /// Columns.
     pub(super) fn width(&self) -> usize {
         self.width
     }

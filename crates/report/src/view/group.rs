@@ -210,7 +210,6 @@ impl<'a> GroupView<'a> {
         self.rows().any(unsure)
     }
 
-    /// Everything about the group.
     pub(super) fn blocks(&self, experiment: &ExperimentSummary) -> Vec<Block> {
         let head: Vec<&str> = [self.setting.as_str(), &self.footprint].into_iter().filter(|w| !w.is_empty()).collect();
         let mut blocks = vec![Block::Heading(head.join(" · "))];

@@ -24,7 +24,6 @@ impl Svg {
         Svg(format!("<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {role}>"))
     }
 
-    /// A line.
     pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let (x1, x2) = (percent(x1), percent(x2));
         let _ = write!(self.0, "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1:.1}\" x2=\"{x2}\" y2=\"{y2:.1}\"/>");
@@ -38,7 +37,6 @@ impl Svg {
         self.titled("rect", title);
     }
 
-    /// A dot.
     pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64), radius: f64, title: &str) {
         let _ = write!(self.0, "<circle class=\"{class}\" cx=\"{}\" cy=\"{y:.1}\" r=\"{radius}\"", percent(x));
         self.titled("circle", title);
@@ -49,7 +47,6 @@ impl Svg {
         let _ = write!(self.0, "<g class=\"{class}\">");
     }
 
-    /// Ends what was begun last.
     pub(super) fn end(&mut self) {
         self.0.push_str("</g>");
     }
@@ -60,7 +57,6 @@ impl Svg {
         self.titled("circle", title);
     }
 
-    /// A shape around a point.
     pub(super) fn shape(&mut self, class: &str, (x, y): (f64, f64), path: &str, title: &str) {
         let _ = write!(
             self.0,
