@@ -38,10 +38,7 @@ pub enum Undo<'a> {
         name: &'a str,
     },
     /// Write a text to a setting of the kernel that the guard knows.
-    Restore {
-        setting: &'a Path,
-        text: &'a str,
-    },
+    Restore { setting: &'a Path, text: &'a str },
 }
 
 impl Undo<'_> {

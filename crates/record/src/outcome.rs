@@ -42,17 +42,11 @@ pub enum Cause {
     /// The time budget ended before the cell was measured.
     Budget,
     /// Other processes took the CPU in most rounds.
-    SwitchedOut {
-        percent: u32,
-    },
+    SwitchedOut { percent: u32 },
     /// Most launches were disturbed, mainly by other users of the disk.
-    OthersOnDisk {
-        launches: usize,
-    },
+    OthersOnDisk { launches: usize },
     /// Most launches were disturbed otherwise.
-    Disturbed {
-        launches: usize,
-    },
+    Disturbed { launches: usize },
 }
 
 /// A status with its reason.

@@ -115,10 +115,7 @@ pub struct Sample {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SideEnding {
     /// This machine cannot do it.
-    Skip {
-        cell: u32,
-        reason: String,
-    },
+    Skip { cell: u32, reason: String },
     Fail {
         cell: u32,
         /// Phase, call and error in one sentence.

@@ -48,10 +48,7 @@ pub enum Undefined {
     BothZero,
     /// Slices that must have the same length differ.
     #[error("two series that belong together have {left} and {right} values")]
-    LengthsDiffer {
-        left: usize,
-        right: usize,
-    },
+    LengthsDiffer { left: usize, right: usize },
     /// A confidence or probability is not strictly between zero and one.
     #[error("{0} is not strictly between 0 and 1")]
     NotAProbability(f64),

@@ -37,9 +37,7 @@ pub struct GroupProgress {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NextStep {
     /// Launch this group once more: it lacks launches, or its interval is the widest.
-    Continue {
-        group: usize,
-    },
+    Continue { group: usize },
     /// Stop: every interval is as narrow as asked.
     Precise,
     /// Stop: the next launch would not end within the budget.

@@ -102,9 +102,7 @@ pub enum Verdict {
         at_least: f64,
     },
     /// The whole interval lies above the margin: it takes at least this share more time than the baseline.
-    Slower {
-        at_least: f64,
-    },
+    Slower { at_least: f64 },
     /// The whole interval lies within the margin.
     Within {
         /// The margin: 0.02 for 2 %.
@@ -227,13 +225,9 @@ pub enum Recommendation {
         ratio: Estimate,
     },
     /// Keep the baseline: no method is shown to be faster, and none may be.
-    Keep {
-        cell: usize,
-    },
+    Keep { cell: usize },
     /// No method is shown to be faster, but one may be.
-    Inconclusive {
-        cell: usize,
-    },
+    Inconclusive { cell: usize },
     /// Another condition measured contradicts the answer of this one, see [`GroupSummary::conditions`].
     Depends {
         /// The method whose verdict flips.
