@@ -9,7 +9,6 @@ use pagewise_stats::moved::neighbours_alike;
 use pagewise_stats::multiplicity::{benjamini_hochberg, holm};
 use pagewise_stats::order::{order_interval, ranks};
 use pagewise_stats::quantile::{median_absolute_deviation, quantile};
-use pagewise_stats::rank_sum::shift_interval;
 use pagewise_stats::signed_rank::signed_rank_interval;
 use pagewise_stats::t::{t_interval, two_sided_p, welch};
 use serde::Deserialize;
@@ -17,7 +16,6 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 struct Reference {
     signed_rank: Vec<OneSample>,
-    rank_sum: Vec<TwoSamples>,
     order: Vec<Order>,
     quantiles: Vec<Quantiles>,
     student: Vec<OneSample>,
@@ -72,17 +70,6 @@ struct OneSample {
     low: f64,
     high: f64,
     coverage: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct TwoSamples {
-    a: Vec<f64>,
-    b: Vec<f64>,
-    confidence: f64,
-    estimate: f64,
-    low: f64,
-    high: f64,
-    coverage: f64,
 }
 
 #[derive(Deserialize)]
@@ -158,17 +145,6 @@ fn signed_rank_intervals_invert_scipys_test() {
         let got = signed_rank_interval(&case.values, case.confidence).expect("SciPy found one");
         assert_interval(&got, case.estimate, case.low, case.high);
         assert_close(got.coverage, case.coverage.expect("always given"), 1e-9);
-    }
-}
-
-#[test]
-fn rank_sum_intervals_invert_scipys_test() {
-    let cases = reference().rank_sum;
-    assert!(cases.len() > 40);
-    for case in cases {
-        let got = shift_interval(&case.a, &case.b, case.confidence).expect("SciPy found one");
-        assert_interval(&got, case.estimate, case.low, case.high);
-        assert_close(got.coverage, case.coverage, 1e-9);
     }
 }
 

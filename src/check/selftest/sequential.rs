@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use files::Folder;
-use judge::selftest::trial::{LEVEL, NaiveTrials, Work};
+use judge::selftest::Usual;
+use judge::selftest::trial::{LEVEL, Work};
 use record::end::End;
 use record::request::{self, LaunchKeys};
 use record::transcript::Transcript;
 use stats::naive::naive;
-use stats::rank_sum::shift_interval;
 use stats::verdict::MARGIN;
 
 use super::trials::TestBench;
@@ -34,8 +34,8 @@ pub fn naive_trials(
     batch: Option<u64>,
     samples: usize,
     seed: u64,
-) -> Result<NaiveTrials> {
-    let mut trials = NaiveTrials { work, comparisons: 0, samples, announced: 0, beyond_margin: 0, rank_announced: 0 };
+) -> Result<Usual> {
+    let mut trials = Usual { work: work.method().to_owned(), comparisons: 0, samples, announced: 0, beyond_margin: 0 };
     for number in 0..NAIVE_COMPARISONS / PER_LAUNCH {
         if laboratory.signals.arrived().is_some() {
             break;
@@ -47,8 +47,6 @@ pub fn naive_trials(
             trials.announced += usize::from(judged.announces(LEVEL));
             let far = (judged.ratio.ln()).abs() > MARGIN.ln_1p();
             trials.beyond_margin += usize::from(judged.announces(LEVEL) && far);
-            let shift = shift_interval(&pair[0], &pair[1], 1.0 - LEVEL)?;
-            trials.rank_announced += usize::from(shift.low > 0.0 || shift.high < 0.0);
         }
     }
     Ok(trials)

@@ -9,7 +9,7 @@ use stats::quantile::median;
 use stats::verdict::MARGIN;
 
 use real::{Moves, Real, RealRun};
-use trial::{Done, EXTRAS, Effect, NaiveTrials, PRECISION, Work};
+use trial::{Done, EXTRAS, Effect, PRECISION, Work};
 
 pub mod real;
 pub mod trial;
@@ -79,8 +79,6 @@ pub struct Usual {
     /// Comparisons in which a t test at 5 % announced a difference.
     pub announced: usize,
     pub beyond_margin: usize,
-    /// Comparisons in which Mann & Whitney's test at 5 %, which a few interrupted samples do not blind, announced one.
-    pub rank_announced: usize,
 }
 
 /// The whole finding.
@@ -250,7 +248,7 @@ impl SelfTest {
     pub fn from_trials(
         done: &[Done],
         runs: &[RealRun],
-        naive: Vec<NaiveTrials>,
+        naive: Vec<Usual>,
         seed: u64,
         (budget_s, elapsed_s): (f64, f64),
     ) -> SelfTest {
@@ -272,14 +270,6 @@ impl SelfTest {
         for (name, count) in done.iter().flat_map(|d| &d.warnings) {
             *warnings.entry(name.clone()).or_insert(0) += count;
         }
-        let usual = |t: NaiveTrials| Usual {
-            work: t.work.method().to_owned(),
-            comparisons: t.comparisons,
-            samples: t.samples,
-            announced: t.announced,
-            beyond_margin: t.beyond_margin,
-            rank_announced: t.rank_announced,
-        };
         SelfTest {
             schema: record::plan::SCHEMA,
             seed,
@@ -292,7 +282,7 @@ impl SelfTest {
             effects,
             real,
             moves,
-            naive: naive.into_iter().map(usual).collect(),
+            naive,
             false_alarm_chance,
             coverage_chance,
             real_chance,

@@ -68,16 +68,3 @@ pub struct Done {
     pub seconds: f64,
     pub warnings: BTreeMap<String, usize>,
 }
-
-/// Result of the usual procedure for identical cells.
-#[derive(Clone, Debug)]
-pub struct NaiveTrials {
-    pub work: Work,
-    pub comparisons: usize,
-    pub samples: usize,
-    /// Comparisons whose p value is below [`LEVEL`].
-    pub announced: usize,
-    /// Comparisons that announced a difference of more than the margin.
-    pub beyond_margin: usize,
-    pub rank_announced: usize,
-}
