@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::evidence::{CellLaunch, Evidence};
+use crate::checks::LawSeen;
+use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
 use record::concern::{COLD, Concern, DROPPED};
 use record::outcome::Status;
 use record::sizes::format_ns;
 use record::state::State;
-use record::summary::Role;
-use record::summary::{AaCheck, Summary, Warning};
+use record::summary::{AaCheck, CellSummary, Role, Summary, Warning};
 use stats::steady::Label;
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
@@ -127,136 +127,119 @@ fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 }
 
 fn below_floor(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in
-        summary.cells.iter().enumerate().filter(|(_, c)| c.status == Status::Ok && c.role == Role::Method)
-    {
+    let is_method = |c: &CellSummary| c.status == Status::Ok && c.role == Role::Method && !c.hidden;
+    let warning_of = |(index, cell): (usize, &CellSummary)| {
         let headline = state.plan.experiment(&cell.experiment).map_or("", |e| e.headline());
-        if !cell.hidden && cell.phases.get(headline).is_some_and(|p| p.below_floor) {
-            let seen = format!("{headline} is below twice the floor (the null method), so it is not resolved");
-            warnings.push(of_cell(state, index, "below-floor", seen, "take larger sizes"));
-        }
-    }
-    warnings
+        cell.phases.get(headline).filter(|phase| phase.below_floor)?;
+        let seen = format!("{headline} is below twice the floor (the null method), so it is not resolved");
+        Some(of_cell(state, index, "below-floor", seen, "take larger sizes"))
+    };
+    summary.cells.iter().enumerate().filter(|(_, c)| is_method(c)).filter_map(warning_of).collect()
+}
+
+/// A warning of a test on cells: its name, observation and remedy.
+type Doubt = (&'static str, String, &'static str);
+
+/// The warnings of a test on every cell but hidden duplicates.
+fn of_cells<D: IntoIterator<Item = Doubt>>(
+    state: &State,
+    evidence: &Evidence,
+    test: impl Fn(usize, &CellEvidence) -> D,
+) -> Vec<Warning> {
+    let cells = evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin);
+    let doubts = cells.flat_map(|(&index, cell)| test(index, cell).into_iter().map(move |doubt| (index, doubt)));
+    doubts.map(|(index, (code, seen, hint))| of_cell(state, index, code, seen, hint)).collect()
 }
 
 fn interrupted(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in &evidence.cells {
+    of_cells(state, evidence, |_, cell| {
         // A long round meets other processes on any machine; a short one only on a crowded one.
-        let share = interrupted_share(cell).unwrap_or(0.0);
-        if share > INTERRUPTED_SHARE && !state.cells[*index].twin {
-            let seen =
-                format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
-            warnings.push(of_cell(state, *index, "interrupted", seen, "stop them; pagewise doctor --noise names them"));
-        }
-    }
-    warnings
+        let share = interrupted_share(cell).filter(|share| *share > INTERRUPTED_SHARE)?;
+        let seen = format!("{:.0} % of its rounds were switched out: other processes want these CPUs", share * 100.0);
+        Some(("interrupted", seen, "stop them; pagewise doctor --noise names them"))
+    })
 }
 
 /// Cells whose absolute times are others' too.
 fn stolen(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
-        if let Some(share) = flags::stolen(cell) {
-            let seen = format!(
-                "the hypervisor gave {:.0} % of the CPU time of its launches to others: its absolute times are theirs too, its ratios hold while the A/A check does",
-                share * 100.0
-            );
-            warnings.push(of_cell(state, *index, Flag::Steal.word(), seen, Flag::Steal.hint()));
-        }
-    }
-    warnings
+    of_cells(state, evidence, |_, cell| {
+        let seen = format!(
+            "the hypervisor gave {:.0} % of the CPU time of its launches to others: its absolute times are theirs too, its ratios hold while the A/A check does",
+            flags::stolen(cell)? * 100.0
+        );
+        Some((Flag::Steal.word(), seen, Flag::Steal.hint()))
+    })
 }
 
 /// Cells that a CPU quota kept waiting.
 fn throttled(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let cells = evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin);
-    let warnings = cells.filter_map(|(index, cell)| {
+    of_cells(state, evidence, |_, cell| {
         let seen = format!(
             "a CPU quota of its control group kept it waiting for {:.0} % of its launches: its times are the quota's too",
             flags::throttled(cell)? * 100.0
         );
-        Some(of_cell(state, *index, THROTTLED, seen, "measure in a group without a quota (cpu.max)"))
-    });
-    warnings.collect()
+        Some((THROTTLED, seen, "measure in a group without a quota (cpu.max)"))
+    })
 }
 
 /// Launches that a counter flags, by what it shows. Steal is told of a cell as a whole.
 fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
-        let experiment = state.plan.experiment(&state.cells[*index].cell.experiment);
+    of_cells(state, evidence, |index, cell| {
+        let experiment = state.plan.experiment(&state.cells[index].cell.experiment);
         let huge_pages = experiment.and_then(|e| e.huge_pages.as_deref());
-        let of_launch = |launch| flags::of_launch(cell, launch, huge_pages);
-        let flags = cell.launches.iter().flat_map(of_launch).filter(|f| *f != Flag::Steal);
+        let flags = cell.launches.iter().flat_map(|launch| flags::of_launch(cell, launch, huge_pages));
         let mut counts: BTreeMap<Flag, usize> = BTreeMap::new();
-        flags.for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
-        let is_frequent = |count: usize| count as f64 > TOLD_SHARE * cell.launches.len() as f64;
-        for (flag, count) in counts.into_iter().filter(|(_, count)| is_frequent(*count)) {
-            let seen = format!("in {count} of {} launches {}", cell.launches.len(), flag.seen());
-            warnings.push(of_cell(state, *index, flag.word(), seen, flag.hint()));
-        }
-    }
-    warnings
+        flags.filter(|flag| *flag != Flag::Steal).for_each(|flag| *counts.entry(flag).or_insert(0) += 1);
+        let launches = cell.launches.len();
+        counts.retain(|_, count| *count as f64 > TOLD_SHARE * launches as f64);
+        let doubt = move |(flag, count): (Flag, usize)| {
+            (flag.word(), format!("in {count} of {launches} launches {}", flag.seen()), flag.hint())
+        };
+        counts.into_iter().map(doubt)
+    })
 }
 
 /// Launches in which the laboratory itself took CPU time that belonged to the worker.
 fn laboratory(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
+    of_cells(state, evidence, |_, cell| {
         // Starting and ending a worker costs a millisecond or two whatever the launch does, and disturbs nothing.
         let disturbs = |l: &&CellLaunch| l.wall_s > SHORT_LAUNCH_S && l.laboratory_cpu_s > LABORATORY_SHARE * l.wall_s;
-        let count = cell.launches.iter().filter(disturbs).count();
-        if count as f64 > TOLD_SHARE * cell.launches.len() as f64 {
-            let (all, share) = (cell.launches.len(), LABORATORY_SHARE * 100.0);
-            let seen = format!("in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU");
-            warnings.push(of_cell(
-                state,
-                *index,
-                "laboratory",
-                seen,
-                "close what makes it work, such as a slow terminal",
-            ));
-        }
-    }
-    warnings
+        let (count, all) = (cell.launches.iter().filter(disturbs).count(), cell.launches.len());
+        let share = LABORATORY_SHARE * 100.0;
+        let seen = format!("in {count} of {all} launches Pagewise itself used more than {share:.0} % of a CPU");
+        let hint = "close what makes it work, such as a slow terminal";
+        (count as f64 > TOLD_SHARE * all as f64).then_some(("laboratory", seen, hint))
+    })
 }
 
 fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in evidence.cells.iter().filter(|(index, _)| !state.cells[**index].twin) {
+    of_cells(state, evidence, |_, cell| {
         let waited = |l: &&CellLaunch| {
             let waited_us = l.noise.as_ref().and_then(|n| n.pressure_us.get("memory_some")).copied().unwrap_or(0);
             waited_us as f64 / 1e6 > PRESSURE_SHARE * l.wall_s
         };
-        let count = cell.launches.iter().filter(waited).count();
-        if 2 * count > cell.launches.len() {
-            let seen = format!(
-                "in {count} of {} launches something waited for memory for more than 2 % of the time (memory pressure)",
-                cell.launches.len()
-            );
-            warnings.push(of_cell(state, *index, "memory-pressure", seen, "free some, or take smaller sizes"));
-        }
-    }
-    warnings
+        let (count, all) = (cell.launches.iter().filter(waited).count(), cell.launches.len());
+        let seen = format!(
+            "in {count} of {all} launches something waited for memory for more than 2 % of the time (memory pressure)"
+        );
+        (2 * count > all).then_some(("memory-pressure", seen, "free some, or take smaller sizes"))
+    })
 }
 
 fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden) {
-        let Some(steady) = &cell.steady else { continue };
+    let warning_of = |(index, cell): (usize, &CellSummary)| {
+        let steady = cell.steady.as_ref()?;
         let how = match steady.label {
             Label::Drifting => "its level moved during most launches",
             Label::TwoLevel => "it jumped between two levels during most launches",
-            Label::Steady | Label::Short => continue,
+            Label::Steady | Label::Short => return None,
         };
         let shift = steady.shift.map_or_else(String::new, |s| format!(" (last third / first third: {s:.2})"));
         let seen =
             format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
-        warnings.push(of_cell(state, index, "unsteady", seen, ""));
-    }
-    warnings
+        Some(of_cell(state, index, "unsteady", seen, ""))
+    };
+    summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden).filter_map(warning_of).collect()
 }
 
 /// Result of the probe before the run.
@@ -305,18 +288,14 @@ fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 }
 
 fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, cell) in &evidence.cells {
-        for seen in cell.checks.laws.values().filter(|s| s.level && s.broken > 0) {
-            let is_frequent = seen.broken as f64 > TOLD_SHARE * seen.samples as f64;
-            if is_frequent && !state.cells[*index].twin {
-                let seen_text =
-                    format!("{} of {} samples were off the expected level ({})", seen.broken, seen.samples, seen.first);
-                warnings.push(of_cell(state, *index, "level", seen_text, ""));
-            }
-        }
-    }
-    warnings
+    of_cells(state, evidence, |_, cell| {
+        let laws = cell.checks.laws.values().filter(|law| law.level && law.broken > 0);
+        let doubt = |law: &LawSeen| {
+            let (broken, samples) = (law.broken, law.samples);
+            ("level", format!("{broken} of {samples} samples were off the expected level ({})", law.first), "")
+        };
+        laws.filter(|law| law.broken as f64 > TOLD_SHARE * law.samples as f64).map(doubt).collect::<Vec<_>>()
+    })
 }
 
 /// A first pass that is so many times slower than the next ones found a cache cold that the next ones found warm.
