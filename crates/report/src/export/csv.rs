@@ -9,18 +9,13 @@ use crate::escape;
 use crate::view::ExportedCells;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
-    let names: Vec<String> = flat::columns(taken).into_iter().map(|name| escape::csv(&name)).collect();
-    write!(out, "{}\r\n", names.join(","))?;
-    for row in flat::rows(taken) {
-        let fields: Vec<String> = flat::fields(&row).iter().map(field).collect();
-        write!(out, "{}\r\n", fields.join(","))?;
-    }
-    Ok(())
+    rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)
 }
 
 /// Rows with names of columns that are given.
-pub(super) fn rows(columns: &[&str], rows: &[Vec<Field>], out: &mut dyn Write) -> Result<()> {
-    write!(out, "{}\r\n", columns.join(","))?;
+pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Field>>, out: &mut dyn Write) -> Result<()> {
+    let names: Vec<String> = columns.iter().map(|name| escape::csv(name)).collect();
+    write!(out, "{}\r\n", names.join(","))?;
     for row in rows {
         write!(out, "{}\r\n", row.iter().map(field).collect::<Vec<_>>().join(","))?;
     }

@@ -13,8 +13,6 @@ mod ndjson;
 mod openmetrics;
 pub mod rows;
 
-use std::io::Write;
-
 use anyhow::Result;
 
 use crate::view::ExportedCells;
@@ -25,57 +23,28 @@ pub struct ExportFormat {
     pub about: &'static str,
     /// True if it says of cells without figures why they have none; where it does not, they are left out.
     pub says_outcomes: bool,
-    pub write: fn(&ExportedCells<'_>, &mut dyn Write) -> Result<()>,
+    pub write: Write,
+}
+
+type Write = fn(&ExportedCells<'_>, &mut dyn std::io::Write) -> Result<()>;
+
+const fn format(name: &'static str, about: &'static str, says_outcomes: bool, write: Write) -> ExportFormat {
+    ExportFormat { name, about, says_outcomes, write }
 }
 
 pub const FORMATS: [ExportFormat; 9] = [
-    ExportFormat {
-        name: "benchfmt",
-        about: "Go's benchmark format, a line a launch, for benchstat",
-        says_outcomes: false,
-        write: benchfmt::write,
-    },
-    ExportFormat {
-        name: "hyperfine",
-        about: "hyperfine's JSON, a time a launch, in seconds, for its plot scripts",
-        says_outcomes: false,
-        write: hyperfine::write,
-    },
-    ExportFormat {
-        name: "bmf",
-        about: "Bencher Metric Format, medians with 95 % limits, in nanoseconds",
-        says_outcomes: false,
-        write: bmf::write,
-    },
-    ExportFormat {
-        name: "github",
-        about: "github-action-benchmark's customSmallerIsBetter, in nanoseconds",
-        says_outcomes: false,
-        write: github::write,
-    },
-    ExportFormat {
-        name: "openmetrics",
-        about: "a text file for node_exporter's textfile collector, in seconds",
-        says_outcomes: true,
-        write: openmetrics::write,
-    },
-    ExportFormat { name: "csv", about: "a row a cell, phase and launch", says_outcomes: true, write: csv::write },
-    ExportFormat {
-        name: "ndjson",
-        about: "the same rows, a JSON object each",
-        says_outcomes: true,
-        write: ndjson::write,
-    },
-    ExportFormat {
-        name: "markdown",
-        about: "the tables of the report, for an issue or a pull request",
-        says_outcomes: true,
-        write: markdown,
-    },
-    ExportFormat { name: "junit", about: "JUnit XML, a test case a cell", says_outcomes: true, write: junit::write },
+    format("benchfmt", "Go's benchmark format, a line a launch, for benchstat", false, benchfmt::write),
+    format("hyperfine", "hyperfine's JSON, a time a launch, in seconds, for its plot scripts", false, hyperfine::write),
+    format("bmf", "Bencher Metric Format, medians with 95 % limits, in nanoseconds", false, bmf::write),
+    format("github", "github-action-benchmark's customSmallerIsBetter, in nanoseconds", false, github::write),
+    format("openmetrics", "a text file for node_exporter's textfile collector, in seconds", true, openmetrics::write),
+    format("csv", "a row a cell, phase and launch", true, csv::write),
+    format("ndjson", "the same rows, a JSON object each", true, ndjson::write),
+    format("markdown", "the tables of the report, for an issue or a pull request", true, markdown),
+    format("junit", "JUnit XML, a test case a cell", true, junit::write),
 ];
 
-fn markdown(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
+fn markdown(taken: &ExportedCells<'_>, out: &mut dyn std::io::Write) -> Result<()> {
     let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
     write!(out, "{}", crate::markdown::render(&document))?;
     let [run, created, version] =

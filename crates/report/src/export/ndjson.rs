@@ -10,18 +10,13 @@ use crate::escape::json;
 use crate::view::ExportedCells;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
-    let columns = flat::columns(taken);
-    for row in flat::rows(taken) {
-        let fields = columns.iter().zip(flat::fields(&row)).map(|(name, field)| (name.clone(), value(field)));
-        writeln!(out, "{}", json(&Value::Object(fields.collect()).to_string()))?;
-    }
-    Ok(())
+    rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)
 }
 
 /// Rows with names of columns that are given.
-pub(super) fn rows(columns: &[&str], rows: &[Vec<Field>], out: &mut dyn Write) -> Result<()> {
+pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Field>>, out: &mut dyn Write) -> Result<()> {
     for row in rows {
-        let fields = columns.iter().zip(row).map(|(name, field)| ((*name).to_owned(), value(field.clone())));
+        let fields = columns.iter().cloned().zip(row.into_iter().map(value));
         writeln!(out, "{}", json(&Value::Object(fields.collect()).to_string()))?;
     }
     Ok(())

@@ -71,10 +71,11 @@ impl Rows {
         Rows { columns: columns.to_vec(), rows: rows.collect() }
     }
 
-    pub fn write(&self, format: &str, out: &mut dyn Write) -> Result<()> {
+    pub fn write(self, format: &str, out: &mut dyn Write) -> Result<()> {
+        let columns: Vec<String> = self.columns.iter().map(|name| (*name).to_owned()).collect();
         match format {
-            "csv" => csv::rows(&self.columns, &self.rows, out),
-            "ndjson" => ndjson::rows(&self.columns, &self.rows, out),
+            "csv" => csv::rows(&columns, self.rows, out),
+            "ndjson" => ndjson::rows(&columns, self.rows, out),
             _ => bail!("runs of a program are written as {ROWS}, those of a try as hyperfine too: {format} has cells"),
         }
     }
