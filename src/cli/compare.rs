@@ -1,4 +1,4 @@
-//! `pagewise compare`: two runs, or two sets of runs, held against each other.
+//! `pagewise compare`: two runs, or two sets of runs, compared with each other.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
         ([_, _], []) => arguments.first.split_at(1),
         (words, []) => bail!("compare takes two runs, or A1 A2 A3 -- B1 B2 B3; here is a side of {}", words.len()),
     };
-    let asked = CompareOptions {
+    let options = CompareOptions {
         margin: sizes::parse_share(&arguments.margin).context("--margin")?,
         gate: arguments.gate.as_deref().map(sizes::parse_share).transpose().context("--gate")?,
         expected: arguments.expect.clone(),
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     arguments.output.check()?;
     let (a, b) = match side(first).and_then(|a| Ok((a, side(second)?))) {
         // A gate stays undecided by a record that is too damaged to be read.
-        Err(error) if asked.gate.is_some() && error.is::<Damaged>() => {
+        Err(error) if options.gate.is_some() && error.is::<Damaged>() => {
             remark!("pagewise: {error:#}");
             return Ok(Gated::Damaged.exit_code());
         }
@@ -67,11 +67,11 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
     if a.iter().chain(&b).any(|run| run.is_program() != a[0].is_program()) {
         bail!("tries and profiles of programs are compared with their like, not with runs");
     }
-    known(&asked.expected, &a.iter().chain(&b).flat_map(Run::fields).collect())?;
-    let found = compare(&a, &b, &asked);
-    let document = report::view::compared(&found, claims, &arguments.again());
-    print(&arguments.output.text(&found, &document)?)?;
-    Ok(found.gated.map_or(0, |gated| gated.exit_code()))
+    known(&options.expected, &a.iter().chain(&b).flat_map(Run::fields).collect())?;
+    let compared = compare(&a, &b, &options);
+    let document = report::view::compared(&compared, claims, &arguments.again());
+    print(&arguments.output.text(&compared, &document)?)?;
+    Ok(compared.gated.map_or(0, |gated| gated.exit_code()))
 }
 
 /// A sentence where a fact is meant to differ that no run has.
@@ -84,19 +84,19 @@ fn known(expected: &[String], fields: &BTreeSet<&String>) -> Result<()> {
 
 impl CompareArgs {
     fn again(&self) -> String {
-        let mut words = vec!["pagewise compare".to_owned()];
-        words.extend(self.first.iter().cloned());
-        words.extend((!self.second.is_empty()).then(|| format!("-- {}", self.second.join(" "))));
-        words.insert(1, format!("--margin {}", self.margin));
-        words.splice(2..2, self.gate.iter().map(|gate| format!("--gate {gate}")));
-        words.splice(2..2, self.expect.iter().map(|field| format!("--expect {field}")));
-        words.join(" ")
+        let mut command = vec!["pagewise compare".to_owned()];
+        command.extend(self.first.iter().cloned());
+        command.extend((!self.second.is_empty()).then(|| format!("-- {}", self.second.join(" "))));
+        command.insert(1, format!("--margin {}", self.margin));
+        command.splice(2..2, self.gate.iter().map(|gate| format!("--gate {gate}")));
+        command.splice(2..2, self.expect.iter().map(|field| format!("--expect {field}")));
+        command.join(" ")
     }
 }
 
-fn side(words: &[String]) -> Result<Vec<Run>> {
+fn side(given: &[String]) -> Result<Vec<Run>> {
     let mut names = Vec::new();
-    for word in words {
+    for word in given {
         if word.starts_with("--") {
             bail!("{word} stands behind --, where only runs do: put options before the first run");
         }

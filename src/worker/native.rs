@@ -49,7 +49,7 @@ fn file_name(worker: &str) -> String {
     format!("worker-{worker}")
 }
 
-/// Programs by the paths of their descriptors, so that the file that was compared is the one that is executed: files of
+/// Programs by the paths of their descriptors, so that the verified file is the one that is executed: files of
 /// the private cache with the bytes that this binary carries, otherwise files in memory.
 fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
     static PROGRAMS: OnceLock<BTreeMap<String, (PathBuf, File)>> = OnceLock::new();

@@ -159,7 +159,7 @@ fn is_told(place: &Place, at: &str) {
     assert_eq!(place.run(&["fleet", at]).code, 0);
     assert_eq!(place.run(&["fleet", at, "--strict"]).code, 3);
     let screen = place.run(&["fleet", at]).out;
-    assert!(screen.contains("odd nodes: 1 of 9") && screen.contains("clush -w slow \"pagewise run fault/"), "{screen}");
+    assert!(screen.contains("outliers: 1 of 9") && screen.contains("clush -w slow \"pagewise run fault/"), "{screen}");
     assert!(screen.contains("6 folders left out"), "{screen}");
     let metrics = place.run(&["fleet", at, "--format", "openmetrics"]).out;
     assert!(metrics.contains("pagewise_fleet_odd_nodes{} 1\n") && metrics.ends_with("# EOF\n"), "{metrics}");
@@ -171,7 +171,7 @@ fn is_told(place: &Place, at: &str) {
     assert_eq!(place.run(&["fleet", at, "--html", path]).code, 0);
     let text = fs::read_to_string(&page).unwrap();
     assert!(
-        text.contains("odd nodes: 1 of 9") && text.contains("clush -w slow") && text.contains("6 folders left out")
+        text.contains("outliers: 1 of 9") && text.contains("clush -w slow") && text.contains("6 folders left out")
     );
     let again = place.run(&["fleet", at, "--html", path]);
     assert!(again.code == 1 && again.err.contains("--force"), "{}", again.err);

@@ -26,7 +26,7 @@ pub(crate) struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    pub fn of(
+    pub fn new(
         state: &State,
         evidence: &Evidence,
         group: &'a Group<'a>,
@@ -54,7 +54,7 @@ impl<'a> Judged<'a> {
 
     /// Evidence of a cell, if its figures may be compared.
     pub fn sound<'e>(&self, evidence: &'e Evidence, cell: usize) -> Option<&'e CellEvidence> {
-        evidence.cells.get(&cell).filter(|found| !self.disagreeing.contains_key(&cell) && sound(found))
+        evidence.cells.get(&cell).filter(|evidence| !self.disagreeing.contains_key(&cell) && sound(evidence))
     }
 
     pub fn headline(&self) -> Option<usize> {
@@ -91,7 +91,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
     let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
         return Vec::new();
     };
-    let mut found = Vec::new();
+    let mut comparisons = Vec::new();
     for &cell in group.cells.iter().filter(|c| **c != baseline) {
         let Some(mine) = evidence.cells.get(&cell) else { continue };
         // Time that others took falls on both sides of a ratio; whether evenly, the group's own duplicate tells.
@@ -125,10 +125,10 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
             };
             let role = state.cells[cell].method.role;
             let first = phase == group.experiment.headline() && matches!(role, Role::Method | Role::Published);
-            found.push(Compared { comparison, estimate: wall, first });
+            comparisons.push(Compared { comparison, estimate: wall, first });
         }
     }
-    found
+    comparisons
 }
 
 /// The reason why a verdict is withheld: launches on two levels have no one ratio, and an effect within a weak A/A check may
@@ -152,8 +152,8 @@ pub(crate) fn adjust(all: &mut [Vec<Compared>], margin: f64) {
     for first in [false, true] {
         let family = all.iter_mut().flatten().filter(|c| c.estimate.is_some() && (c.first || !first));
         let mut family: Vec<&mut Compared> = family.collect();
-        let asked: Vec<(Estimate, f64)> = family.iter().filter_map(|c| Some((c.estimate?, margin))).collect();
-        for (compared, word) in family.iter_mut().zip(verdicts(&asked, LEVEL)) {
+        let estimates: Vec<(Estimate, f64)> = family.iter().filter_map(|c| Some((c.estimate?, margin))).collect();
+        for (compared, word) in family.iter_mut().zip(verdicts(&estimates, LEVEL)) {
             compared.comparison.holds_among_all = holds(compared.comparison.verdict, word.verdict);
         }
     }

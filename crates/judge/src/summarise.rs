@@ -100,7 +100,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
         cells.push(summary_of_cell(state, evidence, index, disagreeing.get(&index), around.cache)?);
     }
     let all = groups(state, None);
-    let mut judged: Vec<Judged> = all.iter().map(|g| Judged::of(state, evidence, g, &disagreeing)).collect();
+    let mut judged: Vec<Judged> = all.iter().map(|g| Judged::new(state, evidence, g, &disagreeing)).collect();
     let (calibration, scores) = calibration::widen(&mut judged, &around.kept_scores);
     calibration::confirm(&mut judged);
     let checks = calibration::checks(&judged, &scores, state.plan.margin);

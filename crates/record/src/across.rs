@@ -10,7 +10,7 @@ use crate::summary::{Estimate, Verdict};
 
 pub const COMPARED_SCHEMA: u32 = 2;
 
-/// Two sets of runs held against each other.
+/// Two sets of runs compared with each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compared {

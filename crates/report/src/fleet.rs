@@ -1,4 +1,4 @@
-//! A fleet as a document: the odd nodes and what to do first, then each kind, then kinds compared, then what was left out.
+//! A fleet as a document: the outliers and what to do first, then each kind, then kinds compared, then what was left out.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::plot::{Axis, Plot};
 use crate::view;
 use crate::wording::{self, count};
 
-/// Facts that are shown of an odd node.
+/// Facts that are shown of an outlier.
 const FACTS: usize = 8;
 
-/// The whole fleet. `again` measures the odd nodes again, `anew` makes the page anew.
+/// The whole fleet. `again` measures the outliers again, `anew` makes the page anew.
 pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
     let counts = [(fleet.nodes, "node"), (fleet.runs, "run"), (fleet.kinds.len(), "kind")];
     let mut document = Document::new("fleet", counts.map(|(number, noun)| count(number, noun)));
-    document = document.section("answers", "Odd nodes", Place::Everywhere, answers(fleet, again));
+    document = document.section("answers", "Outliers", Place::Everywhere, answers(fleet, again));
     for kind in &fleet.kinds {
         let (id, title) = (format!("kind-{}", kind.name), format!("Kind {}", kind.name));
         document = document.section(&id, title, Place::Everywhere, of_kind(kind, fleet));
@@ -117,7 +117,7 @@ fn methods(kind: &Kind, fleet: &Fleet) -> Table {
 
 fn kinds(compared: &KindsCompared) -> Vec<Block> {
     let (a, b) = (&compared.a, &compared.b);
-    let mut blocks = vec![Block::text("unpaired, the node as the unit, odd nodes left out")];
+    let mut blocks = vec![Block::text("unpaired, the node as the unit, outliers left out")];
     for (experiment, cells) in view::by_experiment(&compared.cells) {
         blocks.push(Block::Heading(experiment.to_owned()));
         blocks.extend(view::side_by_side(&cells, [&format!("kind {a}"), &format!("kind {b}")], "node"));
@@ -169,9 +169,9 @@ fn head(fleet: &Fleet) -> String {
 fn odd(fleet: &Fleet) -> String {
     let judged: usize = fleet.kinds.iter().filter(|k| !k.too_few).map(|k| k.nodes.len()).sum();
     match (judged, fleet.odd.len()) {
-        (0, _) => format!("odd nodes: cannot be told; a kind needs {LEAST} nodes, and none has as many"),
-        (_, 0) => format!("odd nodes: none of {judged}"),
-        (_, odd) => format!("odd nodes: {odd} of {judged}"),
+        (0, _) => format!("outliers: cannot be told; a kind needs {LEAST} nodes, and none has as many"),
+        (_, 0) => format!("outliers: none of {judged}"),
+        (_, odd) => format!("outliers: {odd} of {judged}"),
     }
 }
 
@@ -204,7 +204,7 @@ fn difference(fact: &FactDifference, where_a: &str) -> String {
     format!("{} is {}, {where_a} {}", fact.field, fact.b, fact.a)
 }
 
-/// At most so many facts of an odd node that may be why; none where there are none.
+/// At most so many facts of an outlier that may be why; none where there are none.
 fn why(node: &OddNode, most: usize) -> Option<String> {
     let mut facts: Vec<String> = node.facts.iter().take(most).map(|f| difference(f, "elsewhere")).collect();
     let more = node.facts.len().saturating_sub(most);
@@ -237,8 +237,8 @@ fn kind(kind: &Kind) -> String {
 
 /// In which facts a kind differs from the first.
 fn unlike(kind: &Kind) -> Option<String> {
-    let told: Vec<String> = kind.differences.iter().map(|d| difference(d, "on kind A")).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let differences: Vec<String> = kind.differences.iter().map(|d| difference(d, "on kind A")).collect();
+    (!differences.is_empty()).then(|| differences.join("; "))
 }
 
 /// The names of nodes that are too few to be judged.

@@ -1,4 +1,4 @@
-//! The page of a fleet: the odd node stands first, with the command that measures it again; figures are those of the JSON; and
+//! The page of a fleet: the outlier stands first, with the command that measures it again; figures are those of the JSON; and
 //! nothing that a record holds steers a browser.
 
 #[path = "../../../tests/it/support/nodes.rs"]
@@ -21,7 +21,7 @@ fn odd_nodes_come_first_and_each_kind_has_its_costs() {
     let place = |id: &str| page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
     assert!(place("answers") < place("kind-a") && place("kind-a") < place("kind-b"));
     assert!(place("kind-b") < place("compared-a-b") && place("compared-a-b") < place("unread"));
-    for part in ["odd nodes: 1 of 13", ">a7<", "clush -w a7", "times the cost on its kind", "duplicate"] {
+    for part in ["outliers: 1 of 13", ">a7<", "clush -w a7", "times the cost on its kind", "duplicate"] {
         assert!(page.contains(part), "{part}");
     }
     let costs = page.split("id=\"kind-a\"").nth(1).unwrap().split("</section>").next().unwrap();

@@ -53,9 +53,9 @@ pub(in crate::cli) fn check_node(
     let identity = &here.identity;
     let _check = Check::begin(arguments.force, Duration::from_secs_f64(budget_s))?;
     let name = identity.node.clone().or_else(|| identity.name.clone()).unwrap_or_else(|| "this node".to_owned());
-    let own = arguments.out.is_none().then(|| Scratch::new("node")).transpose()?;
-    let place = match &own {
-        Some(own) => own.path().join("run"),
+    let scratch = arguments.out.is_none().then(|| Scratch::new("node")).transpose()?;
+    let place = match &scratch {
+        Some(scratch) => scratch.path().join("run"),
         None => arguments.out.clone().context("a folder")?,
     };
     let measured = measure(&laboratory()?, &criteria, &place, budget_s);

@@ -1,4 +1,4 @@
-//! `pagewise fleet`: the run folders of many machines held against each other.
+//! `pagewise fleet`: the run folders of many machines compared with each other.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(super) struct FleetArgs {
     #[command(subcommand)]
     what: Option<What>,
     #[command(flatten)]
-    asked: FleetOptions,
+    options: FleetOptions,
     #[command(flatten)]
     output: OutputArgs,
     /// Write it for other programs instead.
@@ -77,7 +77,7 @@ struct FleetOptions {
 #[derive(Debug, Args)]
 struct LearnArgs {
     #[command(flatten)]
-    asked: FleetOptions,
+    options: FleetOptions,
     /// The file to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -88,7 +88,7 @@ struct LearnArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// A JSON object a line: each kind's cells, odd nodes, folders left out.
+    /// A JSON object a line: each kind's cells, outliers, folders left out.
     Ndjson,
     /// A text file for node_exporter's textfile collector, in seconds.
     Openmetrics,
@@ -108,13 +108,13 @@ impl FleetOptions {
 
     /// The command that makes its page anew.
     fn anew(&self) -> String {
-        let mut words = vec!["pagewise fleet".to_owned()];
-        words.extend(self.folders.iter().map(|folder| rerun::quoted(&folder.display().to_string())));
-        words.push(format!("--margin {}", rerun::quoted(&self.margin)));
-        words.extend((!self.by.is_empty()).then(|| format!("--by {}", self.by.join(","))));
-        words.extend(self.again.then(|| "--again".to_owned()));
-        words.push("--html PAGE.html".to_owned());
-        words.join(" ")
+        let mut command = vec!["pagewise fleet".to_owned()];
+        command.extend(self.folders.iter().map(|folder| rerun::quoted(&folder.display().to_string())));
+        command.push(format!("--margin {}", rerun::quoted(&self.margin)));
+        command.extend((!self.by.is_empty()).then(|| format!("--by {}", self.by.join(","))));
+        command.extend(self.again.then(|| "--again".to_owned()));
+        command.push("--html PAGE.html".to_owned());
+        command.join(" ")
     }
 
     /// All runs; one that lies below two of the folders counts once.
@@ -136,10 +136,10 @@ impl FleetOptions {
 
     /// Folders in their order, read side by side.
     fn opened(&self, paths: &[PathBuf], readers: usize) -> Vec<OpenedFolder> {
-        let one = |path: &PathBuf| open(path, self.again);
+        let read = |path: &PathBuf| open(path, self.again);
         std::thread::scope(|scope| {
             let each = paths.len().div_ceil(readers).max(1);
-            let parts = paths.chunks(each).map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>()));
+            let parts = paths.chunks(each).map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>()));
             let parts: Vec<_> = parts.collect();
             parts.into_iter().flat_map(|part| part.join().expect("reading a folder does not panic")).collect()
         })
@@ -152,34 +152,34 @@ pub(super) fn fleet(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: 
         Some(What::Check(arguments)) => return check_node(laboratory, arguments),
         None => {}
     }
-    let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
+    let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
     // Before ten thousand folders are read, which takes its time.
     arguments.output.check()?;
     arguments.out.as_ref().map_or(Ok(()), |path| may_write(path, arguments.output.force))?;
-    let gathered = arguments.asked.gathered()?;
-    let mut found = judge(&gathered, &by, margin);
-    explain(&mut found, &gathered);
-    let document = report::fleet::document(&found, &rerun::command(&found), &arguments.asked.anew());
-    let mut text = arguments.output.text(&found, &document)?.into_bytes();
+    let gathered = arguments.options.gathered()?;
+    let mut judged = judge(&gathered, &by, margin);
+    explain(&mut judged, &gathered);
+    let document = report::fleet::document(&judged, &rerun::command(&judged), &arguments.options.anew());
+    let mut text = arguments.output.text(&judged, &document)?.into_bytes();
     if let Some(format) = arguments.format {
         text.clear();
         match format {
-            Format::Ndjson => report::export::fleet::ndjson(&found, &mut text)?,
-            Format::Openmetrics => report::export::fleet::openmetrics(&found, &mut text)?,
+            Format::Ndjson => report::export::fleet::ndjson(&judged, &mut text)?,
+            Format::Openmetrics => report::export::fleet::openmetrics(&judged, &mut text)?,
         }
     }
     match &arguments.out {
         Some(path) => write(path, arguments.output.force, |out| Ok(out.write_all(&text)?))?,
         None => print(&String::from_utf8(text)?).map(drop)?,
     }
-    let is_odd = arguments.strict && !found.odd.is_empty();
-    Ok(if found.nodes == 0 { 4 } else { u8::from(is_odd) * 3 })
+    let is_odd = arguments.strict && !judged.odd.is_empty();
+    Ok(if judged.nodes == 0 { 4 } else { u8::from(is_odd) * 3 })
 }
 
 fn learnt(arguments: &LearnArgs) -> Result<u8> {
     may_write(&arguments.out, arguments.force)?;
-    let (margin, by) = (arguments.asked.margin()?, arguments.asked.by()?);
-    let criteria = learn(&arguments.asked.gathered()?, &by, margin);
+    let (margin, by) = (arguments.options.margin()?, arguments.options.by()?);
+    let criteria = learn(&arguments.options.gathered()?, &by, margin);
     if criteria.kinds.is_empty() {
         bail!("no kind has enough nodes to learn from: {} that are not odd", stats::apart::LEAST);
     }

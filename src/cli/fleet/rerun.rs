@@ -1,4 +1,4 @@
-//! The command that measures odd nodes again.
+//! The command that measures outliers again.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -86,7 +86,7 @@ fn limits(places: &[NodePlace], margin: f64) -> Option<(f64, f64)> {
     Some((median(&mut logs)?, half))
 }
 
-/// One run held against what was learnt.
+/// One run compared with what was learnt.
 pub fn check(criteria: &Criteria, gathered: &Gathered, run: &NodeRun) -> Checked {
     let Some(kind) = criteria.kinds.iter().find(|kind| fits(&kind.known_by, &run.known_by)) else {
         return Checked { nodes: None, cells: 0, missed: Vec::new() };

@@ -1,4 +1,4 @@
-//! Many machines' runs held against each other: which kinds of node there are, which node is unlike its kind, what the kinds
+//! Many machines' runs compared with each other: which kinds of node there are, which node is unlike its kind, what the kinds
 //! say together. A node is the unit of inference; runs and launches are levels below it.
 
 mod gathered;

@@ -18,7 +18,7 @@ const COMMON: f64 = 0.8;
 /// A finding on a node, and whether each of its runs alone shows it.
 type Found = (usize, Finding, bool);
 
-/// The odd nodes, the furthest first.
+/// The outliers, the furthest first.
 pub(super) fn odd(
     gathered: &Gathered,
     nodes: &[Node],
@@ -107,7 +107,7 @@ fn each_run_says_so(place: &NodePlace, apart: Apart, margin: f64) -> bool {
 /// Nodes on which a cell came to another end than on most others.
 fn outcomes(question: &SetQuestion, places: &[NodePlace]) -> Vec<Found> {
     let Some((common, count)) = commonest(places) else { return Vec::new() };
-    // What one node is told by is how the others ended, so it does not count among these.
+    // A node is compared with how the others ended, so it does not count among these.
     if (count as f64) < COMMON * (places.len() - 1) as f64 {
         return Vec::new();
     }

@@ -14,7 +14,7 @@ use super::kinds::facts;
 use crate::machines;
 use crate::sets::MeasuredCells;
 
-/// Odd nodes whose facts are looked at: reading them again takes time.
+/// Outliers whose facts are looked at: reading them again takes time.
 const EXPLAINED: usize = 50;
 
 /// One run folder as it was read, before it is gathered: folders may be read side by side. Its run has no cells yet.
@@ -84,7 +84,7 @@ fn opened(path: &Path) -> Result<RunFolder> {
         .with_context(|| "it has no plan.json, which is a run's first file")
 }
 
-/// Adds the facts in which odd nodes differ from an ordinary node of their kind, as far as these can be read.
+/// Adds the facts in which outliers differ from an ordinary node of their kind, as far as these can be read.
 pub fn explain(fleet: &mut Fleet, gathered: &Gathered) {
     let names: Vec<String> = fleet.odd.iter().map(|n| n.node.clone()).collect();
     let environment =

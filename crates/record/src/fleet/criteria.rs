@@ -26,7 +26,7 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// Reads a file of criteria; anybody may have written it, so its limits must be numbers that a cost can be held against.
+    /// Reads a file of criteria; anybody may have written it, so its limits must be numbers that a cost can be compared with.
     pub fn parse(text: &str) -> Result<Criteria> {
         let value: serde_json::Value = serde_json::from_str(text)?;
         if value["schema"] != CRITERIA_SCHEMA {

@@ -152,13 +152,13 @@ impl Finding {
     }
 }
 
-/// Two kinds held against each other: unpaired, the node as the unit of inference. `runs` are nodes here.
+/// Two kinds compared with each other: unpaired, the node as the unit of inference. `runs` are nodes here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindsCompared {
     pub a: String,
     pub b: String,
-    /// Cells that both measured; odd nodes are left out.
+    /// Cells that both measured; outliers are left out.
     pub cells: Vec<ComparedCell>,
 }
 

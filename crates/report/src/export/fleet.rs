@@ -1,4 +1,4 @@
-//! A fleet for other programs: a line a kind and cell and a line an odd node as NDJSON; gauges for node_exporter.
+//! A fleet for other programs: a line a kind and cell and a line an outlier as NDJSON; gauges for node_exporter.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -54,7 +54,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
             }
         }
     }
-    head(out, "pagewise_fleet_odd_ratio", "", "Cost on an odd node relative to its kind.")?;
+    head(out, "pagewise_fleet_odd_ratio", "", "Cost on an outlier relative to its kind.")?;
     for node in &fleet.odd {
         for finding in &node.findings {
             let Finding::Cost { cell, parameters, ratio, .. } = finding else { continue };

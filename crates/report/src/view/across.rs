@@ -120,7 +120,7 @@ fn measure(cells: &[&ComparedCell]) -> String {
 
 /// The cells of one experiment on two sides of these names, with the unit of inference: `run`, `node`.
 pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &str) -> Vec<Block> {
-    let constant = Constant::of(cells);
+    let constant = Constant::new(cells);
     let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
     let gate = cells.iter().any(|cell| cell.gate.is_some());
     let mut columns = vec![Column::text("cell"), Column::number(a), Column::number(b)];
@@ -140,7 +140,7 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &st
     let legend = [("launch-a", a, "above"), ("launch-b", b, "below")]
         .map(|(class, side, place)| Key { class: class.into(), text: format!("{side}'s {unit}s, {place}") });
     let legend = legend.into_iter().filter(|_| with_dots).collect();
-    let fixed = constant.words().join(" ");
+    let fixed = constant.texts().join(" ");
     let fixed = (!fixed.is_empty()).then(|| Block::text(format!("throughout: {fixed}")));
     fixed.into_iter().chain([Block::Table(Table { legend, ..Table::new(caption, columns, rows) })]).collect()
 }
@@ -179,7 +179,7 @@ struct Constant<'a> {
 }
 
 impl<'a> Constant<'a> {
-    fn of(cells: &[&'a ComparedCell]) -> Constant<'a> {
+    fn new(cells: &[&'a ComparedCell]) -> Constant<'a> {
         let mut values: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
         cells.iter().flat_map(|cell| &cell.parameters).for_each(|(key, value)| {
             values.entry(key).or_default().insert(value);
@@ -193,9 +193,9 @@ impl<'a> Constant<'a> {
     }
 
     /// `@c-O3`, `release=dontneed` …
-    fn words(&self) -> Vec<String> {
-        let words = parameter_words(&self.parameters, None);
-        let parameters = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
+    fn texts(&self) -> Vec<String> {
+        let text = parameter_words(&self.parameters, None);
+        let parameters = text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
         self.worker.iter().map(|name| format!("@{name}")).chain(parameters).collect()
     }
 
