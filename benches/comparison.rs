@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use judge::Circumstances;
-use judge::selftest::trial::Work;
+use judge::selftest::trial::WorkKind;
 use pagewise::check::selftest::real;
 use pagewise::check::selftest::trials::{TestBench, Trial};
 use pagewise::plan::{Terms, catalog};
@@ -142,7 +142,7 @@ fn pagewise(
     number: usize,
 ) -> Result<(Option<Answer>, Option<u64>)> {
     let folder = place.join(format!("run-{number}"));
-    let trial = Trial { work: Work::Steps, batch, extras: &[EXTRA_PERMILLE] };
+    let trial = Trial { work: WorkKind::Steps, batch, extras: &[EXTRA_PERMILLE] };
     let started = Instant::now();
     let done = laboratory.run(&folder, &trial, BUDGET_S, number as u64 + 1)?;
     let seconds = started.elapsed().as_secs_f64();

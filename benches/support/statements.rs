@@ -12,7 +12,6 @@ use stats::estimate::{LEAST_POINTS, Point, estimate};
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
 
-
 /// Subject of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementKind {

@@ -7,10 +7,10 @@ use record::method::Role;
 use record::state::State;
 use record::summary::{BestClaim, Comparison, Recommendation, Unsettled, Verdict};
 
-use stats::estimate::{Estimate, LEAST_POINTS};
+use stats::estimate::{LEAST_POINTS, RatioEstimate};
 use stats::leader::{Standing, rank_contrasts, simultaneous};
 
-use crate::compared::{Compared, Judged};
+use crate::compared::{CellComparison, Judged};
 use crate::estimate::{LEVEL, alone, shown};
 use crate::evidence::Evidence;
 use crate::footprint::memory_bytes;
@@ -73,7 +73,7 @@ fn claim(
             Standing::Leader | Standing::Beaten => {}
         }
     }
-    let log = |ratio: &&Option<Estimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
+    let log = |ratio: &&Option<RatioEstimate>| ratio.map_or(f64::INFINITY, |ratio| ratio.log);
     within.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
     unsettled.sort_by(|a, b| log(&a.1).total_cmp(&log(&b.1)));
     Some(BestClaim {
@@ -90,14 +90,19 @@ fn claim(
 }
 
 /// As it is shown here: whether a ratio moved is told of the comparison with the baseline.
-fn unmoved(estimate: &Estimate) -> record::summary::Estimate {
-    shown(&Estimate { moved: None, ..*estimate })
+fn unmoved(estimate: &RatioEstimate) -> record::summary::Estimate {
+    shown(&RatioEstimate { moved: None, ..*estimate })
 }
 
 /// Recommendation: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one
 /// that asks for the fewest kinds of calls, then for the least memory. Where none of these is shown to be faster but
 /// another is, the fastest of the others. Nothing is recommended that is not shown to help.
-pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compared: &[Compared]) -> Recommendation {
+pub(crate) fn recommend(
+    state: &State,
+    group: &Group,
+    best: &[BestClaim],
+    compared: &[CellComparison],
+) -> Recommendation {
     let Some(baseline) = group.baseline else { return Recommendation::Nothing };
     let Some(claim) = best.iter().find(|c| c.group.is_empty()) else { return Recommendation::Nothing };
     let headline = group.experiment.headline();
@@ -121,7 +126,7 @@ pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compar
     } else {
         shown.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))
     };
-    let may_be_faster = |c: &Compared| {
+    let may_be_faster = |c: &CellComparison| {
         let Comparison { cell, phase, ratio, .. } = &c.comparison;
         let lost = c.comparison.overall() == Verdict::NotSettled;
         phase == headline && ordinary(cell) && lost && ratio.is_some_and(|r| r.low < 1.0 / (1.0 + state.plan.margin))

@@ -3,7 +3,7 @@
 
 use record::summary::{AaCheck, Calibration};
 use stats::calibration::{calibrate, differing, score};
-use stats::estimate::{Estimate, confirm_moves};
+use stats::estimate::{RatioEstimate, confirm_moves};
 use stats::t::two_sided_p;
 
 use crate::compared::Judged;
@@ -33,7 +33,7 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
 
 /// Keeps "moved" only where it holds among all ratios of the run.
 pub(crate) fn confirm(judged: &mut [Judged]) {
-    let mut all: Vec<Estimate> = judged.iter_mut().flat_map(Judged::walls_mut).map(|estimate| *estimate).collect();
+    let mut all: Vec<RatioEstimate> = judged.iter_mut().flat_map(Judged::walls_mut).map(|estimate| *estimate).collect();
     confirm_moves(&mut all, MOVED_FAMILY);
     for (estimate, confirmed) in judged.iter_mut().flat_map(Judged::walls_mut).zip(all) {
         estimate.moved = confirmed.moved;
@@ -42,7 +42,8 @@ pub(crate) fn confirm(judged: &mut [Judged]) {
 
 /// The check of each group, with its score before anything was widened.
 pub(crate) fn checks(judged: &[Judged], scores: &[Option<f64>], margin: f64) -> Vec<Option<AaCheck>> {
-    let twins: Vec<(usize, Estimate)> = judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
+    let twins: Vec<(usize, RatioEstimate)> =
+        judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
     let broken = differing(&twins.iter().map(|(_, estimate)| *estimate).collect::<Vec<_>>(), margin);
     let mut checks: Vec<Option<AaCheck>> = vec![None; judged.len()];
     for (number, (index, estimate)) in twins.iter().enumerate() {

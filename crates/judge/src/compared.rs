@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::method::Role;
 use record::state::State;
 use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
-use stats::estimate::Estimate;
+use stats::estimate::RatioEstimate;
 use stats::levels::two_levels;
 use stats::verdict::Region;
 use stats::verdicts::verdicts;
@@ -22,7 +22,7 @@ pub(crate) struct Judged<'a> {
     /// Cells whose content differs from what the others came to.
     pub disagreeing: &'a BTreeMap<usize, String>,
     /// One entry for each measure: wall time, CPU time and faults, by cell; the hidden duplicate is among them.
-    measures: Vec<[BTreeMap<usize, Estimate>; 3]>,
+    measures: Vec<[BTreeMap<usize, RatioEstimate>; 3]>,
 }
 
 impl<'a> Judged<'a> {
@@ -43,12 +43,12 @@ impl<'a> Judged<'a> {
     }
 
     /// The hidden duplicate against the baseline, by the headline.
-    pub fn twin(&self) -> Option<&Estimate> {
+    pub fn twin(&self) -> Option<&RatioEstimate> {
         self.wall(self.headline()?, self.group.twin?)
     }
 
     /// A cell against the baseline by wall time.
-    pub fn wall(&self, measure: usize, cell: usize) -> Option<&Estimate> {
+    pub fn wall(&self, measure: usize, cell: usize) -> Option<&RatioEstimate> {
         self.measures.get(measure)?[0].get(&cell)
     }
 
@@ -61,23 +61,23 @@ impl<'a> Judged<'a> {
         self.group.experiment.measures().position(|m| m == self.group.experiment.headline())
     }
 
-    pub fn estimates_mut(&mut self) -> impl Iterator<Item = &mut Estimate> {
+    pub fn estimates_mut(&mut self) -> impl Iterator<Item = &mut RatioEstimate> {
         self.measures.iter_mut().flatten().flat_map(BTreeMap::values_mut)
     }
 
-    pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut Estimate> {
+    pub fn walls_mut(&mut self) -> impl Iterator<Item = &mut RatioEstimate> {
         self.measures.iter_mut().flat_map(|columns| columns[0].values_mut())
     }
 
-    fn column(&self, measure: usize, column: usize, cell: usize) -> Option<Estimate> {
+    fn column(&self, measure: usize, column: usize, cell: usize) -> Option<RatioEstimate> {
         self.measures[measure][column].get(&cell).copied()
     }
 }
 
 /// A comparison, its estimate, and whether it is one of those that a run is made for: a method's headline.
-pub(crate) struct Compared {
+pub(crate) struct CellComparison {
     pub comparison: Comparison,
-    estimate: Option<Estimate>,
+    estimate: Option<RatioEstimate>,
     first: bool,
 }
 
@@ -86,7 +86,12 @@ pub(crate) fn sound(evidence: &CellEvidence) -> bool {
     evidence.checks.outcome().is_none() && distrust(evidence).is_none()
 }
 
-pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: Option<&AaCheck>) -> Vec<Compared> {
+pub(crate) fn compare(
+    state: &State,
+    evidence: &Evidence,
+    judged: &Judged,
+    aa: Option<&AaCheck>,
+) -> Vec<CellComparison> {
     let group = judged.group;
     let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
         return Vec::new();
@@ -104,7 +109,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
             }
             let estimate = |column| judged.column(measure, column, cell).filter(|_| believable);
             // Nobody asked whether these moved.
-            let beside = |column| estimate(column).map(|e| shown(&Estimate { moved: None, ..e }));
+            let beside = |column| estimate(column).map(|e| shown(&RatioEstimate { moved: None, ..e }));
             let wall = estimate(0);
             let verdict =
                 wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin));
@@ -125,7 +130,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
             };
             let role = state.cells[cell].method.role;
             let first = phase == group.experiment.headline() && matches!(role, Role::Method | Role::Published);
-            comparisons.push(Compared { comparison, estimate: wall, first });
+            comparisons.push(CellComparison { comparison, estimate: wall, first });
         }
     }
     comparisons
@@ -133,7 +138,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: O
 
 /// The reason why a verdict is withheld: launches on two levels have no one ratio, and an effect within a weak A/A check may
 /// be a bias.
-fn doubt(ratio: &Estimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
+fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>) -> Option<Doubt> {
     if let Some(found) = two_levels(logs) {
         let (low, high) = (found.low.exp(), found.high.exp());
         return Some(Doubt::TwoLevels(Levels { low, high, share: found.share }));
@@ -148,11 +153,11 @@ fn doubt(ratio: &Estimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCheck>)
 
 /// Marks the words that do not hold among all (Holm 1979): those of methods' headlines among each other, every other one
 /// among all words of the run.
-pub(crate) fn adjust(all: &mut [Vec<Compared>], margin: f64) {
+pub(crate) fn adjust(all: &mut [Vec<CellComparison>], margin: f64) {
     for first in [false, true] {
         let family = all.iter_mut().flatten().filter(|c| c.estimate.is_some() && (c.first || !first));
-        let mut family: Vec<&mut Compared> = family.collect();
-        let estimates: Vec<(Estimate, f64)> = family.iter().filter_map(|c| Some((c.estimate?, margin))).collect();
+        let mut family: Vec<&mut CellComparison> = family.collect();
+        let estimates: Vec<(RatioEstimate, f64)> = family.iter().filter_map(|c| Some((c.estimate?, margin))).collect();
         for (compared, word) in family.iter_mut().zip(verdicts(&estimates, LEVEL)) {
             compared.comparison.holds_among_all = holds(compared.comparison.verdict, word.verdict);
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use record::method::Role;
 use record::state::State;
-use record::summary::Estimate as Shown;
-use stats::estimate::{Estimate, Point, confidence, estimate, prior};
+use record::summary::Estimate;
+use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
 
@@ -28,8 +28,8 @@ pub(crate) fn level(state: &State, experiment: &str) -> f64 {
 }
 
 /// As it is shown.
-pub(crate) fn shown(estimate: &Estimate) -> Shown {
-    Shown {
+pub(crate) fn shown(estimate: &RatioEstimate) -> Estimate {
+    Estimate {
         ratio: estimate.ratio,
         low: estimate.low,
         high: estimate.high,
@@ -47,7 +47,7 @@ pub(crate) fn against(
     base: usize,
     (measure, which): (usize, PairedCost),
     level: f64,
-) -> BTreeMap<usize, Estimate> {
+) -> BTreeMap<usize, RatioEstimate> {
     let Some(base_evidence) = evidence.cells.get(&base) else { return BTreeMap::new() };
     let others = group.cells.iter().copied().chain(group.twin).filter(|c| *c != base);
     let points_of = |cell: usize| Some((cell, points(base_evidence, evidence.cells.get(&cell)?, measure, which)?));
@@ -60,7 +60,7 @@ pub(crate) fn against(
 
 /// A ratio at its level. A cell leaves the launches as soon as its ratio is as narrow as asked, so a ratio that is has the
 /// level of a run that its precision ended, however the run ended.
-fn chosen(at: impl Fn(f64) -> Option<Estimate>, precision: f64, level: f64) -> Option<Estimate> {
+fn chosen(at: impl Fn(f64) -> Option<RatioEstimate>, precision: f64, level: f64) -> Option<RatioEstimate> {
     let stopped = at(confidence(true)).filter(|estimate| estimate.half_width() <= precision);
     stopped.or_else(|| at(level))
 }
@@ -72,20 +72,20 @@ pub(crate) fn alone(
     measure: usize,
     which: PairedCost,
     level: f64,
-) -> Option<Estimate> {
+) -> Option<RatioEstimate> {
     estimate(&points(base, other, measure, which)?, &Prior::NONE, level).ok()
 }
 
 /// One estimate with what further tests need of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimated {
-    pub estimate: Shown,
+    pub estimate: Estimate,
     pub error: f64,
     pub freedom: f64,
 }
 
 /// The ratio from one logarithm a launch, in the order in which they ran, of whose rounds nothing is known.
-pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<Estimate> {
+pub(crate) fn of_series(logs: &[f64], level: f64) -> Option<RatioEstimate> {
     let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
     estimate(&points, &Prior::NONE, level).ok()
 }

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use record::cell::Selector;
 use record::folder::RunFolder;
 use record::state::State;
-use record::summary::{Calibration, Comparison, Estimate as Shown};
+use record::summary::{Calibration, Comparison, Estimate};
 use stats::estimate::estimate;
 use stats::interval::CONFIDENCE;
 use stats::moderated::Prior;
@@ -37,12 +37,12 @@ pub struct Explained {
     pub phase: String,
     pub launches: Vec<LaunchRatio>,
     /// Student's interval of the launches, all counted the same.
-    pub student: Option<Shown>,
+    pub student: Option<Estimate>,
     /// The cell's interval by itself: weights by rounds, and the order of the launches.
-    pub alone: Option<Shown>,
+    pub alone: Option<Estimate>,
     /// The probability of neighbours this much alike by chance; absent below eight launches.
     pub alike: Option<f64>,
-    pub aa: Option<(Shown, bool)>,
+    pub aa: Option<(Estimate, bool)>,
     pub calibration: Calibration,
     pub margin: f64,
     pub comparison: Comparison,
@@ -114,8 +114,8 @@ fn launches(
     pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, PairedCost::Wall)).unwrap_or_default()
 }
 
-fn student(logs: &[f64], level: f64) -> Option<Shown> {
+fn student(logs: &[f64], level: f64) -> Option<Estimate> {
     let interval = t_interval(logs, level).ok()?;
     let (ratio, low, high) = (interval.estimate.exp(), interval.low.exp(), interval.high.exp());
-    Some(Shown { ratio, low, high, level, launches: logs.len(), moved: None })
+    Some(Estimate { ratio, low, high, level, launches: logs.len(), moved: None })
 }

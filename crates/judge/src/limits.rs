@@ -4,7 +4,7 @@ use anyhow::Result;
 use record::method::Role;
 use record::state::State;
 use record::summary::{CellSummary, GroupSummary};
-use stats::estimate::Estimate;
+use stats::estimate::RatioEstimate;
 use stats::leader::simultaneous;
 use stats::quantile::median;
 
@@ -104,8 +104,8 @@ pub(crate) fn shares(
 }
 
 /// The ratio the other way round; whether it moved is told of the comparison with the baseline only.
-fn turned(estimate: Estimate) -> Estimate {
-    Estimate {
+fn turned(estimate: RatioEstimate) -> RatioEstimate {
+    RatioEstimate {
         ratio: 1.0 / estimate.ratio,
         low: 1.0 / estimate.high,
         high: 1.0 / estimate.low,

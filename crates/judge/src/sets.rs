@@ -9,7 +9,7 @@ use record::outcome::Status;
 use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict};
 use stats::across::{MeasuredSide, ratio, side};
-use stats::estimate::Estimate;
+use stats::estimate::RatioEstimate;
 use stats::interval::CONFIDENCE;
 use stats::location::midmean;
 use stats::multiplicity::holm;
@@ -156,7 +156,7 @@ pub(crate) fn pairs(
     gate: Option<f64>,
 ) -> BTreeMap<usize, ComparedCell> {
     let mut cells = BTreeMap::new();
-    let mut estimates: Vec<(usize, Estimate)> = Vec::new();
+    let mut estimates: Vec<(usize, RatioEstimate)> = Vec::new();
     for (&question, logs_a) in a {
         let Some(logs_b) = b.get(&question) else { continue };
         let (Some(side_a), Some(side_b)) = (side_of(logs_a), side_of(logs_b)) else { continue };
@@ -189,14 +189,14 @@ pub(crate) fn pairs(
 }
 
 /// Tells of each estimate with its margin whether its verdict holds among all together (Holm).
-pub(crate) fn hold_among_all(estimates: Vec<(Estimate, f64)>) -> Vec<bool> {
+pub(crate) fn hold_among_all(estimates: Vec<(RatioEstimate, f64)>) -> Vec<bool> {
     verdicts(&estimates, CONFIDENCE).iter().map(|word| word.verdict == word.alone).collect()
 }
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
-fn gates(estimates: &[(usize, Estimate)], edge: f64) -> Vec<GateWord> {
+fn gates(estimates: &[(usize, RatioEstimate)], edge: f64) -> Vec<GateWord> {
     let above: Vec<f64> = estimates.iter().map(|(_, one)| (2.0 * one.p_above(edge)).min(1.0)).collect();
-    let word = |((_, one), above): (&(usize, Estimate), f64)| {
+    let word = |((_, one), above): (&(usize, RatioEstimate), f64)| {
         if above <= 1.0 - CONFIDENCE {
             GateWord::Regression
         } else if 2.0 * one.p_below(edge) <= 1.0 - CONFIDENCE {

@@ -16,7 +16,7 @@ use crate::agreement::disagreements;
 use crate::best::{claims, recommend};
 use crate::calibration;
 use crate::cells::{LastCache, summary_of_cell};
-use crate::compared::{Compared, Judged, adjust, compare};
+use crate::compared::{CellComparison, Judged, adjust, compare};
 use crate::conditions;
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
@@ -104,7 +104,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     let (calibration, scores) = calibration::widen(&mut judged, &around.kept_scores);
     calibration::confirm(&mut judged);
     let checks = calibration::checks(&judged, &scores, state.plan.margin);
-    let mut compared: Vec<Vec<Compared>> =
+    let mut compared: Vec<Vec<CellComparison>> =
         judged.iter().zip(&checks).map(|(g, aa)| compare(state, evidence, g, aa.as_ref())).collect();
     adjust(&mut compared, state.plan.margin);
     let mut groups = Vec::with_capacity(all.len());

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use record::across::FactDifference;
 use record::cell::parameter_words;
-use record::fleet::{Checked, Finding, Fleet, Kind, KindCell, KindMethod, KindsCompared, Missed, OddNode, Unread};
+use record::fleet::{
+    Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, Missed, OddNode, Unread,
+};
 use record::summary::{Estimate, Verdict};
 use stats::apart::LEAST;
 
@@ -69,7 +71,7 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
     blocks
 }
 
-fn of_kind(kind: &Kind, fleet: &Fleet) -> Vec<Block> {
+fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(self::kind(kind))];
     blocks.extend([unlike(kind), too_few(kind)].into_iter().flatten().map(Block::Text));
     blocks.push(Block::Table(costs(kind)));
@@ -82,7 +84,7 @@ fn of_kind(kind: &Kind, fleet: &Fleet) -> Vec<Block> {
     blocks
 }
 
-fn costs(kind: &Kind) -> Table {
+fn costs(kind: &MachineGroup) -> Table {
     let row = |cell: &KindCell| {
         let mut cells = vec![Cell::text(&cell.unit)];
         cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(Cell::ns));
@@ -99,7 +101,7 @@ fn ratio_plot(axis: &Axis, ratio: Estimate, label: &str) -> Plot {
     Plot::Interval { axis: axis.clone(), ratio: Some(ratio), launches: Vec::new(), label: label.to_owned() }
 }
 
-fn methods(kind: &Kind, fleet: &Fleet) -> Table {
+fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
     let mut columns = vec![Column::text("method"), Column::text("against")];
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(1))));
@@ -221,7 +223,7 @@ fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
 }
 
 /// Nodes of a machine group.
-fn kind(kind: &Kind) -> String {
+fn kind(kind: &MachineGroup) -> String {
     let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").cloned();
     let facts = [
         fact("cpu"),
@@ -236,13 +238,13 @@ fn kind(kind: &Kind) -> String {
 }
 
 /// In which facts a kind differs from the first.
-fn unlike(kind: &Kind) -> Option<String> {
+fn unlike(kind: &MachineGroup) -> Option<String> {
     let differences: Vec<String> = kind.differences.iter().map(|d| difference(d, "on kind A")).collect();
     (!differences.is_empty()).then(|| differences.join("; "))
 }
 
 /// The names of nodes that are too few to be judged.
-fn too_few(kind: &Kind) -> Option<String> {
+fn too_few(kind: &MachineGroup) -> Option<String> {
     kind.too_few.then(|| format!("{}: too few to call one of them odd", kind.nodes.join(" ")))
 }
 

@@ -8,7 +8,7 @@
 //! side has three runs and the other is noisier. What the launches scatter within their runs is the least that the
 //! error may be: three runs that agree by chance prove nothing finer than their launches do.
 
-use super::estimate::Estimate;
+use super::estimate::RatioEstimate;
 use super::interval::{Undefined, check};
 use super::location::{MIDMEAN_VARIANCE, midmean};
 use super::t::mean_and_variance;
@@ -55,7 +55,7 @@ impl MeasuredSide {
 ///
 /// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with
 /// fewer.
-pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<Estimate, Undefined> {
+pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<RatioEstimate, Undefined> {
     let fewer = a.runs.min(b.runs);
     let too_few = Undefined::TooFew { got: fewer, needed: LEAST_RUNS };
     if fewer < LEAST_RUNS {
@@ -63,5 +63,5 @@ pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<Esti
     }
     let (part_a, part_b) = a.error_squared().zip(b.error_squared()).ok_or(too_few)?;
     let error = (part_a + part_b).sqrt().max(LEAST_ERROR);
-    Estimate::of_log(b.log - a.log, error, (fewer - 1) as f64, fewer, confidence)
+    RatioEstimate::of_log(b.log - a.log, error, (fewer - 1) as f64, fewer, confidence)
 }

@@ -81,7 +81,7 @@ pub struct Moved {
 
 /// The cost of a method divided by the baseline's, without unit; below one the method is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
+pub struct RatioEstimate {
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
@@ -89,7 +89,7 @@ pub struct Estimate {
     pub n: usize,
     /// ln `ratio`.
     pub log: f64,
-    /// The standard error of `log`, [`Estimate::widened`] included.
+    /// The standard error of `log`, [`RatioEstimate::widened`] included.
     pub error: f64,
     /// The degrees of freedom of `error`.
     pub freedom: f64,
@@ -99,10 +99,10 @@ pub struct Estimate {
     pub moved: Option<Moved>,
 }
 
-impl Estimate {
+impl RatioEstimate {
     /// A ratio from its logarithm, the standard error of that and the error's degrees of freedom. `NotAProbability`.
-    pub fn of_log(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<Estimate, Undefined> {
-        let mut new = Estimate {
+    pub fn of_log(log: f64, error: f64, freedom: f64, n: usize, confidence: f64) -> Result<RatioEstimate, Undefined> {
+        let mut new = RatioEstimate {
             ratio: log.exp(),
             low: 0.0,
             high: 0.0,
@@ -125,9 +125,9 @@ impl Estimate {
     }
 
     /// The same with limits at another confidence. `NotAProbability`.
-    pub fn at(&self, confidence: f64) -> Result<Estimate, Undefined> {
+    pub fn at(&self, confidence: f64) -> Result<RatioEstimate, Undefined> {
         let (low, high) = self.limits(confidence)?;
-        Ok(Estimate { low, high, confidence, ..*self })
+        Ok(RatioEstimate { low, high, confidence, ..*self })
     }
 
     /// Half the interval's width as a fraction: 0.01 says that the limits lie 1 % either way from their middle.
@@ -146,9 +146,9 @@ impl Estimate {
     }
 
     /// The same with a standard error `factor` times as large, at least itself.
-    pub fn widened(&self, factor: f64) -> Estimate {
+    pub fn widened(&self, factor: f64) -> RatioEstimate {
         let factor = factor.max(1.0);
-        let mut wider = Estimate { error: self.error * factor, widening: self.widening * factor, ..*self };
+        let mut wider = RatioEstimate { error: self.error * factor, widening: self.widening * factor, ..*self };
         if let Ok((low, high)) = wider.limits(self.confidence) {
             (wider.low, wider.high) = (low, high);
         }
@@ -164,7 +164,7 @@ pub fn confidence(ended_by_precision: bool) -> f64 {
 
 /// The ratios of a comparison group, each from its launches in the order in which they ran; variances are pooled over the
 /// group. The errors are those of [`estimate`].
-pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<Estimate, Undefined>> {
+pub fn estimates(group: &[Vec<Point>], confidence: f64) -> Vec<Result<RatioEstimate, Undefined>> {
     let prior = prior(group);
     group.iter().map(|points| estimate(points, &prior, confidence)).collect()
 }
@@ -181,7 +181,7 @@ pub fn prior(group: &[Vec<Point>]) -> Prior {
 /// The ratio of one method to the baseline from its launches in the order in which they ran.
 ///
 /// `TooFew` below [`LEAST_POINTS`], `NotFinite`, `NotAProbability`.
-pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Estimate, Undefined> {
+pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<RatioEstimate, Undefined> {
     if points.len() < LEAST_POINTS {
         return Err(Undefined::TooFew { got: points.len(), needed: LEAST_POINTS });
     }
@@ -191,7 +191,8 @@ pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Esti
     let logs = logs_of(points);
     // Half its own and half the group's: one short series says little of its memory.
     let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
-    let plain = Estimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
+    let plain =
+        RatioEstimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
     if n >= LEAST_IN_ORDER {
         in_order(plain, points, neighbours_alike(&logs)?, alike_by_chance(&logs)?)
     } else {
@@ -200,7 +201,7 @@ pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Esti
 }
 
 /// The estimate with the order of the launches taken into account: how alike neighbours are by rank, and by either measure.
-fn in_order(plain: Estimate, points: &[Point], by_rank: f64, p: f64) -> Result<Estimate, Undefined> {
+fn in_order(plain: RatioEstimate, points: &[Point], by_rank: f64, p: f64) -> Result<RatioEstimate, Undefined> {
     if by_rank > BLOCKS_AT && p > MOVED_AT {
         return Ok(plain);
     }
@@ -220,7 +221,7 @@ fn in_order(plain: Estimate, points: &[Point], by_rank: f64, p: f64) -> Result<E
     let (means, weights): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
     let (log, variance) = weighted_mean(&means, &weights)?;
     let error = (variance / count as f64).sqrt().max(plain.error);
-    let mut wider = Estimate::of_log(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
+    let mut wider = RatioEstimate::of_log(log, error, (count - 1) as f64, plain.n, plain.confidence)?;
     let least = means.iter().copied().fold(f64::INFINITY, f64::min).exp();
     let most = means.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp();
     wider.moved = (p <= MOVED_AT).then_some(Moved { low: least, high: most, blocks: count, p });
@@ -228,7 +229,7 @@ fn in_order(plain: Estimate, points: &[Point], by_rank: f64, p: f64) -> Result<E
 }
 
 /// Keeps the word "moved" only where it holds for all ratios of a run at once: Holm's adjustment over all of them.
-pub fn confirm_moves(estimates: &mut [Estimate], most_wrong: f64) {
+pub fn confirm_moves(estimates: &mut [RatioEstimate], most_wrong: f64) {
     let p: Vec<f64> = estimates.iter().map(|estimate| estimate.moved.map_or(1.0, |moved| moved.p)).collect();
     let adjusted = super::multiplicity::holm(&p);
     for (estimate, p) in estimates.iter_mut().zip(adjusted) {

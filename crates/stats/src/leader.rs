@@ -1,6 +1,6 @@
 //! The leader of a comparison group, what may be claimed of it although it was chosen, and how the others stand to it.
 
-use super::estimate::{Estimate, LEAST_POINTS, Point, estimates};
+use super::estimate::{LEAST_POINTS, Point, RatioEstimate, estimates};
 use super::interval::{Undefined, check, check_probability};
 use super::verdict::Region;
 use super::verdicts::{AdjustedVerdict, verdicts};
@@ -25,10 +25,10 @@ pub struct Ranking {
     pub leader: usize,
     pub standings: Vec<Standing>,
     /// Each method's ratio to the leader, at the confidence of the pair: for a sentence's figures and the time it would take.
-    pub to_leader: Vec<Option<Estimate>>,
+    pub to_leader: Vec<Option<RatioEstimate>>,
     /// The leader's ratio to the baseline with limits that hold although the leader was chosen among the methods; `None`
     /// where the baseline leads or is not among them.
-    pub claim: Option<Estimate>,
+    pub claim: Option<RatioEstimate>,
 }
 
 /// Ranks methods from one row for each launch, holding one logarithm of cost for each method, relative to anything that is
@@ -85,7 +85,7 @@ pub fn rank_contrasts(
     let pairs: Vec<(usize, usize)> = (0..methods).flat_map(|a| (a + 1..methods).map(move |b| (a, b))).collect();
     let contrasts: Vec<Vec<Point>> = pairs.iter().map(|&(a, b)| contrast(a, b)).collect();
     let estimated = estimates(&contrasts, confidence).into_iter().zip(pairs);
-    let at = |estimate: Estimate, (a, b): (usize, usize)| estimate.widened(widening).at(level(a, b)).ok();
+    let at = |estimate: RatioEstimate, (a, b): (usize, usize)| estimate.widened(widening).at(level(a, b)).ok();
     let (pairs, compared): (Vec<_>, Vec<_>) =
         estimated.filter_map(|(estimate, pair)| Some((pair, at(estimate.ok()?, pair)?))).unzip();
     let verdicts = verdicts(&compared.iter().map(|estimate| (*estimate, margin)).collect::<Vec<_>>(), confidence);
@@ -115,7 +115,7 @@ fn leader(
     baseline: Option<usize>,
     pairs: &[(usize, usize)],
     verdicts: &[AdjustedVerdict],
-    to: impl Fn(usize, usize) -> Option<Estimate>,
+    to: impl Fn(usize, usize) -> Option<RatioEstimate>,
 ) -> usize {
     let reference = baseline.filter(|&base| base < methods).unwrap_or(0);
     let log = |method: usize| {
@@ -148,10 +148,10 @@ fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[
 }
 
 /// The ratio the other way round.
-fn turned(estimate: Estimate) -> Estimate {
+fn turned(estimate: RatioEstimate) -> RatioEstimate {
     let moved =
         estimate.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
-    Estimate {
+    RatioEstimate {
         ratio: 1.0 / estimate.ratio,
         low: 1.0 / estimate.high,
         high: 1.0 / estimate.low,

@@ -2,7 +2,7 @@
 //! whose truth is known.
 
 use pagewise_stats::across::{ratio, side};
-use pagewise_stats::estimate::Estimate;
+use pagewise_stats::estimate::RatioEstimate;
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::t::{two_sided_p, welch};
 use serde::Deserialize;
@@ -68,7 +68,7 @@ fn share(a: Machine, b: Machine, effect: f64, tries: usize, judge: impl Fn(&[Vec
     (0..tries).filter(|_| once()).count() as f64 / tries as f64
 }
 
-fn interval(a: &[Vec<f64>], b: &[Vec<f64>]) -> Estimate {
+fn interval(a: &[Vec<f64>], b: &[Vec<f64>]) -> RatioEstimate {
     ratio(&side(a).unwrap(), &side(b).unwrap(), 0.95).unwrap()
 }
 

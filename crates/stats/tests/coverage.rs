@@ -2,7 +2,7 @@
 //! and five methods in the same launches, with the noise that launches and rounds really have.
 
 use pagewise_stats::calibration::{calibrate, differing, score};
-use pagewise_stats::estimate::{Estimate, Point, estimates};
+use pagewise_stats::estimate::{Point, RatioEstimate, estimates};
 use pagewise_stats::leader::{Standing, rank};
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::verdict::Region;
@@ -82,16 +82,17 @@ impl Machine {
     }
 }
 
-fn judged(machine: &Machine, launches: usize, truths: &[f64], rng: &mut Seeded) -> Vec<Estimate> {
+fn judged(machine: &Machine, launches: usize, truths: &[f64], rng: &mut Seeded) -> Vec<RatioEstimate> {
     estimates(&machine.run(launches, truths, rng), 0.95).into_iter().map(|one| one.expect("enough")).collect()
 }
 
 /// The share of intervals that hold the truth, their median half-width, and the share said to have moved.
 fn coverage(machine: &Machine, launches: usize, trials: usize) -> (f64, f64, f64) {
     let mut rng = Seeded::new(launches as u64);
-    let all: Vec<Estimate> = (0..trials).flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng)).collect();
-    let share = |holds: &dyn Fn(&&Estimate) -> bool| all.iter().filter(holds).count() as f64 / all.len() as f64;
-    let mut widths: Vec<f64> = all.iter().map(Estimate::half_width).collect();
+    let all: Vec<RatioEstimate> =
+        (0..trials).flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng)).collect();
+    let share = |holds: &dyn Fn(&&RatioEstimate) -> bool| all.iter().filter(holds).count() as f64 / all.len() as f64;
+    let mut widths: Vec<f64> = all.iter().map(RatioEstimate::half_width).collect();
     widths.sort_by(f64::total_cmp);
     (share(&|e| e.low <= TRUTH && TRUTH <= e.high), widths[widths.len() / 2], share(&|e| e.moved.is_some()))
 }
@@ -159,8 +160,8 @@ fn a_long_series_with_memory_is_covered_as_promised() {
 fn a_sound_pool_of_checks_is_left_alone_and_an_unsound_one_widens() {
     let pool = |machine: &Machine, shrink: f64, seed: u64| {
         let mut rng = Seeded::new(seed);
-        let checks: Vec<Estimate> = (0..12).flat_map(|_| judged(machine, 8, &[1.0], &mut rng)).collect();
-        let told = |check: &Estimate| Estimate { error: check.error / shrink, ..*check };
+        let checks: Vec<RatioEstimate> = (0..12).flat_map(|_| judged(machine, 8, &[1.0], &mut rng)).collect();
+        let told = |check: &RatioEstimate| RatioEstimate { error: check.error / shrink, ..*check };
         calibrate(&checks.iter().filter_map(|check| score(&told(check))).collect::<Vec<_>>())
     };
     for noise in [Noise::Normal, Noise::T2, Noise::Contaminated] {
@@ -179,11 +180,11 @@ fn a_run_of_identical_pairs_is_seldom_untrusted_and_a_broken_pair_always() {
     let mut rng = Seeded::new(8);
     let mut wrong = 0;
     for _ in 0..200 {
-        let checks: Vec<Estimate> = (0..14).flat_map(|_| judged(&PLAIN, 8, &[1.0], &mut rng)).collect();
+        let checks: Vec<RatioEstimate> = (0..14).flat_map(|_| judged(&PLAIN, 8, &[1.0], &mut rng)).collect();
         wrong += usize::from(!differing(&checks, 0.001).is_empty());
     }
     assert!(wrong <= 7, "{wrong} of 200 runs at 0.01");
-    let mut broken: Vec<Estimate> = (0..13).flat_map(|_| judged(&PLAIN, 20, &[1.0], &mut rng)).collect();
+    let mut broken: Vec<RatioEstimate> = (0..13).flat_map(|_| judged(&PLAIN, 20, &[1.0], &mut rng)).collect();
     broken.extend(judged(&PLAIN, 20, &[1.25], &mut rng));
     assert_eq!(differing(&broken, 0.02), [13]);
 }

@@ -7,7 +7,7 @@ mod simulated;
 
 use pagewise_stats::absolute::absolute;
 use pagewise_stats::autocorrelation::autocorrelation;
-use pagewise_stats::estimate::{Estimate, Point, estimates, points};
+use pagewise_stats::estimate::{Point, RatioEstimate, estimates, points};
 use pagewise_stats::interval::{CONFIDENCE, Interval};
 use pagewise_stats::leader::{Standing, rank, rank_contrasts};
 use pagewise_stats::naive::naive;
@@ -28,7 +28,7 @@ const NOISE: usize = 400_000;
 /// The numbers of launches that are tried.
 const LAUNCHES: [usize; 5] = [6, 8, 12, 20, 30];
 
-fn covers(ratio: &Estimate, truth: f64) -> bool {
+fn covers(ratio: &RatioEstimate, truth: f64) -> bool {
     ratio.low <= truth && truth <= ratio.high
 }
 
@@ -43,16 +43,16 @@ fn chance(expected: f64, trials: usize) -> f64 {
 }
 
 /// The interval of launches, as a run without a target precision has it.
-fn ratio(launches: &[Paired<'_>]) -> Estimate {
+fn ratio(launches: &[Paired<'_>]) -> RatioEstimate {
     let points = points(launches).expect("positive times").0;
     estimates(&[points], CONFIDENCE).remove(0).expect("enough launches")
 }
 
-fn verdict(ratio: &Estimate) -> Region {
+fn verdict(ratio: &RatioEstimate) -> Region {
     verdicts(&[(*ratio, MARGIN)], CONFIDENCE)[0].verdict
 }
 
-fn judge(machine: &Machine<'_>, launches: usize, seed: u64) -> Estimate {
+fn judge(machine: &Machine<'_>, launches: usize, seed: u64) -> RatioEstimate {
     let mut run = machine.run(seed);
     let samples: Vec<_> = (0..launches).map(|_| run.launch(ROUNDS)).collect();
     ratio(&paired(&samples))
@@ -100,9 +100,9 @@ fn identical_cells_are_seldom_told_apart() {
     let noise = long_memory(NOISE, 3);
     for (name, machine) in machines(&noise, &[80.0, 80.0]) {
         let of_count = |launches| (0..500).map(move |seed| (launches, seed));
-        let judged: Vec<Estimate> =
+        let judged: Vec<RatioEstimate> =
             LAUNCHES.into_iter().flat_map(of_count).map(|(launches, seed)| judge(&machine, launches, seed)).collect();
-        let share_of = |wrong: &dyn Fn(&Estimate) -> bool| {
+        let share_of = |wrong: &dyn Fn(&RatioEstimate) -> bool| {
             judged.iter().filter(|ratio| wrong(ratio)).count() as f64 / judged.len() as f64
         };
         let apart = share_of(&|ratio| !covers(ratio, 1.0));
@@ -223,7 +223,7 @@ fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64
         let (mut points, mut state): (Vec<Point>, f64) = (Vec::new(), normal(&mut rng));
         loop {
             let half_width =
-                estimates(&[points.clone()], STOPPED_CONFIDENCE)[0].as_ref().ok().map(Estimate::half_width);
+                estimates(&[points.clone()], STOPPED_CONFIDENCE)[0].as_ref().ok().map(RatioEstimate::half_width);
             let group = GroupProgress { launches: points.len(), half_width, launch_seconds: 1.0 };
             if !matches!(decide(&goal, &[group], points.len() as f64), NextStep::Continue { .. }) {
                 let all = |_, _| points.clone();

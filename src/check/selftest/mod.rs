@@ -7,7 +7,7 @@ use anyhow::Result;
 use files::Folder;
 use judge::selftest::SelfTest;
 use judge::selftest::real::RealRun;
-use judge::selftest::trial::{Done, EXTRAS, Work};
+use judge::selftest::trial::{Done, EXTRAS, WorkKind};
 use record::experiment::Experiment;
 use trials::{TestBench, Trial};
 
@@ -31,7 +31,7 @@ const RUNS: usize = 12;
 /// Groups in a run: each has a baseline, its identical twin and one cell with extra work.
 const PAIRS: usize = 12;
 
-const WORKS: [Work; 3] = [Work::Steps, Work::Pages, Work::Steps];
+const WORKS: [WorkKind; 3] = [WorkKind::Steps, WorkKind::Pages, WorkKind::Steps];
 
 /// The share of the budget that the runs take, and that of the naive comparisons after them.
 const RUNS_SHARE: f64 = 0.4;
@@ -105,7 +105,7 @@ pub fn selftest(
     let left_s = budget_s * (1.0 - NAIVE_SHARE) - started.elapsed().as_secs_f64();
     let real = real_runs(place, (experiments, workers), left_s.max(budget_s * REAL_SHARE), seed, &signals)?;
     let mut naive = Vec::new();
-    for work in [Work::Steps, Work::Pages] {
+    for work in [WorkKind::Steps, WorkKind::Pages] {
         let like: Vec<&Done> = done.iter().filter(|d| d.work == work).collect();
         for samples in naive_samples(&like, budget_s) {
             if signals.arrived().is_none() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use files::Folder;
 use judge::selftest::Usual;
-use judge::selftest::trial::{LEVEL, Work};
+use judge::selftest::trial::{LEVEL, WorkKind};
 use record::end::End;
 use record::request::{self, LaunchKeys};
 use record::transcript::Transcript;
@@ -30,7 +30,7 @@ const WARMUP_ROUNDS: usize = 5;
 pub fn naive_trials(
     place: &Path,
     laboratory: &TestBench,
-    work: Work,
+    work: WorkKind,
     batch: Option<u64>,
     samples: usize,
     seed: u64,
@@ -56,7 +56,7 @@ pub fn naive_trials(
 fn sequence(
     place: &Path,
     laboratory: &TestBench,
-    work: Work,
+    work: WorkKind,
     batch: Option<u64>,
     samples: usize,
     seed: u64,

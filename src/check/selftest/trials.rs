@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use judge::Circumstances;
-use judge::selftest::trial::{Done, Effect, PRECISION, Work};
+use judge::selftest::trial::{Done, Effect, PRECISION, WorkKind};
 use record::cell::Cell;
 use record::experiment::Experiment;
 use record::folder::RunFolder;
@@ -35,7 +35,7 @@ pub struct TestBench<'a> {
 /// Plan of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    pub work: Work,
+    pub work: WorkKind,
     /// Their batch; `None` where the pilot is to choose it.
     pub batch: Option<u64>,
     /// One group for each: thousandths of extra work of its third cell.

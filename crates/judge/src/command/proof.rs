@@ -2,7 +2,7 @@
 
 use record::command::{Arm, ArmRole, CommandLaunch, CommandPlan, ObservedEffects, ProofSummary};
 use record::setting::Proof;
-use stats::estimate::Estimate;
+use stats::estimate::RatioEstimate;
 
 /// Least increase of memory in huge pages, in bytes: one huge page of the smallest size in use.
 const HUGE: u64 = 2 << 20;
@@ -14,7 +14,12 @@ fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&ObservedEffects> {
 }
 
 /// Proof of an arm's effect, given the ratio of its page faults to the baseline's.
-pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faults: Option<&Estimate>) -> ProofSummary {
+pub(super) fn proof(
+    plan: &CommandPlan,
+    runs: &[CommandLaunch],
+    arm: usize,
+    faults: Option<&RatioEstimate>,
+) -> ProofSummary {
     let subject = &plan.arms[arm];
     let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else { return ProofSummary::default() };
     let usual = |role: ArmRole| {
@@ -49,7 +54,7 @@ fn prove(
     arm: &Arm,
     observed: &ObservedEffects,
     usual_huge: u64,
-    faults: Option<&Estimate>,
+    faults: Option<&RatioEstimate>,
 ) -> (bool, String) {
     match proof {
         Proof::Huge => {

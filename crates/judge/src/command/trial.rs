@@ -10,7 +10,7 @@ use record::command::{
 use record::summary::Verdict;
 use stats::absolute::absolute;
 use stats::calibration::differing;
-use stats::estimate::{Estimate, confidence};
+use stats::estimate::{RatioEstimate, confidence};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::t::t_interval;
 use stats::verdicts::verdicts;
@@ -62,13 +62,13 @@ impl<'a> Blocks<'a> {
         self.costs.values().filter_map(pair).collect()
     }
 
-    fn ratio_at(&self, arm: usize, measure: Measure, level: f64) -> Option<Estimate> {
+    fn ratio_at(&self, arm: usize, measure: Measure, level: f64) -> Option<RatioEstimate> {
         let logs: Vec<f64> = self.pairs(arm, measure).iter().map(|(base, cost)| (cost / base).ln()).collect();
         // A cost below the clock's resolution is recorded as zero and has no ratio; its difference is known all the same.
         if logs.iter().all(|log| log.is_finite()) { of_series(&logs, level) } else { None }
     }
 
-    fn ratio(&self, arm: usize, measure: Measure) -> Option<Estimate> {
+    fn ratio(&self, arm: usize, measure: Measure) -> Option<RatioEstimate> {
         self.ratio_at(arm, measure, self.level)
     }
 
@@ -170,7 +170,7 @@ fn again(plan: &CommandPlan, arms: &[ArmSummary], blocks: &Blocks) -> Option<Aga
     if arms[last].role != ArmRole::Again || arms[last].status != ArmStatus::Ok {
         return None;
     }
-    let checks: Vec<Estimate> =
+    let checks: Vec<RatioEstimate> =
         [Measure::Cpu, Measure::Wall].into_iter().filter_map(|measure| blocks.ratio(last, measure)).collect();
     let p = checks.iter().map(|check| 2.0 * check.p_below(1.0).min(check.p_above(1.0))).fold(1.0, f64::min);
     let p = (checks.len() as f64 * p).min(1.0);
@@ -179,11 +179,11 @@ fn again(plan: &CommandPlan, arms: &[ArmSummary], blocks: &Blocks) -> Option<Aga
 
 /// Marks the verdicts that do not hold among all of the try, by the rule of a run. The A/A arm's are no verdicts of the try.
 fn adjust(plan: &CommandPlan, arms: &mut [ArmSummary], blocks: &Blocks) {
-    let mut family: Vec<(&mut Against, Estimate)> = Vec::new();
+    let mut family: Vec<(&mut Against, RatioEstimate)> = Vec::new();
     for (index, arm) in arms.iter_mut().enumerate().filter(|(_, arm)| arm.role != ArmRole::Again) {
         family.extend(arm.against.iter_mut().filter_map(|(&m, against)| Some((against, blocks.ratio(index, m)?))));
     }
-    let questions: Vec<(Estimate, f64)> = family.iter().map(|(_, estimate)| (*estimate, plan.margin)).collect();
+    let questions: Vec<(RatioEstimate, f64)> = family.iter().map(|(_, estimate)| (*estimate, plan.margin)).collect();
     for ((against, _), word) in family.into_iter().zip(verdicts(&questions, LEVEL)) {
         against.holds_among_all = crate::compared::holds(against.verdict, word.verdict);
     }

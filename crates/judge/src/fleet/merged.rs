@@ -28,8 +28,8 @@ pub(super) fn kind(
     table: &Table,
     is_usual: &impl Fn(usize) -> bool,
     margin: f64,
-) -> record::fleet::Kind {
-    record::fleet::Kind {
+) -> record::fleet::MachineGroup {
+    record::fleet::MachineGroup {
         name: kind.name.clone(),
         facts: kind.facts(),
         nodes: kind.nodes.iter().map(|&n| nodes[n].name.clone()).collect(),
@@ -86,7 +86,8 @@ fn methods(
         let logs: Vec<f64> = logs(question).iter().filter_map(|(node, log)| Some(log - base.get(node)?)).collect();
         let Some((mean, deviation)) = mean_and_deviation(&logs).filter(|_| logs.len() >= LEAST_RUNS) else { continue };
         let error = (deviation / (logs.len() as f64).sqrt()).max(1e-9);
-        let estimate = stats::estimate::Estimate::of_log(mean, error, (logs.len() - 1) as f64, logs.len(), CONFIDENCE);
+        let estimate =
+            stats::estimate::RatioEstimate::of_log(mean, error, (logs.len() - 1) as f64, logs.len(), CONFIDENCE);
         let Ok(estimate) = estimate else { continue };
         methods.push(KindMethod {
             cell: question_asked.cell.clone(),

@@ -9,7 +9,7 @@ use stats::quantile::median;
 use stats::verdict::MARGIN;
 
 use real::{Moves, Real, RealRun};
-use trial::{Done, EXTRAS, Effect, PRECISION, Work};
+use trial::{Done, EXTRAS, Effect, PRECISION, WorkKind};
 
 pub mod real;
 pub mod trial;
@@ -151,7 +151,7 @@ fn mean_correlation(runs: &[&Done]) -> f64 {
     if correlations.is_empty() { 0.0 } else { correlations.iter().sum::<f64>() / correlations.len() as f64 }
 }
 
-fn identical(work: Work, all: &[Done]) -> Option<Identical> {
+fn identical(work: WorkKind, all: &[Done]) -> Option<Identical> {
     let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
     let ratios: Vec<&Estimate> = runs.iter().flat_map(|d| d.twins.iter().map(|(ratio, _)| ratio)).collect();
     if runs.is_empty() {
@@ -195,7 +195,7 @@ fn holds(ratio: &Estimate, low: f64, high: f64, resolution: f64) -> bool {
     ratio.low - resolution <= high && ratio.high + resolution >= low
 }
 
-fn known_effect(work: Work, extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
+fn known_effect(work: WorkKind, extra_permille: u64, all: &[Done]) -> Option<KnownEffect> {
     let runs: Vec<&Done> = all.iter().filter(|d| d.work == work).collect();
     let mean = |what: fn(&Done) -> f64| middle(runs.iter().map(|d| what(d)));
     let (sample_ns, floor_ns) = (mean(|d| d.sample_ns), mean(|d| d.floor_ns));
@@ -257,8 +257,9 @@ impl SelfTest {
         let real_chance = at_least(sum(|r| r.false_alarms), sum(|r| r.pairs), NOMINAL);
         let judged = sum(|r| r.more) + sum(|r| r.pairs);
         let sentence_chance = at_least(sum(|r| r.wrong_sentences) + sum(|r| r.missed), judged, NOMINAL);
-        let identical: Vec<Identical> = [Work::Steps, Work::Pages].iter().filter_map(|w| identical(*w, done)).collect();
-        let effects: Vec<KnownEffect> = [Work::Steps, Work::Pages]
+        let identical: Vec<Identical> =
+            [WorkKind::Steps, WorkKind::Pages].iter().filter_map(|w| identical(*w, done)).collect();
+        let effects: Vec<KnownEffect> = [WorkKind::Steps, WorkKind::Pages]
             .iter()
             .flat_map(|work| EXTRAS.iter().filter_map(|extra| known_effect(*work, *extra, done)))
             .collect();

@@ -14,24 +14,24 @@ pub const LEVEL: f64 = 0.05;
 
 /// Work of the cells of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum WorkKind {
     Steps,
     Pages,
 }
 
-impl Work {
+impl WorkKind {
     pub fn method(self) -> &'static str {
         match self {
-            Work::Steps => "steps",
-            Work::Pages => "pages",
+            WorkKind::Steps => "steps",
+            WorkKind::Pages => "pages",
         }
     }
 
     /// The method that does more of it.
     pub fn extra_method(self) -> &'static str {
         match self {
-            Work::Steps => "steps-extra",
-            Work::Pages => "pages-extra",
+            WorkKind::Steps => "steps-extra",
+            WorkKind::Pages => "pages-extra",
         }
     }
 }
@@ -48,7 +48,7 @@ pub struct Effect {
 /// Results of one run.
 #[derive(Clone, Debug)]
 pub struct Done {
-    pub work: Work,
+    pub work: WorkKind,
     /// Every baseline against its twin: the ratio, and the logarithm of each launch.
     pub twins: Vec<(Estimate, Vec<f64>)>,
     pub planned: usize,

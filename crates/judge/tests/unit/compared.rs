@@ -1,10 +1,10 @@
-use record::summary::Estimate as Shown;
+use record::summary::RatioEstimate as Shown;
 use stats::estimate::{Point, estimate};
 use stats::moderated::Prior;
 
 use super::*;
 
-fn ratio_of(logs: &[f64]) -> Estimate {
+fn ratio_of(logs: &[f64]) -> RatioEstimate {
     let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 1, round_variance: 0.0 }).collect();
     estimate(&points, &Prior::NONE, 0.95).unwrap()
 }

@@ -27,7 +27,7 @@ pub struct Fleet {
     pub nodes: usize,
     pub runs: usize,
     /// Kinds of node, that with the most nodes first.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<MachineGroup>,
     /// Nodes that are unlike their kind, the furthest first.
     pub odd: Vec<OddNode>,
     /// Nodes to measure again, because one run may be wrong: those that are odd and not confirmed.
@@ -40,7 +40,7 @@ pub struct Fleet {
 /// Nodes that should cost the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Kind {
+pub struct MachineGroup {
     pub name: String,
     pub facts: BTreeMap<String, String>,
     pub nodes: Vec<String>,

@@ -24,10 +24,10 @@ const AT_ENTRY: [&str; 8] =
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
+struct DoctorRows {
     fact: Vec<Fact>,
     meaning: Vec<Meaning>,
-    obstacle: Vec<Row>,
+    obstacle: Vec<ObstacleRow>,
 }
 
 #[derive(Deserialize)]
@@ -46,7 +46,7 @@ struct Meaning {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct ObstacleRow {
     when: String,
     what: String,
     why: String,
@@ -65,7 +65,7 @@ pub struct Obstacle {
 }
 
 struct Doctor {
-    rows: Rows,
+    rows: DoctorRows,
     templates: Templates<'static>,
     known: Value,
 }
@@ -179,7 +179,7 @@ pub fn obstacles(environment: &Environment) -> Vec<Obstacle> {
     let doctor = Doctor::new(environment);
     // Root needs no sudo, and small systems where root works have none.
     let command = |text: String| if environment.rights.is_root() { text.replace("sudo ", "") } else { text };
-    let obstacle = |row: &Row| Obstacle {
+    let obstacle = |row: &ObstacleRow| Obstacle {
         what: doctor.text(&row.what),
         why: doctor.text(&row.why),
         remedy: Some(command(doctor.text(&row.remedy))).filter(|remedy| !remedy.is_empty()),

@@ -23,7 +23,7 @@ const SURE_LINES: usize = 4;
 
 /// The rows, and the lists below.
 pub(super) struct Overview {
-    rows: Vec<Row>,
+    rows: Vec<AnswerRow>,
     /// Questions that found no place.
     left_out: usize,
     /// Experiments without an answer, each with the reason.
@@ -59,7 +59,7 @@ impl AnswerKind {
 }
 
 /// The answer to one question: an experiment at some parameters.
-struct Row {
+struct AnswerRow {
     kind: AnswerKind,
     /// Position of the experiment and of the group within it.
     place: (usize, usize),
@@ -75,7 +75,7 @@ struct Row {
     surprise: f64,
 }
 
-impl Row {
+impl AnswerRow {
     fn faster(&self) -> String {
         self.factors.map_or_else(String::new, |(least, most)| wording::factors(least, most))
     }
@@ -95,15 +95,15 @@ impl Row {
 /// The changes that are worth making, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
 pub fn briefly(summary: &Summary) -> Vec<String> {
     let overview = Overview::new(summary, &Labels::new(summary), &summary.run);
-    let brief = |row: &Row| format!("{} {} {} {}×", row.experiment, row.setting, row.method, row.faster());
+    let brief = |row: &AnswerRow| format!("{} {} {} {}×", row.experiment, row.setting, row.method, row.faster());
     overview.rows.iter().filter(|row| row.kind == AnswerKind::Faster).map(|row| brief(row).replace("  ", " ")).collect()
 }
 
 impl Overview {
     /// Chooses the rows: for each experiment its most surprising question, and a second one with another answer.
     pub(super) fn new(summary: &Summary, labels: &Labels, run: &str) -> Overview {
-        let mut chosen: Vec<Row> = Vec::new();
-        let mut others: Vec<Row> = Vec::new();
+        let mut chosen: Vec<AnswerRow> = Vec::new();
+        let mut others: Vec<AnswerRow> = Vec::new();
         let mut unanswered = Vec::new();
         for (at, experiment) in summary.experiments.iter().enumerate() {
             let mut mine = rows(summary, at, experiment, labels);
@@ -244,7 +244,7 @@ fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
 }
 
 /// The questions of an experiment. Its neighboring conditions are part of the answer under the usual one.
-fn rows(summary: &Summary, at: usize, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Row> {
+fn rows(summary: &Summary, at: usize, experiment: &ExperimentSummary, labels: &Labels) -> Vec<AnswerRow> {
     let definition = &experiment.definition;
     let plain = |group: &GroupSummary| -> BTreeMap<String, String> {
         let kept = group.parameters.iter().filter(|(key, _)| !definition.is_condition(key));
@@ -264,7 +264,7 @@ fn row(
     group: &GroupSummary,
     labels: &Labels,
     place: (usize, usize),
-) -> Option<Row> {
+) -> Option<AnswerRow> {
     let definition = &experiment.definition;
     let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
     let figure = |cell: usize, per: bool| {
@@ -304,7 +304,7 @@ fn row(
         Recommendation::Nothing => return None,
     };
     let (experiment, setting) = (definition.name.clone(), labels.setting_briefly(definition, group));
-    Some(Row { kind, place, experiment, setting, usual: figure(usual, true), method, finding, factors, surprise })
+    Some(AnswerRow { kind, place, experiment, setting, usual: figure(usual, true), method, finding, factors, surprise })
 }
 
 /// The findings on the other methods of a group whose baseline is kept, and how far the slowest lies off, as a logarithm. Every

@@ -1,11 +1,11 @@
 use pagewise_stats::calibration::{OFF_AT, calibrate, differing, score};
-use pagewise_stats::estimate::Estimate;
+use pagewise_stats::estimate::RatioEstimate;
 use pagewise_stats::estimate::{Point, estimate};
 use pagewise_stats::moderated::Prior;
 use pagewise_stats::t::two_sided_p;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-fn check(logs: &[f64]) -> Estimate {
+fn check(logs: &[f64]) -> RatioEstimate {
     let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 5, round_variance: 0.0 }).collect();
     estimate(&points, &Prior::NONE, 0.95).expect("enough launches")
 }

@@ -1,11 +1,11 @@
-use pagewise_stats::estimate::Estimate;
+use pagewise_stats::estimate::RatioEstimate;
 use pagewise_stats::estimate::{Point, estimate};
 use pagewise_stats::moderated::Prior;
 use pagewise_stats::verdict::Region;
 use pagewise_stats::verdicts::verdicts;
 use proptest::prelude::*;
 
-fn from(logs: &[f64]) -> Estimate {
+fn from(logs: &[f64]) -> RatioEstimate {
     let points: Vec<Point> = logs.iter().map(|log| Point { log: *log, rounds: 5, round_variance: 0.0 }).collect();
     estimate(&points, &Prior::NONE, 0.95).expect("enough launches")
 }

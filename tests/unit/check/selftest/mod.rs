@@ -11,6 +11,6 @@ fn three_minutes_make_more_than_a_hundred_comparisons() {
 
 #[test]
 fn both_kinds_of_work_and_all_effects_are_tried() {
-    assert!(WORKS[..2].contains(&Work::Pages) && WORKS[..2].contains(&Work::Steps));
+    assert!(WORKS[..2].contains(&WorkKind::Pages) && WORKS[..2].contains(&WorkKind::Steps));
     assert!(PAIRS.is_multiple_of(EXTRAS.len()));
 }

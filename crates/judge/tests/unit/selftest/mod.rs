@@ -9,7 +9,7 @@ fn done(alarms: usize, pairs: usize, effect: Estimate) -> Done {
     let pair = |i: usize| if i < alarms { ratio(1.001, 1.01) } else { ratio(0.99, 1.01) };
     let logs = |i: usize| (0..8).map(|j| ((i * 31 + j * 17) % 13) as f64).collect();
     Done {
-        work: Work::Steps,
+        work: WorkKind::Steps,
         twins: (0..pairs).map(|i| (pair(i), logs(i))).collect(),
         planned: pairs,
         effects: vec![
