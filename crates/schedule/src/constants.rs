@@ -36,10 +36,9 @@ pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
 
 /// Bytes from which a job is long: the costs that a process has once vanish beside it, so there is no warm-up.
 pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
-/// Seconds of a cell's turn whatever its size: start, checks and cleaning up. A guess that only shares out time.
-pub(crate) const CELL_S: f64 = 0.3;
-/// Seconds for each byte of a job, with its checks. A guess that only shares out time.
-pub(crate) const BYTE_S: f64 = 4e-9;
+/// Seconds of a cell's turn whatever its size (start, checks and cleaning up), and for each byte of its job, with its checks. A
+/// guess that only shares out time.
+pub(crate) const GUESS_S: (f64, f64) = (0.3, 4e-9);
 
 /// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
@@ -60,10 +59,9 @@ pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
 
-/// Factor by which a ratio under a neighboring condition of the overview may be wider than one under the usual condition.
-pub(crate) const NEIGHBOR_WIDTH: f64 = 4.0;
-/// Launches of a neighboring condition that the overview plans for.
-pub(crate) const NEIGHBOR_LAUNCHES: f64 = 6.0;
+/// Launches that the overview plans for a neighboring condition, and the factor by which its ratio may be wider than one under
+/// the usual condition.
+pub(crate) const NEIGHBOR: (f64, f64) = (6.0, 4.0);
 
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;

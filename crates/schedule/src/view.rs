@@ -8,7 +8,7 @@ use record::plan::{compatible, group_of};
 use record::state::{GroupState, LaunchCost, Stage};
 use stats::rng::Seeded;
 
-use crate::constants::{BYTE_S, CELL_S, LONG_JOB_BYTES};
+use crate::constants::{GUESS_S, LONG_JOB_BYTES};
 use crate::{Facts, Moment, turns};
 
 /// A moment with the facts of the scheduler.
@@ -27,7 +27,7 @@ impl<'a> Deref for View<'a> {
 
 /// A guess at one launch before anything was launched, by its starts (seconds) and the bytes it works on.
 pub fn guess_s(starts_s: f64, bytes: f64) -> f64 {
-    starts_s + bytes * BYTE_S
+    starts_s + bytes * GUESS_S.1
 }
 
 impl View<'_> {
@@ -72,7 +72,7 @@ impl View<'_> {
     /// A guess at one cell's turn, in seconds, by its bytes or its peak memory.
     pub fn guess_s(&self, cell: usize) -> f64 {
         let memory = self.facts.memory.get(cell).copied().unwrap_or(0.0);
-        guess_s(CELL_S, (self.bytes(cell) as f64).max(memory))
+        guess_s(GUESS_S.0, (self.bytes(cell) as f64).max(memory))
     }
 
     /// A guess at one launch of everything of an experiment, in seconds.

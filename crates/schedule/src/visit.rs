@@ -8,7 +8,7 @@ use stats::stopping::StoppingGoal;
 use crate::action::{Action, StepResult};
 use crate::batch::BatchCalibration;
 use crate::block::{ComparisonSet, LaunchBlock, Next};
-use crate::constants::NEIGHBOR_WIDTH;
+use crate::constants::NEIGHBOR;
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::{Sizing, shortened};
@@ -157,7 +157,7 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width]) -> SetStanding {
         open: set.is_open(view),
         launches: set.blocks as usize,
         next_s: set.next_s(view),
-        ranked: widest(true).map(|width| if beside { width / NEIGHBOR_WIDTH } else { width }),
+        ranked: widest(true).map(|width| if beside { width / NEIGHBOR.1 } else { width }),
         others: widest(false).filter(|_| !beside),
     }
 }

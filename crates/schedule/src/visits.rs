@@ -6,9 +6,7 @@ use record::decision::LeftOut;
 use record::state::Stage;
 
 use crate::action::{Action, StepResult};
-use crate::constants::{
-    FRESH_LAUNCHES, LONGER, NEIGHBOR_LAUNCHES, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, VISITS,
-};
+use crate::constants::{FRESH_LAUNCHES, LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::precision::Policy;
 use crate::rounds::worth;
@@ -162,13 +160,13 @@ fn needs_s(view: &View, experiment: &str) -> (f64, f64) {
     let each = alive.map(|group| {
         let (cost, warmup) = (view.cost(group), view.warmup_rounds(group));
         let worth_s = if view.is_neighbor(group) {
-            NEIGHBOR_LAUNCHES * cost.launch_s(warmup + 1)
+            NEIGHBOR.0 * cost.launch_s(warmup + 1)
         } else if view.group(group).fresh {
             FRESH_LAUNCHES * cost.launch_s(1)
         } else {
             PLANNED_LAUNCHES * cost.launch_s(warmup + worth(cost, warmup, PRECISION_ROUNDS) as u32)
         };
-        let launches = if view.is_neighbor(group) { NEIGHBOR_LAUNCHES } else { PLANNED_LAUNCHES };
+        let launches = if view.is_neighbor(group) { NEIGHBOR.0 } else { PLANNED_LAUNCHES };
         (launches * cost.launch_s(warmup + 1), worth_s)
     });
     each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))

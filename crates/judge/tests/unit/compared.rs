@@ -1,4 +1,4 @@
-use record::summary::RatioEstimate as Shown;
+use record::summary::Estimate as Shown;
 use stats::estimate::{Point, estimate};
 use stats::moderated::Prior;
 
