@@ -5,96 +5,56 @@ use std::io::BufRead;
 
 use anyhow::{Context, Result, bail};
 
-/// Numbers of one sample, in the order of the protocol's base columns after `phase`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub ops: u64,
-    /// Payload in bytes.
-    pub bytes: u64,
-    /// `CLOCK_MONOTONIC` at the start.
-    pub start_ns: u64,
-    pub wall_ns: u64,
-    /// CPU time of the process and its threads.
-    pub cpu_ns: u64,
-    /// The kernel's split: user mode.
-    pub user_ns: u64,
-    /// The kernel's split: kernel mode.
-    pub system_ns: u64,
-    pub minor_faults: u64,
-    pub major_faults: u64,
-    pub voluntary_switches: u64,
-    pub involuntary_switches: u64,
+/// Defines the numbers of a sample by their names, each once.
+macro_rules! counts {
+    ($($(#[$meaning:meta])* $name:ident,)*) => {
+        /// Numbers of one sample, in the order of the protocol's base columns after `phase`.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Counts { $($(#[$meaning])* pub $name: u64,)* }
+
+        /// Names of [`Counts`], in order.
+        pub const COLUMNS: [&str; 11] = [$(stringify!($name)),*];
+
+        impl Counts {
+            /// From the columns' order.
+            #[inline]
+            pub fn from_array([$($name),*]: [u64; 11]) -> Counts {
+                Counts { $($name),* }
+            }
+
+            /// In the columns' order.
+            #[inline]
+            pub fn to_array(self) -> [u64; 11] {
+                [$(self.$name),*]
+            }
+
+            pub fn column(&self, name: &str) -> Option<u64> {
+                $(if name == stringify!($name) {
+                    return Some(self.$name);
+                })*
+                None
+            }
+        }
+    };
 }
 
-/// Names of [`Counts`], in order.
-pub const COLUMNS: [&str; 11] = [
-    "ops",
-    "bytes",
-    "start_ns",
-    "wall_ns",
-    "cpu_ns",
-    "user_ns",
-    "system_ns",
-    "minor_faults",
-    "major_faults",
-    "voluntary_switches",
-    "involuntary_switches",
-];
-
-impl Counts {
-    /// From the columns' order.
-    #[inline]
-    pub fn from_array(v: [u64; 11]) -> Counts {
-        let [ops, bytes, start_ns, wall_ns, cpu_ns, user_ns, system_ns, minor_faults, major_faults, vs, is] = v;
-        Counts {
-            ops,
-            bytes,
-            start_ns,
-            wall_ns,
-            cpu_ns,
-            user_ns,
-            system_ns,
-            minor_faults,
-            major_faults,
-            voluntary_switches: vs,
-            involuntary_switches: is,
-        }
-    }
-
-    /// In the columns' order.
-    #[inline]
-    pub fn to_array(self) -> [u64; 11] {
-        [
-            self.ops,
-            self.bytes,
-            self.start_ns,
-            self.wall_ns,
-            self.cpu_ns,
-            self.user_ns,
-            self.system_ns,
-            self.minor_faults,
-            self.major_faults,
-            self.voluntary_switches,
-            self.involuntary_switches,
-        ]
-    }
-
-    pub fn column(&self, name: &str) -> Option<u64> {
-        Some(match name {
-            "ops" => self.ops,
-            "bytes" => self.bytes,
-            "start_ns" => self.start_ns,
-            "wall_ns" => self.wall_ns,
-            "cpu_ns" => self.cpu_ns,
-            "user_ns" => self.user_ns,
-            "system_ns" => self.system_ns,
-            "minor_faults" => self.minor_faults,
-            "major_faults" => self.major_faults,
-            "voluntary_switches" => self.voluntary_switches,
-            "involuntary_switches" => self.involuntary_switches,
-            _ => return None,
-        })
-    }
+counts! {
+    ops,
+    /// Payload in bytes.
+    bytes,
+    /// `CLOCK_MONOTONIC` at the start.
+    start_ns,
+    wall_ns,
+    /// CPU time of the process and its threads.
+    cpu_ns,
+    /// The kernel's split: user mode.
+    user_ns,
+    /// The kernel's split: kernel mode.
+    system_ns,
+    minor_faults,
+    major_faults,
+    voluntary_switches,
+    involuntary_switches,
 }
 
 /// One timed phase call.
