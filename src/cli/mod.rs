@@ -32,7 +32,6 @@ mod export;
 mod fleet;
 mod help;
 mod kept;
-mod long;
 mod manuals;
 mod opened;
 pub mod output;

@@ -19,7 +19,7 @@ use report::view::Wanted;
 
 use super::page::PageArgs;
 use super::start::Start;
-use super::{Laboratory, SelectArgs, long, new_folder, page, print, print_json, runs_folder};
+use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, runs_folder};
 use crate::machine::preflight;
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::{self, Choice, Terms, published};
@@ -30,6 +30,9 @@ const LOOK_BUDGET_S: f64 = 170.0;
 
 /// The budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
+
+/// The budget of each launch of an article whose jobs take minutes each, in seconds.
+const LONG_BUDGET_S: f64 = 5400.0;
 
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
@@ -200,24 +203,19 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let choice = published.as_deref().map_or(Choice::Wished(&wish), |tables| Choice::Published(tables, &wish));
     let start = Start::now();
     let seed = arguments.seed.unwrap_or_else(|| start.seed());
-    let once = published.as_deref().filter(|tables| long::takes_minutes(tables));
+    let once = published.as_ref().is_some_and(|tables| tables.iter().all(|table| table.once));
     let launches = arguments.launches.unwrap_or(1);
-    let budget_s = match once {
-        Some(tables) => {
-            let foretold = long::foretell(laboratory, tables, &wish)?;
-            let [least_s, most_s] = [foretold.least_s, foretold.most_s].map(|launch_s| launch_s * f64::from(launches));
-            remark!("{}", report::ending::foretold(least_s, most_s, schedule::TRIAL_OPS[1]));
-            goal.budget_s.unwrap_or(foretold.budget_s(launches))
-        }
-        None => budget_s,
-    };
+    let budget_s = if once { goal.budget_s.unwrap_or(LONG_BUDGET_S * f64::from(launches)) } else { budget_s };
+    if once {
+        remark!("{}", report::ending::long_jobs(budget_s));
+    }
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
     let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
         created: start.created(),
         // No pilot shows how long a launch of such a job takes.
-        time_limit_s: goal.time_limit_s.or(once.map(|_| budget_s)),
-        launches: if once.is_some() { (launches, launches) } else { arguments.launches.map_or(usual, |n| (n, n)) },
+        time_limit_s: goal.time_limit_s.or(once.then_some(budget_s)),
+        launches: if once { (launches, launches) } else { arguments.launches.map_or(usual, |n| (n, n)) },
         keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,

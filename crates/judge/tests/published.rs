@@ -33,7 +33,6 @@ fn article(column: &str, against: Option<&str>) -> Published {
         value: 1.0,
         unit: "times".to_owned(),
         ops: 0,
-        written_back: false,
         cell: "fault/populate@c-O3".to_owned(),
         against: against.map(str::to_owned),
         parameters: Default::default(),

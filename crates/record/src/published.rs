@@ -40,9 +40,6 @@ pub struct Figure {
     #[serde(default)]
     pub ops: u64,
     pub cell: String,
-    /// True if the cell's memory is a file's, which the kernel writes back while the job runs.
-    #[serde(default)]
-    pub written_back: bool,
     /// Divisor of a ratio (unit `times`): the cell, with the same parameters.
     #[serde(default)]
     pub against: Option<String>,

@@ -62,11 +62,11 @@ fn undecided(likely: usize, near_edge: usize, launches: usize) -> String {
     }
 }
 
-/// The forecast of a run of long jobs, before it begins: seconds at least and, with write-back, at most.
-pub fn foretold(least_s: f64, most_s: f64, trial_ops: u64) -> String {
-    let [least, most] = [least_s, most_s].map(|seconds| crate::wording::duration(seconds.max(1.0)));
+/// The duration of a run of jobs that take minutes each, before it begins.
+pub fn long_jobs(budget_s: f64) -> String {
+    let most = crate::wording::duration(budget_s);
     format!(
-        "by a trial of {trial_ops} operations this takes {least}, and up to {most} where write-back slows the file down"
+        "each job takes minutes, or an hour where write-back slows its file down; the run ends after {most} (--budget)"
     )
 }
 

@@ -108,8 +108,3 @@ pub(crate) struct Search {
     /// Seconds below which six launches are not worth their start.
     pub least_s: f64,
 }
-
-/// Operations of the two launches of a long job's trial: their difference is free of the first touch of every page.
-pub const TRIAL_OPS: [u64; 2] = [10_000_000, 30_000_000];
-/// Factor by which a job on a file may exceed its trial: write-back slowed the published one by as much.
-pub(crate) const WRITE_BACK: f64 = 5.0;

@@ -14,7 +14,6 @@ mod constants;
 pub mod crossover;
 mod forecast;
 pub mod lessons;
-pub mod long;
 mod pilot;
 mod precision;
 mod rounds;
@@ -31,7 +30,7 @@ use record::ending::Ending;
 use record::state::State;
 
 pub use action::{Action, CALIBRATION, Launch, PILOT};
-pub use constants::{LONGER, TRIAL_OPS};
+pub use constants::LONGER;
 pub use forecast::{Forecast, Undecided};
 pub use view::guess_s;
 

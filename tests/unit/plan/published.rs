@@ -20,3 +20,14 @@ fn p3_is_asked_both_ways_and_without_permission_nobodys_cache_is_dropped() {
     assert!(caches.contains(&"cold") && !caches.contains(&"dropped"));
     assert!(table.figures.iter().all(|f| f.parameters["consume"] == "payload"));
 }
+
+#[test]
+fn only_the_long_forms_take_minutes_and_the_short_one_says_what_it_cannot_show() {
+    let all = all().unwrap();
+    for table in all {
+        assert_eq!(table.once, table.id.ends_with(LONG), "{}", table.id);
+    }
+    let note = |id: &str| find(id).unwrap().note.clone().unwrap_or_default();
+    assert!(note("P1").contains("claim (e)") && note("P1").contains("--long"));
+    assert!(note("P1-long").contains("redirtied"));
+}

@@ -1,7 +1,6 @@
 //! The scheduler on simulated machines: nothing is started, and nothing depends on how busy this machine is.
 
 mod crossover;
-mod long;
 mod machine;
 mod properties;
 mod scenarios;
