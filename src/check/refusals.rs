@@ -9,46 +9,30 @@ use crate::worker::Worker;
 use record::method::Method;
 use record::request::{self, LaunchKeys};
 
-/// A bad request, and what the answer must contain.
-struct Bad {
-    name: &'static str,
-    request: String,
-    must_say: Vec<String>,
-}
+/// Bad requests: a name, the lines behind the keys of a good one (`METHOD` is a method of the worker), and the line and the word
+/// that the answer must name, counted from there.
+const BEHIND_GOOD_KEYS: [(&str, &str, usize, &str); 4] = [
+    ("an unknown key", "byts=4096\n", 1, "byts"),
+    ("an unknown method", "cell=0\nmethod=nonesuch\nround=0 0\n", 2, "nonesuch"),
+    ("an unknown parameter", "cell=0\nmethod=METHOD\nbyts=4096\nround=0 0\n", 3, "byts"),
+    ("a malformed number", "cell=0\nmethod=METHOD\nbytes=many\nround=0 0\n", 3, "bytes"),
+];
 
-fn bad_requests(method: &Method) -> Vec<Bad> {
+/// Each bad request: its name, its text, and what the answer must contain.
+fn bad_requests(method: &Method) -> Vec<(&'static str, String, [String; 2])> {
     let keys = LaunchKeys { experiment: &method.experiment, ..LaunchKeys::default() };
     let good = request::request(&keys, &[], &[], &[]);
     let lines = good.lines().count();
-    let line = |n: usize| format!("line {n}");
-    vec![
-        Bad { name: "an empty request", request: String::new(), must_say: vec!["line 1".into()] },
-        Bad {
-            name: "another protocol",
-            request: "protocol=9\nexperiment=x\n".into(),
-            must_say: vec![line(1), "protocol".into()],
-        },
-        Bad {
-            name: "an unknown key",
-            request: format!("{good}byts=4096\n"),
-            must_say: vec![line(lines + 1), "byts".into()],
-        },
-        Bad {
-            name: "an unknown method",
-            request: format!("{good}cell=0\nmethod=nonesuch\nround=0 0\n"),
-            must_say: vec![line(lines + 2), "nonesuch".into()],
-        },
-        Bad {
-            name: "an unknown parameter",
-            request: format!("{good}cell=0\nmethod={}\nbyts=4096\nround=0 0\n", method.name),
-            must_say: vec![line(lines + 3), "byts".into()],
-        },
-        Bad {
-            name: "a malformed number",
-            request: format!("{good}cell=0\nmethod={}\nbytes=many\nround=0 0\n", method.name),
-            must_say: vec![line(lines + 3), "bytes".into()],
-        },
-    ]
+    let behind = BEHIND_GOOD_KEYS.map(|(name, further, line, word)| {
+        let text = good.clone() + &further.replace("METHOD", &method.name);
+        (name, text, [format!("line {}", lines + line), word.to_owned()])
+    });
+    let first = |word: &str| ["line 1".to_owned(), word.to_owned()];
+    let whole = [
+        ("an empty request", String::new(), first("")),
+        ("another protocol", "protocol=9\nexperiment=x\n".to_owned(), first("protocol")),
+    ];
+    whole.into_iter().chain(behind).collect()
 }
 
 /// Wrong answers of a worker: the name of the bad request, and how.
@@ -56,7 +40,7 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
     let Ok(started) = worker.start() else { return Ok(Vec::new()) };
     let Some(method) = worker.methods().iter().find(|m| m.key("bytes").is_some()) else { return Ok(Vec::new()) };
     let mut wrong = Vec::new();
-    for bad in bad_requests(method) {
+    for (name, request, must_say) in bad_requests(method) {
         let mut child = Command::new(&started.command[0])
             .args(&started.command[1..])
             .stdin(Stdio::piped())
@@ -66,20 +50,15 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
             .with_context(|| format!("cannot start {}", worker.name))?;
         if let Some(mut input) = child.stdin.take() {
             // A worker may end before it has read everything; that is its right.
-            let _ = input.write_all(bad.request.as_bytes());
+            let _ = input.write_all(request.as_bytes());
         }
         let output = child.wait_with_output()?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.code() != Some(2) {
-            wrong.push((
-                bad.name.to_owned(),
-                format!("exit status {:?} instead of 2: {}", output.status.code(), message.trim()),
-            ));
-        } else if message.lines().count() != 1 || !bad.must_say.iter().all(|part| message.contains(part.as_str())) {
-            wrong.push((
-                bad.name.to_owned(),
-                format!("the answer does not name {}: {}", bad.must_say.join(" and "), message.trim()),
-            ));
+        let (code, said) = (output.status.code(), message.trim());
+        if code != Some(2) {
+            wrong.push((name.to_owned(), format!("exit status {code:?} instead of 2: {said}")));
+        } else if message.lines().count() != 1 || !must_say.iter().all(|part| message.contains(part)) {
+            wrong.push((name.to_owned(), format!("the answer does not name {}: {said}", must_say.join(" and "))));
         }
     }
     Ok(wrong)

@@ -190,37 +190,36 @@ impl Method {
             bail!("not a method line: {line:?}");
         };
         let attributes: BTreeMap<&str, &str> = fields.filter_map(|f| f.split_once('=')).collect();
-        let get = |key: &str| attributes.get(key).copied().unwrap_or_default();
-        let method = format!("method {experiment}/{name}");
-        let isolation = match get("isolation") {
-            "" | "shared" => Isolation::Shared,
-            "own" => Isolation::Own,
-            "fresh" => Isolation::Fresh,
-            other => bail!("{method}: unknown isolation {other:?}"),
+        let given = |key: &str| attributes.get(key).copied().filter(|text| !text.is_empty());
+        let get = |key: &str| given(key).unwrap_or_default();
+        let owned = |key: &str| get(key).to_owned();
+        let read = || -> Result<Method> {
+            Ok(Method {
+                experiment: experiment.to_owned(),
+                name: name.to_owned(),
+                role: parse_role(get("role"))?,
+                group: owned("group"),
+                summary: owned("summary"),
+                source: owned("source"),
+                phases: get("phases").split_whitespace().map(str::to_owned).collect(),
+                keys: parse_keys(get("keys"))?,
+                laws: laws(get("laws"))?,
+                calls: parse_calls(get("calls"))?,
+                memory: Expression::parse(given("memory").unwrap_or("0"))?,
+                isolation: match get("isolation") {
+                    "" | "shared" => Isolation::Shared,
+                    "own" => Isolation::Own,
+                    "fresh" => Isolation::Fresh,
+                    other => bail!("unknown isolation {other:?}"),
+                },
+                two_sided: get("sides") == "2",
+                preload: given("preload").map(|library| (library.to_owned(), owned("package"))),
+                needs: given("needs").map(str::to_owned),
+                heap: given("heap").map(Expression::parse).transpose()?,
+                line: line.to_owned(),
+            })
         };
-        let memory = if get("memory").is_empty() { "0" } else { get("memory") };
-        Ok(Method {
-            experiment: experiment.to_owned(),
-            name: name.to_owned(),
-            role: parse_role(get("role")).with_context(|| method.clone())?,
-            group: get("group").to_owned(),
-            summary: get("summary").to_owned(),
-            source: get("source").to_owned(),
-            phases: get("phases").split_whitespace().map(str::to_owned).collect(),
-            keys: parse_keys(get("keys")).with_context(|| method.clone())?,
-            laws: laws(get("laws")).with_context(|| method.clone())?,
-            calls: parse_calls(get("calls")).with_context(|| method.clone())?,
-            memory: Expression::parse(memory).with_context(|| method.clone())?,
-            isolation,
-            two_sided: get("sides") == "2",
-            preload: (!get("preload").is_empty()).then(|| (get("preload").to_owned(), get("package").to_owned())),
-            needs: (!get("needs").is_empty()).then(|| get("needs").to_owned()),
-            heap: (!get("heap").is_empty())
-                .then(|| Expression::parse(get("heap")))
-                .transpose()
-                .with_context(|| method.clone())?,
-            line: line.to_owned(),
-        })
+        read().with_context(|| format!("method {experiment}/{name}"))
     }
 
     /// Tells whether threads of its own or the kernel's workers of its io_uring work for it, which take turns with it on a CPU.
