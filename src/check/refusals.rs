@@ -54,11 +54,11 @@ pub(super) fn check(worker: &Worker) -> Result<Vec<(String, String)>> {
         }
         let output = child.wait_with_output()?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        let (code, said) = (output.status.code(), message.trim());
+        let (code, answer) = (output.status.code(), message.trim());
         if code != Some(2) {
-            wrong.push((name.to_owned(), format!("exit status {code:?} instead of 2: {said}")));
+            wrong.push((name.to_owned(), format!("exit status {code:?} instead of 2: {answer}")));
         } else if message.lines().count() != 1 || !must_say.iter().all(|part| message.contains(part)) {
-            wrong.push((name.to_owned(), format!("the answer does not name {}: {said}", must_say.join(" and "))));
+            wrong.push((name.to_owned(), format!("the answer does not name {}: {answer}", must_say.join(" and "))));
         }
     }
     Ok(wrong)
