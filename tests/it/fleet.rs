@@ -170,9 +170,7 @@ fn is_told(place: &Place, at: &str) {
     let path = page.to_str().unwrap();
     assert_eq!(place.run(&["fleet", at, "--html", path]).code, 0);
     let text = fs::read_to_string(&page).unwrap();
-    assert!(
-        text.contains("outliers: 1 of 9") && text.contains("clush -w slow") && text.contains("6 folders left out")
-    );
+    assert!(text.contains("outliers: 1 of 9") && text.contains("clush -w slow") && text.contains("6 folders left out"));
     let again = place.run(&["fleet", at, "--html", path]);
     assert!(again.code == 1 && again.err.contains("--force"), "{}", again.err);
 }
