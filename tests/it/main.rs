@@ -10,6 +10,7 @@ mod bench;
 mod canary;
 mod claims;
 mod clocks;
+mod conditions;
 mod copy;
 mod damaged;
 mod denied;

@@ -1,0 +1,99 @@
+//! The states in which a program may be: an audit found that answers reversed between them, and that none was named.
+
+use std::collections::BTreeMap;
+
+use pagewise::plan::catalog;
+use record::experiment::Experiment;
+
+use crate::support::place::Place;
+
+/// Condition of an experiment, its usual value and the others that the overview measures.
+const CONDITIONS: &[(&str, &str, &str, &[&str])] = &[
+    ("relay", "cache", "hot", &["written", "mapped", "cold"]),
+    ("allocate", "reuse", "first", &["steady", "kept"]),
+    ("copy", "helpers", "asleep", &["spinning", "created"]),
+    ("fault", "frames", "cached", &["memory"]),
+    ("message", "pin", "l3", &["same", "none"]),
+    ("message", "idle", "no", &["1ms"]),
+    ("read", "cache", "hot", &["written", "mapped", "cold"]),
+    ("fork", "program", "tiny", &["dynamic"]),
+    ("unmap", "chunk", "1MiB", &["4KiB"]),
+    ("write", "order", "append", &["random", "preallocated"]),
+    ("false-sharing", "stores", "atomic", &["plain"]),
+];
+
+/// Usual choice of an experiment and a candidate that the overview compares with it.
+const CANDIDATES: &[(&str, &str, &str)] = &[
+    ("transfer", "pipe", "shm-ring"),
+    ("fork", "fork", "posix-spawn"),
+    ("fork", "fork", "vfork"),
+    ("allocate", "malloc-zero", "calloc"),
+    ("message", "unix-stream", "eventfd"),
+    ("relay", "read-pipe", "splice"),
+];
+
+fn experiments() -> BTreeMap<String, Experiment> {
+    let all = catalog::experiments(None).unwrap();
+    all.into_iter().map(|experiment| (experiment.name.clone(), experiment)).collect()
+}
+
+#[test]
+fn the_overview_measures_every_question_under_the_conditions_that_reverse_its_answer() {
+    let all = experiments();
+    for (experiment, key, usual, others) in CONDITIONS {
+        let parameter = &all[*experiment].parameters[*key];
+        assert!(parameter.condition, "{experiment}: {key} is a choice, no condition");
+        assert_eq!(
+            parameter.look.first().or(parameter.default.first()).map(String::as_str),
+            Some(*usual),
+            "{experiment}"
+        );
+        for value in [usual].into_iter().chain(*others) {
+            assert!(parameter.look.iter().any(|look| look == value), "{experiment}: {key}={value} is not measured");
+            assert!(!parameter.when[*value].is_empty(), "{experiment}: {key}={value} has no clause");
+        }
+    }
+    // Frames that the host has taken back made two levels of a published job.
+    let backing = &all["transfer"].parameters["backing"];
+    assert!(backing.condition && backing.default == ["recycled"]);
+    // A store that needs its index computed hides a store that costs twice as much.
+    assert_eq!(all["share"].parameters["index"].look, ["table"]);
+}
+
+#[test]
+fn the_overview_compares_with_the_usual_choice_of_a_program() {
+    let all = experiments();
+    for (experiment, usual, candidate) in CANDIDATES {
+        let experiment = &all[*experiment];
+        assert_eq!(experiment.baseline, *usual, "{}", experiment.name);
+        assert!(experiment.look_methods.iter().any(|method| method == candidate), "{}: {candidate}", experiment.name);
+    }
+    // Memory that is given back later is no other way to give it back.
+    assert!(!all["unmap"].look_methods.iter().any(|method| method == "free"));
+}
+
+#[test]
+fn every_figure_of_an_experiment_has_a_unit_and_no_sample_is_one() {
+    for (name, experiment) in experiments() {
+        assert!(!experiment.unit.is_empty() && experiment.unit != "sample", "{name}: {:?}", experiment.unit);
+    }
+}
+
+/// Runs an overview of two questions and looks at what the screen and the rows for other programs say of their figures.
+#[test]
+fn a_run_prints_the_cost_of_one_operation_under_a_named_condition() {
+    let place = Place::new();
+    let cells = ["message/unix-stream@c-O3+c-O3", "message/eventfd@c-O3+c-O3"];
+    let set = ["--set", "bytes=64", "--set", "wait=block", "--set", "pin=same", "--set", "idle=no"];
+    let out = place.file("run").display().to_string();
+    let run =
+        place.run(&[&["run"], &cells[..], &set[..], &["--budget", "3s", "--launches", "3", "--out", &out]].concat());
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(run.out.contains("µs") && run.out.contains("round trip"), "{}", run.out);
+    assert!(run.out.contains("both sides share a CPU") || run.out.contains("pin=same"), "{}", run.out);
+    let csv = place.run(&["report", &out, "--format", "csv"]).out;
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let unit = header.iter().position(|name| *name == "unit").expect("the rows have a unit");
+    let row = csv.lines().find(|line| line.contains("eventfd")).expect("a row of eventfd");
+    assert_eq!(row.split(',').nth(unit), Some("round trip"), "{row}");
+}
