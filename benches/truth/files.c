@@ -183,10 +183,10 @@ static int by_size(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     if (argc < 5)
-        return fprintf(stderr, "usage: files FILE BYTES hot|written|mapped WAY…\n"), 2;
+        return fprintf(stderr, "usage: files FILE BYTES hot|written|mapped|cold WAY…\n"), 2;
     path = argv[1];
     bytes = strtoull(argv[2], NULL, 10);
-    int ways = argc - 4;
+    int ways = argc - 4, cold = !strcmp(argv[3], "cold");
     run_on(0);
     double ns[16][ROUNDS];
     scratch = aligned_alloc(4096, 1 << 20);
@@ -200,9 +200,11 @@ int main(int argc, char **argv)
         if (pwrite(file, scratch, 128 << 10, at) < 0)
             die("pwrite");
     for (int r = 0; r < ROUNDS; r++) {
-        if (r % 8 == 0)
+        if (!cold && r % 8 == 0)
             load(argv[3]);
         for (int i = 0; i < ways; i++) {
+            if (cold)
+                evict();
             int w = (i + r) % ways;
             const char *way = argv[4 + w];
             ns[w][r] = !strcmp(way, "read")        ? by_read(64 << 10)

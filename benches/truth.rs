@@ -1,0 +1,176 @@
+//! Headline rows under each condition, compared with independent programs (`benches/truth/*.c`), in turn:
+//! `cargo bench --bench truth -- [NAME…]`. A row whose name contains a NAME is measured, or all. Prints each method's ratio to the
+//! baseline here and there, and the quotient of both; asserts nothing. `TRUTH_SECONDS` and `TRUTH_TURNS` replace 6 and 3.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use record::summary::{CellSummary, Summary};
+use serde::Deserialize;
+
+const TABLE: &str = include_str!("truth/table.toml");
+/// A quotient of two ratios within these is agreement.
+const WITHIN: std::ops::RangeInclusive<f64> = 0.9..=1.1;
+
+#[derive(Deserialize)]
+struct Table {
+    row: Vec<Row>,
+}
+
+/// One question in one condition.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    /// Question and condition.
+    name: String,
+    /// The program's file below `truth/`, without its ending.
+    program: String,
+    /// Its words before the ways; `FILE` and `FOLDER` are replaced.
+    words: Vec<String>,
+    experiment: String,
+    /// Values of all parameters that have more than one.
+    set: Vec<String>,
+    /// Phase or total; the headline where it is not named.
+    total: Option<String>,
+    /// Each method with the program's name for it, the baseline first.
+    ways: Vec<(String, String)>,
+}
+
+/// Times and ratios to the first way, in the order of the ways; none where there is no figure.
+struct Figures {
+    times: Vec<Option<f64>>,
+    ratios: Vec<Option<f64>>,
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
+
+fn main() -> Result<()> {
+    // cargo adds --bench.
+    let names: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let table: Table = toml::from_str(TABLE)?;
+    let place = tempfile::Builder::new().prefix("pagewise-truth-").tempdir()?;
+    let (turns, mut agreeing, mut compared) = (number("TRUTH_TURNS", 3), 0, 0);
+    println!("ratios to the baseline, the median of {turns} turns: here, there, here / there");
+    for row in table.row.iter().filter(|row| names.is_empty() || names.iter().any(|name| row.name.contains(name))) {
+        let program = compiled(row, place.path())?;
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        for turn in 0..turns {
+            if turn % 2 == 0 {
+                there.push(theirs(row, &program, place.path())?);
+                here.push(ours(row, place.path())?);
+            } else {
+                here.push(ours(row, place.path())?);
+                there.push(theirs(row, &program, place.path())?);
+            }
+        }
+        let (within, all) = report(row, &here, &there);
+        agreeing += within;
+        compared += all;
+    }
+    println!("{agreeing} of {compared} ratios agree within 10 %");
+    Ok(())
+}
+
+/// By the optimization of the usual worker, as a user's program.
+fn compiled(row: &Row, place: &Path) -> Result<std::path::PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/truth");
+    let program = place.join(&row.program);
+    if !program.exists() {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O3", "-pthread", "-o"]).arg(&program).arg(folder.join(format!("{}.c", row.program)));
+        ensure!(compiler.status()?.success(), "{}.c does not compile", row.program);
+    }
+    Ok(program)
+}
+
+fn theirs(row: &Row, program: &Path, place: &Path) -> Result<Figures> {
+    let word = |word: &String| match word.as_str() {
+        "FILE" => place.join("file").into_os_string(),
+        "FOLDER" => place.as_os_str().to_owned(),
+        _ => word.into(),
+    };
+    let mut command = Command::new(program);
+    command.args(row.words.iter().map(word)).args(row.ways.iter().map(|(_, way)| way));
+    let output = command.output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure!(output.status.success(), "{}: {text}{}", row.name, String::from_utf8_lossy(&output.stderr));
+    let time = |(_, way): &(String, String)| {
+        text.lines()
+            .filter_map(|line| line.strip_prefix(way)?.strip_prefix(' '))
+            .find_map(|rest| rest.split(' ').next()?.parse().ok())
+    };
+    let times: Vec<Option<f64>> = row.ways.iter().map(time).collect();
+    let ratios = times.iter().map(|time| Some((*time)? / times[0]?)).collect();
+    Ok(Figures { times, ratios })
+}
+
+fn ours(row: &Row, place: &Path) -> Result<Figures> {
+    let out = place.join("run");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
+    command.arg("run").args(row.ways.iter().map(|(method, _)| format!("{}/{method}@c-O3", row.experiment)));
+    command.args(row.set.iter().flat_map(|set| ["--set", set])).args(["--baseline", &row.ways[0].0]);
+    command.args(["--budget", &format!("{}s", number("TRUTH_SECONDS", 6)), "--json", "--out"]).arg(&out);
+    let output = command.output()?;
+    let code = output.status.code();
+    if code.is_none_or(|code| code == 1 || code >= 4) {
+        bail!("{}: {}", row.name, String::from_utf8_lossy(&output.stderr));
+    }
+    let summary: Summary = serde_json::from_slice(&output.stdout).context("a run is a summary")?;
+    std::fs::remove_dir_all(&out)?;
+    let headline = summary.experiment(&row.experiment).context("the experiment was measured")?.headline.clone();
+    let total = row.total.as_ref().unwrap_or(&headline);
+    let cell = |method: &str| {
+        let same = |c: &&CellSummary| c.method == method && !c.hidden;
+        summary.cells.iter().find(same).filter(|c| c.phases.contains_key(total))
+    };
+    for (method, _) in &row.ways {
+        match cell(method) {
+            Some(cell) if cell.reason.is_empty() => {}
+            Some(cell) => println!("  {method}: {}", cell.reason),
+            None => println!("  {method}: no figure for {total}"),
+        }
+    }
+    let times: Vec<Option<f64>> =
+        row.ways.iter().map(|(method, _)| Some(cell(method)?.phases[total].wall_ns.median)).collect();
+    let estimate = |at: usize| {
+        let index = summary.cells.iter().position(|c| c.method == row.ways[at].0 && !c.hidden)?;
+        Some(summary.comparison(index, total)?.ratio?.ratio)
+    };
+    let plain = |at: usize| Some(times[at]? / times[0]?);
+    let ratios = (0..row.ways.len()).map(|at| estimate(at).or_else(|| plain(at))).collect();
+    Ok(Figures { times, ratios })
+}
+
+/// Prints a row; the number of ratios that agree, and of all.
+fn report(row: &Row, here: &[Figures], there: &[Figures]) -> (u32, u32) {
+    let (mut agreeing, mut compared) = (0, 0);
+    println!("{}", row.name);
+    for (at, (method, _)) in row.ways.iter().enumerate() {
+        let ratios = |side: &[Figures]| median(side.iter().filter_map(|f| f.ratios[at]).collect());
+        let times = |side: &[Figures]| median(side.iter().filter_map(|f| f.times[at]).collect()).unwrap_or(f64::NAN);
+        let (Some(mine), Some(others)) = (ratios(here), ratios(there)) else {
+            println!("  {method:<18} no figure");
+            continue;
+        };
+        let quotient = mine / others;
+        let mark = if WITHIN.contains(&quotient) { "" } else { "  differs" };
+        println!(
+            "  {method:<18} {mine:>8.3} {others:>8.3} {quotient:>7.2}{mark:<9}  ({:.0} ns a sample; {:.1})",
+            times(here),
+            times(there)
+        );
+        if at > 0 {
+            compared += 1;
+            agreeing += u32::from(mark.is_empty());
+        }
+    }
+    (agreeing, compared)
+}

@@ -1,0 +1,153 @@
+/* Round trips of 64 bytes between two processes; written from the question alone, see README.md. */
+#include "truth.h"
+#include <linux/futex.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#define BYTES 64
+#define TRIPS 100
+#define SAMPLES 8
+static int idle, spin;
+static const char *place;
+
+/* One direction: a word that says how many messages are there, the message, and whatever wakes the other side. */
+struct lane {
+    atomic_uint count;
+    char message[BYTES];
+    char pad[256 - BYTES - 4];
+};
+static struct lane *lanes; /* 0: there, 1: back */
+
+struct end {
+    const char *way;
+    int in, out;
+    struct lane *to, *from;
+    unsigned sent, received;
+    char message[BYTES];
+};
+
+static long futex(atomic_uint *word, int what, unsigned value)
+{
+    return syscall(SYS_futex, word, what, value, NULL, NULL, 0);
+}
+
+static void put(struct end *e)
+{
+    if (is(e->way, "stream") || is(e->way, "pipe")) {
+        if (write(e->out, e->message, BYTES) != BYTES)
+            die("write");
+        return;
+    }
+    memcpy(e->to->message, e->message, BYTES);
+    atomic_store_explicit(&e->to->count, ++e->sent, memory_order_release);
+    if (is(e->way, "eventfd") && write(e->out, &(uint64_t){1}, 8) != 8)
+        die("write");
+    if (is(e->way, "futex"))
+        futex(&e->to->count, FUTEX_WAKE, 1);
+}
+
+static void get(struct end *e)
+{
+    uint64_t word;
+    if (is(e->way, "stream") || is(e->way, "pipe")) {
+        ssize_t got;
+        while ((got = read(e->in, e->message, BYTES)) < 0 && errno == EAGAIN)
+            ;
+        if (got != BYTES)
+            die("read");
+        return;
+    }
+    e->received++;
+    if (is(e->way, "eventfd"))
+        while (read(e->in, &word, 8) < 0 && errno == EAGAIN)
+            ;
+    while (atomic_load_explicit(&e->from->count, memory_order_acquire) != e->received)
+        if (is(e->way, "futex"))
+            futex(&e->from->count, FUTEX_WAIT, e->received - 1);
+    memcpy(e->message, e->from->message, BYTES);
+}
+
+static void open_ends(const char *way, struct end *a, struct end *b)
+{
+    int pair[2], back[2];
+    *a = (struct end){.way = way, .to = &lanes[0], .from = &lanes[1], .in = -1, .out = -1};
+    *b = (struct end){.way = way, .to = &lanes[1], .from = &lanes[0], .in = -1, .out = -1};
+    atomic_store(&lanes[0].count, 0);
+    atomic_store(&lanes[1].count, 0);
+    if (is(way, "stream")) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+            die("socketpair");
+        a->in = a->out = pair[0];
+        b->in = b->out = pair[1];
+    } else if (is(way, "pipe")) {
+        if (pipe(pair) || pipe(back))
+            die("pipe");
+        a->out = pair[1], b->in = pair[0];
+        b->out = back[1], a->in = back[0];
+    } else if (is(way, "eventfd")) {
+        a->out = b->in = eventfd(0, 0);
+        b->out = a->in = eventfd(0, 0);
+    }
+    int all[4] = {a->in, a->out, b->in, b->out};
+    for (int i = 0; spin && i < 4; i++)
+        if (all[i] >= 0)
+            fcntl(all[i], F_SETFL, O_NONBLOCK);
+}
+
+static double trips(struct end *a)
+{
+    double paused = 0, start = now();
+    for (int i = 0; i < TRIPS; i++) {
+        if (idle) {
+            double from = now();
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+            paused += now() - from;
+        }
+        memcpy(a->message, &i, sizeof i);
+        put(a);
+        get(a);
+        if (memcmp(a->message, &i, sizeof i))
+            exit(printf("%s: a message was lost\n", a->way));
+    }
+    return (now() - start - paused) / TRIPS;
+}
+
+/* A new pair of processes: the median of its samples, a trip. */
+static double once(const char *way)
+{
+    struct end a, b;
+    double ns[SAMPLES];
+    int samples = idle ? 2 : SAMPLES;
+    open_ends(way, &a, &b);
+    if (!is(place, "none"))
+        run_on(0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (is(place, "l3"))
+            run_on(1);
+        for (int i = 0; i < TRIPS * (samples + 1); i++) {
+            get(&b);
+            put(&b);
+        }
+        _exit(0);
+    }
+    trips(&a);
+    for (int i = 0; i < samples; i++)
+        ns[i] = trips(&a);
+    waitpid(child, NULL, 0);
+    int all[4] = {a.in, a.out, b.in, b.out};
+    for (int i = 0; i < 4; i++)
+        close(all[i]);
+    return middle(ns, samples);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5)
+        return fprintf(stderr, "usage: message l3|same|none block|spin no|1ms stream|pipe|eventfd|futex|ring…\n"), 2;
+    place = argv[1];
+    spin = is(argv[2], "spin");
+    idle = is(argv[3], "1ms");
+    lanes = (struct lane *)shared(4096);
+    take_turns(argv + 4, argc - 4, idle ? 5 : 21, once);
+}
