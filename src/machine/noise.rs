@@ -37,6 +37,12 @@ pub struct Snapshot {
     vmstat: BTreeMap<String, u64>,
     sectors: BTreeMap<String, (u64, u64)>,
     own_bytes: (u64, u64),
+    unwritten_bytes: u64,
+}
+
+/// Tells whether a device of `/sys/block` stands on another one, which is counted too: a file by a loop, a disk by a mapper.
+fn is_upper(device: &Path) -> bool {
+    device.join("loop").exists() || !files::kernel::names(device.join("slaves")).is_empty()
 }
 
 fn read(root: &Path, path: &str) -> String {
@@ -79,10 +85,18 @@ impl Snapshot {
                 _ => {}
             }
         }
+        for line in read(root, "proc/meminfo").lines() {
+            if let Some(("Dirty" | "Writeback", kib)) = line.split_once(':') {
+                let kib: u64 = kib.trim().trim_end_matches(" kB").parse().unwrap_or(0);
+                snapshot.unwritten_bytes += kib * 1024;
+            }
+        }
         for line in read(root, "proc/diskstats").lines() {
             let fields: Vec<&str> = line.split_whitespace().collect();
             if let [_, _, name, _, _, read, _, _, _, written, ..] = fields[..]
-                && root.join("sys/block").join(name).exists()
+                && let device = root.join("sys/block").join(name)
+                && device.exists()
+                && !is_upper(&device)
             {
                 snapshot.sectors.insert(name.to_owned(), (read.parse().unwrap_or(0), written.parse().unwrap_or(0)));
             }
@@ -114,6 +128,7 @@ impl Snapshot {
             device_written_bytes: sectors(|s| s.1),
             own_read_bytes: self.own_bytes.0.saturating_sub(earlier.own_bytes.0),
             own_written_bytes: self.own_bytes.1.saturating_sub(earlier.own_bytes.1),
+            own_pending_bytes: earlier.unwritten_bytes.min(earlier.own_bytes.1),
         }
     }
 }

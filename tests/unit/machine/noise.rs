@@ -11,6 +11,29 @@ fn only_what_others_did_is_foreign() {
         ..NoiseDelta::default()
     };
     assert_eq!(delta.foreign_bytes(), 40);
+    let late = NoiseDelta { device_written_bytes: 700, own_pending_bytes: 200, ..NoiseDelta::default() };
+    assert_eq!(late.foreign_bytes(), 100, "a launch before made them, with their journal");
+}
+
+#[test]
+fn what_stands_on_another_device_is_counted_once() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    for folder in ["proc", "sys/block/vda", "sys/block/loop0/loop", "sys/block/dm-0/slaves/vda"] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    let write = |sectors: u64, dirty: u64| {
+        let line = |name: &str| format!(" 254 0 {name} 1 0 0 0 2 0 {sectors} 0\n");
+        fs::write(root.join("proc/diskstats"), ["vda", "loop0", "dm-0"].map(line).concat()).unwrap();
+        fs::write(root.join("proc/meminfo"), format!("Dirty: {dirty} kB\nWriteback: 4 kB\n")).unwrap();
+        fs::create_dir_all(root.join("proc/self")).unwrap();
+        fs::write(root.join("proc/self/io"), "write_bytes: 10240\n").unwrap();
+    };
+    write(100, 4);
+    let before = Snapshot::take(root);
+    write(108, 0);
+    let delta = Snapshot::take(root).delta(&before);
+    assert_eq!((delta.device_written_bytes, delta.own_pending_bytes), (4096, 8192));
 }
 
 #[test]

@@ -44,6 +44,9 @@ pub struct NoiseDelta {
     /// Bytes that they caused to be written, now or later.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub own_written_bytes: u64,
+    /// Bytes that they had caused to be written before and that no device had yet.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub own_pending_bytes: u64,
 }
 
 impl NoiseDelta {
@@ -61,7 +64,8 @@ impl NoiseDelta {
     /// are made, and their journal's writes are nobody's, so only what exceeds both is foreign.
     pub fn foreign_bytes(&self) -> u64 {
         let read = self.device_read_bytes.saturating_sub(self.own_read_bytes);
-        let written = self.own_written_bytes.saturating_mul(1 + JOURNALED);
+        let caused = self.own_written_bytes.saturating_add(self.own_pending_bytes);
+        let written = caused.saturating_mul(1 + JOURNALED);
         read + self.device_written_bytes.saturating_sub(written)
     }
 }
