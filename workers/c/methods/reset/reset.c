@@ -1,8 +1,9 @@
 /* Preparing and proving of the `reset` methods. Only the phases use, reset and others-owe are timed. */
 #include "reset.h"
+#include "latency.h"
 #include <fcntl.h>
 
-enum { WARM_CYCLES = 6 };
+enum { WARM_CYCLES = 6, TIMED_CYCLES = 64, TIMED_BYTES = 64 << 20 };
 
 static uint32_t *room_for_pages(struct slot *s, const struct region *r)
 {
@@ -209,6 +210,24 @@ static void warm_up(struct slot *s, struct region *r, void (*use)(struct region 
     fact(s, "used_pages", r->used);
 }
 
+/* Each cycle by itself: its largest is what one user of the region waits for. As many as clear 64 MiB, 64 at most. */
+static void time_cycles(struct slot *s, struct region *r, void (*use)(struct region *), void (*reset)(struct region *))
+{
+    struct region measured = *r;
+    uint64_t ns[TIMED_CYCLES], last = now_ns();
+    size_t fit = TIMED_BYTES / r->bytes, count = fit < 1 ? 1 : fit < TIMED_CYCLES ? fit : TIMED_CYCLES;
+    for (size_t i = 0; i < count; i++) {
+        use(r);
+        reset(r);
+        uint64_t now = now_ns();
+        ns[i] = now - last;
+        last = now;
+    }
+    check_region(s, r);
+    latency_record(s, ns, count);
+    *r = measured;
+}
+
 void reset_cycles_by(struct slot *s, struct region *r, void (*use)(struct region *), void (*reset)(struct region *))
 {
     s->ops = r->dirty_pages;
@@ -236,6 +255,8 @@ void reset_cycles_by(struct slot *s, struct region *r, void (*use)(struct region
     PHASE(s, "others-owe") { others_catch_up(r->others); }
     fact(s, "wrong_words", wrong_words(s, r));
     fact_digest(s, r->p, r->bytes);
+    if (s->proofs)
+        time_cycles(s, r, use, reset);
 }
 
 void reset_cycles(struct slot *s, struct region *r, void (*reset)(struct region *))
