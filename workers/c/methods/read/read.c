@@ -278,5 +278,7 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
     if (!key_is(s, "memory", "unbounded"))
         series_fact(s);
     fact_digest_value(s, sink_digest(&in->sink));
+    if (in->resident_after == in->bytes)
+        folio_fact(s, in->descriptor, in->bytes);
     read_free(in);
 }
