@@ -35,6 +35,7 @@ static void read_at_once(void)
 
 static void run(struct slot *s)
 {
+    need_memory(s);
     l = load_begin(s);
     need_huge_pages(s);
     file_on_device(s, l.folder);

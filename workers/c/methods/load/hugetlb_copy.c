@@ -11,6 +11,7 @@ static void *hugetlb_tried(struct slot *s, size_t bytes)
 
 static void run(struct slot *s)
 {
+    need_memory(s);
     struct load l = load_begin(s);
     size_t huge = s->huge_page_bytes ? s->huge_page_bytes : s->page_bytes, bytes = (l.bytes + huge - 1) / huge * huge;
     if (munmap(hugetlb_tried(s, bytes), bytes) != 0)

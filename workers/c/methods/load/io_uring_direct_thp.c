@@ -17,6 +17,7 @@ static void make_places(struct slot *s, size_t bytes)
 
 static void run(struct slot *s)
 {
+    need_memory(s);
     struct load l = load_begin(s);
     struct steps_ring ring;
     need_huge_pages(s);

@@ -50,6 +50,7 @@ static void run_hot(struct slot *s, struct load *l)
 
 static void run(struct slot *s)
 {
+    need_memory(s);
     struct load l = load_begin(s);
     size_t order_bytes = l.count * sizeof *ascending;
     ascending = mmap(NULL, order_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -107,8 +107,17 @@ static uint64_t own_device_bytes(void)
     return bytes;
 }
 
+void need_memory(struct slot *s)
+{
+    if (!key_is(s, "memory", "unbounded"))
+        skip(s, "a copy of the file is memory that cannot be taken back: only what keeps none can be bounded");
+}
+
 struct load load_begin(struct slot *s)
 {
+    bool bounded = !key_is(s, "memory", "unbounded");
+    if (bounded && (!key_is(s, "cache", "cold") || key_is(s, "place", "tmpfs-huge")))
+        skip(s, "under a memory bound the file's pages come and go: cache=cold, on a file system that is not in memory");
     struct load l = {.file = -1, .bytes = s->bytes, .record = key_size(s, "record")};
     choose_records(s, &l);
     make_file(s, &l);
@@ -128,7 +137,8 @@ struct load load_begin(struct slot *s)
         buffer = room(s, buffer_bytes);
     }
     l.buffer = buffer;
-    use_frames(s, cold ? 2 * l.bytes : l.bytes);
+    if (!bounded)
+        use_frames(s, cold ? 2 * l.bytes : l.bytes);
     l.place = free_range(s, l.bytes);
     s->ops = l.count;
     s->phase_bytes = l.count * l.record;
@@ -196,6 +206,8 @@ static void facts(struct slot *s, struct load *l, uint64_t device_first, uint64_
     load_open(&again, 0);
     load_check(s, &again);
     size_t cached = resident_bytes(s, again.file, l->bytes);
+    if (cached == l->bytes)
+        folio_fact(s, again.file, l->bytes);
     close(again.file);
     fact(s, "anon_bytes", anonymous);
     fact(s, "huge_bytes", l->p ? huge_bytes_around(s, l->p, l->bytes) : 0);

@@ -3,6 +3,7 @@
 
 static void run(struct slot *s)
 {
+    need_memory(s);
     struct load l = load_begin(s);
     PHASE(s, "open") { load_open(&l, 0); }
     load_check(s, &l);

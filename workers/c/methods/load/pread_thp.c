@@ -2,6 +2,7 @@
 
 static void run(struct slot *s)
 {
+    need_memory(s);
     struct load l = load_begin(s);
     need_huge_pages(s);
     PHASE(s, "open") { load_open(&l, 0); }

@@ -10,6 +10,7 @@ static void read_part(const struct part *part)
 
 static void run(struct slot *s)
 {
+    need_memory(s);
     l = load_begin(s);
     need_huge_pages(s);
     PHASE(s, "open") { load_open(&l, 0); }
