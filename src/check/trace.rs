@@ -98,7 +98,7 @@ fn trace_cell(
             place.join(format!("{i}.messages")),
         ));
     }
-    let options = preload_options(method)?;
+    let options = worker::process_options(method)?;
     let sides: Vec<Side> = files
         .iter()
         .map(|(request, _, command, transcript, messages)| Side {
@@ -120,13 +120,6 @@ fn trace_cell(
         )));
     }
     calls_in(files.iter().map(|(_, trace, ..)| trace.as_path())).map(Ok)
-}
-
-/// Options that preload a method's library.
-fn preload_options(method: &Method) -> Result<Vec<OsString>> {
-    let Some((library, _)) = &method.preload else { return Ok(Vec::new()) };
-    let path = worker::find_library(library)?;
-    Ok(path.map_or_else(Vec::new, |path| vec![OsString::from("--preload"), path.into()]))
 }
 
 fn calls_in<'a>(traces: impl Iterator<Item = &'a Path>) -> Result<Calls> {

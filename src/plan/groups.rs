@@ -33,8 +33,8 @@ pub(super) fn launch_groups(
         let method = &cells[i].method;
         let group = grouping(i);
         let key = format!("{} {} {:?}", cells[i].cell.experiment, cells[i].cell.worker, method.isolation);
-        let preloaded = method.preload.is_some();
-        let home = (method.isolation == Isolation::Shared && !preloaded)
+        let alone = method.preload.is_some() || method.tunables.is_some();
+        let home = (method.isolation == Isolation::Shared && !alone)
             .then(|| (0..planned.len()).find(|&u| planned[u].0 == key && compatible(&group, &groups[u])))
             .flatten();
         match home {

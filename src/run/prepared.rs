@@ -112,12 +112,7 @@ pub(super) fn all(
         let text = request::request(&keys, &selected, &turns.warmup, &turns.rounds);
         requests.write(format!("request{suffix}"), text.as_bytes())?;
         let started = worker::find(workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
-        let mut options = Vec::new();
-        if let Some((library, _)) = &method.preload
-            && let Some(path) = worker::find_library(library)?
-        {
-            options.extend([OsString::from("--preload"), path.into()]);
-        }
+        let mut options = worker::process_options(method)?;
         if let Some(cgroup) = cells.iter().find_map(|&cell| bounds.cgroup(&state.plan, &state.cells[cell].cell)) {
             options.extend([OsString::from("--cgroup"), cgroup.into()]);
         }

@@ -281,7 +281,10 @@ fn try_all(worker: &Worker, subjects: &[Subject], cases: &[Case]) -> (Vec<String
 
 /// Methods whose launches are not disturbed: they need what a test does not give them.
 fn is_left_alone(method: &Method) -> bool {
-    method.preload.is_some() || method.needs.is_some() || ["selftest", "price"].contains(&method.experiment.as_str())
+    method.preload.is_some()
+        || method.tunables.is_some()
+        || method.needs.is_some()
+        || ["selftest", "price"].contains(&method.experiment.as_str())
 }
 
 fn subjects<'a>(laboratory: &'a Laboratory, methods: &[&'a Method]) -> Vec<Subject<'a>> {

@@ -139,6 +139,8 @@ pub struct Method {
     pub two_sided: bool,
     /// A library for `LD_PRELOAD`, and the package that has it.
     pub preload: Option<(String, String)>,
+    /// Value of `GLIBC_TUNABLES` for its process.
+    pub tunables: Option<String>,
     /// Worker that it needs, e.g. `java-22`.
     pub needs: Option<String>,
     /// Bytes of heap that its worker is given, where its language has one.
@@ -214,6 +216,7 @@ impl Method {
                 },
                 two_sided: get("sides") == "2",
                 preload: given("preload").map(|library| (library.to_owned(), owned("package"))),
+                tunables: given("tunables").map(str::to_owned),
                 needs: given("needs").map(str::to_owned),
                 heap: given("heap").map(Expression::parse).transpose()?,
                 line: line.to_owned(),

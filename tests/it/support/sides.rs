@@ -43,7 +43,7 @@ impl Worker {
 }
 
 /// Usual condition of the parameters that a test need not name.
-const USUAL: [(&str, &str); 7] = [
+const USUAL: [(&str, &str); 10] = [
     ("backing", "recycled"),
     ("idle", "no"),
     ("idle_ms", "1"),
@@ -51,6 +51,9 @@ const USUAL: [(&str, &str); 7] = [
     ("stores", "atomic"),
     ("program", "tiny"),
     ("helpers", "batch"),
+    ("then", "nothing"),
+    ("memory", "unbounded"),
+    ("others", "running"),
 ];
 
 /// The sides' meeting place and the folder for files.

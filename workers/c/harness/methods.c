@@ -44,6 +44,7 @@ void methods_list(void)
         attribute("sides", m->run_b ? "2" : NULL);
         attribute("preload", m->preload);
         attribute("package", m->package);
+        attribute("tunables", m->tunables);
         attribute("needs", m->needs);
         out("\n");
     }

@@ -46,6 +46,7 @@ struct method {
     const char *memory;    /* bytes at its peak: "bytes", "2 * bytes" */
     const char *isolation; /* shared (default), own or fresh */
     const char *preload, *package;
+    const char *tunables;  /* GLIBC_TUNABLES that its process is started with */
     const char *needs;     /* huge-pages, …: what --allow-system-changes may provide; NULL: nothing */
     bool backing_huge;     /* its backing is prepared with huge pages */
     void (*run)(struct slot *);

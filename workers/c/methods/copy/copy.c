@@ -9,14 +9,29 @@ struct copy copy_begin(struct slot *s)
     bool fresh = key_is(s, "destination", "first-touch");
     if (fresh && bytes < s->page_bytes)
         skip(s, "a first touch is counted in pages, so destination=first-touch needs at least one");
-    c.batch = at_least > bytes ? (at_least + bytes - 1) / bytes : 1;
+    bool cold = key_is(s, "frames", "memory"); /* one copy: the next would find its blocks in the caches */
+    c.use = key_is(s, "then", "use");
+    c.batch = at_least > bytes && !cold ? (at_least + bytes - 1) / bytes : 1;
     if (fresh)
         c.stride = (bytes + s->page_bytes - 1) / s->page_bytes * s->page_bytes;
     s->ops = s->phase_bytes = bytes * c.batch;
     fact(s, "batch", c.batch);
     c.from = block_filled(s, bytes);
     c.to = fresh ? block_untouched(s, c.stride * c.batch) : block_resident(s, bytes);
+    caches_before(s);
     return c;
+}
+
+static volatile uint64_t used;
+
+void copy_use(const char *p, size_t bytes)
+{
+    uint64_t sum = 0, word;
+    for (size_t at = 0; at + sizeof word <= bytes; at += sizeof word) {
+        memcpy(&word, p + at, sizeof word);
+        sum += word;
+    }
+    used = sum;
 }
 
 /* Where a copy first differs from the pattern. One that is the same as its source, byte for byte, differs where that does;

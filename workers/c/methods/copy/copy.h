@@ -3,7 +3,8 @@
 #define PAGEWISE_COPY_H
 #include "block.h"
 
-#define COPY_KEYS "bytes:size destination:warm|first-touch batch_bytes:size" PAGES_KEY
+#define COPY_KEYS                                                                                                      \
+    "bytes:size destination:warm|first-touch batch_bytes:size frames:cached|memory then:nothing|use" PAGES_KEY
 #define COPY_PAGES "((bytes + page_bytes - 1) / page_bytes)"
 /* A warm destination costs no fault, a fresh one exactly one a page: the cell is what its name says. Both blocks are in the
  * pages that were asked for; of a fresh one in huge pages the rest may be in base pages. */
@@ -20,6 +21,7 @@ struct copy {
     char *from, *to;
     size_t stride;  /* from one copy of the sample to the next: 0 where all go to the same warm destination */
     size_t wrong;   /* not 0 where a copy of the sample did not come out */
+    bool use;       /* each copy is read once it is made */
     uint64_t batch; /* copies in a sample: as many as make up at least batch_bytes */
 };
 
@@ -32,12 +34,17 @@ struct copy {
     for (uint64_t i = 0; i < batch; i++) {                                                                             \
         from[at] ^= flip;                                                                                              \
         one;                                                                                                           \
+        if (c.use)                                                                                                     \
+            copy_use(to + i * stride, bytes);                                                                          \
         wrong |= (unsigned char)(to[i * stride + at] ^ from[at]);                                                      \
         from[at] ^= flip;                                                                                              \
         last = at;                                                                                                     \
         at = at + step < bytes ? at + step : 0;                                                                        \
     }                                                                                                                  \
     to[last] ^= flip;
+
+/* Reads every word, as whoever the copy is for. */
+void copy_use(const char *p, size_t bytes);
 
 struct copy copy_begin(struct slot *s);
 void copy_end(struct slot *s, const struct copy *c);

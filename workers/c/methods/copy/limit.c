@@ -76,6 +76,8 @@ static void run(struct slot *s)
         best = find_best(s);
     else if (known != s->cell)
         best = s->pool ? CANDIDATES : 0; /* pages that are not there yet can be tried only once: memcpy by all threads */
+    if (known != s->cell)
+        caches_before(s); /* the tries have brought the blocks */
     known = s->cell;
     chosen = candidates[best % CANDIDATES];
     fact_word(s, "best_candidate", names[best % CANDIDATES]);

@@ -1,7 +1,10 @@
 /* See others.h. Nothing here is measured but others_catch_up(), and the passes of the threads themselves. */
 #include "others.h"
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 static cpu_set_t before;
@@ -23,6 +26,9 @@ static void one_turn(struct other *me, unsigned turn)
         ;
     uint64_t start = now_ns(), cpu = thread_cpu_ns();
     atomic_fetch_add(&all->moving, 1);
+    unsigned over;
+    while (all->asleep && !all->by_owed && (over = atomic_load(&all->ended)) != turn)
+        syscall(SYS_futex, &all->ended, FUTEX_WAIT_PRIVATE, over, NULL, NULL, 0);
     while (passes < most && atomic_load_explicit(&all->ended, memory_order_relaxed) != turn) {
         pass(pages, page);
         passes++;
@@ -123,11 +129,15 @@ void others_start(struct others *all)
     go(all);
     while (atomic_load(&all->moving) < all->count)
         sched_yield();
+    if (all->asleep)
+        usleep(1000); /* until all have fallen asleep, and their CPUs with them */
 }
 
 void others_stop(struct others *all)
 {
     atomic_store_explicit(&all->ended, all->turn, memory_order_release);
+    if (all->asleep)
+        syscall(SYS_futex, &all->ended, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     while (atomic_load(&all->done) < all->count)
         sched_yield();
 }

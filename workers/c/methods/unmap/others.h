@@ -24,6 +24,7 @@ struct others {
     _Atomic unsigned begun, ended;        /* the turn that has begun, and the one that is over */
     _Atomic bool closing;
     bool by_owed;                         /* the turn ends after so many passes, not by others_stop() */
+    bool asleep;                          /* they sleep from others_start() to others_stop() instead of making passes */
     struct other each[];
 };
 

@@ -4,7 +4,9 @@
 
 struct range unmap_begin(struct slot *s, bool touch)
 {
-    struct range r = {.bytes = s->bytes, .chunk = key_size(s, "chunk")};
+    struct range r = {.bytes = s->bytes, .chunk = key_size(s, "chunk"), .asleep = key_is(s, "others", "asleep")};
+    if (r.asleep && key_size(s, "running") < 2)
+        skip(s, "there is no other thread that could sleep");
     r.chunk = r.chunk ? r.chunk : r.bytes;
     if (r.chunk % s->page_bytes != 0 || r.bytes % r.chunk != 0)
         skip(s, "chunk is not a multiple of the page size that divides bytes");
@@ -30,6 +32,7 @@ char *unmap_elsewhere(struct slot *s, struct range *r)
 
 void unmap_ready(struct range *r)
 {
+    r->others->asleep = r->asleep;
     r->shootdowns = tlb_shootdowns();
     others_start(r->others);
 }

@@ -4,15 +4,16 @@
 #include "others.h"
 
 #define UNMAP_PHASES "take-away others-owe"
-#define UNMAP_KEYS "bytes:size chunk:size running:count"
+#define UNMAP_KEYS "bytes:size chunk:size running:count others:running|asleep"
 /* Every call did its work, each thread had a CPU to itself. Where shootdowns are interrupts (not on Arm, not with AMD's
  * INVLPGB), most calls have sent one while the others were really on their CPUs (a hypervisor tells the kernel of CPUs that it
  * took away, and those need none), and a process that runs on one CPU sends none: the count is the whole machine's. */
 #define OTHERS_LAWS                                                                                                    \
-    "cpus == running; take-away.major_faults == 0; running>=2: other_passes >= 1; "                                    \
-    "running>=2: foreign_on_cpu_permille >= 500"
+    "cpus == running; take-away.major_faults == 0; running>=2 & others=running: other_passes >= 1; "                                    \
+    "running>=2 & others=running: foreign_on_cpu_permille >= 500; "                                                     \
+    "running>=2 & others=asleep: other_passes == 0; running>=2 & others=asleep: foreign_on_cpu_permille <= 500"
 #define SHOOTDOWN_LAWS                                                                                                 \
-    "running>=2 & interrupts_seen == 1 & foreign_on_cpu_permille>=900: 2 * foreign_shootdowns >= bytes / chunk; "       \
+    "running>=2 & others=running & interrupts_seen == 1 & foreign_on_cpu_permille>=900: 2 * foreign_shootdowns >= bytes / chunk; "       \
     "running=1 & bytes>=64 * chunk: foreign_shootdowns < bytes / chunk"
 #define UNMAP_LAWS "failed_calls == 0; touched_bytes == bytes; " OTHERS_LAWS "; " SHOOTDOWN_LAWS
 
@@ -21,6 +22,7 @@ struct range {
     size_t bytes, chunk, failed; /* calls that said no */
     struct others *others;
     uint64_t shootdowns;
+    bool asleep; /* the other threads */
 };
 
 struct range unmap_begin(struct slot *s, bool touch);  /* `bytes` in base pages; counts in calls */
