@@ -142,7 +142,7 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
         row.ways.iter().map(|(method, _)| Some(cell(method)?.phases[total].wall_ns.median)).collect();
     let estimate = |at: usize| {
         let index = summary.cells.iter().position(|c| c.method == row.ways[at].0 && !c.hidden)?;
-        Some(summary.comparison(index, total)?.ratio?.ratio)
+        Some(summary.groups.iter().find_map(|group| group.comparison(index, total))?.ratio?.ratio)
     };
     let plain = |at: usize| Some(times[at]? / times[0]?);
     let ratios = (0..row.ways.len()).map(|at| estimate(at).or_else(|| plain(at))).collect();

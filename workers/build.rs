@@ -52,9 +52,11 @@ fn compiler(level: u32) -> cc::Tool {
     build.opt_level(level).debug(false).warnings(true).extra_warnings(true);
     build.include("c/harness").include("c").define("_GNU_SOURCE", None);
     // A source is named by its path in the repository, wherever this package lies.
-    FLAGS.iter().chain(&["-fmacro-prefix-map=c/=workers/c/"]).for_each(|flag| {
-        build.flag(flag);
-    });
+    FLAGS.iter().chain(&["-fmacro-prefix-map=c/=workers/c/", "-fmacro-prefix-map=rust/=workers/rust/"]).for_each(
+        |flag| {
+            build.flag(flag);
+        },
+    );
     build.get_compiler()
 }
 
@@ -154,8 +156,10 @@ struct Native {
     workers: Vec<(String, PathBuf)>,
     helper: PathBuf,
     advising: PathBuf,
-    /// The worker without methods, to be linked with somebody's file.
+    /// The worker without methods of its own, to be linked with somebody's file.
     harness: PathBuf,
+    /// The untimed halves of the Rust methods, to be linked with the timed ones, and a worker that only lists them.
+    rust: (PathBuf, PathBuf),
 }
 
 /// Builds every native program.
@@ -181,20 +185,25 @@ fn build_native(out: &Path) -> Native {
         (name, own)
     };
     let levels = LEVELS.map(level_jobs);
-    compile_all(common.iter().chain(&verbs).chain(levels.iter().flat_map(|(_, own)| own)));
+    let halves = jobs(&files_below("rust", &["c"]), &plain, &[], &version, &out.join("rust"));
+    compile_all(common.iter().chain(&verbs).chain(&halves).chain(levels.iter().flat_map(|(_, own)| own)));
     let linked = levels.iter().map(|(name, own)| {
         let program = out.join(format!("worker-{name}"));
         link(&plain, common.iter().chain(own).map(|job| job.object.as_path()), &program);
         (name.clone(), program)
     });
     let (workers, helper) = (linked.collect(), out.join("pagewise-helper"));
-    let shared =
-        archive(common.iter().chain(levels.iter().next_back().map_or(&[][..], |(_, own)| own)), out.join("shared.a"));
+    let own = levels.iter().next_back().map_or(&[][..], |(_, own)| own);
+    let shared = archive(common.iter().chain(own), out.join("shared.a"));
     link(&plain, verbs.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &helper);
+    let listing = out.join("worker-rust-lists");
+    link(&plain, halves.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &listing);
+    let rust = (archive(halves.iter(), out.join("rust.a")), listing);
     let advising = out.join("pagewise-advise.so");
     preloaded(&plain, &advising);
-    let harness = archive(common.iter(), out.join("harness.a"));
-    Native { workers, helper, advising, harness }
+    // What a build is, the first of its own files, is said by whoever links it.
+    let harness = archive(common.iter().chain(own.iter().skip(1)), out.join("harness.a"));
+    Native { workers, helper, advising, harness, rust }
 }
 
 /// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot
@@ -227,7 +236,7 @@ fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, ro
 }
 
 fn main() {
-    for watched in ["build.rs", "c", "go", "java", "python", "PROTOCOL.md"] {
+    for watched in ["build.rs", "c", "go", "java", "python", "rust", "PROTOCOL.md"] {
         println!("cargo::rerun-if-changed={watched}");
     }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -238,7 +247,12 @@ fn main() {
     for (name, doc, path) in [
         ("HELPER", "The helper program.", &native.helper),
         ("ADVISING", "The library that advises large mappings.", &native.advising),
-        ("HARNESS", "The native worker without methods, to be linked with somebody's file.", &native.harness),
+        (
+            "HARNESS",
+            "The native worker without methods of its own, to be linked with somebody's file.",
+            &native.harness,
+        ),
+        ("RUST_HALVES", "The untimed halves of the Rust methods.", &native.rust.0),
     ] {
         writeln!(code, "/// {doc}\npub static {name}: &[u8] = include_bytes!({});", carried(path)).unwrap();
     }
@@ -249,7 +263,10 @@ fn main() {
     )
     .unwrap();
     writeln!(code, "pub const NATIVE_METHODS: &str = {methods:?};").unwrap();
-    let below = files_below(".", &["c", "h", "go", "mod", "java", "py", "tsv", "md"]);
+    let rust = methods_of(&native.rust.1);
+    writeln!(code, "/// The Rust worker's methods, likewise.\npub const RUST_METHODS: &str = {rust:?};").unwrap();
+    let mut below = files_below("./rust", &["rs"]);
+    below.extend(files_below(".", &["c", "h", "go", "mod", "java", "py", "tsv", "md"]));
     let named =
         |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
     let sources: Vec<_> = below.into_iter().map(named).collect();

@@ -71,7 +71,10 @@ static void receive_all(const char *way, int in, pid_t sender)
         else {
             unsigned n = at / CHUNK;
             wait_for(&sh->put, n + 1);
-            (is(way, "ring") ? stream : (void (*)(char *, const char *, size_t))memcpy)(target + at, sh->chunks[n % 4], part);
+            if (is(way, "ring"))
+                stream(target + at, sh->chunks[n % 4], part);
+            else
+                memcpy(target + at, sh->chunks[n % 4], part);
             atomic_store_explicit(&sh->taken, n + 1, memory_order_release);
         }
         if (got <= 0)

@@ -1,9 +1,11 @@
-//! The Go worker. Its runtime is part of what is measured, so it is built with the user's own toolchain, at first use.
+//! The Go and the Rust worker. What their compilers make of a program is part of what is measured, so they are built with the
+//! user's own toolchain, at first use and without the network.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use files::Folder;
 
 use super::cache::{built, is_built, put};
@@ -11,64 +13,123 @@ use super::carried;
 use super::native::{hash, path_of};
 use super::{Maker, Started, Worker};
 
-const PROGRAM: &str = "worker-go";
-
-fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let below = carried::SOURCES.iter().filter_map(|(path, text)| Some((path.strip_prefix("workers/go/")?, *text)));
-    below.filter(|(path, _)| !path.ends_with("_test.go"))
+/// A language whose worker is one program.
+#[derive(Debug)]
+pub(super) struct Toolchain {
+    name: &'static str,
+    language: &'static str,
+    /// Command that prints the version, which is the word after `version` or the compiler's name.
+    version: [&'static str; 2],
+    source: &'static str,
+    /// Carried files that are linked with the sources.
+    linked: &'static [(&'static str, &'static [u8])],
+    /// Command that compiles the sources of a folder to a program beside it.
+    compiler: fn(version: &str, source: &Path, program: &str) -> Result<Command>,
 }
 
-/// The worker as its carried list describes it; nothing is built yet.
-pub(super) fn worker() -> Option<Worker> {
-    carried::source("workers/go/methods.tsv").map(|list| Worker::carried("go", list, Maker::Go))
+static GO: Toolchain = Toolchain {
+    name: "go",
+    language: "Go",
+    version: ["go", "version"],
+    source: "https://go.dev/dl, or the package golang",
+    linked: &[],
+    compiler: go,
+};
+
+static RUST: Toolchain = Toolchain {
+    name: "rust",
+    language: "Rust",
+    version: ["rustc", "--version"],
+    source: "https://rustup.rs, or the package rustc",
+    linked: &[("halves.a", carried::RUST_HALVES), ("harness.a", carried::HARNESS)],
+    compiler: rust,
+};
+
+/// The workers as their carried lists describe them; nothing is built yet.
+pub(super) fn workers() -> impl Iterator<Item = Worker> {
+    let go = carried::source("workers/go/methods.tsv").map(|list| Worker::carried("go", list, Maker::Compiled(&GO)));
+    let rust = || Worker::carried("rust", carried::RUST_METHODS, Maker::Compiled(&RUST));
+    go.into_iter().chain((!carried::RUST_METHODS.is_empty()).then(rust))
 }
 
-/// Key of the build by this toolchain, and the toolchain's version.
-fn key() -> Result<(String, String)> {
-    let Ok(version) = Command::new("go").arg("version").output() else {
-        bail!("no Go toolchain in PATH (https://go.dev/dl, or the package golang)");
-    };
-    let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
-    let name = String::from_utf8_lossy(&version.stdout).split_whitespace().nth(2).unwrap_or("go").to_owned();
-    Ok((hash(&[&text, &version.stdout]), name))
-}
-
-/// Sentence on its state: built, not built, or the reason it cannot be.
-pub(super) fn standing() -> String {
-    match key() {
-        Ok((key, version)) if is_built(&key) => format!("built, with {version}"),
-        Ok((_, version)) => format!("{}, with {version}", super::NOT_BUILT),
-        Err(error) => error.to_string(),
-    }
-}
-
-pub(super) fn build() -> Result<Started> {
-    let (key, version) = key()?;
-    let build = built(&key, |folder| {
-        super::tell(&format!("building the Go worker with {version}; this does not count against the budget"));
-        compile(folder)
-    })?;
-    let program = build.program(PROGRAM)?;
-    let started = Started::built(vec![path_of(&program).into()], build);
-    Ok(Started { _program: Some(Arc::new(program)), ..started })
-}
-
-fn compile(folder: &Folder) -> Result<()> {
-    const SOURCE: &str = "source";
-    let source = folder.make_folder(SOURCE)?;
-    sources().try_for_each(|(path, text)| put(&source, path, text))?;
-    // No module is fetched and no other toolchain: the one in PATH is measured.
+/// No module is fetched and no other toolchain: the one in PATH is measured.
+fn go(_version: &str, source: &Path, program: &str) -> Result<Command> {
     let mut go = super::with_this_process("go")?;
-    go.current_dir(source.path())
-        .env("GOTMPDIR", source.path())
-        .args(["build", "-trimpath", "-o"])
-        .arg(folder.path().join(PROGRAM))
-        .arg(".");
+    go.args(["build", "-trimpath", "-o", program, "."]).env("GOTMPDIR", source);
     go.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod").env("GOPROXY", "off").env("GOWORK", "off");
-    let output = go.output().context("cannot start go build")?;
-    if !output.status.success() {
-        let messages = String::from_utf8_lossy(&output.stderr);
-        bail!("go build failed: {}", messages.lines().take(3).collect::<Vec<_>>().join("; "));
+    Ok(go)
+}
+
+/// The methods are gathered by their section, which a linker must not leave out.
+fn rust(version: &str, _source: &Path, program: &str) -> Result<Command> {
+    let mut rust = super::with_this_process("rustc")?;
+    rust.args(["--edition", "2021", "--crate-name", "worker", "-Copt-level=3", "-Cpanic=abort", "-Clink-dead-code"]);
+    let linked = ["-Wl,--whole-archive", "halves.a", "-Wl,--no-whole-archive", "harness.a", "-pthread", "-ldl", "-lrt"];
+    rust.args(linked.map(|word| format!("-Clink-arg={word}")));
+    rust.args(["-o", program, "main.rs"]).env("PAGEWISE_COMPILER", version);
+    Ok(rust)
+}
+
+impl Toolchain {
+    fn sources(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let folder = format!("workers/{}/", self.name);
+        let below = carried::SOURCES.iter().filter_map(move |(path, text)| Some((path.strip_prefix(&folder)?, *text)));
+        below.filter(|(path, _)| !path.ends_with("_test.go"))
     }
-    Ok(folder.remove(SOURCE)?)
+
+    fn program(&self) -> String {
+        format!("worker-{}", self.name)
+    }
+
+    /// Key of the build by this toolchain, and the line with the toolchain's version.
+    fn key(&self) -> Result<(String, String)> {
+        let [compiler, version] = self.version;
+        let Some(version) = Command::new(compiler).arg(version).output().ok().filter(|o| o.status.success()) else {
+            bail!("no {} toolchain in PATH ({})", self.language, self.source);
+        };
+        let text: Vec<u8> =
+            self.sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+        let line = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().to_owned();
+        let linked = self.linked.iter().map(|(_, bytes)| *bytes);
+        let parts: Vec<&[u8]> = [&*text, &version.stdout].into_iter().chain(linked).collect();
+        Ok((hash(&parts), line))
+    }
+
+    /// Sentence on its state: built, not built, or the reason it cannot be.
+    pub(super) fn standing(&self) -> String {
+        match self.key() {
+            Ok((key, version)) if is_built(&key) => format!("built, with {version}"),
+            Ok((_, version)) => format!("{}, with {version}", super::NOT_BUILT),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The built worker.
+    pub(super) fn build(&self) -> Result<Started> {
+        let (key, version) = self.key()?;
+        let build = built(&key, |folder| {
+            let language = self.language;
+            super::tell(&format!(
+                "building the {language} worker with {version}; this does not count against the budget"
+            ));
+            self.compile(&version, folder)
+        })?;
+        let program = build.program(&self.program())?;
+        let started = Started::built(vec![path_of(&program).into()], build);
+        Ok(Started { _program: Some(Arc::new(program)), ..started })
+    }
+
+    fn compile(&self, version: &str, folder: &Folder) -> Result<()> {
+        const SOURCE: &str = "source";
+        let source = folder.make_folder(SOURCE)?;
+        self.sources().try_for_each(|(path, text)| put(&source, path, text))?;
+        self.linked.iter().try_for_each(|(name, bytes)| source.write(name, bytes))?;
+        let mut compiler = (self.compiler)(version, source.path(), &format!("../{}", self.program()))?;
+        let output = compiler.current_dir(source.path()).output();
+        let output = output.with_context(|| format!("cannot start {}", self.version[0]))?;
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let first: Vec<&str> = messages.lines().take(3).collect();
+        ensure!(output.status.success(), "building the {} worker failed: {}", self.language, first.join("; "));
+        Ok(folder.remove(SOURCE)?)
+    }
 }

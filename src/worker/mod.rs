@@ -2,8 +2,8 @@
 
 mod cache;
 pub mod carried;
+mod compiled;
 pub mod environment;
-mod go;
 mod java;
 mod native;
 pub mod own;
@@ -108,7 +108,7 @@ impl Started {
 #[derive(Clone, Debug)]
 enum Maker {
     Native(&'static [u8]),
-    Go,
+    Compiled(&'static compiled::Toolchain),
     Java(Option<java::Jdk>),
     Python(Option<python::Python>),
     External(PathBuf),
@@ -140,7 +140,7 @@ impl Worker {
         let ready = self.ready.get_or_init(|| {
             let made = match &self.maker {
                 Maker::Native(bytes) => native::place(&self.name, bytes),
-                Maker::Go => go::build(),
+                Maker::Compiled(toolchain) => toolchain.build(),
                 Maker::Java(jdk) => java::build(jdk.as_ref()),
                 Maker::Python(python) => python::start(python.as_ref()),
                 Maker::External(path) => Ok(Started::new(vec![path.into()], String::new())),
@@ -160,13 +160,13 @@ impl Worker {
         match &self.maker {
             Maker::Native(_) => "carried in this program".to_owned(),
             Maker::External(path) => format!("given as {}", path.display()),
-            Maker::Go => go::standing(),
+            Maker::Compiled(toolchain) => toolchain.standing(),
             Maker::Java(jdk) => java::standing(jdk.as_ref()),
             Maker::Python(python) => python::standing(python.as_ref()),
         }
     }
 
-    /// The family's word: `c`, `go`, `java`, `python`.
+    /// The family's word: `c`, `go`, `java`, `python`, `rust`.
     pub fn family(&self) -> &str {
         self.name.split('-').next().unwrap_or(&self.name)
     }
@@ -207,7 +207,7 @@ impl Worker {
 /// Every worker that this binary carries; `jdks` and `pythons` are installations that the user named.
 pub fn all(jdks: &[PathBuf], pythons: &[PathBuf]) -> Result<Vec<Worker>> {
     let mut workers = native::workers()?;
-    workers.extend(go::worker());
+    workers.extend(compiled::workers());
     workers.extend(java::workers(jdks)?);
     workers.extend(python::workers(pythons)?);
     Ok(workers)
@@ -248,6 +248,20 @@ pub fn glibc() -> Result<Option<String>> {
     let output = std::process::Command::new(&native::place(name, bytes)?.command[0]).arg("--list").output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     Ok(text.lines().find_map(|line| line.strip_prefix("about\tlibc\tglibc ")).map(str::to_owned))
+}
+
+/// Options of the helper's `exec` for the process of a method: its library and its settings of the C library.
+pub fn process_options(method: &Method) -> Result<Vec<OsString>> {
+    let mut options = Vec::new();
+    if let Some((library, _)) = &method.preload
+        && let Some(path) = find_library(library)?
+    {
+        options.extend([OsString::from("--preload"), path.into()]);
+    }
+    if let Some(tunables) = &method.tunables {
+        options.extend([OsString::from("--set"), format!("GLIBC_TUNABLES={tunables}").into()]);
+    }
+    Ok(options)
 }
 
 /// The path by which the loader finds a shared library, if it does.

@@ -52,6 +52,7 @@ mod relay;
 mod reset;
 mod restore;
 mod robust;
+mod rust_worker;
 mod selftest;
 mod share;
 mod show;

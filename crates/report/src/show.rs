@@ -67,6 +67,8 @@ fn go_functions(text: &str) -> impl Iterator<Item = &str> {
 /// `import`; Java by a class of its package; Go by a function of a file that registers no method.
 fn includes(path: &str, text: &str, &(other, content): &(&str, &str)) -> bool {
     match (path.rsplit('.').next().unwrap_or_default(), other.rsplit('.').next().unwrap_or_default()) {
+        // The measured half of a Rust method.
+        ("c", "rs") => folder(path) == folder(other) && stem(path) == stem(other),
         ("c" | "h", "h") => text.lines().any(|line| is_include(line, path, other)),
         // The functions of a header are in the file of its name; its phases may be in another, without a method.
         ("h", "c") => {
