@@ -5,16 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use judge::agreement::disagreements;
-use judge::evidence::Evidence;
-use record::cell::parameter_words;
-use record::experiment::Content;
-use record::expression::Law;
-use record::folder::RunFolder;
-use record::launches::LaunchRecord;
+use judge::{agreement::disagreements, evidence::Evidence};
 use record::method::{Method, Role};
-use record::state::State;
 use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
+use record::{
+    cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder, launches::LaunchRecord,
+    state::State,
+};
 
 #[derive(Clone, Debug, Default)]
 struct LawResult {

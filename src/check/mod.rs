@@ -19,22 +19,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use judge::agreement::disagreements;
-use judge::evidence::Evidence;
+use judge::{agreement::disagreements, evidence::Evidence};
 use record::cell::{Selector, parameter_words};
 use record::experiment::{Experiment, ParameterList};
-use record::folder::RunFolder;
-use record::method::Method;
-use record::outcome::Status;
-use record::plan::PlannedCell;
-use record::state::State;
+use record::{folder::RunFolder, method::Method, outcome::Status, plan::PlannedCell, state::State};
 
 use crate::plan::{self, Choice, Terms, Wish, select};
-use crate::run::Runner;
-use crate::run::guard::Scratch;
-use crate::run::progress::Progress;
-use crate::run::signals::Signals;
-use crate::worker::Worker;
+use crate::{run::Runner, run::guard::Scratch, run::progress::Progress, run::signals::Signals, worker::Worker};
 
 const ROUNDS: u32 = 2;
 /// The seed of data and orders; any would do, a fixed one makes a failure repeatable.

@@ -8,16 +8,12 @@ use std::time::Duration;
 use anyhow::Result;
 use files::Folder;
 
-use crate::run::captures;
 use crate::run::launch::{Side, launch};
-use crate::run::patience::TimeLimit;
-use crate::run::signals::Signals;
 use crate::worker::{self, Worker};
-use record::cell::Cell;
-use record::end::End;
+use crate::{run::captures, run::patience::TimeLimit, run::signals::Signals};
 use record::method::{Isolation, Method};
 use record::request::{self, LaunchKeys};
-use record::state::State;
+use record::{cell::Cell, end::End, state::State};
 
 const MOST_BYTES: u64 = 1 << 30;
 const TIME_LIMIT: Duration = Duration::from_secs(60);

@@ -8,11 +8,9 @@ use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::summary::Summary;
 use serde::Deserialize;
 
-use super::opened::code_of_run;
 use super::runs::{Entry, entries};
-use super::{Laboratory, runs_folder};
-use crate::run::replay::judged;
-use crate::{machine, worker};
+use super::{Laboratory, opened::code_of_run, runs_folder};
+use crate::{machine, run::replay::judged, worker};
 
 /// Most runs whose scores are read, the newest first.
 const MOST_SCORED: usize = 50;

@@ -1,7 +1,6 @@
 //! Facts that must be the same for advice to hold on a machine.
 
-use record::advice::Fingerprint;
-use record::machine::environment::Environment;
+use record::{advice::Fingerprint, machine::environment::Environment};
 
 /// The fingerprint of a machine whose C library is of this version.
 pub fn fingerprint(environment: &Environment, glibc: Option<String>) -> Fingerprint {

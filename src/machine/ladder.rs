@@ -5,9 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
-use record::machine::environment::Environment;
-use record::machine::identity::Identity;
-use record::machine::ladder::Ladder;
+use record::{machine::environment::Environment, machine::identity::Identity, machine::ladder::Ladder};
 
 use super::{gaps, memory};
 use crate::worker;

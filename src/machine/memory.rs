@@ -4,9 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use record::machine::cgroup::{Hierarchy, places};
-use record::machine::files::Files;
-use record::machine::paging::THP_FOLDER;
-use record::sizes::about_size;
+use record::{machine::files::Files, machine::paging::THP_FOLDER, sizes::about_size};
 
 use super::below::Below;
 

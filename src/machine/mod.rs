@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use record::machine::cpu::{Cache, Cpu};
-use record::machine::environment::Environment;
-use record::machine::identity::Identity;
-use record::sizes::Here;
+use record::{machine::environment::Environment, machine::identity::Identity, sizes::Here};
 
 use below::Below;
 

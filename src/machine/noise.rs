@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use record::machine::cgroup::throttled_us;
-use record::machine::noise::NoiseDelta;
+use record::{machine::cgroup::throttled_us, machine::noise::NoiseDelta};
 
-use super::below::Below;
-use super::busy::TICKS_PER_SECOND;
+use super::{below::Below, busy::TICKS_PER_SECOND};
 
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
 const VMSTAT: [&str; 13] = [

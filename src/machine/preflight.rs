@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use record::machine::preflight::Preflight;
 
-use super::busy::Processes;
-use super::gaps;
-use super::noise::Snapshot;
+use super::{busy::Processes, gaps, noise::Snapshot};
 
 /// Duration of the probe before a run, in milliseconds.
 pub const SHORT_MS: u64 = 250;

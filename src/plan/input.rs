@@ -4,12 +4,9 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use record::cell::Cell;
 use record::concern::{Bound, COLD, Concern, DISK, DROPPED, SLOWS, TMPFS};
-use record::experiment::Experiment;
 use record::outcome::{Outcome, Status};
-use record::plan::PlannedCell;
-use record::sizes;
+use record::{cell::Cell, experiment::Experiment, plan::PlannedCell, sizes};
 
 use super::wish::Wish;
 

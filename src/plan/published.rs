@@ -1,15 +1,11 @@
 //! The articles whose experiments can be repeated, and the cells that repeat them.
 
 use anyhow::{Context, Result};
-use record::cell::Selector;
-use record::experiment::Experiment;
-use record::plan::PlannedCell;
 use record::published::{Figure, Published};
 use record::sizes::{did_you_mean, parse_size};
+use record::{cell::Selector, experiment::Experiment, plan::PlannedCell};
 
-use super::catalog;
-use super::select;
-use super::wish::Wish;
+use super::{catalog, select, wish::Wish};
 use crate::worker::{Worker, carried};
 
 /// All articles that the binary carries.

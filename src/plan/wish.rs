@@ -1,7 +1,6 @@
 //! Request, before anything is looked up.
 
-use record::cell::Selector;
-use record::experiment::ParameterList;
+use record::{cell::Selector, experiment::ParameterList};
 
 /// Request of the command line.
 #[derive(Clone, Debug)]

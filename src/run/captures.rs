@@ -6,22 +6,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 use files::Folder;
-use record::cell::Cell;
 use record::concern::{Concern, DISK, TMPFS};
-use record::decision::DecisionKind;
-use record::end::End;
-use record::experiment::Experiment;
-use record::folder::RunFolder;
 use record::outcome::{Outcome, Status};
-use record::plan::Plan;
-use record::state::State;
+use record::{
+    cell::Cell, decision::DecisionKind, end::End, experiment::Experiment, folder::RunFolder, plan::Plan, state::State,
+};
 
 use super::guard::{Guard, Undo, Undoing};
 use super::launch::{self, Side};
 use super::signals::Signals;
-use crate::plan::input::CAPTURE;
-use crate::run::patience::TimeLimit;
-use crate::worker;
+use crate::{plan::input::CAPTURE, run::patience::TimeLimit, worker};
 
 /// Captures are the same in every run and on every machine, so that one is made once and figures are of the same packets.
 const CAPTURE_SEED: &str = "1";

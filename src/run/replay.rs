@@ -5,11 +5,8 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use anyhow::Result;
-use judge::brought::Brought;
-use judge::evidence::ReadOne;
-use record::folder::RunFolder;
-use record::state::State;
-use record::summary::Summary;
+use judge::{brought::Brought, evidence::ReadOne};
+use record::{folder::RunFolder, state::State, summary::Summary};
 
 /// A bound for machines of many CPUs, where it was not measured.
 const MOST_THREADS: usize = 8;

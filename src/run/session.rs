@@ -5,19 +5,14 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use files::File;
-use judge::evidence::PREFLIGHT;
-use judge::{Circumstances, KEPT, KeptScores as Scores};
-use record::decision::DecisionKind;
+use judge::{Circumstances, KEPT, KeptScores as Scores, evidence::PREFLIGHT};
 use record::folder::{RunFolder, SUMMARY};
-use record::machine::environment::Environment;
-use record::machine::preflight::Preflight;
-use record::plan::Plan;
-use record::state::State;
-use record::summary::Summary;
+use record::{
+    decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight, plan::Plan, state::State,
+    summary::Summary,
+};
 
-use super::progress::Progress;
-use super::signals::Signals;
-use super::{Alone, Questions, Runner, decide, lock};
+use super::{Alone, Questions, Runner, decide, lock, progress::Progress, signals::Signals};
 use crate::machine::{self, preflight};
 use crate::worker::environment::foreign;
 use crate::worker::{self, Worker};

@@ -9,9 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use files::Folder;
 
 use super::cache::{built, is_built, put};
-use super::carried;
 use super::native::{hash, path_of};
-use super::{Maker, Started, Worker};
+use super::{Maker, Started, Worker, carried};
 
 /// A language whose worker is one program.
 #[derive(Debug)]

@@ -13,9 +13,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::beneath;
 use crate::input::{limited, regular};
-use crate::{Access, Error, File, Ownership, Result};
+use crate::{Access, Error, File, Ownership, Result, beneath};
 
 /// An open folder. Names are relative paths below it.
 #[derive(Debug)]

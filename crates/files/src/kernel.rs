@@ -4,8 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::File;
-use crate::input::limited;
+use crate::{File, input::limited};
 
 /// Limit of [`read`], in bytes.
 const MOST_BYTES: u64 = 64 << 20;

@@ -1,9 +1,7 @@
 //! Cells of one group whose content must agree with each other's.
 
-use record::experiment::Content;
-use record::method::Role;
 use record::plan::{compatible, group_of};
-use record::state::State;
+use record::{experiment::Content, method::Role, state::State};
 
 use crate::evidence::Evidence;
 

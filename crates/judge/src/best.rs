@@ -3,19 +3,16 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use record::method::Role;
-use record::state::State;
 use record::summary::{BestClaim, Comparison, Recommendation, Unsettled, Verdict};
+use record::{method::Role, state::State};
 
 use stats::estimate::{LEAST_POINTS, RatioEstimate};
 use stats::leader::{Standing, rank_contrasts, simultaneous};
 
 use crate::compared::{CellComparison, Judged};
 use crate::estimate::{LEVEL, alone, shown};
-use crate::evidence::Evidence;
-use crate::footprint::memory_bytes;
-use crate::groups::Group;
 use crate::pairs::{PairedCost, points};
+use crate::{evidence::Evidence, footprint::memory_bytes, groups::Group};
 
 /// The claims of a group: methods are ranked within one kind only.
 pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widened: f64) -> Result<Vec<BestClaim>> {

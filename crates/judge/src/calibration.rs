@@ -6,8 +6,7 @@ use stats::calibration::{calibrate, differing, score};
 use stats::estimate::{RatioEstimate, confirm_moves};
 use stats::t::two_sided_p;
 
-use crate::compared::Judged;
-use crate::estimate::shown;
+use crate::{compared::Judged, estimate::shown};
 
 /// The word "moved" is said where it holds among all ratios of the run at this level.
 const MOVED_FAMILY: f64 = 0.05;

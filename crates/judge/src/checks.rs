@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::expression::Holding;
-use record::method::Method;
 use record::outcome::{Outcome, Status};
+use record::{expression::Holding, method::Method};
 
 use crate::slots::{TimedPhase, counts_of};
 

@@ -2,13 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use record::method::Role;
-use record::state::State;
 use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
-use stats::estimate::RatioEstimate;
-use stats::levels::two_levels;
-use stats::verdict::Region;
-use stats::verdicts::verdicts;
+use record::{method::Role, state::State};
+use stats::{estimate::RatioEstimate, levels::two_levels, verdict::Region, verdicts::verdicts};
 
 use crate::estimate::{LEVEL, against, level, shown};
 use crate::evidence::{CellEvidence, Evidence};

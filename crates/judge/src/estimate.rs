@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use record::method::Role;
-use record::state::State;
-use record::summary::Estimate;
+use record::{method::Role, state::State, summary::Estimate};
 use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
-use stats::interval::CONFIDENCE;
-use stats::moderated::Prior;
+use stats::{interval::CONFIDENCE, moderated::Prior};
 
 use crate::evidence::{CellEvidence, Evidence};
 use crate::groups::Group;

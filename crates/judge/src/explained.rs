@@ -1,22 +1,14 @@
 //! Derivation of one verdict, step by step, for those who doubt it.
 
 use anyhow::{Result, bail};
-use record::cell::Selector;
-use record::folder::RunFolder;
-use record::state::State;
 use record::summary::{Calibration, Comparison, Estimate};
-use stats::estimate::estimate;
-use stats::interval::CONFIDENCE;
-use stats::moderated::Prior;
+use record::{cell::Selector, folder::RunFolder, state::State};
 use stats::moved::{LEAST_IN_ORDER, alike_by_chance};
-use stats::t::t_interval;
+use stats::{estimate::estimate, interval::CONFIDENCE, moderated::Prior, t::t_interval};
 
-use crate::estimate::shown;
-use crate::evidence::Evidence;
-use crate::evidence::one_by_one;
-use crate::groups::groups;
+use crate::evidence::{Evidence, one_by_one};
 use crate::pairs::{PairedCost, numbered};
-use crate::summarise::replay_with_evidence;
+use crate::{estimate::shown, groups::groups, summarise::replay_with_evidence};
 
 /// One launch of a comparison.
 #[derive(Clone, Copy, Debug)]

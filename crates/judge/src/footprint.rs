@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::expression::Values;
-use record::plan::PlannedCell;
+use record::{expression::Values, plan::PlannedCell};
 
 /// A cell's parameters as operands; pages are of the usual size, which is near enough to rank by.
 struct Parameters<'a>(&'a BTreeMap<String, String>);

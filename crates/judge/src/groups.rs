@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::experiment::Experiment;
 use record::plan::{compatible, group_of};
-use record::state::State;
+use record::{experiment::Experiment, state::State};
 
 /// Common parameters of cells, by the parameters' names.
 type Parameters = BTreeMap<String, String>;

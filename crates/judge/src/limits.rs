@@ -1,18 +1,12 @@
 //! Figures beside the floor and beside the lower bound of their group.
 
 use anyhow::Result;
-use record::method::Role;
-use record::state::State;
 use record::summary::{CellSummary, GroupSummary};
-use stats::estimate::RatioEstimate;
-use stats::leader::simultaneous;
-use stats::quantile::median;
+use record::{method::Role, state::State};
+use stats::{estimate::RatioEstimate, leader::simultaneous, quantile::median};
 
-use crate::compared::sound;
 use crate::estimate::{LEVEL, against, alone, level, shown};
-use crate::evidence::Evidence;
-use crate::groups::Group;
-use crate::pairs::PairedCost;
+use crate::{compared::sound, evidence::Evidence, groups::Group, pairs::PairedCost};
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to
 /// be faster than it, which then takes its place for the run.

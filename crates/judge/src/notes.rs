@@ -1,9 +1,6 @@
 //! Notes on a run as a whole.
 
-use record::command::KeptCommand;
-use record::experiment::Experiment;
-use record::state::State;
-use record::summary::Note;
+use record::{command::KeptCommand, experiment::Experiment, state::State, summary::Note};
 
 /// The code of the note of a run that did not come to its end.
 const INTERRUPTED: &str = "interrupted";

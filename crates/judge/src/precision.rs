@@ -1,14 +1,10 @@
 //! Widths of a run's ratios and their variation: the basis for the choice of launches.
 
-use record::ending::Width;
-use record::method::Role;
-use record::state::State;
-use record::summary::Estimate;
+use record::{ending::Width, method::Role, state::State, summary::Estimate};
 
 use crate::estimate::{against, level, shown};
-use crate::evidence::Evidence;
-use crate::groups::groups;
 use crate::pairs::{PairedCost, points};
+use crate::{evidence::Evidence, groups::groups};
 
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {

@@ -3,9 +3,7 @@
 use record::published::{Figure, Published};
 use record::sizes::parse_size;
 use record::summary::{CellSummary, Distribution, FactProof, LaunchValues, PhaseSummary, Summary};
-use stats::estimate::LEAST_POINTS;
-use stats::interval::CONFIDENCE;
-use stats::t::t_interval;
+use stats::{estimate::LEAST_POINTS, interval::CONFIDENCE, t::t_interval};
 
 /// One published figure and one cell that repeats it.
 #[derive(Clone, Copy, Debug)]

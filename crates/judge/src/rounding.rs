@@ -2,8 +2,7 @@
 //! optimisation, and C libraries differ in the last digit of a logarithm. No statement is as fine as that, and without those
 //! digits a run that is judged again anywhere gives the same summary, byte for byte.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Number, Value};
 
 /// Digits after the first.

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::Outcome;
-use crate::summary::Note;
+use crate::{outcome::Outcome, summary::Note};
 
 /// One decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,10 +6,7 @@ use std::fmt;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::cell::Cell;
-use crate::concern::Concern;
-use crate::sizes;
-use crate::table::FurtherTable;
+use crate::{cell::Cell, concern::Concern, sizes, table::FurtherTable};
 
 /// Rule for the digests of one experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,7 @@
 //! Names of runs.
 
 use anyhow::{Result, bail};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::Error};
 
 const MOST: usize = 64;
 

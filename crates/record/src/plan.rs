@@ -4,12 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cell::Cell;
-use crate::concern::Concern;
-use crate::experiment::Experiment;
-use crate::kind::Kind;
-use crate::method::Method;
-use crate::outcome::Outcome;
+use crate::{cell::Cell, concern::Concern, experiment::Experiment, kind::Kind, method::Method, outcome::Outcome};
 
 /// Version of everything in a run folder; a reader refuses any other.
 pub const SCHEMA: u32 = 2;

@@ -2,8 +2,7 @@
 
 use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Role, Summary, Unsettled, Verdict};
 
-use crate::conditions::clauses;
-use crate::wording;
+use crate::{conditions::clauses, wording};
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {

@@ -1,13 +1,11 @@
 //! Answers to claims as a document: a row a claim, grouped by verdict, and everything about a few.
 
 use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, Word};
-use record::sizes::format_size;
-use record::summary::Estimate;
+use record::{sizes::format_size, summary::Estimate};
 
 use crate::document::{Block, Body, Cell, Column, Document, Entry, Place, Section, Shown, Table};
-use crate::numbers;
 use crate::plot::{Axis, Plot};
-use crate::wording::count;
+use crate::{numbers, wording::count};
 
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;

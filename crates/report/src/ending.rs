@@ -1,8 +1,7 @@
 //! Notes on how a run ended: the reason and the widest ratio.
 
 use record::ending::{Ending, Reason, Width};
-use record::state::State;
-use record::summary::Note;
+use record::{state::State, summary::Note};
 use stats::estimate::LEAST_POINTS;
 
 /// The notes of a run that ends, with the variables that its workers did not have.

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use record::across::FactDifference;
-use record::cell::parameter_words;
 use record::fleet::{
     Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, Missed, OddNode, Unread,
 };
 use record::summary::{Estimate, Verdict};
+use record::{across::FactDifference, cell::parameter_words};
 use stats::apart::LEAST;
 
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Shown, Table, Tone};
-use crate::escape;
 use crate::plot::{Axis, Plot};
-use crate::view;
 use crate::wording::{self, count};
+use crate::{escape, view};
 
 /// Facts that are shown of an outlier.
 const FACTS: usize = 8;

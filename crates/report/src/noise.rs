@@ -1,8 +1,7 @@
 //! The disturbances of this machine at the moment: the document of `doctor --noise`.
 
-use record::machine::busy::Busy;
-use record::machine::preflight::Preflight;
 use record::sizes::{about_size, format_ns};
+use record::{machine::busy::Busy, machine::preflight::Preflight};
 
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 

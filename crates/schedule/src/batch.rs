@@ -7,10 +7,9 @@ use record::plan::{BATCH, compatible, group_of};
 use record::state::Stage;
 use stats::quantile::median;
 
-use crate::Task;
 use crate::action::{Action, CALIBRATION, Launch, StepResult};
 use crate::constants::{CALIBRATIONS, SAMPLE, TIMING_ROUNDS};
-use crate::view::View;
+use crate::{Task, view::View};
 
 /// The calibration of one experiment.
 #[derive(Debug)]

@@ -2,9 +2,7 @@
 
 use record::state::Stage;
 
-use crate::action::Launch;
-use crate::view::View;
-use crate::{Shared, taking_part};
+use crate::{Shared, action::Launch, taking_part, view::View};
 
 /// Launch groups whose cells are compared with each other.
 #[derive(Clone, Debug)]

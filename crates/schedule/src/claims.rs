@@ -4,22 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use record::cell::Cell;
-use record::ending::Ending;
-use record::state::Stage;
-use stats::interval::LEAST_LAUNCHES;
-use stats::looks::next_look;
-use stats::rng::Seeded;
-use stats::stopping::DOUBT;
+use record::{cell::Cell, ending::Ending, state::Stage};
+use stats::{interval::LEAST_LAUNCHES, looks::next_look, rng::Seeded, stopping::DOUBT};
 
 use crate::action::{Action, StepResult};
-use crate::batch::BatchCalibration;
 use crate::block::{ComparisonSet, LaunchBlock, Next};
 use crate::constants::{BATCH_TIME, BESIDE, LONGER, PLANNED_SHARE, UNLIKELY};
 use crate::pilot::{Pilots, Room};
-use crate::rounds::Sizing;
-use crate::view::View;
-use crate::{Shared, Task, names, plain};
+use crate::{Shared, Task, batch::BatchCalibration, names, plain, rounds::Sizing, view::View};
 
 /// A run of claims under way.
 #[derive(Debug)]

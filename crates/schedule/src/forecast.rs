@@ -1,9 +1,7 @@
 //! The part of a run's results that a scheduler may see: no ratio is in it.
 
 use anyhow::Result;
-use record::cell::Cell;
-use record::ending::Width;
-use record::state::State;
+use record::{cell::Cell, ending::Width, state::State};
 
 /// A comparison without a verdict.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use record::decision::DecisionKind;
-use record::end::End;
 use record::launches::{LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
-use record::state::State;
 use record::transcript::{Read, SideEnding};
+use record::{decision::DecisionKind, end::End, state::State};
 
 use crate::Launch;
 

@@ -25,9 +25,7 @@ mod visits;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use record::cell::Cell;
-use record::ending::Ending;
-use record::state::State;
+use record::{cell::Cell, ending::Ending, state::State};
 
 pub use action::{Action, CALIBRATION, Launch, PILOT};
 pub use constants::LONGER;

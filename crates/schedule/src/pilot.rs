@@ -8,8 +8,7 @@ use crate::action::{Action, Launch, PILOT, StepResult};
 use crate::constants::{
     LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS,
 };
-use crate::view::View;
-use crate::{Shared, names};
+use crate::{Shared, names, view::View};
 
 /// The time of an experiment while its pilots are made.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,8 @@
 //! widths and never where a ratio lies.
 
 use record::ending::Reason;
-use stats::estimate::LEAST_POINTS;
-use stats::interval::LEAST_LAUNCHES;
 use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
+use stats::{estimate::LEAST_POINTS, interval::LEAST_LAUNCHES};
 
 use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
 

@@ -4,11 +4,10 @@ use record::state::{LaunchCost, Stage};
 use stats::interval::LEAST_LAUNCHES;
 
 use crate::action::{Action, Why};
-use crate::block::ComparisonSet;
 use crate::constants::{
     CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
 };
-use crate::view::View;
+use crate::{block::ComparisonSet, view::View};
 
 /// Fixes the rounds of what a pilot has shown: of an experiment until a time in seconds, or of all for claims.
 #[derive(Debug)]

@@ -6,14 +6,11 @@ use record::ending::{Ending, Reason, Width};
 use stats::stopping::StoppingGoal;
 
 use crate::action::{Action, StepResult};
-use crate::batch::BatchCalibration;
 use crate::block::{ComparisonSet, LaunchBlock, Next};
-use crate::constants::NEIGHBOR;
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::{Sizing, shortened};
-use crate::view::View;
-use crate::{Shared, Task};
+use crate::{Shared, Task, batch::BatchCalibration, constants::NEIGHBOR, view::View};
 
 /// The end of a visit, in seconds of the run.
 #[derive(Clone, Copy, Debug)]

@@ -2,17 +2,13 @@
 //! its share of the time. Several experiments are visited more than once: a machine changes over minutes, and launches of one
 //! of them would show nothing of it (docs/decisions/0016-a-run-comes-back-to-its-experiments.md).
 
-use record::decision::LeftOut;
-use record::state::Stage;
+use record::{decision::LeftOut, state::Stage};
 
 use crate::action::{Action, StepResult};
 use crate::constants::{FRESH_LAUNCHES, LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, VISITS};
 use crate::pilot::{Pilots, Room};
-use crate::precision::Policy;
-use crate::rounds::worth;
-use crate::view::View;
 use crate::visit::{Until, Visit};
-use crate::{Shared, Task, names};
+use crate::{Shared, Task, names, precision::Policy, rounds::worth, view::View};
 
 /// The tour under way.
 #[derive(Debug, Default)]

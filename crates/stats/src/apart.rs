@@ -6,8 +6,7 @@
 //! Every machine differs; the question is a difference beyond a margin.
 
 use super::interval::{Undefined, check};
-use super::quantile::median;
-use super::t::two_sided_p;
+use super::{quantile::median, t::two_sided_p};
 
 /// The fewest values of which one can be told apart.
 pub const LEAST: usize = 5;

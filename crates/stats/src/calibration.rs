@@ -3,10 +3,9 @@
 //! One check says almost nothing: one of twenty is off by chance. All checks of a run, and those of runs kept from the same
 //! machine, say whether the standard errors are right; if they are not, every interval of the run is widened by how much.
 
-use super::estimate::RatioEstimate;
-use super::multiplicity::holm;
 use super::quantile::{MAD_TO_SD, median};
 use super::t::{normal_quantile, t_tail, two_sided_p};
+use super::{estimate::RatioEstimate, multiplicity::holm};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 

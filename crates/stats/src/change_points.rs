@@ -4,8 +4,7 @@
 //! 2014) with exponent 1, and with one rule added: a change smaller than asked for is not looked for. Benchmark series have
 //! long memory, which a permutation test takes for endless small changes.
 
-use super::quantile::median;
-use super::rng::Seeded;
+use super::{quantile::median, rng::Seeded};
 
 /// Criterion of a change.
 #[derive(Debug, Clone, Copy, PartialEq)]

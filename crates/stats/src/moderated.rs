@@ -4,8 +4,7 @@
 //! 2.09. How far each is drawn is not chosen but estimated from how much the variances differ among themselves: Smyth's
 //! moderated t (Linear Models and Empirical Bayes Methods, 2004, sections 4 and 6.2).
 
-use super::interval::Undefined;
-use super::t::mean_and_variance;
+use super::{interval::Undefined, t::mean_and_variance};
 use statrs::function::gamma::digamma;
 
 /// Fewer variances than this say too little of how much they differ: then each stands alone.

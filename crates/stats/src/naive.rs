@@ -1,7 +1,6 @@
 //! The way it is usually done, kept for comparison only: all of A, then all of B, and a t test between them.
 
-use super::interval::Undefined;
-use super::t::welch;
+use super::{interval::Undefined, t::welch};
 
 /// Result of the usual procedure.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,8 +5,7 @@
 //! sections 3.2 and 3.3. The limits are those of R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)`.
 
 use super::interval::{Interval, Undefined, check, tail};
-use super::quantile::median;
-use super::t::normal_quantile;
+use super::{quantile::median, t::normal_quantile};
 
 /// Up to this count the distribution is exact: every number of subsets is below 2⁵³, so a double holds it exactly.
 pub const EXACT_UP_TO: usize = 50;

@@ -1,8 +1,6 @@
 //! Verdicts of all comparisons of a run at once: words are adjusted for their number, intervals are not.
 
-use super::estimate::RatioEstimate;
-use super::multiplicity::holm;
-use super::verdict::Region;
+use super::{estimate::RatioEstimate, multiplicity::holm, verdict::Region};
 use serde::{Deserialize, Serialize};
 
 /// Verdict on one comparison.

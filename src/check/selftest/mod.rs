@@ -5,14 +5,12 @@ use std::time::Instant;
 
 use anyhow::Result;
 use files::Folder;
-use judge::selftest::SelfTest;
-use judge::selftest::real::RealRun;
 use judge::selftest::trial::{Done, EXTRAS, WorkKind};
+use judge::{selftest::SelfTest, selftest::real::RealRun};
 use record::experiment::Experiment;
 use trials::{TestBench, Trial};
 
-use crate::run::signals::Signals;
-use crate::worker::Worker;
+use crate::{run::signals::Signals, worker::Worker};
 
 mod sequential;
 

@@ -4,21 +4,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use judge::Circumstances;
-use judge::evidence::Evidence;
 use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
-use record::cell::Selector;
+use judge::{Circumstances, evidence::Evidence};
 use record::experiment::{Experiment, ParameterList};
-use record::folder::RunFolder;
-use record::kind::Kind;
-use record::state::State;
+use record::{cell::Selector, folder::RunFolder, kind::Kind, state::State};
 use stats::verdict::MARGIN;
 
 use crate::plan::{self, Choice, Terms, Wish, catalog, input};
-use crate::run::Runner;
-use crate::run::progress::Progress;
-use crate::run::signals::Signals;
-use crate::worker::Worker;
+use crate::{run::Runner, run::progress::Progress, run::signals::Signals, worker::Worker};
 
 /// One comparison: a method at an amount of work and at 5 % more of it.
 #[derive(Clone, Copy)]

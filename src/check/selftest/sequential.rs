@@ -9,14 +9,11 @@ use anyhow::{Result, bail};
 use files::Folder;
 use judge::selftest::Usual;
 use judge::selftest::trial::{LEVEL, WorkKind};
-use record::end::End;
 use record::request::{self, LaunchKeys};
-use record::transcript::Transcript;
-use stats::naive::naive;
-use stats::verdict::MARGIN;
+use record::{end::End, transcript::Transcript};
+use stats::{naive::naive, verdict::MARGIN};
 
-use super::trials::TestBench;
-use super::{EXPERIMENT, NAIVE_COMPARISONS};
+use super::{EXPERIMENT, NAIVE_COMPARISONS, trials::TestBench};
 use crate::run::launch::{self, Side};
 use crate::run::patience::TimeLimit;
 

@@ -7,22 +7,16 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use judge::Circumstances;
 use judge::selftest::trial::{Done, Effect, PRECISION, WorkKind};
-use record::cell::Cell;
-use record::experiment::Experiment;
-use record::folder::RunFolder;
-use record::kind::Kind;
-use record::outcome::Status;
 use record::plan::{BATCH, Plan, PlannedCell};
-use record::state::Stage;
-use record::summary::Summary;
+use record::{
+    cell::Cell, experiment::Experiment, folder::RunFolder, kind::Kind, outcome::Status, state::Stage, summary::Summary,
+};
 use stats::verdict::MARGIN;
 
 use super::{EXPERIMENT, WORKER};
 use crate::plan::{self, Choice, Terms, catalog};
-use crate::run::Runner;
-use crate::run::progress::Progress;
-use crate::run::signals::Signals;
 use crate::worker::{self, Worker};
+use crate::{run::Runner, run::progress::Progress, run::signals::Signals};
 
 /// Needs of every run.
 pub struct TestBench<'a> {

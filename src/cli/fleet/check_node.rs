@@ -6,19 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::fleet::{Gathered, check, read};
-use record::experiment::ParameterList;
-use record::fleet::Criteria;
-use record::folder::RunFolder;
-use record::kind::Kind;
-use record::sizes;
+use record::{experiment::ParameterList, fleet::Criteria, folder::RunFolder, kind::Kind, sizes};
 
-use crate::cli::start::Start;
 use crate::cli::{Laboratory, SelectArgs, print, run};
-use crate::machine;
 use crate::plan::{self, Choice, Terms};
-use crate::run::Session;
-use crate::run::alone::Check;
-use crate::run::guard::Scratch;
+use crate::{cli::start::Start, machine, run::Session, run::alone::Check, run::guard::Scratch};
 
 /// Half-width at which a check is done before its budget ends: finer than any limit that is learnt.
 const PRECISION: f64 = 0.02;

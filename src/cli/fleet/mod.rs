@@ -11,9 +11,8 @@ use record::fleet::{Fleet, folders};
 use record::sizes;
 use report::escape::pretty_json;
 
-use super::output::OutputArgs;
 use super::write::{may_write, write};
-use super::{Laboratory, print};
+use super::{Laboratory, output::OutputArgs, print};
 
 mod check_node;
 mod rerun;

@@ -11,9 +11,7 @@ use record::request::{self, LaunchKeys};
 use record::transcript::{SideEnding, Transcript};
 
 use super::launch::run_worker;
-use crate::run::patience::TimeLimit;
-use crate::run::signals::Signals;
-use crate::worker;
+use crate::{run::patience::TimeLimit, run::signals::Signals, worker};
 
 /// Memory whose copies after a fork are priced, in bytes.
 const COPIED_BYTES: u64 = 16 << 20;

@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use record::setting::Setting;
-use record::sizes::did_you_mean;
+use record::{setting::Setting, sizes::did_you_mean};
 
-use crate::plan::text_of;
-use crate::worker::carried;
+use crate::{plan::text_of, worker::carried};
 
 /// All settings that the binary carries, by name.
 pub fn all() -> Result<Vec<Setting>> {

@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 
 use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
-use record::claim::Of;
-use record::outcome::Status;
-use record::sizes::format_size;
 use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};
+use record::{claim::Of, outcome::Status, sizes::format_size};
 use stats::t::t_quantile;
 
 use super::choice::{choices, flips, segments};
 use super::points::{points, ratio};
-use super::pool::standard;
 use super::request::{AdviceRequest, by_size};
-use super::uses::repeated;
+use super::{pool::standard, uses::repeated};
 use crate::estimate::LEVEL;
 
 /// The cells of one case at the size asked for, in the first summary that has them.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::advice::{AdvicePoint, Flip, Segment};
-use stats::quantile::median;
-use stats::t::t_quantile;
+use stats::{quantile::median, t::t_quantile};
 
 use super::pool::standard;
 

@@ -3,8 +3,7 @@
 use anyhow::{Result, bail};
 use record::advice::{Advice, Question};
 
-use super::choice::segments;
-use super::pool::pooled;
+use super::{choice::segments, pool::pooled};
 
 /// The advice of several runs of one kind of machine as one; what they disagree about becomes wider.
 pub fn merge(all: &[Advice]) -> Result<Advice> {

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::AdvicePoint;
-use record::claim::Of;
-use record::outcome::Status;
 use record::summary::{CellSummary, Estimate, Summary, Verdict};
+use record::{advice::AdvicePoint, claim::Of, outcome::Status};
 use stats::interval::LEAST_LAUNCHES;
 
 use super::pool::pooled;

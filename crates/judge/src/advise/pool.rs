@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::AdvicePoint;
-use record::summary::Estimate;
+use record::{advice::AdvicePoint, summary::Estimate};
 use stats::t::t_quantile;
 
 const LEVEL: f64 = 0.95;

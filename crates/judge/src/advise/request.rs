@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::advice::Topic;
-use record::cell::Cell;
-use record::experiment::Experiment;
-use record::plan::BATCH;
 use record::summary::{CellSummary, Summary};
+use record::{advice::Topic, cell::Cell, experiment::Experiment, plan::BATCH};
 
 /// A topic as a user asked it.
 #[derive(Clone, Debug)]

@@ -1,13 +1,11 @@
 //! Comparisons of claims without a verdict, and the launches that should decide them. What is measured next follows from
 //! it, so every look at a figure has its price in the words ([`stats::looks`]).
 
-use record::cell::Cell;
 use record::claim::{ClaimKind, ResolvedClaim, ResolvedJob};
-use record::summary::Summary;
+use record::{cell::Cell, summary::Summary};
 use stats::looks::next_look;
 
-use super::figure::ClaimFigure;
-use super::{FAMILY, FigureTest, JudgedJob, adjust, jobs};
+use super::{FAMILY, FigureTest, JudgedJob, adjust, figure::ClaimFigure, jobs};
 
 /// No comparison gets more launches than this for a word: what needs more lies on an edge.
 const MOST_LAUNCHES: usize = 110;

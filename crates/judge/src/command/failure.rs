@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use record::command::{ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
-use record::kind::Kind;
-use record::summary::Note;
+use record::{kind::Kind, summary::Note};
 
 use super::note;
 

@@ -7,8 +7,7 @@ mod proof;
 pub mod trial;
 
 use record::command::{CommandCost, CommandLaunch, CommandPlan, CommandSummary, KeptCommand, LaunchMode};
-use record::kind::Kind;
-use record::summary::Note;
+use record::{kind::Kind, summary::Note};
 use stats::interval::LEAST_LAUNCHES;
 
 pub use failure::given_up;

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::fleet::KindFacts;
-use record::machine::environment::Environment;
-use record::machine::format::size;
+use record::{fleet::KindFacts, machine::environment::Environment, machine::format::size};
 
 use super::gathered::Node;
 

@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::cell::parameter_words;
 use record::fleet::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, Missed};
-use record::outcome::Status;
-use stats::apart::LEAST;
+use record::{cell::parameter_words, outcome::Status};
 use stats::quantile::{median, quantile};
-use stats::t::t_quantile;
+use stats::{apart::LEAST, t::t_quantile};
 
 use super::gathered::{Gathered, NodePlace, NodeRun, figures, nodes, table};
-use super::judge;
 use super::kinds::{NodeKind, fits, kinds};
-use super::odd::commonest;
+use super::{judge, odd::commonest};
 use crate::sets::SetQuestion;
 
 /// Probability that an ordinary node fails a check.

@@ -2,20 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use record::across::ComparedCell;
 use record::fleet::{KindCell, KindMethod, KindsCompared};
-use record::summary::Verdict;
-use stats::across::LEAST_RUNS;
-use stats::apart::LEAST;
-use stats::interval::CONFIDENCE;
+use record::{across::ComparedCell, summary::Verdict};
 use stats::quantile::{median, quantile};
-use stats::t::mean_and_deviation;
+use stats::{across::LEAST_RUNS, apart::LEAST, interval::CONFIDENCE, t::mean_and_deviation};
 
 use super::gathered::{Gathered, Node, NodePlace, Table, figures};
 use super::kinds::NodeKind;
-use crate::estimate::shown;
-use crate::machines::unlike;
 use crate::sets::{Costs, SetQuestion, hold_among_all, pairs};
+use crate::{estimate::shown, machines::unlike};
 
 /// The quartiles' distance in standard deviations of a normal distribution.
 const QUARTILES: f64 = 1.349;

@@ -7,9 +7,8 @@ use record::outcome::Status;
 use stats::apart::{Apart, LEAST, apart};
 use stats::multiplicity::benjamini_hochberg;
 
-use super::MOST_WRONG;
 use super::gathered::{Gathered, Node, NodePlace, Table, figures};
-use super::kinds::NodeKind;
+use super::{MOST_WRONG, kinds::NodeKind};
 use crate::sets::SetQuestion;
 
 /// An outcome is a node's own where at least this share of the others came to another, common one.

@@ -6,13 +6,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use record::fleet::{Fault, Fleet, Unread};
 use record::folder::{Damaged, RunFolder, SUMMARY};
-use record::machine::environment::Environment;
-use record::summary::Summary;
+use record::{machine::environment::Environment, summary::Summary};
 
 use super::gathered::{Gathered, NodeRun};
 use super::kinds::facts;
-use crate::machines;
-use crate::sets::MeasuredCells;
+use crate::{machines, sets::MeasuredCells};
 
 /// Outliers whose facts are looked at: reading them again takes time.
 const EXPLAINED: usize = 50;

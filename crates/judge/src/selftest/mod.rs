@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use record::summary::{Estimate, Verdict};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
-use stats::quantile::median;
-use stats::verdict::MARGIN;
+use stats::{quantile::median, verdict::MARGIN};
 
 use real::{Moves, Real, RealRun};
 use trial::{Done, EXTRAS, Effect, PRECISION, WorkKind};

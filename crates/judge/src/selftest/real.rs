@@ -6,9 +6,7 @@ use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, GroupSummary, Recommendation, Summary, Verdict};
 use serde::{Deserialize, Serialize};
 use stats::estimate::{Point, estimate};
-use stats::interval::CONFIDENCE;
-use stats::moderated::Prior;
-use stats::moved::LEAST_IN_ORDER;
+use stats::{interval::CONFIDENCE, moderated::Prior, moved::LEAST_IN_ORDER};
 
 use super::{excludes, middle};
 

@@ -7,8 +7,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use files::Folder;
 
 use super::TRANSCRIPTS;
-use crate::hash::sha256_hex;
-use crate::launches::Frame;
+use crate::{hash::sha256_hex, launches::Frame};
 use anyhow::{Context, Result, bail};
 use zstd::bulk::Decompressor;
 

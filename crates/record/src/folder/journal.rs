@@ -4,8 +4,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use anyhow::{Context, Result};
 use files::Folder;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::read::bytes_if_there;
 use super::seal::{line_seal, sealed_line, split_line};

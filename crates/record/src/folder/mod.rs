@@ -13,16 +13,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use files::{Folder, Ownership};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::decision::{Decision, DecisionKind};
 pub use crate::hash::sha256_hex;
-use crate::kind::Kind;
-use crate::launches::LaunchRecord;
 use crate::plan::{Plan, SCHEMA};
-use crate::state::State;
 use crate::transcript::{Read as Transcripts, Transcript};
+use crate::{kind::Kind, launches::LaunchRecord, state::State};
 pub use frames::FramePart;
 pub use journal::Lines;
 pub use layout::one_a_line;

@@ -2,14 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::cgroup::Cgroups;
-use super::cpu::Cpu;
-use super::files::facts;
 use super::format::{size, unknown};
-use super::identity::Identity;
 use super::paging::{HugePages, Memory, Reclaim};
 use super::system::{Clock, Hypervisor, Kernel, Limits, Rights};
-use super::tools::Tools;
+use super::{cgroup::Cgroups, cpu::Cpu, files::facts, identity::Identity, tools::Tools};
 
 facts! { m:
     /// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::busy::Busy;
-use super::gaps::Gaps;
-use super::noise::NoiseDelta;
+use super::{busy::Busy, gaps::Gaps, noise::NoiseDelta};
 
 /// Below this share of its CPUs a machine is said to be starved.
 const STARVED: f64 = 0.5;

@@ -1,8 +1,6 @@
 //! Saved advice as source that a program compiles in: a template a language.
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, Value};
+use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use record::advice::{Advice, Question, Segment};
 use serde_json::json;
 

@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use crate::escape::pretty_json;
 
-use crate::numbers::scaled;
-use crate::view::ExportedCells;
+use crate::{numbers::scaled, view::ExportedCells};
 
 #[derive(Serialize)]
 struct Metric {

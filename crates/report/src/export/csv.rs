@@ -5,8 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::flat::{self, Field};
-use crate::escape;
-use crate::view::ExportedCells;
+use crate::{escape, view::ExportedCells};
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)

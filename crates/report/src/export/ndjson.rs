@@ -6,8 +6,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::flat::{self, Field};
-use crate::escape::json;
-use crate::view::ExportedCells;
+use crate::{escape::json, view::ExportedCells};
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)

@@ -5,8 +5,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use record::command::{Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary};
 
-use super::flat::Field;
-use super::{csv, ndjson};
+use super::{csv, flat::Field, ndjson};
 
 /// Formats that a try and a profile are written in.
 const ROWS: &str = "csv and ndjson";

@@ -1,12 +1,10 @@
 //! The template with what it carries: style, script, and the data as JSON.
 
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Value, context};
+use minijinja::{AutoEscape, Environment, Value, context, value::Serde};
 use sha2::{Digest, Sha256};
 
 use super::chart::MARKS;
-use crate::document::Document;
-use crate::escape;
+use crate::{document::Document, escape};
 
 const PAGE: &str = include_str!("page.html");
 const BLOCKS: &str = include_str!("blocks.html");

@@ -1,11 +1,9 @@
 //! Bars of factors and intervals of ratios, drawn with characters on a logarithmic axis.
 
-use record::sizes::three_digits;
-use record::summary::Estimate;
+use record::{sizes::three_digits, summary::Estimate};
 
 use super::screen::Screen;
-use crate::plot::Axis;
-use crate::plot::Plot;
+use crate::plot::{Axis, Plot};
 
 /// Tells whether characters can draw it in a row of a table.
 pub(super) fn is_drawn(plot: &Plot) -> bool {

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::cell::parameter_words;
-use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary};
+use record::{cell::parameter_words, outcome::Status};
 use stats::t::mean_and_deviation;
 
 use super::labels::Labels;
-use crate::escape;
-use crate::wording;
+use crate::{escape, wording};
 
 /// A run as it is taken away. No text in it steers what shows it, and no figure in it is anything but finite.
 #[derive(Debug)]

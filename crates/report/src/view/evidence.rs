@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::summary::{FactProof, Role, Summary};
 
-use super::group;
-use super::labels::Labels;
+use super::{group, labels::Labels};
 use crate::document::{Block, Cell, Column, Entry, Place, Table, Tone};
 use crate::wording;
 

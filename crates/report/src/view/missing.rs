@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::outcome::Status;
-use record::summary::Summary;
+use record::{outcome::Status, summary::Summary};
 
 use super::labels::Labels;
 

@@ -1,7 +1,6 @@
 //! A ratio with its interval on the axis of its group, and bars of factors.
 
-use record::sizes::three_digits;
-use record::summary::Estimate;
+use record::{sizes::three_digits, summary::Estimate};
 
 use super::Drawing;
 use super::svg::{self, Svg};

@@ -1,7 +1,6 @@
 //! Phases laid end to end: what a way saves in one phase it may pay in another.
 
-use super::Drawing;
-use super::svg::Svg;
+use super::{Drawing, svg::Svg};
 use crate::plot::Scale;
 
 /// The phases of one cell.
