@@ -194,9 +194,8 @@ impl LieTest {
         laws.map(|(text, seen)| (text.clone(), seen.broken > 0)).collect()
     }
 
-    /// Lies about everything that the laws of one cell name, one at a time. `assumed`: a law that does not hold at
-    /// first must be
-    /// made to hold by a lie as well.
+    /// Lies about everything that the laws of one cell name, one at a time. `assumed`: a law that does not hold at first must
+    /// be made to hold by a lie as well.
     fn cell(
         &mut self,
         findings: &mut LawResults,

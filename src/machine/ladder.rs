@@ -17,8 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The largest step of all: to walk further takes seconds.
 const MOST_TOP: u64 = 1 << 30;
 
-/// The largest step: twice the reported last cache, and no more than a quarter of the memory that is
-/// available.
+/// The largest step: twice the reported last cache, and no more than a quarter of the memory that is available.
 fn top(reported: Option<u64>, available: u64) -> u64 {
     let wanted = reported.unwrap_or(0).saturating_mul(2).min(MOST_TOP).next_power_of_two().max(LEAST_TOP);
     wanted.min(available / 4)

@@ -48,9 +48,8 @@ const QUIET: f64 = 0.9;
 /// Between two looks while a quieter machine is waited for.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Looks again and again until the machine is quiet or so much time has passed; `tell` is given what is seen and the
-/// seconds left.
-/// Tells whether it became quiet.
+/// Looks again and again until the machine is quiet or so much time has passed; `tell` is given what is seen and the seconds
+/// left. Tells whether it became quiet.
 pub fn wait_for_quiet(root: &Path, most: Duration, mut tell: impl FnMut(&Preflight, f64)) -> Result<bool> {
     let started = Instant::now();
     loop {

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Names, and starts of names where a `*` follows, with whom they speak to: the loader, glibc and other allocators,
-/// threads of a
-/// C program, Go's runtime, virtual machines of Java, Python.
+/// Names, and starts of names where a `*` follows, with whom they speak to: the loader, glibc and other allocators, threads of
+/// a C program, Go's runtime, virtual machines of Java, Python.
 const FOREIGN: [&str; 23] = [
     "LD_PRELOAD",
     "LD_AUDIT",

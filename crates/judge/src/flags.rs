@@ -10,9 +10,8 @@ use stats::quantile::median;
 const STEAL_SHARE: f64 = 0.05;
 /// A quota that keeps launches waiting for more than this share of their time is in their figures.
 const THROTTLED_SHARE: f64 = 0.05;
-/// Fewer stolen ticks of a CPU than this, over all launches of a cell, say nothing: steal is counted in ticks of 10
-/// ms, and one of
-/// them is a twentieth of a launch of 0.2 s.
+/// Fewer stolen ticks of a CPU than this, over all launches of a cell, say nothing: steal is counted in ticks of 10 ms, and one
+/// of them is a twentieth of a launch of 0.2 s.
 const LEAST_STOLEN_TICKS: f64 = 5.0;
 /// Ticks of `/proc/stat` in a second.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -70,9 +69,8 @@ impl Flag {
         }
     }
 
-    /// Tells whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this
-    /// cell. Steal does
-    /// not: it falls on both sides of a ratio, and whether evenly the A/A check of the group tells.
+    /// Tells whether it counts towards distrust. A fallback does not: the law on `huge_bytes` says whether it hit this cell.
+    /// Steal does not: it falls on both sides of a ratio, and whether evenly the A/A check of the group tells.
     fn counts(self) -> bool {
         !matches!(self, Flag::ThpFallback | Flag::Steal)
     }
@@ -102,9 +100,8 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&s
     flags
 }
 
-/// The share of CPU time that others took from a cell's launches, where that makes its absolute times theirs too:
-/// where they took
-/// more than 5 % during most of the time that was measured, and so many ticks that it is no accident of counting.
+/// The share of CPU time that others took from a cell's launches, where that makes its absolute times theirs too: where they
+/// took more than 5 % during most of the time that was measured, and so many ticks that it is no accident of counting.
 pub fn stolen(cell: &CellEvidence) -> Option<f64> {
     let seconds: f64 = cell.launches.iter().map(|l| l.wall_s).sum();
     let share = |l: &CellLaunch| l.noise.as_ref().map_or(0.0, |n| n.steal_share);

@@ -1,9 +1,8 @@
 //! Outliers among many like things, such as one machine of a fleet.
 //!
-//! Each value is compared with all others: their median and their spread by quantiles, which a tenth of odd
-//! values on one side does not move (one in a thousand, where there are thousands). The spread is never taken to be finer
-//! than what is known of the values' own errors.
-//! Every machine differs; the question is a difference beyond a margin.
+//! Each value is compared with all others: their median and their spread by quantiles, which a tenth of odd values on one side
+//! does not move (one in a thousand, where there are thousands). The spread is never taken to be finer than what is known of
+//! the values' own errors. Every machine differs; the question is a difference beyond a margin.
 
 use super::interval::{Undefined, check};
 use super::{quantile::median, t::two_sided_p};

@@ -1,9 +1,8 @@
 //! Looking several times, and what that costs.
 //!
-//! Repeated interim analyses spend error.
-//! Looks are planned: after six launches, then whenever there are half as many more. Of the error that is allowed, the k-th
-//! look may spend 1 / (k (k + 1)); all of these together come to one, so that no more is spent than one look would have
-//! (Bonferroni; looks that share launches agree, so that it is less).
+//! Repeated interim analyses spend error. Looks are planned: after six launches, then whenever there are half as many more. Of
+//! the error that is allowed, the k-th look may spend 1 / (k (k + 1)); all of these together come to one, so that no more is
+//! spent than one look would have (Bonferroni; looks that share launches agree, so that it is less).
 
 use super::interval::LEAST_LAUNCHES;
 

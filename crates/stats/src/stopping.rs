@@ -52,9 +52,8 @@ pub enum NextStep {
     },
 }
 
-/// Possible overestimate of the launches needed may be. The width shown by six launches varies by a third
-/// from run to run, so that it is easily twice what it should be and foretells four times the launches; giving up is only
-/// right beyond that.
+/// Possible overestimate of the launches needed may be. The width shown by six launches varies by a third from run to run, so
+/// that it is easily twice what it should be and foretells four times the launches; giving up is only right beyond that.
 pub const DOUBT: f64 = 4.0;
 
 /// Decides after a launch whether there is another, and of which group, `spent_seconds` after the run began.

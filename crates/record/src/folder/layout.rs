@@ -1,5 +1,4 @@
-//! Layout of a run's JSON files: every field on a line of its own, and every element of a list. Laid out
-//! fully, most of a
+//! Layout of a run's JSON files: every field on a line of its own, and every element of a list. Laid out fully, most of a
 //! summary would be white space; on one line, nobody could read it or see what differs.
 
 use anyhow::Result;

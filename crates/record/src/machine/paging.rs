@@ -210,8 +210,7 @@ impl HugePages {
 }
 
 impl Reclaim {
-    /// True if free pages go back to the host. The balloon's word counts most: the order alone may be set without
-    /// effect.
+    /// True if free pages go back to the host. The balloon's word counts most: the order alone may be set without effect.
     pub fn reports_free_pages(&self) -> bool {
         self.balloon_reporting.unwrap_or(self.page_reporting_order.is_some())
     }

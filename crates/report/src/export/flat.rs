@@ -1,5 +1,4 @@
-//! The rows of csv and ndjson: one for each cell, phase and launch; one for each cell without figures, with
-//! its reason.
+//! The rows of csv and ndjson: one for each cell, phase and launch; one for each cell without figures, with its reason.
 
 use crate::view::{CellView, ExportedCells, LaunchView, PhaseView};
 

@@ -1,6 +1,5 @@
-//! A document as one self-contained page: no network, readable without scripts, light and dark, on paper and on a
-//! telephone. The template lies beside this file; charts are static SVG (`chart/`). Nothing here computes a figure or
-//! sorts.
+//! A document as one self-contained page: no network, readable without scripts, light and dark, on paper and on a telephone.
+//! The template lies beside this file; charts are static SVG (`chart/`). Nothing here computes a figure or sorts.
 
 mod bound;
 mod chart;
