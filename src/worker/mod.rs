@@ -185,7 +185,7 @@ impl Worker {
         self.list.methods()
     }
 
-    /// The same, as far as a list of it says.
+    /// The heading of each method.
     pub fn headings(&self) -> Result<Vec<Heading<'_>>> {
         method_lines(&self.list.text).map(Heading::parse).collect()
     }

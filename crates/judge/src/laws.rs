@@ -79,7 +79,7 @@ impl<'a> PlacedLaws<'a> {
         }
     }
 
-    /// Those that were asked, by their text.
+    /// The laws that were asked, by their text.
     pub fn seen(self) -> impl Iterator<Item = (String, LawSeen)> {
         let checked = self.0.into_iter().filter(|placed| placed.seen.samples > 0);
         checked.map(|placed| (placed.law.text.clone(), LawSeen { level: placed.law.is_level(), ..placed.seen }))

@@ -47,7 +47,6 @@ facts! { m:
         /// True if khugepaged moves pages to make room for a huge one.
         khugepaged_defrag: Option<bool> = m.switch(&format!("{THP_FOLDER}/khugepaged/defrag"));
         thp_by_size: BTreeMap<String, String> = by_size(m, "enabled");
-        /// The same in shared memory.
         thp_shmem_by_size: BTreeMap<String, String> = by_size(m, "shmem_enabled");
         /// Size of the pages that `vm.nr_hugepages` counts.
         default_pool_page_bytes: Option<u64> = m.bytes("/proc/meminfo", "Hugepagesize");
@@ -111,10 +110,9 @@ impl NumaNode {
 pub struct Pool {
     pub page_bytes: u64,
     pub pages: Option<u64>,
-    /// Those in nobody's use.
     pub free_pages: Option<u64>,
     pub reserved_pages: Option<u64>,
-    /// Those that it may make besides, when asked.
+    /// Pages that the kernel may make besides, on demand.
     pub overcommit_pages: Option<u64>,
 }
 
@@ -183,7 +181,7 @@ impl HugePages {
         self.deciding("enabled", &self.thp_by_size, self.thp_enabled.as_deref())
     }
 
-    /// The same in shared memory.
+    /// The rule for transparent huge pages in shared memory, and its file.
     pub fn transparent_shared(&self) -> Option<(&str, String)> {
         self.deciding("shmem_enabled", &self.thp_shmem_by_size, self.thp_shmem_enabled.as_deref())
     }
