@@ -3,6 +3,7 @@
 
 mod circles;
 mod dead;
+mod documents;
 mod figures;
 mod keys;
 mod language;

@@ -1,0 +1,43 @@
+//! Figures of a document are those of the kept run that it names.
+
+use std::path::Path;
+
+use record::summary::{CellSummary, Summary};
+
+/// The run behind docs/mmap-or-read.md.
+const RUN: &str = "docs/evidence/runs/overview";
+
+fn text(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read_to_string(root.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+#[test]
+fn the_essay_on_mmap_says_what_its_run_says() {
+    let summary: Summary = serde_json::from_str(&text(&format!("{RUN}/summary.json"))).unwrap();
+    let (essay, picture) = (text("docs/mmap-or-read.md"), text("docs/images/mmap-or-read.svg"));
+    let is = |cell: &CellSummary, method: &str, cache: &str| {
+        let value = |key: &str| cell.parameters.get(key).map(String::as_str);
+        let name = format!("read/{method}@c-O3");
+        !cell.hidden && cell.cell == name && value("cache") == Some(cache) && value("bytes") == Some("33554432")
+    };
+    for cache in ["hot", "written", "mapped", "cold"] {
+        let cell = |method| summary.cells.iter().position(|c| is(c, method, cache)).expect("the run has the cell");
+        let (read, mmap) = (cell("read"), cell("mmap"));
+        let whole = |cell: usize| &summary.cells[cell].phases["whole"];
+        let group = summary.groups.iter().find(|group| group.cells.contains(&mmap)).unwrap();
+        let ratio = group.comparison(mmap, "whole").and_then(|comparison| comparison.ratio).unwrap();
+        let row = format!(
+            "(`cache={cache}`) | {:.2} ms | {:.2} ms | {:.0} | {:.2} ({:.2}–{:.2}) |",
+            whole(read).wall_ns.median / 1e6,
+            whole(mmap).wall_ns.median / 1e6,
+            whole(mmap).minor_faults,
+            ratio.ratio,
+            ratio.low,
+            ratio.high
+        );
+        assert!(essay.contains(&row), "the essay lacks: {row}");
+        assert!(picture.contains(&format!(">{:.2}</text>", ratio.ratio)), "the picture lacks {:.2}", ratio.ratio);
+    }
+    assert!(essay.contains(RUN));
+}
