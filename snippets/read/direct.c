@@ -1,5 +1,6 @@
 /* Sums a file's bytes past the page cache. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@ static uint64_t sum_of(const char *path)
     if (file < 0 || buffer == NULL)
         exit(file < 0 ? 77 : 1); /* some file systems, such as tmpfs before Linux 6.6, know no O_DIRECT */
     for (ssize_t got; (got = read(file, buffer, piece)) != 0;) {
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got < 0)
             exit(1);
         for (ssize_t i = 0; i < got; i++)

@@ -15,7 +15,7 @@ func sumOf(path string) (sum uint64, err error) {
 	}
 	defer file.Close()
 	status, err := file.Stat()
-	if err != nil {
+	if err != nil || status.Size() == 0 { // an empty file cannot be mapped
 		return 0, err
 	}
 	p, err := syscall.Mmap(int(file.Fd()), 0, int(status.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)

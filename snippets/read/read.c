@@ -1,4 +1,5 @@
 /* Sums a file's bytes by read calls. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@ static uint64_t sum_of(const char *path)
     if (file < 0)
         exit(1);
     for (ssize_t got; (got = read(file, buffer, sizeof buffer)) != 0;) {
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got < 0)
             exit(1);
         for (ssize_t i = 0; i < got; i++)

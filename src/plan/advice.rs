@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use judge::advise::AdviceRequest;
-use record::advice::Topic;
+use record::advice::{Topic, Way};
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, Parameter, ParameterList};
+use record::method::{Method, Role};
 use record::sizes::did_you_mean;
 
 use super::select;
@@ -35,8 +36,6 @@ pub struct AdviceTerms {
     pub settings: BTreeMap<String, String>,
     /// The size in bytes; the topic's where left out.
     pub bytes: Option<u64>,
-    /// Workers besides the topic's: `go`, `java*`.
-    pub languages: Vec<String>,
     /// True if what is used is there already: a further use counts and not the first.
     pub again: bool,
     /// True if only what stands in the file of advice takes part.
@@ -68,27 +67,12 @@ pub fn request(
     };
     settings.insert("bytes".to_owned(), bytes.to_string());
     let cell = |method: &str, worker: &str| one_cell(&topic, method, worker, &settings, (all, workers, wish));
-    let family = topic.worker.split('-').next().unwrap_or(&topic.worker);
-    let plain = terms.languages.is_empty() || terms.languages.iter().any(|l| l == family);
     let Some(obvious) = cell(&topic.obvious, &topic.worker)? else {
         bail!("{}/{} cannot be measured in this case", topic.experiment, topic.obvious)
     };
     let mut ways = Vec::new();
-    for way in topic.ways.iter().filter(|w| !(terms.saved_only && w.only_asked)).filter(|_| plain) {
+    for way in topic.ways.iter().filter(|w| !(terms.saved_only && w.only_asked)) {
         ways.extend(cell(&way.method, &topic.worker)?.map(|cell| (way.method.clone(), cell)));
-    }
-    for language in terms.languages.iter().filter(|l| *l != family) {
-        let mine: Vec<&Worker> = workers.iter().filter(|w| w.family() == language).collect();
-        if mine.is_empty() {
-            bail!("no worker here is in {language:?}{}", did_you_mean(language, workers.iter().map(Worker::family)));
-        }
-        for worker in mine {
-            let ordinary = |m: &&record::method::Method| m.role == record::method::Role::Method && m.group.is_empty();
-            for method in worker.methods().iter().filter(|m| m.experiment == topic.experiment).filter(ordinary) {
-                let cell = cell(&method.name, &worker.name)?;
-                ways.extend(cell.map(|cell| (format!("{}@{}", method.name, worker.name), cell)));
-            }
-        }
     }
     if ways.is_empty() {
         bail!("there is nothing to compare with {} in this case", topic.obvious);
@@ -102,6 +86,37 @@ pub fn request(
     }
     let (experiment, open) = (experiment.clone(), open(experiment, &obvious, &terms.settings));
     Ok(AdviceRequest { topic, settings, experiment, open, measure, obvious, ways, bytes })
+}
+
+/// A topic in a language: its usual choice and the other methods there, by the newest worker.
+pub fn in_language(topic: &Topic, language: &str, workers: &[Worker]) -> Result<Topic> {
+    let mine = workers.iter().filter(|w| w.family() == language);
+    let Some(worker) = mine.max_by_key(|w| version(&w.name)) else {
+        bail!("no worker here is in {language:?}{}", did_you_mean(language, workers.iter().map(Worker::family)));
+    };
+    if topic.worker.starts_with(&format!("{language}-")) {
+        return Ok(topic.clone());
+    }
+    let Some(obvious) = topic.languages.get(language) else {
+        let others = topic.languages.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let others = if others.is_empty() { "C only".to_owned() } else { format!("C, {others}") };
+        bail!("{} is not measured in {language}: it is in {others}", topic.id);
+    };
+    let ordinary = |m: &&Method| m.experiment == topic.experiment && m.role == Role::Method && m.group.is_empty();
+    let others = worker.methods().iter().filter(ordinary).filter(|m| m.name != *obvious);
+    let way = |m: &Method| Way { method: m.name.clone(), ..topic.way(&m.name).cloned().unwrap_or_default() };
+    Ok(Topic {
+        does: format!("{}, in {}", topic.does, worker.name),
+        obvious: obvious.clone(),
+        worker: worker.name.clone(),
+        ways: others.map(way).collect(),
+        ..topic.clone()
+    })
+}
+
+/// The numbers of a worker's version.
+fn version(worker: &str) -> Vec<u32> {
+    worker.split(['-', '.']).filter_map(|part| part.parse().ok()).collect()
 }
 
 /// The conditions of an experiment that nobody set, with the values of its overview.

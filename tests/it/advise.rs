@@ -60,6 +60,16 @@ fn every_question_has_its_cells_and_sound_settings() {
     }
 }
 
+/// Files of the bytes 3, with the sums of them: empty ones, around a page, and a large one.
+fn files_of_threes(place: &Place) -> Vec<(String, String)> {
+    let made = [0, 1, 4095, 4096, 100 << 20].map(|bytes: usize| {
+        let path = place.file(&format!("file-{bytes}"));
+        std::fs::write(&path, vec![3; bytes]).unwrap();
+        (path.display().to_string(), (3 * bytes).to_string())
+    });
+    made.into()
+}
+
 /// Ends with a status; 77 says that this machine cannot.
 fn ended(command: &mut Command, what: &str) -> Option<String> {
     let output = command.output().unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -85,7 +95,7 @@ fn compiled(place: &Place, name: &str, sources: &[PathBuf]) -> PathBuf {
 #[test]
 fn every_way_has_a_snippet_in_c_that_does_its_work() {
     let place = Place::new();
-    std::fs::write(place.file("file"), vec![3; 1_000_003]).unwrap();
+    let files = files_of_threes(&place);
     for topic in advice::topics().unwrap() {
         for method in topic.ways.iter().map(|w| &w.method).chain([&topic.obvious]) {
             let source = root(&format!("snippets/{}/{method}.c", topic.experiment));
@@ -97,14 +107,16 @@ fn every_way_has_a_snippet_in_c_that_does_its_work() {
                 source.display()
             );
             let program = compiled(&place, &format!("{}-{method}", topic.experiment), &[source]);
-            let (argument, expected) = match topic.id.as_str() {
-                "read" => (place.file("file").display().to_string(), "3000009"),
-                "message" => ("64".to_owned(), "64"),
-                _ => ("4194304".to_owned(), "4194304"),
+            let calls = match topic.id.as_str() {
+                "read" => files.clone(),
+                "message" => vec![("64".to_owned(), "64".to_owned())],
+                _ => vec![("4194304".to_owned(), "4194304".to_owned())],
             };
-            let what = format!("{}/{method}", topic.experiment);
-            if let Some(out) = ended(Command::new(program).arg(argument).current_dir(place.path()), &what) {
-                assert_eq!(out.trim(), expected, "{what}");
+            for (argument, expected) in calls {
+                let what = format!("{}/{method} {argument}", topic.experiment);
+                if let Some(out) = ended(Command::new(&program).arg(argument).current_dir(place.path()), &what) {
+                    assert_eq!(out.trim(), expected, "{what}");
+                }
             }
         }
     }
@@ -113,37 +125,51 @@ fn every_way_has_a_snippet_in_c_that_does_its_work() {
 #[test]
 fn snippets_of_other_languages_run_where_their_tools_are() {
     let place = Place::new();
-    std::fs::write(place.file("file"), vec![3; 10_007]).unwrap();
-    let (mut go, mut java) = (0, 0);
+    let files = files_of_threes(&place);
+    let mut ran: BTreeMap<&str, usize> = BTreeMap::from([("go", 0), ("java", 0), ("python3", 0)]);
     for folder in std::fs::read_dir(root("snippets")).unwrap().flatten() {
         for file in std::fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.path()) {
             let what = file.display().to_string();
-            let reads = what.contains("/read/");
-            let argument = if reads || what.ends_with(".java") { place.file("file") } else { PathBuf::from("4194304") };
-            let mut command = match file.extension().and_then(|e| e.to_str()) {
+            let (tool, mut command) = match file.extension().and_then(|e| e.to_str()) {
                 Some("go") if which("go") => {
-                    go += 1;
-                    let mut command = Command::new("go");
+                    let mut build = Command::new("go");
                     // Below the build's folder: Go compiles its library once, and not in each run of the tests.
                     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
-                    command.arg("run").env("GOCACHE", cache).env("GOFLAGS", "-buildvcs=false");
-                    command
+                    build.args(["build", "-o"]).arg(place.file("go-program")).arg(&file);
+                    ended(build.env("GOCACHE", cache).env("GOFLAGS", "-buildvcs=false"), &what).unwrap();
+                    ("go", vec![place.file("go-program")])
                 }
                 Some("java") if which("java") && !what.contains("memory-segment") => {
-                    java += 1;
-                    Command::new("java")
+                    ("java", vec!["java".into(), file])
+                }
+                Some("py") if which("python3") && (!what.contains("numpy") || has_numpy()) => {
+                    ("python3", vec!["python3".into(), file])
                 }
                 _ => continue,
             };
-            let out = ended(command.arg(&file).arg(&argument).current_dir(place.path()), &what).unwrap();
-            if reads {
-                assert_eq!(out.trim(), "30021", "{what}");
+            *ran.get_mut(tool).unwrap() += 1;
+            let program = command.remove(0);
+            let shared = [(place.file("shared").display().to_string(), String::new())];
+            let fresh = [("4194304".to_owned(), String::new())];
+            let calls = match (what.contains("/read/"), tool) {
+                (true, _) => &files[..],
+                (false, "java") => &shared[..],
+                (false, _) => &fresh[..],
+            };
+            for (argument, expected) in calls {
+                let mut call = Command::new(&program);
+                let out = ended(call.args(&command).arg(argument).current_dir(place.path()), &what).unwrap();
+                assert!(expected.is_empty() || out.trim() == expected, "{what} {argument}: {out}");
             }
         }
     }
-    if go == 0 || java == 0 {
-        skip("there is no Go or no Java to run the snippets with");
+    for (tool, _) in ran.iter().filter(|(_, count)| **count == 0) {
+        skip(&format!("there is no {tool} to run the snippets with"));
     }
+}
+
+fn has_numpy() -> bool {
+    Command::new("python3").args(["-c", "import numpy"]).output().is_ok_and(|output| output.status.success())
 }
 
 fn which(program: &str) -> bool {
@@ -419,6 +445,28 @@ fn a_question_is_answered_and_saved_and_read_again() {
     let input = std::fs::File::open(place.file("none")).unwrap();
     let loads = ended(Command::new(asking(&place)).arg(&path).stdin(input), "asks").unwrap();
     assert_eq!(loads, "loaded\n");
+}
+
+#[test]
+fn each_language_has_its_usual_choice_and_a_snippet_of_it() {
+    let (experiments, workers) = (catalog::experiments(None).unwrap(), worker::all(&[], &[]).unwrap());
+    for topic in advice::topics().unwrap() {
+        for language in topic.languages.keys().filter(|l| workers.iter().any(|w| w.family() == *l)) {
+            let own = advice::in_language(&topic, language, &workers).unwrap();
+            let request = advice::request(own, &advice::AdviceTerms::default(), &experiments, &workers, &wish());
+            let request = request.unwrap_or_else(|e| panic!("{} in {language}: {e:#}", topic.id));
+            assert!(request.ways.iter().all(|(_, cell)| cell.worker.starts_with(language.as_str())), "{language}");
+            let end = if language == "python" { "py" } else { language };
+            let has = |way: &str| root(&format!("snippets/{}/{way}.{end}", topic.experiment)).is_file();
+            let ways = request.ways.iter().map(|(name, _)| name.as_str());
+            let ways: Vec<&str> = ways.chain([topic.languages[language].as_str()]).collect();
+            if ["read", "fault"].contains(&topic.id.as_str()) {
+                let lacking: Vec<_> = ways.iter().filter(|way| !has(way)).collect();
+                assert!(lacking.is_empty(), "{} in {language}: no snippet of {lacking:?}", topic.id);
+            }
+        }
+    }
+    assert!(advice::in_language(&advice::topic("copy").unwrap(), "go", &workers).is_err());
 }
 
 #[test]

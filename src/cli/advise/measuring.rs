@@ -11,6 +11,7 @@ use record::kind::Kind;
 use record::summary::Summary;
 use schedule::crossover::{CrossoverSearch, SizeAnswer};
 
+use super::super::runs::PART;
 use super::super::start::Start;
 use super::super::{Laboratory, run, runs_folder};
 use crate::plan::{self, Choice, Terms, Wish, advice};
@@ -103,7 +104,12 @@ impl<'a> AdviceSession<'a> {
         let start = Start::now();
         let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));
         let goal = (spend.precision, self.margin);
-        let usual = Terms::usual(start.run_id(), seed, spend.budget_s, goal);
+        // All runs of one command are parts of the first: the list of runs has one entry of them.
+        let name = match self.made.first() {
+            Some(first) => format!("{}{PART}{}", first.run, self.made.len() + 1),
+            None => start.run_id(),
+        };
+        let usual = Terms::usual(name, seed, spend.budget_s, goal);
         let launches = spend.launches.map_or(usual.launches, |least| (least, usual.launches.1.max(4 * least)));
         let terms = Terms { kind: Kind::Advise, created: start.created(), launches, ..usual };
         let all = &self.laboratory.experiments;

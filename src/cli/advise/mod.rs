@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use record::advice::Topic;
+use record::advice::{AdviceAnswer, Topic};
 use record::experiment::ParameterList;
 use record::sizes;
 
@@ -27,7 +27,7 @@ pub(super) struct AdviseArgs {
     /// The very file to be read.
     #[arg(long, value_name = "PATH")]
     file: Option<PathBuf>,
-    /// Languages besides C, such as go or java; c,java has both.
+    /// Languages of the program: c, go, java, python; c,java answers in both [default: c].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     languages: Vec<String>,
     /// The memory is kept: using what is there already counts, not getting it.
@@ -174,7 +174,6 @@ fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Resu
             }
         }
     }
-    terms.languages.clone_from(&arguments.languages);
     Ok(terms)
 }
 
@@ -188,20 +187,48 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
         Some(text) => sizes::parse_seconds(text).context("--budget")?,
         None => saving::ANSWER_S,
     };
+    let topics: Vec<Topic> = match arguments.languages.as_slice() {
+        [] => vec![topic.clone()],
+        languages => {
+            languages.iter().map(|l| advice::in_language(&topic, l, &laboratory.workers)).collect::<Result<_>>()?
+        }
+    };
     let mut session = session(laboratory, arguments, std::slice::from_ref(&topic))?;
-    let request = session.request(topic, &terms)?;
-    let spending = Spending::new(&request, budget_s);
-    let cases = session.measure(&request, &spending, arguments.file.is_some())?;
-    let summaries = session.summaries();
-    let snippets = |way: &str| saving::snippets(&request.topic.experiment, way);
-    let answer = judge::advise::answer(&request, &cases, &summaries, &session.runs(), session.margin, snippets);
-    if arguments.json {
-        print_json(&answer)?
-    } else {
-        print(&super::screen::text(&report::advise::answer(&answer), false, false))?
+    let budget_s = budget_s / topics.len() as f64;
+    let mut answers = Vec::new();
+    for topic in topics {
+        if session.stopped_by.is_none() {
+            answers.push(answer_of(&mut session, topic, &terms, budget_s, arguments.file.is_some())?);
+        }
+    }
+    match answers.as_slice() {
+        [one] if arguments.json => print_json(one)?,
+        several if arguments.json => print_json(&several)?,
+        _ => {
+            let text = |answer| super::screen::text(&report::advise::answer(answer), false, false);
+            print(&answers.iter().map(text).collect::<Vec<_>>().join("\n"))?
+        }
     };
     Ok(match session.stopped_by {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
-        None => 4 * u8::from(answer.case.way.is_none() && answer.segments.is_empty()),
+        None => 4 * u8::from(answers.iter().all(|answer| answer.case.way.is_none() && answer.segments.is_empty())),
     })
+}
+
+/// The answer in one language.
+fn answer_of(
+    session: &mut AdviceSession,
+    topic: Topic,
+    terms: &advice::AdviceTerms,
+    budget_s: f64,
+    own_file: bool,
+) -> Result<AdviceAnswer> {
+    let request = session.request(topic, terms)?;
+    let spending = Spending::new(&request, budget_s);
+    let earlier = session.runs().len();
+    let cases = session.measure(&request, &spending, own_file)?;
+    let (experiment, worker) = (&request.topic.experiment, &request.topic.worker);
+    let snippets = |way: &str| saving::snippets(experiment, &format!("{way}@{worker}"));
+    let (summaries, margin) = (session.summaries(), session.margin);
+    Ok(judge::advise::answer(&request, &cases, &summaries, &session.runs()[earlier..], margin, snippets))
 }

@@ -17,7 +17,7 @@ use crate::worker::{self, carried};
 /// Seconds for each question of the file.
 pub(super) const QUESTION_S: f64 = 30.0;
 /// Around the part of a snippet that is shown; what lies outside makes it a program.
-const MARKS: [&str; 2] = ["/* --- */\n", "// ---\n"];
+const MARKS: [&str; 3] = ["/* --- */\n", "// ---\n", "# ---\n"];
 /// Seconds for a question that a user asks.
 pub(super) const ANSWER_S: f64 = 60.0;
 

@@ -41,6 +41,9 @@ pub struct Topic {
     /// Facts whose values tell what a way costs elsewhere, with the words for them: `peak_rss_bytes = "resident memory"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
+    /// The usual choice in languages besides that of `worker`: `go = "bufio"`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub languages: BTreeMap<String, String>,
     pub ways: Vec<Way>,
 }
 
@@ -58,7 +61,7 @@ pub struct Uses {
 }
 
 /// One way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
     pub method: String,
