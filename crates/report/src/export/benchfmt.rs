@@ -1,7 +1,7 @@
 //! The Go benchmark data format (golang.org/design/14313-benchmark-format): a line a cell and launch, so that
 //! benchstat's `n` is the number of launches. `benchstat -col /method FILE` lays the methods side by side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::Result;
@@ -10,7 +10,7 @@ use crate::escape::terminal;
 use crate::view::{CellView, ExportedCells};
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
-    // Whatever is configuration keeps runs in tables of their own, so what differs between runs is a remark.
+    // Whatever is configuration keeps runs in tables of their lone, so what differs between runs is a remark.
     writeln!(out, "{}", terminal(&format!("# pagewise {}, run {} of {}", taken.version, taken.run, taken.created)))?;
     writeln!(out, "goos: linux")?;
     if let Some(architecture) = taken.environment.get("architecture") {
@@ -20,8 +20,9 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     if let Some(cpu) = taken.environment.get("cpu") {
         writeln!(out, "cpu: {}", terminal(cpu))?;
     }
+    let lone = lone_settings(taken);
     for cell in taken.believed() {
-        of_cell(cell, out)?;
+        of_cell(cell, &lone, out)?;
     }
     for cell in taken.cells.iter().filter(|c| c.status != record::outcome::Status::Ok) {
         writeln!(out, "{}", terminal(&format!("# {} {}: {}", cell.name, cell.status.word(), cell.reason)))?;
@@ -32,8 +33,32 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
 /// Values of a launch's line.
 type Values = Vec<(f64, String)>;
 
-fn of_cell(cell: &CellView<'_>, out: &mut dyn Write) -> Result<()> {
-    let name = name(cell);
+/// Parameters that some methods of an experiment lack, by experiment: such as `chunk` of read(2), which a mapping has not.
+type LoneSettings<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+/// Settings that one method has and another lacks would keep benchstat from laying the two side by side. They are left out of
+/// names where each method has one value of them.
+fn lone_settings<'a>(taken: &'a ExportedCells<'_>) -> LoneSettings<'a> {
+    let mut experiments: BTreeMap<&str, Vec<&CellView>> = BTreeMap::new();
+    taken.believed().for_each(|cell| experiments.entry(&cell.experiment).or_default().push(cell));
+    let lone = |cells: &[&'a CellView]| {
+        let keys: BTreeSet<&'a str> = cells.iter().flat_map(|c| c.parameters.keys().map(String::as_str)).collect();
+        let has_one_value = |key: &str| {
+            let mut values: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+            cells
+                .iter()
+                .filter_map(|c| Some((c, c.parameters.get(key)?)))
+                .all(|(c, value)| *values.entry((&c.method, &c.worker)).or_insert(value) == value)
+        };
+        let is_lone = |key: &&str| cells.iter().any(|c| !c.parameters.contains_key(*key)) && has_one_value(key);
+        keys.into_iter().filter(is_lone).collect()
+    };
+    experiments.into_iter().map(|(name, cells)| (name, lone(&cells))).collect()
+}
+
+fn of_cell(cell: &CellView<'_>, lone: &LoneSettings, out: &mut dyn Write) -> Result<()> {
+    let lone = lone.get(cell.experiment.as_str());
+    let name = name(cell, |key| lone.is_some_and(|lone| lone.contains(key)));
     let mut lines: BTreeMap<usize, (usize, Values)> = BTreeMap::new();
     for phase in &cell.phases {
         let prefix = if phase.headline { String::new() } else { format!("{}-", word(&phase.name)) };
@@ -51,12 +76,13 @@ fn of_cell(cell: &CellView<'_>, out: &mut dyn Write) -> Result<()> {
 }
 
 /// `BenchmarkFault/method=touch/worker=c-O3/bytes=4194304`.
-fn name(cell: &CellView<'_>) -> String {
+fn name(cell: &CellView<'_>, is_lone: impl Fn(&str) -> bool) -> String {
     let mut first = cell.experiment.chars();
     let capital: String = first.next().into_iter().flat_map(char::to_uppercase).collect();
     let mut name = format!("Benchmark{}{}", word(&capital), word(first.as_str()));
     let names = [("method", &cell.method), ("worker", &cell.worker)];
-    for (key, value) in names.into_iter().chain(cell.parameters.iter().map(|(k, v)| (k.as_str(), v))) {
+    let parameters = cell.parameters.iter().map(|(key, value)| (key.as_str(), value));
+    for (key, value) in names.into_iter().chain(parameters.filter(|(key, _)| !is_lone(key))) {
         name += &format!("/{}={}", word(key), word(value));
     }
     // A number behind the last hyphen would be taken for a number of CPUs.

@@ -46,10 +46,11 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     )?;
     for kind in &fleet.kinds {
         for cell in &kind.cells {
-            for (quantile, ns) in [("0.05", cell.low_ns), ("0.5", cell.per_unit_ns), ("0.95", cell.high_ns)] {
+            for (share, ns) in [("0.05", cell.low_ns), ("0.5", cell.per_unit_ns), ("0.95", cell.high_ns)] {
                 let mut labels = labels(&cell.cell, &cell.parameters);
                 labels.push(("kind".to_owned(), kind.name.clone()));
-                labels.push(("quantile".to_owned(), quantile.to_owned()));
+                // `quantile` is reserved for summaries.
+                labels.push(("share_of_nodes".to_owned(), share.to_owned()));
                 put(out, "pagewise_fleet_unit_seconds", &labels, ns * S_PER_NS)?;
             }
         }
