@@ -18,6 +18,11 @@ use crate::claims;
 use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
+use crate::warnings::THROTTLED;
+
+/// Codes of warnings about what disturbed a run, not about the machine as it is.
+const DISTURBING: [&str; 6] =
+    ["another-run", "busy-processes", "cpu-taken", "interrupted", "memory-pressure", THROTTLED];
 
 /// Prefix of the field of a worker's SHA-256.
 const WORKER: &str = "worker.";
@@ -49,6 +54,8 @@ impl Run {
                 created: summary.created.clone(),
                 interrupted: summary.is_interrupted(),
                 damage: summary.damage().map(str::to_owned).collect(),
+                disturbed: disturbed(summary),
+                untrusted: summary.cells.iter().filter(|c| c.status == Status::Untrusted && !c.hidden).count(),
             },
             headline: summary.environment.clone(),
             facts: facts(environment).into_iter().chain(workers).chain([version]).collect(),
@@ -64,7 +71,14 @@ impl Run {
         let (run, created) = (plan.run.clone(), plan.created.clone());
         let version = ("version".to_owned(), plan.version.clone());
         Run {
-            run: ComparedRun { run, created, interrupted: kept.interrupted, damage: kept.damage.clone() },
+            run: ComparedRun {
+                run,
+                created,
+                interrupted: kept.interrupted,
+                damage: kept.damage.clone(),
+                disturbed: BTreeMap::new(),
+                untrusted: 0,
+            },
             headline: plan.environment.clone(),
             facts: plan.environment.clone().into_iter().chain([version]).collect(),
             measured: arms(plan.kind, command::costs(plan, &kept.launches)),
@@ -82,6 +96,15 @@ impl Run {
     pub fn fields(&self) -> impl Iterator<Item = &String> {
         self.facts.keys()
     }
+}
+
+/// Warnings of a run that may disturb a figure, with the cells that each is about; none of them says so of a machine as it is.
+fn disturbed(summary: &Summary) -> BTreeMap<String, usize> {
+    let disturbs = |code: &str| DISTURBING.contains(&code);
+    let warnings = summary.warnings.iter().filter(|warning| disturbs(&warning.code));
+    let mut cells: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    warnings.for_each(|w| cells.entry(w.code.clone()).or_default().extend(&w.cells));
+    cells.into_iter().map(|(code, cells)| (code, cells.len())).collect()
 }
 
 /// The arms of a user's program as cells.

@@ -8,7 +8,7 @@ use record::across::{ComparedCell, GateWord, SideCost};
 use record::outcome::Status;
 use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict};
-use stats::across::{MeasuredSide, ratio, side};
+use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
 use stats::estimate::RatioEstimate;
 use stats::interval::CONFIDENCE;
 use stats::location::midmean;
@@ -175,8 +175,11 @@ pub(crate) fn pairs(
             verdict: estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin)),
             holds_among_all: false,
             gate: gate.map(|_| GateWord::Undecided),
+            runs_needed: None,
         };
-        cells.insert(question, cell);
+        let is_open = cell.verdict == Verdict::NotSettled;
+        let runs_needed = runs_to_decide(&side_a, &side_b, margin, CONFIDENCE).filter(|_| is_open);
+        cells.insert(question, ComparedCell { runs_needed, ..cell });
         estimates.extend(estimate.map(|estimate| (question, estimate)));
     }
     let slower = gate.map(|gate| gates(&estimates, 1.0 + gate));

@@ -55,6 +55,16 @@ pub struct ComparedRun {
     /// A sentence for each part of its record that is not as it was written and is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damage: Vec<String>,
+    /// Codes of its warnings that may disturb a figure, with the cells that each is about.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub disturbed: BTreeMap<String, usize>,
+    /// Its untrusted cells.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untrusted: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A fact that differs between the sides.
@@ -94,6 +104,9 @@ pub struct ComparedCell {
     pub holds_among_all: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateWord>,
+    /// Runs a side that should decide it if they scatter as these do; absent where it is decided or no number would do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_needed: Option<usize>,
 }
 
 /// A cell on one side.

@@ -11,7 +11,7 @@
 use super::estimate::RatioEstimate;
 use super::interval::{Undefined, check};
 use super::location::{MIDMEAN_VARIANCE, midmean};
-use super::t::mean_and_variance;
+use super::t::{mean_and_variance, t_quantile};
 use serde::{Deserialize, Serialize};
 
 /// The fewest runs of a side that a verdict rests on.
@@ -64,4 +64,20 @@ pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<Rati
     let (part_a, part_b) = a.error_squared().zip(b.error_squared()).ok_or(too_few)?;
     let error = (part_a + part_b).sqrt().max(LEAST_ERROR);
     RatioEstimate::of_log(b.log - a.log, error, (fewer - 1) as f64, fewer, confidence)
+}
+
+/// Runs that [`runs_to_decide`] looks ahead at most.
+const MOST_RUNS: usize = 100;
+
+/// The least number of runs a side whose interval would leave an edge of the margin behind, if the sides lie and scatter as
+/// they do now. `None` with one run a side, and where more than a hundred would be needed.
+pub fn runs_to_decide(a: &MeasuredSide, b: &MeasuredSide, margin: f64, confidence: f64) -> Option<usize> {
+    let scatter = (a.between?.powi(2) + b.between?.powi(2)).sqrt();
+    let log = (b.log - a.log).abs();
+    let distance = (log - margin.ln_1p()).abs();
+    let decides = |runs: &usize| {
+        let n = *runs as f64;
+        t_quantile(1.0 - (1.0 - confidence) / 2.0, n - 1.0) * scatter / n.sqrt() < distance
+    };
+    (LEAST_RUNS..=MOST_RUNS).find(decides)
 }

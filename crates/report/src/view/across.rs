@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
 use record::cell::parameter_words;
 use record::claim::{AnswerChange, Word};
-use record::summary::Estimate;
+use record::summary::{Estimate, Verdict};
 use stats::across::LEAST_RUNS;
 
 use crate::document::{Block, Body, Cell, Column, Document, Entry, Key, Place, Section, Shown, Table, Tone};
+use crate::numbers::{self, Work};
 use crate::plot::{Axis, Plot};
-use crate::{numbers, wording};
+use crate::wording;
 
 /// Harmless differences that a screen names.
 const HARMLESS: usize = 3;
@@ -123,7 +124,9 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &st
     let constant = Constant::new(cells);
     let axis = Axis::over(cells.iter().filter_map(|c| c.estimate.as_ref()));
     let gate = cells.iter().any(|cell| cell.gate.is_some());
-    let mut columns = vec![Column::text("cell"), Column::number(a), Column::number(b)];
+    let work = cells.first().map(|cell| Work::of_unit(&cell.unit));
+    let heading = |side: &str| work.map_or_else(|| side.to_owned(), |work| format!("{side} {}", work.heading()));
+    let mut columns = vec![Column::text("cell"), Column::number(heading(a)), Column::number(heading(b))];
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
     columns.push(Column::sentences(format!("finding on {b}")));
     columns.extend(gate.then(|| Column::text("gate")));
@@ -141,7 +144,7 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &st
         .map(|(class, side, place)| Key { class: class.into(), text: format!("{side}'s {unit}s, {place}") });
     let legend = legend.into_iter().filter(|_| with_dots).collect();
     let fixed = constant.texts().join(" ");
-    let fixed = (!fixed.is_empty()).then(|| Block::text(format!("throughout: {fixed}")));
+    let fixed = (!fixed.is_empty()).then(|| Block::text(format!("fixed parameters: {fixed}")));
     fixed.into_iter().chain([Block::Table(Table { legend, ..Table::new(caption, columns, rows) })]).collect()
 }
 
@@ -151,7 +154,8 @@ fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool) -> E
         ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
     };
     let ratio = Cell::ratio(cell.estimate.as_ref());
-    let mut cells = vec![Cell::ns(cell.a.per_unit_ns), Cell::ns(cell.b.per_unit_ns)];
+    let work = Work::of_unit(&cell.unit);
+    let mut cells = vec![Cell::work(work, cell.a.per_unit_ns), Cell::work(work, cell.b.per_unit_ns)];
     if let Some(axis) = axis {
         let runs = [relative(&cell.a.per_run_ns), relative(&cell.b.per_run_ns)];
         let plot = |ratio| Plot::Sides { axis: axis.clone(), ratio, runs, label: numbers::ratio_words(&ratio) };
@@ -266,6 +270,8 @@ fn answers(compared: &Compared) -> Vec<Block> {
         items.extend(run.damage.first().map(sentence));
         items.extend(run.interrupted.then(|| format!("{} was interrupted", run.run)));
     }
+    items.extend([("A", &compared.a), ("B", &compared.b)].into_iter().filter_map(|(name, side)| disturbed(name, side)));
+    items.extend(needed(compared));
     items.push(if a.min(b) < LEAST_RUNS {
         format!(
             "a verdict needs {LEAST_RUNS} runs a side, best made in turns (A B A B …): between two runs everything else may differ too"
@@ -283,6 +289,37 @@ fn answers(compared: &Compared) -> Vec<Block> {
     }
     blocks.extend(Block::list("How sure", items));
     blocks
+}
+
+/// A sentence on what disturbed the runs of a side, and on its untrusted cells.
+fn disturbed(name: &str, side: &ComparedSide) -> Option<String> {
+    let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
+    for (code, cells) in side.runs.iter().flat_map(|run| &run.disturbed) {
+        *codes.entry(code).or_default() += cells;
+    }
+    let seen = |(code, cells): (&str, usize)| {
+        let name = code.replace('-', " ");
+        if cells == 0 { name } else { format!("{name} ({})", wording::count(cells, "cell")) }
+    };
+    let mut parts: Vec<String> = codes.into_iter().map(seen).collect();
+    let untrusted: usize = side.runs.iter().map(|run| run.untrusted).sum();
+    if untrusted > 0 {
+        parts.push(format!("{} untrusted", wording::count(untrusted, "cell")));
+    }
+    (!parts.is_empty()).then(|| format!("{name} was disturbed: {}", parts.join(", ")))
+}
+
+/// A sentence on the runs that would decide what is open.
+fn needed(compared: &Compared) -> Option<String> {
+    let open: Vec<_> = compared.cells.iter().filter(|cell| cell.verdict == Verdict::NotSettled).collect();
+    let mut runs: Vec<usize> = open.iter().filter_map(|cell| cell.runs_needed).collect();
+    runs.sort_unstable();
+    let most = runs.last()?;
+    let cells = wording::count(open.len(), "open cell");
+    Some(match open.len() - runs.len() {
+        0 => format!("about {most} runs a side should decide {cells}"),
+        more => format!("about {most} runs a side should decide {} of {cells}; {more} may stay open", runs.len()),
+    })
 }
 
 fn gate_sentence(gated: Gated, gate: f64) -> String {

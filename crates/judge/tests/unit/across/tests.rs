@@ -129,7 +129,14 @@ fn program(run: &str, kernel: &str, seconds: &[f64]) -> Run {
     };
     let facts = [("kernel", kernel), ("version", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     Run {
-        run: ComparedRun { run: run.to_owned(), created: String::new(), interrupted: false, damage: Vec::new() },
+        run: ComparedRun {
+            run: run.to_owned(),
+            created: String::new(),
+            interrupted: false,
+            damage: Vec::new(),
+            disturbed: BTreeMap::new(),
+            untrusted: 0,
+        },
         headline: BTreeMap::new(),
         facts: facts.into(),
         measured: arms(Kind::Try, vec![cost("as it is", "cpu", seconds), cost("thp", "kernel", &[0.0, 0.01])]),
