@@ -5,9 +5,10 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::thread::JoinHandle;
 
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use pagewise::cli::{self, Cli};
+use record::sizes;
 use rustix::process::{Resource, getrlimit};
 
 /// Bytes of stack for all work: enough under any `ulimit -s`.
@@ -41,7 +42,7 @@ fn work() -> ExitCode {
             // clap ends with 2 on wrong use; here 2 means a confirmed regression, and wrong use is 1.
             let wrong_use = error.use_stderr();
             if wrong_use && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-                complain(&in_one_sentence(&error.render().to_string()));
+                complain(&unknown_verb(&error).unwrap_or_else(|| in_one_sentence(&error.render().to_string())));
             } else {
                 let _ = error.print();
             }
@@ -55,6 +56,16 @@ fn work() -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// A sentence on a first word that is no verb, with the nearest verb.
+fn unknown_verb(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let command = Cli::command();
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
+    let is_first = std::env::args().nth(1).as_ref() == Some(word);
+    let hint = sizes::did_you_mean(word, verbs);
+    is_first.then(|| format!("there is no verb \"{word}\"{hint} (pagewise --help lists them)"))
 }
 
 /// clap's account of wrong use, which takes several paragraphs: what is wrong, and the tip where there is one.

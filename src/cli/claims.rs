@@ -19,7 +19,7 @@ use schedule::{LONGER, Undecided};
 use serde::{Deserialize, Serialize};
 
 use super::start::Start;
-use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reported, run, runs_folder, screen};
+use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reported, run, screen};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
@@ -332,7 +332,7 @@ pub(super) fn report_again(folder: &RunFolder, kind: Kind, arguments: &reported:
 
 fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
     let open = |name: &str| -> Result<Answers> {
-        let folder = RunFolder::open(name, &runs_folder())?.mine()?;
+        let folder = super::named::folder(name)?.mine()?;
         let kind = folder.kind()?;
         let lack = if kind == Kind::Claims { "was interrupted before its answers" } else { "is not a run of claims" };
         answers_of(&folder, kind)?.with_context(|| format!("{name} {lack}"))

@@ -151,7 +151,7 @@ fn study(
     let _alone = Alone::on_this_machine(common.force)?;
     let plan = plan()?;
     let (mut kept, _lock) = match &common.resume {
-        Some(name) => kept::resume(name, &runs_folder(), &plan)?,
+        Some(name) => kept::resume(name, super::named::folder(name)?, &plan)?,
         None => kept::create(&new_folder(common.out.as_deref(), &plan.run), plan)?,
     };
     let signals = Signals::watch()?;

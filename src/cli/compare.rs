@@ -13,16 +13,13 @@ use record::sizes;
 
 use super::opened::{Opened, open};
 use super::output::OutputArgs;
-use super::{claims, print, runs};
+use super::{claims, named, print};
 use crate::run::replay::replay;
-
-/// Prefix of a word that stands for all runs of a tag.
-const TAG: &str = "tag:";
 
 /// The words after `compare`.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
-    /// Two runs by id, path or tag:TAG; or, before --, the runs of the first side.
+    /// Two runs by id, path, `last` or tag:NAME; or, before --, the runs of the first side.
     #[arg(required = true, value_name = "RUN")]
     first: Vec<String>,
     /// The runs of the second side.
@@ -100,10 +97,7 @@ fn side(given: &[String]) -> Result<Vec<Run>> {
         if word.starts_with("--") {
             bail!("{word} stands behind --, where only runs do: put options before the first run");
         }
-        match word.strip_prefix(TAG) {
-            Some(tag) => names.extend(runs::tagged(tag)?),
-            None => names.push(word.clone()),
-        }
+        names.extend(named::named(word)?);
     }
     let mut opened: Vec<(PathBuf, Run)> = Vec::new();
     for name in &names {

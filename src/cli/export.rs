@@ -21,7 +21,7 @@ use crate::run::replay::replay;
 /// The words after `export`.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// An id, or a folder's path.
+    /// An id, a folder's path, `last` or tag:NAME.
     pub(super) run: String,
     /// These experiments only.
     // Its own id: the global option for further experiments has the field's name.

@@ -1,19 +1,29 @@
 //! `pagewise completions` and `pagewise man`: what shells and man(1) want to know of the verbs, made from the verbs themselves.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 
+use super::runs::entries;
 use super::write::{may_write, write};
-use super::{Cli, print};
+use super::{Cli, print, runs_folder};
+use crate::plan::advice;
+
+/// Sections of every page.
+const COMMON: &str = include_str!("manual.roff");
 
 /// The words after `completions`.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// For which shell.
-    shell: Shell,
+    #[arg(required_unless_present = "names")]
+    shell: Option<Shell>,
+    /// Print the names that this verb takes: experiments, methods, kept runs, tags.
+    #[arg(long, value_name = "VERB", conflicts_with = "shell")]
+    names: Option<String>,
 }
 
 /// The words after `man`.
@@ -27,10 +37,45 @@ pub(super) struct ManArgs {
     force: bool,
 }
 
-pub(super) fn completions(arguments: &CompletionsArgs) -> Result<u8> {
+pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> {
+    let Some(shell) = arguments.shell else {
+        let names = names(cli, arguments.names.as_deref().unwrap_or_default())?;
+        return print(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
+    };
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), "pagewise", &mut script);
-    print(&String::from_utf8(script).context("a script is text")?)
+    clap_complete::generate(shell, &mut Cli::command(), "pagewise", &mut script);
+    let names = match shell {
+        Shell::Bash => include_str!("completions/bash"),
+        Shell::Zsh => include_str!("completions/zsh"),
+        Shell::Fish => include_str!("completions/fish"),
+        _ => "",
+    };
+    print(&(String::from_utf8(script).context("a script is text")? + names))
+}
+
+/// Names that a verb takes.
+fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
+    Ok(match verb {
+        "run" | "list" | "show" | "explain" | "check" => {
+            let laboratory = super::Laboratory::open(cli)?;
+            let shown = |name: &str| laboratory.experiments.iter().any(|e| e.name == name && !e.hidden);
+            let methods = laboratory.workers.iter().flat_map(|worker| worker.methods());
+            let methods = methods.filter(|m| shown(&m.experiment)).map(|m| format!("{}/{}", m.experiment, m.name));
+            let experiments = laboratory.experiments.iter().filter(|e| !e.hidden).map(|e| e.name.clone());
+            let all: BTreeSet<String> =
+                if verb == "list" { experiments.collect() } else { experiments.chain(methods).collect() };
+            all.into_iter().collect()
+        }
+        "advise" => advice::topics()?.into_iter().map(|topic| topic.id).collect(),
+        "report" | "compare" | "export" | "runs" => {
+            let kept = entries(&runs_folder());
+            let tags: BTreeSet<String> =
+                kept.iter().flat_map(|run| &run.tags).map(|tag| format!("tag:{tag}")).collect();
+            let runs = kept.into_iter().rev().map(|run| run.run);
+            std::iter::once("last".to_owned()).chain(tags).chain(runs).collect()
+        }
+        _ => Vec::new(),
+    })
 }
 
 pub(super) fn man(arguments: &ManArgs) -> Result<u8> {
@@ -57,7 +102,13 @@ fn page(folder: &Path, name: &str) -> PathBuf {
 fn gather(command: &Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) {
     let mut text = Vec::new();
     // Writing to memory does not fail.
-    let _ = clap_mangen::Man::new(command.clone()).title(name.to_uppercase()).render(&mut text);
+    let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let page = command.clone().after_help(clap::builder::Resettable::Reset);
+    let _ = clap_mangen::Man::new(page).title(name.to_uppercase()).render(&mut text);
+    if !example.is_empty() {
+        text.extend(format!(".SH EXAMPLES\n{}\n", example.replace('-', "\\-")).into_bytes());
+    }
+    text.extend_from_slice(COMMON.as_bytes());
     pages.push((name.to_owned(), text));
     for below in command.get_subcommands().filter(|c| !c.is_hide_set()) {
         gather(below, &format!("{name}-{}", below.get_name()), pages);

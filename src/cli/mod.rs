@@ -33,6 +33,7 @@ mod fleet;
 mod help;
 mod kept;
 mod manuals;
+mod named;
 mod opened;
 pub mod output;
 mod page;
@@ -41,6 +42,7 @@ mod run;
 mod runs;
 mod screen;
 mod start;
+mod tags;
 mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
@@ -50,17 +52,24 @@ pub struct Cli {
     #[command(subcommand)]
     verb: Verb,
     /// A folder with further experiments (*.toml).
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
     experiments: Option<PathBuf>,
     /// A further worker, by its path (see workers/PROTOCOL.md). May be repeated.
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
     worker: Vec<PathBuf>,
     /// A JDK to measure Java with, by its folder or its java. May be repeated.
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
     java: Vec<PathBuf>,
     /// A CPython to measure Python with, by its folder (such as a virtual environment) or its program. May be repeated.
     #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
     python: Vec<PathBuf>,
+    /// Show no progress.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Use colors: on a terminal without NO_COLOR, always, or never.
+    #[arg(long, global = true, value_name = "WHEN", value_parser = ["auto", "always", "never"], default_value = "auto",
+          hide_short_help = true, hide_possible_values = true)]
+    color: String,
 }
 
 #[derive(Debug, Subcommand)]
@@ -79,6 +88,9 @@ enum Verb {
     Explain {
         /// Name.
         experiment: String,
+        /// Also the traps, the laws of every method and the parameters.
+        #[arg(long)]
+        laws: bool,
     },
     /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
@@ -148,9 +160,12 @@ enum Verb {
 struct ShowArgs {
     #[command(flatten)]
     select: SelectArgs,
-    /// Print a request instead, to drive a worker by hand: pagewise show --request fault/touch | WORKER.
+    /// Print a request instead: pagewise show --request fault/touch | $(pagewise show --worker c-O3).
     #[arg(long)]
     request: bool,
+    /// Of an experiment also the traps, the laws of every method and the parameters.
+    #[arg(long, conflicts_with = "request")]
+    laws: bool,
 }
 
 #[derive(Debug, Args)]
@@ -262,14 +277,21 @@ fn workers(cli: &Cli) -> Result<Vec<Worker>> {
 pub fn main(cli: &Cli) -> Result<u8> {
     settle()?;
     put_back();
+    if cli.color != "auto" {
+        console::set_colors_enabled(cli.color == "always");
+    }
+    if cli.quiet {
+        crate::run::progress::silence();
+    }
     // Opened by the verbs that need it; even they start no worker that was not given by its path.
     let laboratory = || Laboratory::open(cli);
     match &cli.verb {
         Verb::List { experiment: Some(name) } => list_one(&laboratory()?, name),
         Verb::List { experiment: None } => list(cli),
         Verb::Show(arguments) if arguments.request => request(&laboratory()?, &arguments.select),
-        Verb::Show(arguments) => show(&laboratory()?, &arguments.select),
-        Verb::Explain { experiment } => explain(&laboratory()?, experiment),
+        Verb::Show(arguments) if arguments.select.what.is_empty() && !cli.worker.is_empty() => worker_command(cli),
+        Verb::Show(arguments) => show(&laboratory()?, arguments),
+        Verb::Explain { experiment, laws } => explain(&laboratory()?, experiment, *laws),
         Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => {
             let opened = laboratory()?;
@@ -289,7 +311,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Compare(arguments) => compare::run(arguments),
         Verb::Fleet(arguments) => fleet::fleet(laboratory, arguments),
         Verb::CheckNode(arguments) => fleet::check_node(laboratory, arguments),
-        Verb::Completions(arguments) => manuals::completions(arguments),
+        Verb::Completions(arguments) => manuals::completions(cli, arguments),
         Verb::Man(arguments) => manuals::man(arguments),
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
             explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
@@ -327,9 +349,9 @@ fn list_one(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
     print(&screen::text(&report::explain::list_one(experiment, &laboratory.offers()), false, false))
 }
 
-fn explain(laboratory: &Laboratory, experiment: &str) -> Result<u8> {
+fn explain(laboratory: &Laboratory, experiment: &str, laws: bool) -> Result<u8> {
     let experiment = catalog::find(&laboratory.experiments, experiment)?;
-    print(&screen::text(&report::explain::explain(experiment, &laboratory.offers()), false, false))
+    print(&screen::text(&report::explain::explain(experiment, &laboratory.offers(), laws), false, false))
 }
 
 fn check(laboratory: &Laboratory, arguments: &CheckArgs, external: &[PathBuf]) -> Result<u8> {
@@ -352,7 +374,24 @@ fn new_folder(out: Option<&Path>, run: &str) -> PathBuf {
     out.map_or_else(|| runs_folder().join(run), Path::to_owned)
 }
 
-fn show(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
+/// Prints the command that starts a worker, for a shell: a request is its standard input.
+fn worker_command(cli: &Cli) -> Result<u8> {
+    let [name] = &cli.worker[..] else { bail!("show --worker takes one worker; pagewise doctor lists them") };
+    let name = name.to_str().context("--worker: no name of a worker")?;
+    let workers = worker::all(&cli.java, &cli.python)?;
+    let started = worker::find(&workers, name)?.start().map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+    let lasting = |word: &std::ffi::OsString| {
+        let path = Path::new(word);
+        // The path of a descriptor ends with this process.
+        let path = if path.starts_with("/proc") { path.canonicalize()? } else { path.to_owned() };
+        Ok(path.to_str().context("a path is not UTF-8")?.to_owned())
+    };
+    let parts: Vec<String> = started.command.iter().map(lasting).collect::<Result<_>>()?;
+    print(&(parts.join(" ") + "\n"))
+}
+
+fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
+    let select = &arguments.select;
     if !select.set.is_empty() {
         bail!("--set belongs to show --request: the source of a method is the same for all values");
     }
@@ -365,8 +404,11 @@ fn show(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
         if selector.worker.is_some() {
             bail!("show takes EXPERIMENT or EXPERIMENT/METHOD@WORKER; {text} names no method");
         }
-        return explain(laboratory, text);
+        return explain(laboratory, text, arguments.laws);
     };
+    if arguments.laws {
+        bail!("--laws belongs to an experiment: pagewise show {} --laws", selector.experiment);
+    }
     if let Some(worker) = &selector.worker {
         worker::find(&laboratory.workers, worker)?;
     }
@@ -378,10 +420,7 @@ fn show(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {
-            let all =
-                laboratory.workers.iter().flat_map(|w| w.methods().iter()).filter(|m| m.experiment == experiment.name);
-            let hint = sizes::did_you_mean(name, all.map(|m| m.name.as_str()));
-            bail!("experiment {} has no method \"{name}\"{hint}", experiment.name)
+            bail!("{:#}", select::nothing_selected(experiment, &laboratory.workers, &selector))
         }
     }
 }

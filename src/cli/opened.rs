@@ -6,7 +6,7 @@ use record::folder::RunFolder;
 use record::kind::Kind;
 use record::summary::Summary;
 
-use super::runs_folder;
+use super::named;
 
 /// Exit code of a verb whose answer rests on a damaged record.
 const DAMAGED: u8 = 3;
@@ -34,14 +34,14 @@ impl Opened {
     }
 }
 
-/// Opens a kept folder of this user by its id or path.
+/// Opens a kept folder of this user by its id or path, `last` or `tag:NAME`.
 pub(super) fn open(name: &str) -> Result<Opened> {
-    opened(RunFolder::open(name, &runs_folder())?.mine()?)
+    opened(named::folder(name)?.mine()?)
 }
 
 /// Opens a kept folder of any user; names another owner on standard error.
 pub(super) fn open_any(name: &str) -> Result<Opened> {
-    let folder = RunFolder::open(name, &runs_folder())?;
+    let folder = named::folder(name)?;
     if let Some(user) = folder.other_owner()? {
         remark!("pagewise: {} belongs to user {user}", folder.path().display());
     }

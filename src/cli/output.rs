@@ -15,7 +15,7 @@ use crate::run::signals::hung_up;
 
 /// Prints lines for a person; the exit code 0.
 pub(super) fn print(text: &str) -> Result<u8> {
-    put(&escape::lines(text))
+    put(&if console::colors_enabled() { escape::styled(text) } else { escape::lines(text) })
 }
 
 /// Prints a value as JSON; the exit code 0.

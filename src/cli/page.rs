@@ -45,7 +45,7 @@ pub(super) fn called(folder: &RunFolder) -> Option<String> {
 
 /// The page of a run, with the tables of these articles.
 pub(super) fn of_run(summary: &Summary, folder: &RunFolder, articles: &[&Published]) -> String {
-    let mut document = report::view::tables(summary, &[], called(folder).as_deref());
+    let mut document = report::view::page(summary, called(folder).as_deref());
     document.sections.extend(report::published::sections(articles, summary));
     report::html::page(&document, report::html::of_run(summary))
 }

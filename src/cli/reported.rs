@@ -10,13 +10,13 @@ use report::view::Wanted;
 use super::export::{self, ExportArgs, known};
 use super::opened::{Opened, code_of_run};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
-use super::{page, print, print_json, runs_folder};
+use super::{named, page, print, print_json};
 use crate::run::replay::replay;
 
 /// The words after `report`.
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
-    /// An id, or a folder's path.
+    /// An id, a folder's path, `last` or tag:NAME, whose newest run is taken.
     pub(super) run: String,
     /// The tables of these experiments only.
     // Its own id: the global option for further experiments has the field's name.
@@ -96,7 +96,7 @@ pub(super) fn report_run(folder: &RunFolder, arguments: &ReportArgs) -> Result<u
 
 /// Prints how the headline verdicts of a kept run's cells came about.
 pub(super) fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
-    let folder = RunFolder::open(name, &runs_folder())?;
+    let folder = named::folder(name)?;
     let document = report::verdict::document(&judge::explained::explain(&folder, cell)?);
     print(&super::screen::text(&document, false, false))
 }

@@ -11,11 +11,14 @@ use record::decision::DecisionKind;
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::outcome::Status;
-use record::plan::{LAUNCHES, MOST_LAUNCHES, Plan};
+use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
 use record::published::Published;
 use record::sizes;
 use record::summary::{Summary, Verdict};
+use report::planned::{planned, too_short};
 use report::view::Wanted;
+use schedule::guess_s;
+use stats::estimate::LEAST_POINTS;
 
 use super::page::PageArgs;
 use super::start::Start;
@@ -24,6 +27,7 @@ use crate::machine::preflight;
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::{self, Choice, Terms, published};
 use crate::run::{Questions, Session};
+use crate::worker::Worker;
 
 /// The budget of the overview of everything, in seconds.
 const LOOK_BUDGET_S: f64 = 170.0;
@@ -34,6 +38,9 @@ const PUBLISHED_BUDGET_S: f64 = 600.0;
 /// The budget of each launch of an article whose jobs take minutes each, in seconds.
 const LONG_BUDGET_S: f64 = 5400.0;
 
+/// A guess at the start of a process with its checks, in seconds.
+const START_S: f64 = 0.05;
+
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
 
@@ -42,6 +49,10 @@ const PRECISION: f64 = 0.01;
 pub(super) struct RunArgs {
     #[command(flatten)]
     select: SelectArgs,
+    /// Measure the methods of these languages: c, go, java, python [default: those of each experiment].
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["c", "go", "java", "python"],
+          conflicts_with_all = ["published", "all", "resume"])]
+    language: Vec<String>,
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
@@ -99,6 +110,9 @@ pub(super) struct RunArgs {
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
     allow_system_changes: bool,
+    /// List the cells and the time that they need, and measure nothing.
+    #[arg(long, conflicts_with_all = ["resume", "json", "strict", "wait_for_quiet"])]
+    dry_run: bool,
 }
 
 /// Options of the display.
@@ -115,8 +129,13 @@ pub(super) struct ShownArgs {
 }
 
 /// Budget, and the parameter values that it allows.
-fn budget(laboratory: &Laboratory, arguments: &RunArgs, given: Option<f64>) -> Result<(f64, ParameterList)> {
-    let what: Vec<Selector> = arguments.select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
+fn budget(
+    laboratory: &Laboratory,
+    arguments: &RunArgs,
+    what: &[String],
+    given: Option<f64>,
+) -> Result<(f64, ParameterList)> {
+    let what: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
     let all = |e: &&Experiment| arguments.all && !e.hidden;
     let needed_s: f64 = laboratory.experiments.iter().filter(|e| named(e) || all(e)).map(Experiment::needed_s).sum();
@@ -187,12 +206,35 @@ impl RunArgs {
     }
 }
 
+/// The same experiments and methods in these languages; all experiments of a language where none is named.
+fn in_languages(laboratory: &Laboratory, what: &[String], languages: &[String]) -> Result<Vec<String>> {
+    let mut selected = Vec::new();
+    for language in languages {
+        let workers: Vec<&Worker> = laboratory.workers.iter().filter(|w| w.family() == language).collect();
+        let has = |experiment: &str| workers.iter().any(|w| w.methods().iter().any(|m| m.experiment == experiment));
+        let pattern = if language == "c" { "c-O3".to_owned() } else { format!("{language}*") };
+        let shown = laboratory.experiments.iter().filter(|e| !e.hidden && has(&e.name));
+        let all: Vec<String> = if what.is_empty() { shown.map(|e| e.name.clone()).collect() } else { what.to_vec() };
+        if workers.is_empty() || all.is_empty() {
+            bail!("nothing here is measured in {language}; pagewise doctor says what is missing");
+        }
+        if let Some(word) = all.iter().find(|word| word.contains('@')) {
+            bail!("{word} names its worker already; --language chooses one");
+        }
+        selected.extend(all.iter().map(|word| format!("{word}@{pattern}")));
+    }
+    Ok(selected)
+}
+
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
+    if !arguments.language.is_empty() {
+        select.what = in_languages(laboratory, &select.what, &arguments.language)?;
+    }
     let goal = Goal::parse(arguments)?;
     let published = arguments.write_up().as_deref().map(published::named).transpose()?;
     let look = select.what.is_empty() && published.is_none() && !arguments.all;
-    let (budget_s, list) = budget(laboratory, arguments, goal.budget_s)?;
+    let (budget_s, list) = budget(laboratory, arguments, &select.what, goal.budget_s)?;
     if arguments.all {
         remark!("everything is measured, with a budget of {:.0} minutes", budget_s / 60.0);
     }
@@ -243,6 +285,13 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
     Ok(())
 }
 
+/// A guess at the seconds in which a plan compares everything: pilots and the least launches, each of so many starts and bytes.
+fn least_s(plan: &Plan) -> f64 {
+    let bytes = |cell: usize| plan.cells[cell].cell.parameters.get("bytes")?.parse::<f64>().ok();
+    let launch_s = |group: &LaunchGroup| guess_s(START_S, group.cells.iter().filter_map(|&c| bytes(c)).sum());
+    plan.launch_groups.iter().map(launch_s).sum::<f64>() * (LEAST_POINTS + 1) as f64
+}
+
 /// A kind of run that answers for itself when it is completed.
 pub(super) trait Answering {
     /// Questions of a kept run; `None` where it is of another kind.
@@ -258,11 +307,18 @@ pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn 
     if arguments.resume.is_none() {
         RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
     }
+    if arguments.dry_run {
+        let plan = new_plan(laboratory, arguments)?;
+        return print(&super::screen::text(&planned(&plan, least_s(&plan)), arguments.shown.ascii, false));
+    }
     wait_for_quiet(arguments)?;
     let session = match &arguments.resume {
         Some(name) => resumed(laboratory, arguments, name)?,
         None => {
             let plan = new_plan(laboratory, arguments)?;
+            if let Some(sentence) = too_short(&plan, least_s(&plan)) {
+                remark!("pagewise: {sentence}");
+            }
             let path = new_folder(arguments.out.as_deref(), &plan.run);
             Session::begin(plan, &path, arguments.shown.page.force)?
         }
@@ -307,7 +363,7 @@ pub(super) fn made(
 fn resumed(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<Session> {
     let named = arguments.select.set.iter().map(|text| laboratory.setting(text)).collect::<Result<Vec<_>>>()?;
     let granted = Granted { system_changes: arguments.allow_system_changes, files: &named };
-    let (goal, folder) = (Goal::parse(arguments)?, RunFolder::open(name, &runs_folder())?.mine()?);
+    let (goal, folder) = (Goal::parse(arguments)?, super::named::folder(name)?.mine()?);
     Session::resume(folder, &laboratory.workers, arguments.shown.page.force, |state| {
         confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
         let (budget_s, time_limit_s) =

@@ -21,7 +21,8 @@ pub(super) fn screen(ascii: bool) -> Screen {
     let width = columns.or_else(|| width_of(Term::stdout())).or_else(|| width_of(Term::stderr())).unwrap_or(UNKNOWN);
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
-    Screen::new(width, ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal()))
+    let ascii = ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal());
+    Screen::new(width, ascii).colored(console::colors_enabled())
 }
 
 /// Tells whether a locale has nothing but ASCII. Where none is set that is believed of a terminal only: files are read

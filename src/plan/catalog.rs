@@ -1,14 +1,16 @@
 //! The experiments that there are: those that the binary carries, and those of the user's own.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use files::Folder;
 use record::experiment::{Experiment, Title};
+use record::method::{Method, Role};
 use record::sizes;
 
 use crate::machine;
-use crate::worker::carried;
+use crate::worker::{self, carried};
 
 /// The experiments of the user's own folder.
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
@@ -58,10 +60,30 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
 
 /// The experiment of that name, or an error that names the nearest one.
 pub fn find<'a>(all: &'a [Experiment], name: &str) -> Result<&'a Experiment> {
-    all.iter().find(|e| e.name == name).with_context(|| {
-        let hint = sizes::did_you_mean(name, all.iter().map(|e| e.name.as_str()));
-        format!("there is no experiment \"{name}\"{hint} (pagewise list shows them)")
-    })
+    all.iter()
+        .find(|e| e.name == name)
+        .with_context(|| format!("there is no experiment \"{name}\"{} (pagewise list shows them)", hint(all, name)))
+}
+
+/// The experiments with a method of this name, otherwise the nearest experiment or method.
+fn hint(all: &[Experiment], name: &str) -> String {
+    let workers = worker::all(&[], &[]).unwrap_or_default();
+    let shown = |m: &&Method| all.iter().any(|e| e.name == m.experiment && !e.hidden);
+    let is_work = |m: &&Method| matches!(m.role, Role::Method | Role::Published);
+    let methods = || workers.iter().flat_map(|w| w.methods()).filter(shown).filter(is_work);
+    let having = |name: &str| -> BTreeSet<&str> {
+        methods().filter(|m| m.name == name).map(|m| m.experiment.as_str()).collect()
+    };
+    let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
+    let experiments = having(name);
+    if let Some(first) = experiments.first() {
+        return format!("; {name} is a method of {}: pagewise run {first}/{name}", list(&experiments));
+    }
+    let near = sizes::did_you_mean(name, all.iter().map(|e| e.name.as_str()));
+    match sizes::nearest(name, methods().map(|m| m.name.as_str())).filter(|_| near.is_empty()) {
+        Some(method) => format!("; did you mean the method \"{method}\" of {}?", list(&having(method))),
+        None => near,
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use record::experiment::Experiment;
-use record::method::Isolation;
+use record::method::{Isolation, Role};
 use record::outcome::{Outcome, Status};
 use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
 use record::sizes;
@@ -92,7 +92,10 @@ pub(super) fn baselines(
     for experiment in experiments {
         let has = |name: &str| cells.iter().any(|p| p.cell.experiment == experiment.name && p.cell.method == name);
         let wished = wish.baseline.as_deref().filter(|b| has(b));
-        let first = || cells.iter().find(|p| p.cell.experiment == experiment.name).map(|p| p.cell.method.clone());
+        let mine = |p: &&PlannedCell| p.cell.experiment == experiment.name;
+        let is_work = |p: &&PlannedCell| mine(p) && p.method.role == Role::Method && p.method.group.is_empty();
+        // Workers list the usual choice of their language first.
+        let first = || cells.iter().find(is_work).or_else(|| cells.iter().find(mine)).map(|p| p.cell.method.clone());
         let usual = has(&experiment.baseline).then(|| experiment.baseline.clone());
         if let Some(name) = wished.map(str::to_owned).or(usual).or_else(first) {
             chosen.insert(experiment.name.clone(), name);

@@ -145,14 +145,19 @@ fn matching_workers(
     names
 }
 
-fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &Selector) -> anyhow::Error {
+/// Why nothing is measured by a selector: there is no such method, or its worker does not have it.
+pub fn nothing_selected(experiment: &Experiment, workers: &[Worker], selector: &Selector) -> anyhow::Error {
     let methods = || workers.iter().flat_map(|w| w.methods().iter()).filter(|m| m.experiment == experiment.name);
     match (&selector.method, &selector.worker) {
         (Some(name), _) if !methods().any(|m| m.name == *name) => {
             let hint = sizes::did_you_mean(name, methods().map(|m| m.name.as_str()));
             anyhow::anyhow!("experiment {} has no method \"{name}\"{hint}", experiment.name)
         }
-        (Some(name), Some(worker)) => anyhow::anyhow!("worker {worker} has no method {}/{name}", experiment.name),
+        (Some(name), Some(worker)) => {
+            let having = workers.iter().filter(|w| w.method(&experiment.name, name).is_some());
+            let having = having.map(|w| w.name.as_str()).collect::<Vec<_>>().join(", ");
+            anyhow::anyhow!("worker {worker} has no method {}/{name}; it is measured by {having}", experiment.name)
+        }
         (_, Some(worker)) => anyhow::anyhow!("worker {worker} has no methods of experiment {}", experiment.name),
         _ => anyhow::anyhow!("no worker has methods of experiment {}", experiment.name),
     }

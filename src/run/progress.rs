@@ -1,12 +1,29 @@
-//! Progress line on standard error. Drawn between launches only, and only on a terminal.
+//! Progress on standard error, between launches only: one line on a terminal, elsewhere a line every ten seconds.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Time between two lines where there is no terminal.
+const EVERY: Duration = Duration::from_secs(10);
+/// Columns of such a line at most.
+const COLUMNS: usize = 100;
+
+/// True if the user wants no progress.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Shows no progress from now on.
+pub fn silence() {
+    SILENT.store(true, Ordering::Relaxed);
+}
 
 /// The one progress line.
 pub struct Progress {
     bar: ProgressBar,
+    /// The last line where there is no terminal.
+    last: Instant,
     reached: String,
     number: String,
     learnt: Vec<String>,
@@ -14,13 +31,14 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Visible where standard error is a terminal, silent elsewhere.
+    /// Drawn where standard error is a terminal, lines elsewhere; nothing after [`silence`].
     pub fn new() -> Progress {
-        let target =
-            if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let is_drawn = std::io::stderr().is_terminal() && !SILENT.load(Ordering::Relaxed);
+        let target = if is_drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a template that is known to be right"));
-        Progress { bar, reached: String::new(), number: String::new(), learnt: Vec::new(), visited: 0 }
+        let (reached, number) = (String::new(), String::new());
+        Progress { bar, last: Instant::now(), reached, number, learnt: Vec::new(), visited: 0 }
     }
 
     /// Tells whether a visible line lacks the answers of experiments that have ended, by how many there are now.
@@ -41,14 +59,20 @@ impl Progress {
 
     /// Shows the next launch, and the seconds that the whole command has left.
     pub fn step(&mut self, what: &str, left_s: f64) {
-        self.bar.set_message(self.line(what, left_s));
-        self.bar.tick();
+        if !self.bar.is_hidden() {
+            self.bar.set_message(self.line(what, left_s));
+            self.bar.tick();
+        } else if self.last.elapsed() >= EVERY && !SILENT.load(Ordering::Relaxed) {
+            self.last = Instant::now();
+            remark!("{}", self.line(what, left_s));
+        }
     }
 
     fn line(&self, what: &str, left_s: f64) -> String {
         let left = report::wording::duration(left_s.max(0.0));
         let mut line = format!("{left} left · {}{what}", self.number);
-        let room = usize::from(console::Term::stderr().size().1).saturating_sub(1);
+        let columns = console::Term::stderr().size_checked().map_or(COLUMNS, |(_, columns)| usize::from(columns));
+        let room = columns.saturating_sub(1);
         // Whole parts only: a line that is cut says things by halves.
         let mut add = |part: String| {
             let fits = line.chars().count() + part.chars().count() <= room;

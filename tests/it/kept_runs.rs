@@ -269,6 +269,20 @@ fn at_most_fourteen_verbs_are_visible_and_the_first_page_groups_them() {
 }
 
 #[test]
+fn the_newest_run_those_of_a_tag_and_the_parts_of_one_answer_are_found() {
+    let (place, kept) = with_runs(2);
+    let newest = id(&kept[1]);
+    assert!(place.run(&["runs", "show", "last"]).out.contains(newest));
+    assert_eq!(place.run(&["runs", "tag", "last", "slow"]).code, 0);
+    assert!(place.run(&["runs", "show", "tag:slow"]).out.contains(newest));
+    copy(&kept[0], &place.file("data/pagewise/runs").join(format!("{}-p2", id(&kept[0]))));
+    let list = place.run(&["runs"]).out;
+    assert!(list.lines().count() == 3 && list.contains("(2 runs)") && list.contains("3 of 3 runs"), "{list}");
+    assert!(place.run(&["runs", "rm", id(&kept[0]), "--yes"]).out.contains("-p2"));
+    assert_eq!(entries(&place.file("data/pagewise/runs")).len(), 1);
+}
+
+#[test]
 fn completions_and_man_pages_are_taken_by_what_reads_them() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish"] {
@@ -281,13 +295,16 @@ fn completions_and_man_pages_are_taken_by_what_reads_them() {
             Err(_) => skip(&format!("there is no {shell} here to read its completions")),
         }
     }
+    let names = |verb: &str| place.run(&["completions", "--names", verb]).out;
+    assert!(names("run").lines().any(|name| name == "read/mmap") && names("list").lines().any(|name| name == "read"));
+    assert!(names("report").starts_with("last\n") && names("advise").contains("transfer\n"));
     let folder = place.file("home/man1");
     let words = ["man", "--out", folder.to_str().unwrap()];
     assert_eq!(place.run(&words).code, 0);
     let pages = entries(&folder);
     assert_eq!(pages.len(), verbs(&pagewise::cli::Cli::command(), "").len() + 1);
     refused(&place.run(&words), "exists; --force replaces it");
-    assert!(std::fs::read_to_string(folder.join("pagewise-run.1")).unwrap().contains("Example"));
+    assert!(std::fs::read_to_string(folder.join("pagewise-run.1")).unwrap().contains("EXAMPLES"));
     for page in pages {
         match Command::new("groff").args(["-K", "utf8", "-man", "-Tutf8", "-z", "-ww"]).arg(&page).output() {
             Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{}", page.display()),

@@ -205,6 +205,9 @@ fn a_transcript_that_was_tampered_with_is_not_believed() {
     assert_ne!(least(&slower), least(&summary));
 }
 
+/// Experiments with the longest explanations.
+const EXPERIMENTS: [&str; 4] = ["fault", "read", "share", "transfer"];
+
 #[test]
 fn what_there_is_can_be_listed_explained_and_shown() {
     let place = Place::new();
@@ -215,12 +218,17 @@ fn what_there_is_can_be_listed_explained_and_shown() {
             assert!(result.out.contains(part), "{arguments:?} does not say {part:?}:\n{}", result.out);
         }
     };
-    says(
-        &["list"],
-        &["fault: ", "allocate: ", "touch", "malloc-zero", "(lower bound)", "(floor)", "(published)", "c-O0 c-O3"],
-    );
+    says(&["list"], &["fault ", "allocate ", "page faults, huge", "c go java python", "pagewise list EXPERIMENT"]);
     says(&["list", "fault"], &["--set KEY=VALUE", "bytes", "release", "default dontneed", "values dontneed, free"]);
-    says(&["explain", "fault"], &["ready = map + advise + first-touch", "Baseline: touch", "law: huge_bytes == 0"]);
+    says(&["list", "fault"], &["touch", "(lower bound)", "(floor)", "(published)", "c-O0 c-O3"]);
+    says(&["explain", "fault"], &["ready = map + advise + first-touch", "Baseline: touch", "pagewise list fault"]);
+    says(&["explain", "fault", "--laws"], &["law: huge_bytes == 0", "Free of these mistakes"]);
+    for words in std::iter::once(vec!["list"]).chain(EXPERIMENTS.map(|name| vec!["explain", name])) {
+        let screen = said(place.command(&words).env("COLUMNS", "80")).out;
+        let lines = screen.lines().filter(|line| !line.is_empty()).count();
+        assert!(lines <= 60, "{words:?} has {lines} lines");
+        assert!(screen.lines().all(|line| line.chars().count() <= 80) && !screen.contains("\\n"), "{screen}");
+    }
     says(&["show", "fault/touch"], &["METHOD(fault_touch", "PHASE(s, \"map\")", "fault/fault.h", "touch_pages"]);
     says(&["show", "fault/touch@go"], &["touchPages", "workers/go/"]);
     says(&["runs"], &["no runs are kept yet"]);

@@ -161,7 +161,8 @@ fn nothing_unfinished_and_nothing_unsafe() {
 fn no_path_of_somebodys_machine() {
     let places = ["/ro ot/", "/Us ers/", "/wo rk/", "/home/ubu ntu", ".lib rary/"].map(|p| p.replace(' ', ""));
     let mut wrong = Vec::new();
-    for (name, text) in files() {
+    // A sealed record says where its machine had its programs.
+    for (name, text) in files().into_iter().filter(|(name, _)| !name.starts_with("docs/evidence/runs/")) {
         for (i, line) in text.lines().enumerate() {
             wrong.extend(places.iter().find(|p| line.contains(p.as_str())).map(|p| format!("{name}:{}: {p}", i + 1)));
         }

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 
-/// Unit words, the longest first so that `KiB` is not taken for `B`.
-const UNITS: [(&str, u64); 11] = [
+/// Unit words. The first that divides a size evenly is printed; the short ones after `""` are read only, as fio and dd do.
+const UNITS: [(&str, u64); 16] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -15,6 +15,11 @@ const UNITS: [(&str, u64); 11] = [
     ("KB", 1_000),
     ("B", 1),
     ("", 1),
+    ("T", 1 << 40),
+    ("G", 1 << 30),
+    ("M", 1 << 20),
+    ("K", 1 << 10),
+    ("k", 1 << 10),
 ];
 
 /// The largest size that is accepted: half of a 48-bit user address space, in bytes.
@@ -161,13 +166,18 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The known word nearest to a mistyped one, where one is near enough to be meant.
+/// The known word nearest to a mistyped one, where one is near enough to be meant: every third letter may be missing,
+/// wrong, or in its neighbor's place; the end of a word may be missing altogether.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = known.into_iter().map(|k| (strsim::jaro_winkler(word, k), k));
-    scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.6).map(|(_, k)| k)
+    let length = word.chars().count();
+    let most = (length / 3).max(usize::from(length > 1));
+    let is_start = |known: &str| length > 2 && known.starts_with(word);
+    let scored = known.into_iter().map(|known| (strsim::osa_distance(word, known), known));
+    let near = scored.filter(|(distance, known)| *distance <= most || is_start(known));
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// ` (did you mean "x"?)` or nothing.
+/// `; did you mean "x"?` or nothing.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |k| format!("; did you mean \"{k}\"?"))
 }

@@ -168,6 +168,8 @@ pub enum Tone {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Entry {
     pub name: String,
+    /// The section that its name leads to, on the page.
+    pub link: Option<String>,
     /// The index of the summary's cell that it shows.
     pub cell: Option<usize>,
     pub tone: Tone,
@@ -299,6 +301,11 @@ impl Cell {
     pub(crate) fn cost(work: Work, cost: &Distribution) -> Cell {
         let (text, value) = work.interval(cost);
         Cell::number(text, Some(value))
+    }
+
+    /// A cost by nanoseconds of one operation; rows are sorted by these.
+    pub(crate) fn work(work: Work, per_unit_ns: f64) -> Cell {
+        Cell::number(work.figure(per_unit_ns), Some(per_unit_ns))
     }
 
     /// A ratio with its interval; empty where there is none.

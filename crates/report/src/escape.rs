@@ -40,6 +40,38 @@ pub fn lines(text: &str) -> String {
     replaced(text, |shown, sign| if matches!(sign, '\n' | '\t') { shown.push(sign) } else { push_visible(shown, sign) })
 }
 
+/// Marks of styles in a rendered text (private use in Unicode), each with what a terminal takes for it.
+const STYLES: [(char, &str); 5] = [
+    ('\u{e000}', "\u{1b}[0m"),
+    ('\u{e001}', "\u{1b}[1m"),
+    ('\u{e002}', "\u{1b}[32m"),
+    ('\u{e003}', "\u{1b}[31m"),
+    ('\u{e004}', "\u{1b}[33m"),
+];
+
+/// Style of a part of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// A heading or an answer.
+    Bold = 1,
+    /// Green.
+    Faster = 2,
+    /// Red.
+    Slower = 3,
+    /// Yellow.
+    Open = 4,
+}
+
+/// A text between the marks of a style.
+pub(crate) fn marked(text: &str, style: Style) -> String {
+    format!("{}{text}{}", STYLES[style as usize].0, STYLES[0].0)
+}
+
+/// Several lines for a terminal with colors: as by [`lines`], with the styles of [`marked`] parts.
+pub fn styled(text: &str) -> String {
+    STYLES.iter().fold(lines(text), |text, (mark, code)| text.replace(*mark, code))
+}
+
 fn json_without(text: &str, forbidden: impl Fn(char) -> bool) -> String {
     replaced(text, |shown, sign| {
         if forbidden(sign) {

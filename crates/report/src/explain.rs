@@ -1,6 +1,6 @@
 //! `list`, `show` and `explain`: experiments with their methods, the source of a method, an experiment in words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::experiment::{Experiment, Title};
 use record::method::{Heading, Method, Offer, Role};
@@ -45,10 +45,26 @@ fn section(document: Document, name: &str, title: &str, listed: &Listed) -> Docu
     document.section(name, title, Place::Everywhere, vec![Block::Table(Table::new("", columns, rows))])
 }
 
-/// All experiments but the hidden ones, with the methods that workers list.
+/// All experiments but the hidden ones, a row each: number of methods, and languages.
 pub fn list(titles: &[Title], listed: &Listed) -> Document {
-    let shown = titles.iter().filter(|title| !title.hidden);
-    shown.fold(Document::default(), |document, title| section(document, &title.name, &title.title, listed))
+    let row = |title: &Title| {
+        let methods = methods(&title.name, listed);
+        let workers = methods.values().flat_map(|(_, workers)| workers);
+        let languages: BTreeSet<&str> = workers.filter_map(|worker| worker.split('-').next()).collect();
+        let languages = languages.into_iter().collect::<Vec<_>>().join(" ");
+        Entry::new(&title.name, vec![Cell::text(&title.title), Cell::count(methods.len()), Cell::text(languages)])
+    };
+    let columns = ["experiment", "question", "methods", "languages"];
+    let columns = vec![
+        Column::text(columns[0]),
+        Column::sentences(columns[1]),
+        Column::number(columns[2]),
+        Column::text(columns[3]),
+    ];
+    let rows = titles.iter().filter(|title| !title.hidden).map(row);
+    let next = ["pagewise list EXPERIMENT", "pagewise explain EXPERIMENT"].map(str::to_owned).into();
+    let blocks = vec![Block::Table(Table::new("", columns, rows)), Block::Commands(next)];
+    Document::default().section("experiments", "", Place::Everywhere, blocks)
 }
 
 /// One experiment, with its parameters.
@@ -67,33 +83,55 @@ fn parameters(document: Document, experiment: &Experiment) -> Document {
     document.section("parameters", title, Place::Everywhere, vec![Block::Table(table)])
 }
 
-/// One experiment in words.
-pub fn explain(experiment: &Experiment, offers: &[Offer]) -> Document {
+/// One experiment in words; with `laws` also its traps, the laws of each method and the parameters.
+pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Document {
     let totals = experiment.totals.iter().map(|total| {
         let head = if total.headline { " (compared first)" } else { "" };
         format!("{} = {}: {}{head}", total.name, total.formula(), total.meaning)
     });
     let mut question = vec![
-        Block::text(experiment.question.trim()),
+        paragraph(&experiment.question),
         Block::text(format!("Phases over {}s: {}", experiment.unit, experiment.phases.join(", "))),
     ];
     question.extend(Block::list("", totals));
     question.push(Block::text(format!("Baseline: {}", experiment.baseline)));
-    let mut all = Vec::new();
-    for (name, (method, workers)) in methods(&experiment.name, &headings(offers)) {
-        let mut methods = offers.iter().flat_map(|offer| offer.methods);
-        let first = methods.find(|m| m.experiment == experiment.name && m.name == name);
-        let laws = first.iter().flat_map(|method| method.laws.iter()).map(|law| format!("law: {law}"));
-        let items = std::iter::once(method.summary.to_owned()).chain(laws);
-        all.extend(Block::list(format!("{name}{} ({})", role_word(&method), workers.join(", ")), items));
+    let title = format!("{}: {}", experiment.name, experiment.title);
+    let document = Document::default().section("question", title, Place::Everywhere, question).section(
+        "reading",
+        "How to read it",
+        Place::Everywhere,
+        vec![paragraph(&experiment.reading)],
+    );
+    let headings = headings(offers);
+    let methods = methods(&experiment.name, &headings);
+    if !laws {
+        let names = methods.keys().copied().collect::<Vec<_>>().join(", ");
+        let (name, traps) = (&experiment.name, experiment.traps.len());
+        let more = vec![format!("pagewise list {name}"), format!("pagewise explain {name} --laws   # {traps} traps")];
+        let blocks = vec![Block::text(names), Block::Commands(more)];
+        return document.section("methods", "Methods", Place::Everywhere, blocks);
     }
     let traps = Block::list("", experiment.traps.iter().map(|trap| format!("- {trap}"))).into_iter().collect();
-    let document = Document::default()
-        .section("question", format!("{}: {}", experiment.name, experiment.title), Place::Everywhere, question)
-        .section("reading", "How to read it", Place::Everywhere, vec![Block::text(experiment.reading.trim())])
-        .section("traps", "Free of these mistakes", Place::Everywhere, traps)
-        .section("methods", "Methods", Place::Everywhere, all);
+    let mut all = Vec::new();
+    for (name, (method, workers)) in &methods {
+        let mut methods = offers.iter().flat_map(|offer| offer.methods);
+        let first = methods.find(|m| m.experiment == experiment.name && m.name == *name);
+        let laws = first.iter().flat_map(|method| method.laws.iter()).map(|law| format!("law: {law}"));
+        let items = std::iter::once(method.summary.to_owned()).chain(laws);
+        all.extend(Block::list(format!("{name}{} ({})", role_word(method), workers.join(", ")), items));
+    }
+    let document = document.section("traps", "Free of these mistakes", Place::Everywhere, traps).section(
+        "methods",
+        "Methods",
+        Place::Everywhere,
+        all,
+    );
     parameters(document, experiment)
+}
+
+/// A text of several lines as one paragraph.
+fn paragraph(text: &str) -> Block {
+    Block::Text(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The file of a method and those of the project that it includes; `sources` are those of all workers, by path.

@@ -17,6 +17,7 @@ pub mod html;
 pub mod markdown;
 pub mod noise;
 mod numbers;
+pub mod planned;
 mod plot;
 pub mod published;
 mod seconds;

@@ -20,6 +20,11 @@ impl<'a> Work<'a> {
         Work(&experiment.unit)
     }
 
+    /// The same by its unit: `byte`, `round trip`.
+    pub fn of_unit(unit: &'a str) -> Work<'a> {
+        Work(unit)
+    }
+
     fn is_rate(self) -> bool {
         self.0 == "byte"
     }
@@ -50,7 +55,7 @@ impl<'a> Work<'a> {
     }
 
     /// A figure and its number by nanoseconds of one operation: `8.12 GB/s`, `33.4 µs`.
-    fn figure(self, per_unit_ns: f64) -> String {
+    pub fn figure(self, per_unit_ns: f64) -> String {
         if self.is_rate() { format!("{} GB/s", three_digits(1.0 / per_unit_ns)) } else { format_ns(per_unit_ns) }
     }
 

@@ -132,16 +132,15 @@ pub(crate) fn between_briefly(ratio: &Estimate) -> String {
     }
 }
 
-/// `at least 8.5 % faster (14 %, 8.5–19)`.
+/// `14 % faster (95 % CI 8.5–19 %)`.
 fn shown(word: &str, least: f64, ratio: &Estimate) -> String {
     let faster = word == "faster";
     let amount = FactorAmount::for_ratio(least);
     let unit = amount.unit();
-    let at_least = amount.digits(least, faster, Round::Down);
     let estimate = amount.digits(ratio.ratio, faster, Round::Nearest);
     let (near, far) = if faster { (ratio.high, ratio.low) } else { (ratio.low, ratio.high) };
     let (near, far) = (amount.digits(near, faster, Round::Down), amount.digits(far, faster, Round::Up));
-    format!("at least {at_least}{unit} {word} ({estimate}{unit}, {near}–{far})")
+    format!("{estimate}{unit} {word} (95 % CI {near}–{far}{unit})")
 }
 
 /// Verdict of one comparison, in full: for a sentence, where there is room.
@@ -216,22 +215,34 @@ pub fn doubt(doubt: &Doubt) -> String {
     }
 }
 
-/// Sentence on the A/A checks.
-pub fn aa(checks: &[AaCheck], name: impl Fn(usize) -> String) -> String {
-    let widest = checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max);
-    let most = percent_digits(widest, Round::Up);
-    let weak: Vec<String> = checks.iter().filter(|aa| AaCheck::is_weak(&aa.ratio)).map(|aa| name(aa.cell)).collect();
-    match (checks.iter().find(|aa| aa.differs), weak.as_slice()) {
-        (Some(aa), _) => format!("A/A check broken: {} differs from itself, {}", name(aa.cell), between(&aa.ratio)),
-        (None, _) if checks.is_empty() => "no A/A check: too few launches".to_owned(),
-        (None, []) => {
-            format!("A/A check fine ({} against a duplicate, ±{most} % at most)", count(checks.len(), "baseline"))
-        }
-        (None, [one]) => format!("A/A check weak: {one} against its duplicate is known to ±{most} % only"),
-        (None, weak) => {
-            let (some, all) = (weak.len(), checks.len());
-            format!("A/A check weak for {some} of {all} baselines, up to ±{most} %")
-        }
+/// Sentence on the controls (A/A), `untrusted` of which are no check.
+pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> String) -> String {
+    if let Some(aa) = checks.iter().find(|aa| aa.differs) {
+        return format!("A/A broken: {} differs from itself, {}", name(aa.cell), between(&aa.ratio));
+    }
+    let (weak, good): (Vec<&AaCheck>, Vec<&AaCheck>) = checks.iter().partition(|aa| AaCheck::is_weak(&aa.ratio));
+    let widest = |checks: &[&AaCheck]| {
+        percent_digits(checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max), Round::Up)
+    };
+    let all = count(checks.len() + untrusted.len(), "control");
+    let mut parts = Vec::new();
+    if !good.is_empty() {
+        parts.push(format!("{} of {all} within ±{} %", good.len(), widest(&good)));
+    }
+    match weak.as_slice() {
+        [] => {}
+        [one] => parts.push(format!("{} weak, ±{} %", name(one.cell), widest(&weak))),
+        weak => parts.push(format!("{} of {all} weak, up to ±{} %", weak.len(), widest(weak))),
+    }
+    match untrusted {
+        [] => {}
+        [one] => parts.push(format!("{one} untrusted")),
+        untrusted => parts.push(format!("{} untrusted", untrusted.len())),
+    }
+    if parts.is_empty() {
+        "A/A: no control has launches enough".to_owned()
+    } else {
+        format!("A/A: {}", parts.join("; "))
     }
 }
 

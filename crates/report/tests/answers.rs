@@ -178,10 +178,16 @@ fn a_wide_check_is_called_weak_and_a_mean_far_from_its_median_is_shown() {
         let ratio = ratio(1.0 / (1.0 + half), 1.0 + half);
         AaCheck { cell: 0, ratio, z: 0.0, p: 1.0, differs: false, weak: AaCheck::is_weak(&ratio) }
     };
-    let said = |checks: &[AaCheck]| pagewise_report::wording::aa(checks, |_| "copy/memcpy".to_owned());
-    assert_eq!(said(&[check(0.02)]), "A/A check fine (1 baseline against a duplicate, ±2.0 % at most)");
-    assert!(said(&[check(0.54)]).starts_with("A/A check weak: copy/memcpy"));
-    assert_eq!(said(&[check(0.54), check(0.02), check(0.3)]), "A/A check weak for 2 of 3 baselines, up to ±54 %");
+    let name = || "copy/memcpy".to_owned();
+    let said = |checks: &[AaCheck]| pagewise_report::wording::aa(checks, &[], |_| name());
+    assert_eq!(said(&[check(0.02)]), "A/A: 1 of 1 control within ±2.0 %");
+    assert_eq!(said(&[check(0.54)]), "A/A: copy/memcpy weak, ±54 %");
+    assert_eq!(
+        said(&[check(0.54), check(0.02), check(0.3)]),
+        "A/A: 1 of 3 controls within ±2.0 %; 2 of 3 controls weak, up to ±54 %"
+    );
+    let untrusted = pagewise_report::wording::aa(&[check(0.06)], &[name()], |_| name());
+    assert_eq!(untrusted, "A/A: 1 of 2 controls within ±6.0 %; copy/memcpy untrusted");
     let mut summary = recorded("look");
     for cell in summary.cells.iter_mut().filter(|c| c.experiment == "message") {
         for phase in cell.phases.values_mut() {

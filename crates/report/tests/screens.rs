@@ -130,7 +130,7 @@ fn nothing_is_recommended_that_is_not_shown_to_help() {
         let blocks = view::tables(&summary, &[], None).sections.into_iter().flat_map(|section| section.blocks);
         for line in blocks.filter_map(|block| if let Block::Answer(text) = block { Some(text) } else { None }) {
             if let Some(rest) = line.strip_prefix("→ use ") {
-                assert!(rest.contains(": at least "), "{name}: {line}");
+                assert!(rest.contains(" faster (95 % CI "), "{name}: {line}");
             }
         }
         for group in &summary.groups {

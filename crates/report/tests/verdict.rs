@@ -46,7 +46,7 @@ fn every_step_is_there_and_the_word_is_the_interval_s() {
         "widened 1.40 times",
         "0.7000 to 0.9000",
         "fewer than eight",
-        "at least 10 % faster (21 %, 10–30)",
+        "21 % faster (95 % CI 10–30 %)",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }

@@ -46,15 +46,13 @@ fn amount_of(amount: &str, faster: bool) -> f64 {
 
 /// The ratios that a whole sentence claims to lie between, and the least effect where it claims one.
 fn claimed(sentence: &str) -> (f64, f64, Option<f64>) {
-    if let Some(rest) = sentence.strip_prefix("at least ") {
-        let (least, rest) = rest.split_once(" (").unwrap();
-        let faster = least.ends_with("faster");
-        let inner = rest.strip_suffix(')').unwrap();
-        let (estimate, range) = inner.split_once(", ").unwrap();
-        let unit = if estimate.ends_with('×') { "×" } else { " %" };
-        let (near, far) = range.split_once('–').unwrap();
+    if let Some((estimate, rest)) = sentence.split_once(" (95 % CI ") {
+        let faster = estimate.ends_with("faster");
+        let range = rest.strip_suffix(')').unwrap();
+        let unit = if range.ends_with('×') { "×" } else { " %" };
+        let (near, far) = range.strip_suffix(unit).unwrap().split_once('–').unwrap();
         let (near, far) = (amount_of(&format!("{near}{unit}"), faster), amount_of(&format!("{far}{unit}"), faster));
-        return (near.min(far), near.max(far), Some(ratio_of(least)));
+        return (near.min(far), near.max(far), Some(near));
     }
     let (_, range) = sentence.split_once("between ").or_else(|| sentence.split_once("(from ")).unwrap();
     let (low, high) = range.split_once(" and ").or_else(|| range.split_once(" to ")).unwrap();
@@ -79,7 +77,7 @@ proptest! {
         let slack = 1e-9;
         prop_assert!(from <= low * (1.0 + slack) && high <= to * (1.0 + slack), "{sentence} beside {low}–{high}");
         match least {
-            // "At least" is a promise: the interval's nearer end is no nearer to one.
+            // The interval's nearer end is no nearer to one.
             Some(least) if least < 1.0 => {
                 prop_assert!(high <= least * (1.0 + slack) && high < 1.0 / (1.0 + margin), "{sentence}");
             }
@@ -116,9 +114,9 @@ fn said(low: f64, at: f64, high: f64) -> (String, String) {
 
 #[test]
 fn the_sentences_read_as_people_speak() {
-    assert_eq!(said(0.81, 0.5, 0.915).0, "at least 8.5 % faster (14 %, 8.5–19)");
-    assert_eq!(said(0.168, 0.5, 0.212).0, "at least 4.7× faster (5.3×, 4.7–6.0)");
-    assert_eq!(said(1.306, 0.5, 1.5).0, "at least 30 % slower (40 %, 30–50)");
+    assert_eq!(said(0.81, 0.5, 0.915).0, "14 % faster (95 % CI 8.5–19 %)");
+    assert_eq!(said(0.168, 0.5, 0.212).0, "5.3× faster (95 % CI 4.7–6.0×)");
+    assert_eq!(said(1.306, 0.5, 1.5).0, "40 % slower (95 % CI 30–50 %)");
     assert_eq!(
         said(0.91, 0.5, 1.04),
         ("not settled: between 9.0 % faster and 4.0 % slower".into(), "not settled: 9.0 % faster–4.0 % slower".into())

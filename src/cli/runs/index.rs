@@ -12,12 +12,12 @@ use record::kind::Kind;
 use record::plan::SCHEMA;
 use serde::{Deserialize, Serialize};
 
-use super::tags;
 use crate::cli::opened::{Opened, open};
+use crate::cli::tags;
 use crate::worker::private_cache;
 
 /// Changes where what is remembered has another shape.
-const SHAPE: u32 = 3;
+const SHAPE: u32 = 4;
 /// More threads than these bring nothing.
 const MOST_READERS: usize = 8;
 /// The most of a journal's end that is read for its last line, in bytes: notes stand in it.
@@ -178,7 +178,11 @@ fn of_plan(head: IndexHead, folder: &Path, entry: Entry) -> Entry {
     let last = last(folder).filter(|last| last.decision == "ended");
     let (ended, done) = (last.is_some(), last.is_some_and(|last| last.stopped_by.is_none()));
     let old = if folder.join(OLD_CLAIMS).is_file() { Kind::Claims } else { Kind::Run };
-    let kind = if head.kind.unwrap_or(old) == Kind::Claims { "claims on " } else { "" };
+    let kind = match head.kind.unwrap_or(old) {
+        Kind::Claims => "claims on ",
+        Kind::Advise => "advise ",
+        _ => "",
+    };
     let description = format!("{kind}{}{}", experiments.join(" "), if done { "" } else { "  (interrupted)" });
     let host = peek::<HostFacts>(folder, "environment.json")
         .map(|place| [place.identity.name, place.identity.machine].into_iter().flatten().collect::<Vec<_>>().join(" "));

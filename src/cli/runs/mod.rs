@@ -1,9 +1,8 @@
 //! `pagewise runs`: what is kept, and what becomes of it.
 
 mod index;
-mod tags;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -15,10 +14,13 @@ use record::sizes::about_size;
 use report::escape::terminal;
 
 use super::opened::{Opened, code_of_run, open_any};
-use super::{command, print, print_json, runs_folder};
+use super::{command, named, print, print_json, runs_folder, tags};
 use crate::plan::catalog;
 use crate::run::{self, replay::judged};
 pub(super) use index::{Entry, entries};
+
+/// Before the number of a further run of one command: `20261121T171805Z-1a2b3c4d-p2`.
+pub(super) const PART: &str = "-p";
 
 /// The words after `runs`.
 #[derive(Debug, Args)]
@@ -51,7 +53,7 @@ enum RunsVerb {
     /// Show one run: its plan, the outcome of its cells, and its place.
     #[command(after_help = "Example: pagewise runs show 20261121T171805Z-1a2b3c4d")]
     Show {
-        /// An id, or a folder's path.
+        /// An id, a folder's path, `last` or tag:NAME.
         run: String,
         /// As JSON.
         #[arg(long)]
@@ -60,7 +62,7 @@ enum RunsVerb {
     /// Removes kept runs, after asking.
     #[command(after_help = "Example: pagewise runs rm 20261121T171805Z-1a2b3c4d --yes")]
     Rm {
-        /// Ids of kept runs.
+        /// Ids of kept runs, `last` or tag:NAME.
         #[arg(required = true)]
         runs: Vec<String>,
         /// Do not ask.
@@ -70,7 +72,7 @@ enum RunsVerb {
     /// Gives a run tags, by which compare and this list take several at once.
     #[command(after_help = "Example: pagewise runs tag 20261121T171805Z-1a2b3c4d before")]
     Tag {
-        /// An id, or a folder's path.
+        /// An id, a folder's path or `last`.
         run: String,
         /// The tags.
         #[arg(required = true)]
@@ -87,22 +89,11 @@ pub(super) fn runs(arguments: &RunsArgs) -> Result<u8> {
         Some(RunsVerb::Show { run, json }) => show(run, *json),
         Some(RunsVerb::Rm { runs, yes }) => remove(runs, *yes),
         Some(RunsVerb::Tag { run, tags, remove }) => {
-            let kept = tags::change(&RunFolder::open(run, &runs_folder())?.mine()?, tags, *remove)?;
+            let kept = tags::change(&named::folder(run)?.mine()?, tags, *remove)?;
             let tags = if kept.is_empty() { "no tags".to_owned() } else { kept.join(" ") };
             print(&format!("{run}: {tags}\n"))
         }
     }
-}
-
-/// The names of all kept runs of a tag; an error where there is none.
-pub(super) fn tagged(tag: &str) -> Result<Vec<String>> {
-    let store = runs_folder();
-    let tagged = entries(&store).into_iter().filter(|e| e.tags.iter().any(|tagged| tagged == tag));
-    let paths: Vec<String> = tagged.map(|e| store.join(e.run).display().to_string()).collect();
-    if paths.is_empty() {
-        bail!("no kept run has the tag {tag:?}; pagewise runs tag RUN {tag} gives it one");
-    }
-    Ok(paths)
 }
 
 fn list(arguments: &RunsArgs) -> Result<u8> {
@@ -130,20 +121,28 @@ fn list(arguments: &RunsArgs) -> Result<u8> {
         return print_json(&entries);
     }
     let mut text = String::new();
-    for entry in &entries {
+    let mut parts: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    entries
+        .iter()
+        .filter_map(|e| Some((first_of(&e.run)?, e.bytes)))
+        .for_each(|(f, b)| parts.entry(f).or_default().push(b));
+    let names: BTreeSet<&str> = entries.iter().map(|entry| entry.run.as_str()).collect();
+    for entry in entries.iter().filter(|entry| first_of(&entry.run).is_none_or(|first| !names.contains(first))) {
         let tags: String = entry.tags.iter().map(|tag| format!("  #{tag}")).collect();
-        let line = format!(
-            "{}  {}  {}  {}{tags}",
-            entry.run,
-            entry.created,
-            about_size(entry.bytes as f64),
-            entry.description
-        );
-        text += &(terminal(&line) + "\n");
+        let more = parts.get(entry.run.as_str()).map_or(&[][..], Vec::as_slice);
+        let bytes = entry.bytes + more.iter().sum::<u64>();
+        let (made, size) = (entry.created.get(..16).unwrap_or(&entry.created), about_size(bytes as f64));
+        let count = if more.is_empty() { String::new() } else { format!(" ({} runs)", more.len() + 1) };
+        text += &(terminal(&format!("{}  {made}  {size}  {}{count}{tags}", entry.run, entry.description)) + "\n");
     }
     let bytes: u64 = entries.iter().map(|e| e.bytes).sum();
     text += &format!("{} of {} runs, {}\n", entries.len(), all.len(), about_size(bytes as f64));
     print(&text)
+}
+
+/// The first run of the command that made this further one.
+fn first_of(run: &str) -> Option<&str> {
+    run.rsplit_once(PART).filter(|(_, number)| number.parse::<u32>().is_ok()).map(|(first, _)| first)
 }
 
 /// The beginning of a time in RFC 3339, from a year to a second; a sentence where it is none.
@@ -234,7 +233,14 @@ fn kept(names: &[String]) -> Result<Vec<PathBuf>> {
         let Some(path) = inside else { bail!("{name:?} is no run among those kept in {}", store.display()) };
         if path.join("plan.json").is_file() { Ok(path) } else { bail!("{name:?} is no run: it has no plan.json") }
     };
+    let names: Vec<String> = names.iter().map(|word| named::named(word)).collect::<Result<Vec<_>>>()?.concat();
     let mut paths: Vec<PathBuf> = names.iter().map(path).collect::<Result<_>>()?;
+    // An answer goes with all of its runs.
+    let others = Folder::open(&real)?.names()?.into_iter().filter_map(|name| name.into_string().ok());
+    let is_named = |first: &str| paths.iter().any(|path| path.file_name() == Some(first.as_ref()));
+    let named = |run: &str| first_of(run).is_some_and(is_named);
+    let parts: Vec<PathBuf> = others.filter(|run| named(run)).map(|run| real.join(run)).collect();
+    paths.extend(parts);
     paths.sort();
     paths.dedup();
     Ok(paths)

@@ -23,8 +23,8 @@ pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {
 /// Opens and locks a folder to go on with its study. What is executed and opened is that of `asked`, the plan of this command
 /// line; a kept plan that has other commands, settings or files is refused.
 /// Errors: it is of another kind or command, damaged, or in use.
-pub fn resume(name: &str, below: &Path, request: &CommandPlan) -> Result<(KeptCommand, File)> {
-    let folder = RunFolder::open(name, below)?.mine()?;
+pub fn resume(name: &str, folder: RunFolder, request: &CommandPlan) -> Result<(KeptCommand, File)> {
+    let folder = folder.mine()?;
     let kind = folder.kind()?;
     if kind != request.kind {
         bail!("there is no {} {name:?}: it is a {}", request.kind.word(), kind.word());

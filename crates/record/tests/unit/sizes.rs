@@ -30,6 +30,9 @@ fn sizes_are_read_in_every_unit() {
     for (text, bytes) in [("4096", 4096), ("64KiB", 65536), ("1.5GiB", 3 << 29), ("100MB", 100_000_000)] {
         assert_eq!(parse_size(text).unwrap(), bytes);
     }
+    for (text, bytes) in [("16k", 16 << 10), ("16K", 16 << 10), ("16M", 16 << 20), ("2G", 2 << 30), ("1T", 1 << 40)] {
+        assert_eq!(parse_size(text).unwrap(), bytes);
+    }
     for text in ["0", "0KiB", "x", "12XB", "-1", "", "1.0001B", "99999999TiB", "1e9"] {
         assert!(parse_size(text).is_err(), "{text}");
     }
@@ -60,4 +63,15 @@ fn figures_keep_three_digits() {
     assert_eq!(format_ns(412.0), "412 ns");
     assert_eq!(format_ns(1_050_000.0), "1.05 ms");
     assert_eq!(three_digits(9.999), "10.0");
+}
+
+#[test]
+fn mistyped_words_are_known_by_transposition_and_not_by_chance() {
+    let methods = ["touch", "thp", "mthp", "populate", "populate-write", "heap"];
+    assert_eq!(nearest("tph", methods), Some("thp"));
+    assert_eq!(nearest("toush", methods), Some("touch"));
+    assert_eq!(nearest("popu", methods), Some("populate"));
+    assert_eq!(nearest("rn", ["run", "runs", "list"]), Some("run"));
+    assert_eq!(nearest("mmap", ["unmap", "heap", "map-me"]), None);
+    assert_eq!(nearest("x", ["y"]), None);
 }

@@ -121,7 +121,11 @@ fn repeated(uses: &Repeated) -> String {
 }
 
 fn rests_on(answer: &AdviceAnswer) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Block::list("Measured for it", answer.runs.iter().cloned()).into_iter().collect();
+    let made = answer.runs.first().map(|first| match answer.runs.len() {
+        1 => first.clone(),
+        more => format!("{first} and {} more of it: pagewise runs --json", more - 1),
+    });
+    let mut blocks: Vec<Block> = Block::list("Measured for it", made).into_iter().collect();
     let kept = "Answered in part by kept runs of this machine (--fresh measures anew)";
     blocks.extend(Block::list(kept, answer.reused.iter().cloned()));
     blocks.push(Block::text(

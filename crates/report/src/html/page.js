@@ -29,9 +29,22 @@
       unfold.textContent = open ? "Fold all" : "Unfold all";
     });
     tools.append(unfold);
-    let opened = [];
-    addEventListener("beforeprint", () => { opened = folds.filter((fold) => !fold.open); opened.forEach((fold) => { fold.open = true; }); });
-    addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
+  }
+
+  // Lines of a chart are put away by their entry of the legend.
+  for (const figure of all("figure")) {
+    all(".legend li", figure).forEach((entry) => {
+      const mark = entry.querySelector("[class^=c]")?.getAttribute("class");
+      if (!mark) return;
+      const button = make("button", "", () => {
+        const hidden = button.getAttribute("aria-pressed") !== "true";
+        button.setAttribute("aria-pressed", hidden);
+        all(`svg.curves .${mark}`, figure).forEach((shape) => { shape.style.display = hidden ? "none" : ""; });
+      });
+      button.setAttribute("aria-pressed", "false");
+      button.append(...entry.childNodes);
+      entry.append(button);
+    });
   }
 
   // Floors and lower bounds.

@@ -76,6 +76,16 @@ pub struct Line {
     pub points: Vec<CurvePoint>,
 }
 
+impl Line {
+    /// Every cost, with the bounds of its interval.
+    pub fn costs(&self) -> impl Iterator<Item = f64> {
+        self.points.iter().flat_map(|point| {
+            let (low, high) = point.cost.1.unwrap_or((point.cost.0, point.cost.0));
+            [point.cost.0, low, high]
+        })
+    }
+}
+
 /// One method at one value.
 #[derive(Clone, Debug)]
 pub struct CurvePoint {

@@ -28,7 +28,7 @@ pub(super) fn pad(text: &str, field: usize, right: bool) -> String {
     if right { format!("{space}{text}") } else { format!("{text}{space}") }
 }
 
-/// Lines of words no wider than so many characters; a longer word is cut.
+/// Lines of words no wider than so many characters.
 pub(super) fn broken(text: &str, room: usize, screen: &Screen) -> Vec<String> {
     lines(text, (room, room), screen)
 }
@@ -50,7 +50,16 @@ fn lines(text: &str, (first, later): (usize, usize), screen: &Screen) -> Vec<Str
         let room = if lines.len() > 1 { later } else { first };
         match lines.last_mut() {
             Some(line) if width(line) + 1 + width(word) <= room => *line = format!("{line} {word}"),
-            _ => lines.push(cut(word, if lines.is_empty() { first } else { later }, screen)),
+            // A word that is wider than a line goes on in the next one.
+            _ => {
+                let mut rest: Vec<char> = word.chars().collect();
+                while !rest.is_empty() {
+                    let room = if lines.is_empty() { first } else { later };
+                    let more = rest.split_off(rest.len().min(room.max(1)));
+                    lines.push(rest.into_iter().collect());
+                    rest = more;
+                }
+            }
         }
     }
     lines

@@ -6,6 +6,7 @@ mod screen;
 mod table;
 
 use crate::document::{Block, Document, List, Place};
+use crate::escape::Style;
 use layout::{cut, pad, width, wrap};
 pub use screen::Screen;
 
@@ -21,10 +22,14 @@ pub fn render(document: &Document, screen: &Screen, full: bool) -> String {
         if indent > 0 {
             lines.push(String::new());
         }
-        lines.extend(wrap(&section.title, 0, screen));
+        lines.extend(bold(wrap(&section.title, 0, screen), screen));
         lines.extend(lines_of(&section.blocks, indent, screen, full));
     }
     lines.join("\n").trim_start_matches('\n').to_owned() + "\n"
+}
+
+fn bold(lines: Vec<String>, screen: &Screen) -> Vec<String> {
+    lines.iter().map(|line| screen.styled(line, Style::Bold)).collect()
 }
 
 fn is_shown(place: Place, full: bool) -> bool {
@@ -40,8 +45,8 @@ fn lines_of(blocks: &[Block], indent: usize, screen: &Screen, full: bool) -> Vec
     let mut headed = indent == 0;
     for block in blocks {
         let of_block = match block {
-            Block::Heading(text) => wrap(text, indent, screen),
-            Block::Text(text) | Block::Answer(text) => wrap(text, indent, screen),
+            Block::Heading(text) | Block::Answer(text) => bold(wrap(text, indent, screen), screen),
+            Block::Text(text) => wrap(text, indent, screen),
             // Source and commands are copied whole, so no line of them is wrapped.
             Block::Code(text) => text.lines().map(|line| whole(line, indent + INDENT, screen)).collect(),
             Block::Commands(commands) => commands.iter().map(|line| whole(line, indent + INDENT, screen)).collect(),

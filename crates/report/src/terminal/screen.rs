@@ -1,6 +1,6 @@
 //! Abilities of a terminal: width, and characters beyond ASCII.
 
-use crate::escape;
+use crate::escape::{self, Style};
 
 /// The narrowest terminal that lines are made for.
 const NARROWEST: usize = 80;
@@ -10,12 +10,23 @@ const NARROWEST: usize = 80;
 pub struct Screen {
     width: usize,
     ascii: bool,
+    color: bool,
 }
 
 impl Screen {
     /// A terminal of so many columns; fewer than 80 are taken for 80.
     pub fn new(width: usize, ascii: bool) -> Screen {
-        Screen { width: width.max(NARROWEST), ascii }
+        Screen { width: width.max(NARROWEST), ascii, color: false }
+    }
+
+    /// The same with colors, or without.
+    pub fn colored(self, color: bool) -> Screen {
+        Screen { color, ..self }
+    }
+
+    /// A text in a style, where there are colors.
+    pub(super) fn styled(&self, text: &str, style: Style) -> String {
+        if self.color && !text.is_empty() { escape::marked(text, style) } else { text.to_owned() }
     }
 
     pub(super) fn width(&self) -> usize {

@@ -3,12 +3,13 @@
 use super::Screen;
 use super::bars;
 use super::layout::{GAP, broken, cut, pad, width, wrap};
-use crate::document::{Body, Cell, Column, Entry, Shape, Shown, Table};
+use crate::document::{Body, Cell, Column, Entry, Shape, Shown, Table, Tone};
+use crate::escape::Style;
 
 /// Widths of a drawing: as wide as there is room for between these.
 const PLOT: (usize, usize) = (13, 25);
 /// Names keep so much width when further columns are added.
-const NAME: usize = 24;
+const NAME: usize = 32;
 /// Sentences keep so much width when further columns are added, and before names give way.
 const WORDS: usize = 40;
 /// Words and sentences keep so much width.
@@ -32,7 +33,7 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
         lines.extend(head(table, &widths, indent, screen));
         for body in &bodies {
             let heading = if body.heading.is_empty() { String::new() } else { format!("{}:", body.heading) };
-            lines.extend(wrap(&heading, indent, screen));
+            lines.extend(wrap(&heading, indent, screen).iter().map(|line| screen.styled(line, Style::Bold)));
             lines.extend(body.rows.iter().flat_map(|row| line(row, &table.columns, &widths, indent, screen)));
         }
     }
@@ -166,6 +167,7 @@ fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen:
         let plot = self::field(row, c).and_then(|cell| cell.plot.as_ref());
         let texts = match columns[c].shape {
             Shape::Drawn => vec![plot.map_or_else(String::new, |plot| bars::drawn(plot, field, screen))],
+            _ if c == 0 => broken(text(row, c), field, screen),
             Shape::Words => broken(text(row, c), field, screen),
             Shape::Text | Shape::Number => vec![cut(&screen.text(text(row, c)), field, screen)],
         };
@@ -178,7 +180,19 @@ fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen:
             |(at, texts): (usize, &Vec<String>)| texts.get(height).cloned().unwrap_or_else(|| " ".repeat(widths[at].1));
         joined(fields.iter().enumerate().map(field).collect(), indent, screen)
     };
-    (0..height).map(part).collect()
+    let mut lines: Vec<String> = (0..height).map(part).collect();
+    let style = match row.tone {
+        Tone::Faster => Some(Style::Faster),
+        Tone::Slower => Some(Style::Slower),
+        Tone::Open => Some(Style::Open),
+        Tone::Plain | Tone::Baseline => None,
+    };
+    let name = widths.first().map_or(0, |(_, width)| indent + width);
+    if let Some((style, at)) = style.zip(lines[0].char_indices().nth(name).map(|(at, _)| at)) {
+        let (name, rest) = lines[0].split_at(at);
+        lines[0] = screen.styled(name, style) + rest;
+    }
+    lines
 }
 
 #[cfg(test)]

@@ -50,12 +50,20 @@ pub(crate) fn curves(summary: &Summary, experiment: &ExperimentSummary, labels: 
             }
             let bytes = parameter.kind == ParameterKind::Size;
             families.retain(|(_, family)| family.len() > 1);
-            families
-                .into_iter()
-                .filter_map(|(_, family)| curve(summary, experiment, &family, (key, bytes), labels))
-                .collect::<Vec<_>>()
+            let charts = families.into_iter();
+            let charts =
+                charts.filter_map(|(_, family)| curve(summary, experiment, &family, (key, bytes), labels)).collect();
+            on_one_scale(charts)
         })
         .collect()
+}
+
+/// Gives the charts of one parameter the scale that holds all of them, so that they can be compared by eye.
+fn on_one_scale(mut charts: Vec<Curves>) -> Vec<Curves> {
+    if let Some(upward) = Scale::times(charts.iter().flat_map(|chart| &chart.lines).flat_map(Line::costs)) {
+        charts.iter_mut().for_each(|chart| chart.upward = upward.clone());
+    }
+    charts
 }
 
 fn value(group: &GroupSummary, key: &str) -> u64 {
@@ -80,11 +88,7 @@ fn curve(
     rank(&mut lines, baseline.as_deref());
     let left_out = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
-    let costs = lines.iter().flat_map(|l| &l.points).flat_map(|p| {
-        let (low, high) = p.cost.1.unwrap_or((p.cost.0, p.cost.0));
-        [p.cost.0, low, high]
-    });
-    let upward = Scale::times(costs)?;
+    let upward = Scale::times(lines.iter().flat_map(Line::costs))?;
     let setting = groups.first().map_or_else(String::new, |g| {
         let all = labels.setting(&experiment.definition, g);
         let is_fixed = |word: &&str| !word.starts_with(&format!("{key}="));

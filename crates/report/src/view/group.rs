@@ -247,6 +247,7 @@ impl<'a> GroupView<'a> {
             Column::number("lower bound").shown(Shown::Room(3)),
             Column::number(if work.noun() == "MiB" { "CPU/MiB" } else { "CPU" }).shown(Shown::Room(2)),
             Column::number("faults").shown(Shown::Room(4)),
+            Column::number("p99").shown(Shown::Page),
             Column::number("launches").shown(Shown::Page),
         ]);
         let bodies = self.kinds.iter().map(|(kind, rows)| Body {
@@ -270,7 +271,8 @@ impl<'a> GroupView<'a> {
             Entry::new(label, vec![Cell::plot(Some(Plot::Stack { scale, phases, parts }))])
         };
         let columns = vec![Column::text("method"), Column::plot(Plot::Times(stack.scale.clone()))];
-        let caption = self.titled(&format!("Where the time goes per {}: medians of the phases, end to end", self.noun));
+        let caption =
+            self.titled(&format!("Where {} goes per {}: medians of its phases, end to end", self.headline, self.noun));
         Table { legend: Key::all(&stack.phases), ..Table::new(caption, columns, stack.rows.iter().map(row)) }
     }
 
@@ -305,9 +307,10 @@ impl Row<'_> {
             self.share.map_or_else(Cell::default, |s| Cell::number(numbers::share(&s), Some(s.ratio))),
             Cell::ns(self.phase.cpu_ns.median * work.scale(self.phase)),
             Cell::mean(self.phase.minor_faults),
+            self.phase.per_unit_ns.p99.map_or_else(Cell::default, |p99| Cell::work(work, p99)),
             Cell::text(launches),
         ]);
-        Entry { name: self.label.clone(), cell: Some(self.cell), tone: self.finding.tone(), cells }
+        Entry { name: self.label.clone(), link: None, cell: Some(self.cell), tone: self.finding.tone(), cells }
     }
 }
 

@@ -12,10 +12,10 @@ mod missing;
 mod overview;
 mod tables;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::outcome::Status;
-use record::summary::{ExperimentSummary, Note, Summary, Warning};
+use record::summary::{AaCheck, CellSummary, ExperimentSummary, Note, Summary, Warning};
 
 pub(crate) use across::{by_experiment, side_by_side};
 pub use across::{changes, compared};
@@ -54,6 +54,24 @@ pub fn screen(summary: &Summary, wanted: &Wanted) -> Document {
     } else {
         tables(summary, &wanted.experiments, run)
     }
+}
+
+/// The whole run as a page: its question, host and date come first.
+pub fn page(summary: &Summary, run: Option<&str>) -> Document {
+    let mut document = tables(summary, &[], run);
+    let fact = |facts: &BTreeMap<String, String>, key: &str| facts.get(key).filter(|v| *v != "unknown").cloned();
+    let made = summary.created.get(..16).unwrap_or(&summary.created).replace('T', " ");
+    let host = fact(&summary.host, "name").map(|name| format!("on {name}"));
+    let cpu = fact(&summary.environment, "cpu");
+    document.head.extend([host, cpu, Some(format!("{made} UTC"))].into_iter().flatten());
+    let question = match summary.experiments.as_slice() {
+        [one] => one.definition.question.split_whitespace().collect::<Vec<_>>().join(" "),
+        _ => "Which method is the fastest here for each job, by how much, and under which condition?".to_owned(),
+    };
+    if let Some(answers) = document.sections.first_mut() {
+        answers.blocks.insert(0, Block::text(question));
+    }
+    document
 }
 
 /// The whole run; `experiments` limits its tables unless it is empty. `run` is its name on the command line.
@@ -118,11 +136,11 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     blocks.push(Block::text(format!("metric: {compared}")));
     let constant = labels.constant(definition);
     if !constant.is_empty() {
-        blocks.push(Block::text(format!("throughout: {}", constant.join(" "))));
+        blocks.push(Block::text(format!("fixed parameters: {}", constant.join(" "))));
     }
-    blocks.extend(
-        curves::curves(summary, experiment, labels).into_iter().map(|c| curves::chart(c, Work::new(definition).noun())),
-    );
+    let charts = curves::curves(summary, experiment, labels).into_iter();
+    let charts = charts.map(|c| curves::chart(c, Work::new(definition).noun())).collect();
+    blocks.extend(page("", charts));
     let groups = group::in_order(summary, name).into_iter();
     let groups: Vec<_> = groups.filter_map(|g| group::GroupView::new(summary, experiment, g, labels)).collect();
     blocks.extend(groups.iter().flat_map(|group| group.blocks(experiment)));
@@ -161,21 +179,23 @@ fn closing(summary: &Summary, labels: &Labels, run: &str, is_wanted: impl Fn(&st
 
 /// Doubts about the run, the gravest first.
 fn sure(summary: &Summary, labels: &Labels) -> Vec<String> {
-    let checks: Vec<_> = summary.groups.iter().filter_map(|g| g.aa).collect();
+    let is_believed = |cell: &CellSummary| !matches!(cell.status, Status::Untrusted | Status::Damaged);
+    let has_duplicate = |aa: &AaCheck| {
+        let base = &summary.cells[aa.cell];
+        let is_mine = |c: &&CellSummary| c.hidden && (&c.cell, &c.parameters) == (&base.cell, &base.parameters);
+        summary.cells.iter().filter(is_mine).all(is_believed)
+    };
+    let checks: Vec<_> = summary.groups.iter().filter_map(|g| g.aa).filter(has_duplicate).collect();
     let mut items = Vec::new();
     for note in summary.notes.iter().filter(|n| ["interrupted", "damaged"].contains(&n.code.as_str())) {
         items.push(note.text.clone());
     }
-    items.push(wording::aa(&checks, |cell| labels.with_experiment(summary, cell)));
-    let duplicates = (0..summary.cells.len())
-        .filter(|&c| summary.cells[c].hidden && matches!(summary.cells[c].status, Status::Untrusted | Status::Damaged));
+    let duplicates = (0..summary.cells.len()).filter(|&c| summary.cells[c].hidden && !is_believed(&summary.cells[c]));
     let duplicates: Vec<String> = duplicates.map(|c| labels.with_experiment(summary, c)).collect();
-    if !duplicates.is_empty() {
-        items.push(format!("no A/A check of {}: the duplicate is not to be believed", duplicates.join(", ")));
-    }
+    items.push(wording::aa(&checks, &duplicates, |cell| labels.with_experiment(summary, cell)));
     if !checks.is_empty() && summary.elapsed_s > 0.0 {
         let time = wording::duration(summary.elapsed_s);
-        items.push(format!("limits (95 %) are of these {time}; another hour may differ"));
+        items.push(format!("95 % CI: of this run only ({time})"));
     }
     if summary.calibration.widened > 1.0 {
         let by = summary.calibration.widened;

@@ -81,14 +81,15 @@ impl AnswerRow {
     }
 
     fn entry(&self, axis: &Axis) -> Entry {
+        let link = Some(format!("experiment-{}", self.experiment));
         let mut cells = vec![Cell::text(&self.setting), Cell::text(&self.usual), Cell::text(&self.finding)];
         if let Some(factors) = self.factors {
             let label = format!("{} times faster", self.faster());
             let plot = Plot::Bar { axis: axis.clone(), factors, label };
             cells.extend([Cell::text(self.faster()), Cell::plot(Some(plot))]);
-            return Entry { tone: Tone::Faster, ..Entry::new(&self.experiment, cells) };
+            return Entry { link, tone: Tone::Faster, ..Entry::new(&self.experiment, cells) };
         }
-        Entry::new(&self.experiment, cells)
+        Entry { link, ..Entry::new(&self.experiment, cells) }
     }
 }
 
@@ -108,6 +109,7 @@ impl Overview {
         for (at, experiment) in summary.experiments.iter().enumerate() {
             let mut mine = rows(summary, at, experiment, labels);
             mine.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
+            stand_for_others(&mut mine);
             let mut mine = mine.into_iter();
             let Some(first) = mine.next() else {
                 unanswered.extend(why_unanswered(summary, &experiment.definition.name));
@@ -169,7 +171,7 @@ impl Overview {
         let axis = Axis::factors(largest);
         let columns = vec![
             Column::text("experiment"),
-            Column::text("at"),
+            Column::sentences("at"),
             Column::sentences("usual choice"),
             Column::sentences("fastest"),
             Column::text("× faster"),
@@ -185,6 +187,21 @@ impl Overview {
         let legend = legend.map(|(class, text)| Key { class: class.into(), text: text.into() }).into();
         let caption = "The usual choice of each experiment against the others".to_owned();
         (!bodies.is_empty()).then_some(Table { caption, legend, columns, bodies })
+    }
+}
+
+/// Adds to the first row of a method how many questions of its experiment the method answers, and the range of its factors.
+fn stand_for_others(rows: &mut [Row]) {
+    for at in 0..rows.len() {
+        let alike = |row: &&Row| (row.kind, &row.method) == (rows[at].kind, &rows[at].method);
+        let is_first = !rows[..at].iter().any(|row| alike(&row));
+        let factors: Vec<(f64, f64)> = rows.iter().filter(alike).filter_map(|row| row.factors).collect();
+        if is_first && factors.len() > 1 {
+            let least = factors.iter().map(|f| f.0).fold(f64::INFINITY, f64::min);
+            let most = factors.iter().map(|f| f.1).fold(0.0, f64::max);
+            let range = wording::factors(least, most);
+            rows[at].finding += &format!("; 1 of {}, range {range}×", factors.len());
+        }
     }
 }
 

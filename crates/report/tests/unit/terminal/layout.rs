@@ -4,9 +4,11 @@ use super::*;
 fn no_line_is_wider_than_the_screen() {
     let screen = Screen::new(80, false);
     let long = "word ".repeat(60) + &"x".repeat(200);
-    for line in wrap(&long, 4, &screen) {
-        assert!(width(&line) <= 80 && line.starts_with("    "), "{line}");
+    let lines = wrap(&long, 4, &screen);
+    for line in &lines {
+        assert!(width(line) <= 80 && line.starts_with("    "), "{line}");
     }
+    assert_eq!(lines.concat().matches('x').count(), 200, "nothing is cut");
 }
 
 #[test]

@@ -48,5 +48,5 @@ pub(super) fn change(folder: &RunFolder, tags: &[String], remove: bool) -> Resul
 }
 
 #[cfg(test)]
-#[path = "../../../tests/unit/cli/runs/tags.rs"]
+#[path = "../../tests/unit/cli/tags.rs"]
 mod tests;

@@ -1,0 +1,46 @@
+//! Kept runs by the words that stand for them: an id, a folder, `last`, `tag:NAME`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use files::Folder;
+use record::folder::RunFolder;
+
+use super::{runs_folder, tags};
+
+/// Prefix of a word that stands for all runs of a tag.
+const TAG: &str = "tag:";
+/// The word that stands for the newest run.
+const LAST: &str = "last";
+
+/// The kept runs that a word stands for: `tag:NAME` all of a tag, `last` the newest, any other word itself.
+pub(super) fn named(word: &str) -> Result<Vec<String>> {
+    let store = runs_folder();
+    let all = || -> Vec<String> {
+        let names = Folder::open(&store).and_then(|store| store.names()).unwrap_or_default();
+        let mut names: Vec<String> = names.into_iter().filter_map(|name| name.into_string().ok()).collect();
+        // Names begin with the time; those that a user made come before them.
+        names.sort_by_key(|name| (name.starts_with(|c: char| c.is_ascii_digit()), name.clone()));
+        names
+    };
+    let path = |name: &String| store.join(name).display().to_string();
+    if let Some(tag) = word.strip_prefix(TAG) {
+        let is_tagged = |name: &&String| tags::read(&store.join(name)).iter().any(|own| own == tag);
+        let tagged: Vec<String> = all().iter().filter(is_tagged).map(path).collect();
+        if tagged.is_empty() {
+            bail!("no kept run has the tag {tag:?}; pagewise runs tag RUN {tag} gives it one");
+        }
+        return Ok(tagged);
+    }
+    if word != LAST || Path::new(word).is_dir() {
+        return Ok(vec![word.to_owned()]);
+    }
+    let newest = all().last().map(path);
+    Ok(vec![newest.with_context(|| format!("no run is kept yet below {}", store.display()))?])
+}
+
+/// The one kept run that a word stands for: the newest of a tag.
+pub(super) fn folder(word: &str) -> Result<RunFolder> {
+    let name = named(word)?.pop().unwrap_or_else(|| word.to_owned());
+    RunFolder::open(&name, &runs_folder())
+}
