@@ -25,7 +25,7 @@ pub(super) fn named(word: &str) -> Result<Vec<String>> {
     };
     let path = |name: &String| store.join(name).display().to_string();
     if let Some(tag) = word.strip_prefix(TAG) {
-        let is_tagged = |name: &&String| tags::read(&store.join(name)).iter().any(|own| own == tag);
+        let is_tagged = |name: &&String| tags::read(&store.join(name)).iter().any(|kept| kept == tag);
         let tagged: Vec<String> = all().iter().filter(is_tagged).map(path).collect();
         if tagged.is_empty() {
             bail!("no kept run has the tag {tag:?}; pagewise runs tag RUN {tag} gives it one");

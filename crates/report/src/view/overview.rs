@@ -191,9 +191,9 @@ impl Overview {
 }
 
 /// Adds to the first row of a method how many questions of its experiment the method answers, and the range of its factors.
-fn stand_for_others(rows: &mut [Row]) {
+fn stand_for_others(rows: &mut [AnswerRow]) {
     for at in 0..rows.len() {
-        let alike = |row: &&Row| (row.kind, &row.method) == (rows[at].kind, &rows[at].method);
+        let alike = |row: &&AnswerRow| (row.kind, &row.method) == (rows[at].kind, &rows[at].method);
         let is_first = !rows[..at].iter().any(|row| alike(&row));
         let factors: Vec<(f64, f64)> = rows.iter().filter(alike).filter_map(|row| row.factors).collect();
         if is_first && factors.len() > 1 {
