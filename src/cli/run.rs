@@ -49,8 +49,8 @@ const PRECISION: f64 = 0.01;
 pub(super) struct RunArgs {
     #[command(flatten)]
     select: SelectArgs,
-    /// Measure the methods of these languages: c, go, java, python [default: those of each experiment].
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["c", "go", "java", "python"],
+    /// Measure the methods of these languages: c, go, java, python, rust [default: those of each experiment].
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["c", "go", "java", "python", "rust"],
           conflicts_with_all = ["published", "all", "resume"])]
     language: Vec<String>,
     /// The method that others are compared with.

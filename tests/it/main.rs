@@ -58,6 +58,7 @@ mod share;
 mod show;
 mod signals;
 mod silent;
+mod snippets;
 mod starved;
 mod support;
 mod tampered;

@@ -27,7 +27,7 @@ pub(super) struct AdviseArgs {
     /// The very file to be read.
     #[arg(long, value_name = "PATH")]
     file: Option<PathBuf>,
-    /// Languages of the program: c, go, java, python; c,java answers in both [default: c].
+    /// Languages of the program: c, go, java, python, rust; c,java answers in both [default: c].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     languages: Vec<String>,
     /// The memory is kept: using what is there already counts, not getting it.

@@ -144,7 +144,7 @@ pub(super) fn snippets(experiment: &str, way: &str) -> Vec<Snippet> {
     let (method, worker) = way.split_once('@').unwrap_or((way, ""));
     let start = format!("snippets/{experiment}/{method}.");
     let all = carried::SNIPPETS.iter().filter_map(|(path, code)| Some((path.strip_prefix(&start)?, path, code)));
-    let language = |word: &str| worker.is_empty() || worker.starts_with(word);
+    let language = |word: &str| worker.is_empty() || worker.starts_with(if word == "rs" { "rust" } else { word });
     let snippet = |(language, path, code): (&str, &&str, &&str)| Snippet {
         language: language.to_owned(),
         path: (*path).to_owned(),
