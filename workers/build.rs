@@ -143,11 +143,14 @@ fn archive<'a>(objects: impl Iterator<Item = &'a Job>, path: PathBuf) -> PathBuf
     path
 }
 
-/// The library that is preloaded into somebody's program. It needs no other: it is loaded with whatever libc the program has.
-fn preloaded(tool: &cc::Tool, program: &Path) {
+/// A library that is preloaded into a program. It needs no other: it is loaded with whatever libc the program has.
+fn preloaded(tool: &cc::Tool, name: &str, out: &Path) -> PathBuf {
+    let library = out.join(format!("pagewise-{name}.so"));
     let mut command = tool.to_command();
-    command.args(["-fPIC", "-shared", "-nostdlib", "-Wl,-z,now", "c/preload/advise.c", "-o"]).arg(program);
-    assert!(command.status().expect("the C compiler links").success(), "linking {} failed", program.display());
+    command.args(["-fPIC", "-shared", "-nostdlib", "-Wl,-z,now", "-o"]).arg(&library);
+    command.arg(format!("c/preload/{name}.c")).arg("-ldl");
+    assert!(command.status().expect("the C compiler links").success(), "linking {} failed", library.display());
+    library
 }
 
 /// The native programs.
@@ -156,6 +159,7 @@ struct Native {
     workers: Vec<(String, PathBuf)>,
     helper: PathBuf,
     advising: PathBuf,
+    counting: PathBuf,
     /// The worker without methods of its own, to be linked with somebody's file.
     harness: PathBuf,
     /// The untimed halves of the Rust methods, to be linked with the timed ones, and a worker that only lists them.
@@ -199,11 +203,10 @@ fn build_native(out: &Path) -> Native {
     let listing = out.join("worker-rust-lists");
     link(&plain, halves.iter().map(|job| job.object.as_path()).chain([shared.as_path()]), &listing);
     let rust = (archive(halves.iter(), out.join("rust.a")), listing);
-    let advising = out.join("pagewise-advise.so");
-    preloaded(&plain, &advising);
+    let [advising, counting] = ["advise", "count"].map(|name| preloaded(&plain, name, out));
     // What a build is, the first of its own files, is said by whoever links it.
     let harness = archive(common.iter().chain(own.iter().skip(1)), out.join("harness.a"));
-    Native { workers, helper, advising, harness, rust }
+    Native { workers, helper, advising, counting, harness, rust }
 }
 
 /// The lines of a worker's `--list` that are the same at every level: its methods and when it proves; none where it cannot
@@ -247,6 +250,7 @@ fn main() {
     for (name, doc, path) in [
         ("HELPER", "The helper program.", &native.helper),
         ("ADVISING", "The library that advises large mappings.", &native.advising),
+        ("COUNTING", "The library that counts allocations.", &native.counting),
         (
             "HARNESS",
             "The native worker without methods of its own, to be linked with somebody's file.",

@@ -5,23 +5,39 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
+use judge::gate::GateTerms;
 use record::cell::Selector;
+use record::folder::{RunFolder, SUMMARY};
+use record::kind::Kind;
+use record::method::Role;
+use record::sizes;
+use record::summary::Summary;
 
 use super::run::{self, RunArgs};
 use super::write::write;
-use super::{Cli, Laboratory, claims, print};
+use super::{Cli, Laboratory, claims, named, print, print_json, runs_folder, screen, tags};
 use crate::plan::catalog;
 use crate::run::guard::Scratch;
-use crate::worker::{self, carried, own};
+use crate::worker::{self, Worker, carried, own};
 
 /// Worker of a built-in method that is named without one.
 const PEER_WORKER: &str = "c-O3";
 
+/// The gate on counts.
+const COUNTS: &str = "counts";
+
+/// Times of a run for a gate on time, and for one on counts, which are counted when it is over.
+const GATE_BUDGETS: [&str; 2] = ["20s", "100ms"];
+
+/// Exit codes from here on say which signal stopped a run.
+const STOPPED: u8 = 128;
+
 /// The words after `bench`.
 #[derive(Debug, Args)]
 pub(super) struct BenchArgs {
-    /// A C file with BENCH functions, or a shared library with its functions: libmine.so:f,g.
-    #[arg(value_name = "FILE.c|LIBRARY.so:FUNCTION,…", required_unless_present = "header")]
+    /// A C file with BENCH functions, a shared library with its functions (libmine.so:f,g), a script of Python's with
+    /// @pagewise.bench, or a program that speaks the workers' protocol, such as a target of cargo bench.
+    #[arg(value_name = "FILE.c|LIBRARY.so:FUNCTION,…|FILE.py|PROGRAM", required_unless_present = "header")]
     file: Option<String>,
     /// Write a commented file to start from, and measure nothing.
     #[arg(long)]
@@ -32,6 +48,19 @@ pub(super) struct BenchArgs {
     /// Compare the functions with a built-in method that does the same; they take its parameters and must come to the same.
     #[arg(long, value_name = "EXPERIMENT/METHOD")]
     with: Option<String>,
+    /// Keep the compiled functions with this run, under a name that --against takes.
+    #[arg(long, value_name = "NAME")]
+    save_baseline: Option<String>,
+    /// Measure a saved baseline in turn with these functions. Exit with 2 where a count is larger (counts: faults, calls,
+    /// bytes, allocations) or a time is longer by a SHARE, and with 3 where that is undecided. May be repeated.
+    #[arg(long, value_name = "counts|SHARE", value_delimiter = ',', conflicts_with = "resume")]
+    gate: Vec<String>,
+    /// The saved baseline, by name or run.
+    #[arg(long, value_name = "NAME", default_value = "main", requires = "gate")]
+    against: String,
+    /// Print the gate's result as Markdown, for a comment on a pull request.
+    #[arg(long, requires = "gate", conflicts_with = "json")]
+    markdown: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -44,22 +73,84 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     if arguments.new {
         return start(file, arguments.run.shown.page.force);
     }
+    let terms = arguments.terms()?;
     let mut laboratory = Laboratory::open(cli)?;
     let scratch = Scratch::new("bench")?;
+    let folder = Folder::open(scratch.path())?;
     let with = arguments.with.as_deref().map(Selector::parse).transpose()?;
     let peer = with.as_ref().map(|with| laboratory.peer(with)).transpose()?;
-    let (worker, experiment) = own::build(file, peer, &Folder::open(scratch.path())?)?;
-    let functions: Vec<String> = worker.methods().iter().map(|method| method.name.clone()).collect();
-    let mut arguments = arguments.run.clone();
-    arguments
-        .within(experiment.as_ref().map_or_else(|| peer.map_or("", |p| &p.experiment.name), |e| &e.name), &functions);
+    let baseline = terms.as_ref().map(|_| laboratory.baseline(&arguments.against, &folder)).transpose()?;
+    let mut built = own::build(file, peer, &folder, &laboratory.workers)?;
+    let functions: Vec<String> = built.worker.methods().iter().map(|method| method.name.clone()).collect();
+    let mut run = arguments.run.clone();
+    run.kind = Kind::Bench;
+    let experiment = built.experiment.as_ref().map_or_else(|| peer.map_or("", |p| &p.experiment.name), |e| &e.name);
+    let functions = run.within(experiment, functions);
     if let Some(peer) = peer {
         let worker = with.as_ref().and_then(|with| with.worker.as_deref()).unwrap_or(PEER_WORKER);
-        arguments.against(&peer.experiment.name, &peer.method.name, worker);
+        run.against(&peer.experiment.name, &peer.method.name, worker);
     }
-    laboratory.workers.push(worker);
-    laboratory.experiments.extend(experiment);
-    run::run(&laboratory, &arguments, &claims::Completed { laboratory: &laboratory, arguments: &arguments })
+    if let Some(baseline) = &baseline {
+        let has = |name: &&String| baseline.method(experiment, name).is_some_and(|m| m.role == Role::Method);
+        run.with_baseline(experiment, functions.iter().filter(has), &baseline.name);
+        run.silent = arguments.markdown || run.json;
+    }
+    if let Some(terms) = &terms {
+        let [time, counts] = GATE_BUDGETS;
+        run.budget.get_or_insert_with(|| if terms.slower.is_some() { time } else { counts }.to_owned());
+        run.silent |= terms.slower.is_none();
+    }
+    laboratory.workers.extend(baseline);
+    laboratory.experiments.extend(built.experiment.take());
+    let files = built.files;
+    laboratory.workers.push(built.worker);
+    if let Some(code) = run::dry_run(&laboratory, &run)? {
+        return Ok(code);
+    }
+    let session = run::begun(&laboratory, &run)?;
+    let completed = claims::Completed { laboratory: &laboratory, arguments: &run };
+    let code = run::measure(&laboratory, &run, &session, &completed)?;
+    if let Some(name) = arguments.save_baseline.as_ref().filter(|_| code == 0) {
+        files.keep(session.folder.path())?;
+        tags::change(&session.folder, std::slice::from_ref(name), false)?;
+    }
+    match terms.filter(|_| code < STOPPED) {
+        Some(terms) => arguments.judged(&session.folder, file, &terms),
+        None => Ok(code),
+    }
+}
+
+impl BenchArgs {
+    /// The terms of the gate, if there is one.
+    fn terms(&self) -> Result<Option<GateTerms>> {
+        let margin = self.run.margin()?;
+        let mut terms = GateTerms { margin, ..GateTerms::default() };
+        for word in &self.gate {
+            if word == COUNTS {
+                terms.counts = true;
+            } else {
+                let share = sizes::parse_share(word).context("--gate takes counts, or a share of time such as 3%")?;
+                terms.slower = Some(share);
+            }
+        }
+        Ok((!self.gate.is_empty()).then_some(terms))
+    }
+
+    /// Judges and prints the gate; the result is the exit code.
+    fn judged(&self, folder: &RunFolder, file: &str, terms: &GateTerms) -> Result<u8> {
+        let summary: Summary = folder.read_result(SUMMARY)?;
+        let names = [called(&self.against), own::WORKER];
+        let gate = judge::gate::gate(&summary, names, terms);
+        let document = report::gate::document(&gate, names, file);
+        if self.run.json {
+            print_json(&gate)?;
+        } else if self.markdown {
+            print(&report::markdown::render(&document))?;
+        } else {
+            print(&screen::text(&document, self.run.shown.ascii, false))?;
+        }
+        Ok(gate.gated.map_or(0, |gated| gated.exit_code()))
+    }
 }
 
 impl Laboratory {
@@ -76,6 +167,29 @@ impl Laboratory {
         }
         Ok(own::Peer { experiment, method })
     }
+
+    /// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.
+    fn baseline(&self, name: &str, scratch: &Folder) -> Result<Worker> {
+        let worker = called(name);
+        if self.workers.iter().any(|w| w.name == worker) || worker == own::WORKER {
+            bail!("--against {worker}: that is the name of a worker");
+        }
+        let named = RunFolder::open(name, &runs_folder());
+        let last = || {
+            let kept = named::named(&format!("tag:{name}"))?.into_iter().filter(|run| own::is_kept(Path::new(run))).next_back();
+            kept.with_context(|| {
+                format!("no run tagged {name:?} keeps functions: bench FILE --save-baseline {name} makes one")
+            })
+        };
+        let run = named.or_else(|_| RunFolder::open(&last()?, &runs_folder()))?.mine()?;
+        own::kept(run.path(), worker, scratch, &self.workers)
+            .with_context(|| format!("the baseline {name} cannot be measured here"))
+    }
+}
+
+/// Name of a baseline's worker: a run that is given by its path is called by its last part.
+fn called(baseline: &str) -> &str {
+    baseline.trim_end_matches('/').rsplit('/').next().unwrap_or(baseline)
 }
 
 /// Writes the file to start from; one that is there stays.

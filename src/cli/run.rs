@@ -10,6 +10,7 @@ use record::cell::Selector;
 use record::decision::DecisionKind;
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
+use record::kind::Kind;
 use record::outcome::Status;
 use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
 use record::published::Published;
@@ -53,13 +54,19 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["c", "go", "java", "python", "rust"],
           conflicts_with_all = ["published", "all", "resume"])]
     language: Vec<String>,
+    /// The verb that measures.
+    #[arg(skip)]
+    pub(super) kind: Kind,
+    /// True if nothing is printed of the run itself.
+    #[arg(skip)]
+    pub(super) silent: bool,
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
     /// Time to spend in all [default: 170s for the overview, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
-    budget: Option<String>,
+    pub(super) budget: Option<String>,
     /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given,
     /// which is then
     /// used up].
@@ -178,20 +185,36 @@ impl Goal {
                 None if arguments.budget.is_some() => 0.0,
                 None => PRECISION,
             },
-            margin: sizes::parse_share(&arguments.margin).context("--margin")?,
+            margin: arguments.margin()?,
             time_limit_s,
         })
     }
 }
 
 impl RunArgs {
-    /// Takes the words as functions that are methods of this experiment; without words, all of them.
-    pub(super) fn within(&mut self, experiment: &str, functions: &[String]) {
+    /// Takes the words as functions that are methods of this experiment; without words, all of them. Returns their names.
+    pub(super) fn within(&mut self, experiment: &str, functions: Vec<String>) -> Vec<String> {
         let what = &mut self.select.what;
-        let named = if what.is_empty() && self.resume.is_none() { functions } else { &what.clone() };
+        let named = if what.is_empty() && self.resume.is_none() { functions } else { what.clone() };
         *what = named.iter().map(|name| format!("{experiment}/{name}@own")).collect();
         // A loop that does not end is more likely here than one that takes longer.
         self.time_limit.get_or_insert_with(|| "30s".to_owned());
+        named
+    }
+
+    /// The share below which differences are called within the margin.
+    pub(super) fn margin(&self) -> Result<f64> {
+        sizes::parse_share(&self.margin).context("--margin")
+    }
+
+    /// Adds the functions of a saved baseline's worker.
+    pub(super) fn with_baseline<'a>(
+        &mut self,
+        experiment: &str,
+        functions: impl Iterator<Item = &'a String>,
+        worker: &str,
+    ) {
+        self.select.what.extend(functions.map(|name| format!("{experiment}/{name}@{worker}")));
     }
 
     /// Adds a built-in method, with which the functions are compared.
@@ -254,6 +277,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
     let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
+        kind: arguments.kind,
         created: start.created(),
         // No pilot shows how long a launch of such a job takes.
         time_limit_s: goal.time_limit_s.or(once.then_some(budget_s)),
@@ -303,30 +327,48 @@ pub(super) trait Answering {
 
 /// Makes a run or completes one; `answering` is asked whether a completed one is of its kind.
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs, answering: &dyn Answering) -> Result<u8> {
+    match dry_run(laboratory, arguments)? {
+        Some(code) => Ok(code),
+        None => measure(laboratory, arguments, &begun(laboratory, arguments)?, answering),
+    }
+}
+
+/// Prints the plan of a run where nothing is to be measured, and gives the exit code.
+pub(super) fn dry_run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Option<u8>> {
+    if !arguments.dry_run {
+        return Ok(None);
+    }
+    let plan = new_plan(laboratory, arguments)?;
+    print(&super::screen::text(&planned(&plan, least_s(&plan)), arguments.shown.ascii, false)).map(Some)
+}
+
+/// A session that begins a run or goes on with one.
+pub(super) fn begun(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Session> {
     arguments.shown.page.check()?;
     if arguments.resume.is_none() {
         RunFolder::can_create(&new_folder(arguments.out.as_deref(), "new"))?;
     }
-    if arguments.dry_run {
-        let plan = new_plan(laboratory, arguments)?;
-        return print(&super::screen::text(&planned(&plan, least_s(&plan)), arguments.shown.ascii, false));
-    }
     wait_for_quiet(arguments)?;
-    let session = match &arguments.resume {
-        Some(name) => resumed(laboratory, arguments, name)?,
+    match &arguments.resume {
+        Some(name) => resumed(laboratory, arguments, name),
         None => {
             let plan = new_plan(laboratory, arguments)?;
-            if let Some(sentence) = too_short(&plan, least_s(&plan)) {
+            if let Some(sentence) = too_short(&plan, least_s(&plan)).filter(|_| !arguments.silent) {
                 remark!("pagewise: {sentence}");
             }
             let path = new_folder(arguments.out.as_deref(), &plan.run);
-            Session::begin(plan, &path, arguments.shown.page.force)?
+            Session::begin(plan, &path, arguments.shown.page.force)
         }
-    };
-    measure(laboratory, arguments, &session, answering)
+    }
 }
 
-fn measure(laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answering: &dyn Answering) -> Result<u8> {
+/// Measures, prints and keeps a run; the result is the exit code.
+pub(super) fn measure(
+    laboratory: &Laboratory,
+    arguments: &RunArgs,
+    session: &Session,
+    answering: &dyn Answering,
+) -> Result<u8> {
     let folder = &session.folder;
     let open = if session.resumed { answering.open(folder, session.plan.margin)? } else { None };
     let (summary, stopped_by) = made(laboratory, session, open.as_deref())?;
@@ -341,11 +383,11 @@ fn measure(laboratory: &Laboratory, arguments: &RunArgs, session: &Session, answ
     arguments.shown.page.write(|| page)?;
     // What such a job rests on stands in a further table.
     let wanted = Wanted { full: arguments.shown.full || arguments.long, ..Wanted::default() };
-    if arguments.json {
-        print_json(&summary)?
-    } else {
-        print_run(&summary, folder, wanted, &arguments.shown, &articles)?
-    };
+    if arguments.json && !arguments.silent {
+        print_json(&summary)?;
+    } else if !arguments.silent {
+        print_run(&summary, folder, wanted, &arguments.shown, &articles)?;
+    }
     Ok(exit_code(&summary, stopped_by, arguments.strict))
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use files::Folder;
 use record::folder::{FramePart, RunFolder};
+use record::launches::COUNTED;
 use record::request::{self, LaunchKeys};
 use record::state::State;
 use schedule::Launch;
@@ -113,12 +114,17 @@ pub(super) fn all(
         requests.write(format!("request{suffix}"), text.as_bytes())?;
         let started = worker::find(workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
         let mut options = worker::process_options(method)?;
+        let mut command = started.command_with_heap(heap);
+        if launch.block == COUNTED {
+            options.extend([OsString::from("--preload"), worker::counting_library()?.into()]);
+            command.splice(0..0, [worker::helper()?.into(), OsString::from("count")]);
+        }
         if let Some(cgroup) = cells.iter().find_map(|&cell| bounds.cgroup(&state.plan, &state.cells[cell].cell)) {
             options.extend([OsString::from("--cgroup"), cgroup.into()]);
         }
         prepared.push(Prepared {
             worker,
-            command: started.command_with_heap(heap),
+            command,
             options,
             request: place("request"),
             name: format!("transcript{suffix}"),

@@ -11,7 +11,8 @@ use record::decision::{DecisionKind, LeftOut};
 use record::end::End;
 use record::ending::Width;
 use record::folder::{FramePart, RunFolder};
-use record::launches::{Frame, LaunchRecord, SideRecord};
+use record::kind::Kind;
+use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
 use record::plan::Plan;
 use record::state::State;
@@ -38,6 +39,9 @@ use crate::worker::{self, Worker};
 
 /// Bytes left free when a launch's need is compared with what is available.
 const RESERVE_BYTES: u64 = 64 << 20;
+
+/// Counted launches of a group, and their measured rounds. A tolerance is learnt from both.
+const COUNTED_LAUNCHES: (usize, u32) = (4, 2);
 
 /// The comparisons of a run of claims.
 pub trait Questions {
@@ -180,6 +184,9 @@ impl<'a> Runner<'a> {
                 }
             }
         };
+        if self.state.plan.kind == Kind::Bench {
+            self.count()?;
+        }
         self.progress.finish();
         let stopped_by = self.signals.arrived();
         let why = if stopped_by.is_some() { "a signal arrived" } else { "precision, budget or --launches is reached" };
@@ -230,10 +237,34 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
+    /// Counts the calls, allocations and faults of a few passes, which no clock times.
+    fn count(&mut self) -> Result<()> {
+        let (launches, rounds) = COUNTED_LAUNCHES;
+        for launch_group in (0..self.state.launch_groups.len()).flat_map(|group| [group].repeat(launches)) {
+            let fresh = self.state.launch_groups[launch_group].fresh;
+            let (rounds, warmup_rounds) = if fresh { (1, 0) } else { (rounds, 1) };
+            let launch = Launch { launch_group, block: COUNTED, rounds, warmup_rounds, at_most_s: None };
+            if self.signals.arrived().is_none()
+                && let Some(record) = self.perform(&launch)?
+            {
+                self.observed.evidence.add(&self.state, &record, &self.folder.transcripts(&record)?);
+            }
+        }
+        Ok(())
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<()> {
+        match self.perform(launch)? {
+            Some(record) => self.learn(launch, &record),
+            None => Ok(()),
+        }
+    }
+
+    /// Carries a launch out and keeps it; nothing where no cell is left.
+    fn perform(&mut self, launch: &Launch) -> Result<Option<LaunchRecord>> {
         self.refuse(launch)?;
         let cells = self.scheduler.cells(&self.state, launch);
-        let Some(&first) = cells.first() else { return Ok(()) };
+        let Some(&first) = cells.first() else { return Ok(None) };
         let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
         let sparing = self.state.cells[first].cell.sides().all(by_round);
         let turns = turns::of_launch(&self.state, launch, &cells, sparing);
@@ -270,7 +301,7 @@ impl<'a> Runner<'a> {
         };
         self.folder.keep_launch(&mut record, &parts)?;
         self.check_contention()?;
-        self.learn(launch, &record)
+        Ok(Some(record))
     }
 
     fn time_limit(&self, launch: &Launch) -> TimeLimit {

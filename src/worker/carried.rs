@@ -1,7 +1,7 @@
 //! Files in the binary: the workers and their sources, the experiments, the published figures and the claims.
 
 pub use workers::{
-    ADVISING, HARNESS, HELPER, NATIVE_METHODS, NATIVE_WORKERS, RUST_HALVES, RUST_METHODS, SOURCES, source,
+    ADVISING, COUNTING, HARNESS, HELPER, NATIVE_METHODS, NATIVE_WORKERS, RUST_HALVES, RUST_METHODS, SOURCES, source,
 };
 
 include!(concat!(env!("OUT_DIR"), "/carried.rs"));

@@ -22,7 +22,7 @@ use record::method::{Heading, Method, Offer};
 use record::sizes;
 
 pub use cache::{cache_folder, private_cache, sweep};
-pub use native::{advising_library, helper, helper_command};
+pub use native::{advising_library, counting_library, helper, helper_command};
 
 /// The optimised native worker, without asking any worker what it can do.
 pub fn optimised() -> Result<Started> {

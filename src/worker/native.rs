@@ -19,6 +19,9 @@ const HELPER: &str = "pagewise-helper";
 /// The library that `try` preloads into a program to have its large mappings made of huge pages.
 const ADVISING: &str = "pagewise-advise.so";
 
+/// The library that counts the allocations of a worker.
+const COUNTING: &str = "pagewise-count.so";
+
 /// Hexadecimal SHA-256.
 pub(super) fn hash(parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
@@ -55,8 +58,8 @@ fn programs() -> Result<&'static BTreeMap<String, (PathBuf, File)>> {
     static PROGRAMS: OnceLock<BTreeMap<String, (PathBuf, File)>> = OnceLock::new();
     if PROGRAMS.get().is_none() {
         let workers = carried::NATIVE_WORKERS.iter().map(|(name, bytes)| (file_name(name), *bytes));
-        let all: Vec<_> =
-            workers.chain([(HELPER.to_owned(), carried::HELPER), (ADVISING.to_owned(), carried::ADVISING)]).collect();
+        let others = [(HELPER, carried::HELPER), (ADVISING, carried::ADVISING), (COUNTING, carried::COUNTING)];
+        let all: Vec<_> = workers.chain(others.map(|(name, bytes)| (name.to_owned(), bytes))).collect();
         let _ = PROGRAMS.set(in_cache(&all).or_else(|_| in_memory(&all))?);
     }
     PROGRAMS.get().context("the native programs are placed")
@@ -116,6 +119,11 @@ pub fn helper_command() -> Result<Command> {
     let mut command = Command::new(helper()?);
     command.arg0(HELPER);
     Ok(command)
+}
+
+/// The library that counts allocations, unpacked.
+pub fn counting_library() -> Result<PathBuf> {
+    program(COUNTING)
 }
 
 /// The library that advises large mappings, unpacked.

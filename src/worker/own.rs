@@ -1,11 +1,12 @@
 //! A worker made of the user's own C file or shared library, compiled with the user's compiler and linked with the carried
 //! harness.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::Folder;
 use record::experiment::Experiment;
 use record::method::Method;
@@ -16,17 +17,26 @@ use super::native::hash;
 use super::{Maker, MethodList, Started, Worker, carried};
 
 /// Name of the worker, and of the experiment that its functions are methods of.
-const WORKER: &str = "own";
+pub const WORKER: &str = "own";
 const EXPERIMENT: &str = "bench";
 
 /// Folder of the carried files that a user's file is compiled with.
 const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
 
-/// Time of a comparison, in seconds, where no budget is given.
-const BUDGET_S: f64 = 10.0;
+/// Time of a comparison, in seconds, where no budget is given: a first table, which says how precise it is.
+const BUDGET_S: f64 = 3.0;
 
-/// Longest source that is read, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
+/// Part of a shared library's name.
+const LIBRARY: &str = ".so";
+
+/// End of the name of a script of Python's.
+const SCRIPT: &str = ".py";
+
+/// Longest source or program that is read, in bytes.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Name of a worker that is kept as a baseline, in the folder of its run.
+const KEPT: &str = "worker";
 
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
@@ -89,39 +99,150 @@ impl Peer<'_> {
     }
 }
 
-/// Compiles `what`, a C file or `LIBRARY:FUNCTION,FUNCTION`, into a worker below `folder`.
+/// A worker made of the user's functions.
+pub struct Built {
+    /// The worker.
+    pub worker: Worker,
+    /// The experiment that its functions are methods of, unless they are those of a built-in one.
+    pub experiment: Option<Experiment>,
+    /// Its files.
+    pub files: BuiltFiles,
+}
+
+/// The program and the library of a worker, under the names by which they are kept.
+pub struct BuiltFiles(Vec<(String, PathBuf)>);
+
+impl BuiltFiles {
+    /// Keeps the compiled functions in the folder of a run, so that later ones can be compared with them.
+    /// Errors: there is no room.
+    pub fn keep(&self, run: &Path) -> Result<()> {
+        let folder = Folder::open(run)?;
+        for (name, path) in &self.0 {
+            folder.write_program(name, &files::read_input(path, MOST_BYTES)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether a run keeps compiled functions.
+pub fn is_kept(run: &Path) -> bool {
+    let names = [KEPT.to_owned(), format!("{KEPT}{SCRIPT}")];
+    Folder::open(run).is_ok_and(|folder| names.iter().any(|name| folder.entry(name).is_ok()))
+}
+
+/// The worker that a run of this user keeps, under another name.
+/// Errors: it cannot be copied or started.
+pub fn kept(run: &Path, name: &str, scratch: &Folder, workers: &[Worker]) -> Result<Worker> {
+    let (from, into) = (Folder::open(run)?, scratch.make_folder("kept")?);
+    let mut program = into.path().join(name);
+    for entry in from.names()? {
+        let file = entry.to_string_lossy();
+        let is_script = file.strip_suffix(SCRIPT) == Some(KEPT);
+        let file = if is_script {
+            format!("{name}{SCRIPT}")
+        } else if file == KEPT {
+            name.to_owned()
+        } else {
+            file.into()
+        };
+        if is_script || file == name || file.contains(LIBRARY) {
+            into.write_program(&file, &from.read(&entry, MOST_BYTES)?)?;
+        }
+        if is_script {
+            program = into.path().join(file);
+        }
+    }
+    ready(name, &program, workers).map(|(worker, _)| worker)
+}
+
+/// A worker of this name, made of a program or of a script of Python's, and its list.
+fn ready(name: &str, program: &Path, workers: &[Worker]) -> Result<(Worker, String)> {
+    let mut started = Started::new(Vec::new(), String::new());
+    if program.extension().is_some_and(|extension| extension == "py") {
+        let python = workers.iter().find(|worker| worker.family() == "python").map(Worker::start);
+        started = python.context("there is no Python")?.map_err(|reason| anyhow!("{reason}"))?.clone();
+    }
+    started.command.push(program.into());
+    started.hash = hash(&[started.hash.as_bytes(), &files::read_input(program, MOST_BYTES)?]);
+    let list = listed(&started.command)?;
+    let worker = Worker::with(name, MethodList::parse(name, list.clone())?, Maker::External(program.to_owned()));
+    let _ = worker.ready.set(Ok(started));
+    Ok((worker, list))
+}
+
+/// Makes a worker of `what` below `folder`: a C file, `LIBRARY:FUNCTION,FUNCTION`, a script of Python's with `@pagewise.bench`,
+/// or a program that speaks the workers' protocol.
 /// Errors: there is no C compiler, the file does not compile, or it has no function to measure.
-pub fn build(what: &str, peer: Option<Peer>, folder: &Folder) -> Result<(Worker, Option<Experiment>)> {
+pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]) -> Result<Built> {
     let (path, functions) = match what.rsplit_once(':') {
-        Some((library, functions)) if library.contains(".so") => (Path::new(library), Some(functions)),
+        Some((library, functions)) if library.contains(LIBRARY) => (Path::new(library), Some(functions)),
         _ => (Path::new(what), None),
     };
-    files::read_input(path, MOST_BYTES)?;
+    let bytes = files::read_input(path, MOST_BYTES)?;
+    let absolute = std::path::absolute(path)?;
+    let is_c = functions.is_some() || path.extension().is_some_and(|extension| extension == "c");
+    if !is_c {
+        ensure!(
+            peer.is_none(),
+            "{what} is no C file and no library: only their functions are compared with built-in methods"
+        );
+        let is_script = what.ends_with(SCRIPT);
+        let program = if is_script { absolute } else { copied(&bytes, what, folder)? };
+        let kept = if is_script { format!("{KEPT}{SCRIPT}") } else { KEPT.to_owned() };
+        return built(path, ready(WORKER, &program, workers)?, None, vec![(kept, program)]);
+    }
+    if functions.is_some() {
+        check_library(&bytes, path)?;
+    }
     for (name, text) in carried::SOURCES {
         if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
             folder.write(name, text.as_bytes())?;
         }
     }
     folder.write("harness.a", carried::HARNESS)?;
-    let absolute = std::path::absolute(path)?;
-    let mut inputs = vec![absolute.clone()];
+    let mut inputs = vec![absolute];
     if let Some(functions) = functions {
         folder.write("functions.c", of_library(functions)?.as_bytes())?;
         inputs.insert(0, folder.path().join("functions.c"));
-    } else if path.extension().is_none_or(|extension| extension != "c") {
-        bail!("{what} is no C file; a shared library is given with its functions: libmine.so:FUNCTION,FUNCTION");
     }
     let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
     compile(&inputs, functions.is_some(), &defines, folder)?;
-    let program = folder.path().join("worker");
-    let list = listed(&program)?;
+    let program = folder.path().join(WORKER);
+    let (worker, list) = ready(WORKER, &program, workers)?;
+    let mut files = vec![(KEPT.to_owned(), program)];
+    // The loader's name of a library need not be its file's.
+    files.extend(about(&list, "library").map(|name| (name.to_owned(), path.to_owned())));
+    built(path, (worker, list), peer, files)
+}
+
+fn built(
+    path: &Path,
+    (worker, list): (Worker, String),
+    peer: Option<Peer>,
+    files: Vec<(String, PathBuf)>,
+) -> Result<Built> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
-    let worker = Worker::with(WORKER, MethodList::parse(WORKER, list)?, Maker::External(program.clone()));
     peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
-    let digest = hash(&[&folder.read("worker", MOST_BYTES)?]);
-    let _ = worker.ready.set(Ok(Started::new(vec![program.into()], digest)));
-    Ok((worker, experiment))
+    Ok(Built { worker, experiment, files: BuiltFiles(files) })
+}
+
+/// The copy of a program that is run in its place, so that what is kept is what was measured.
+fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
+    let is_program = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!");
+    ensure!(
+        is_program && !what.contains(LIBRARY),
+        "{what} is no C file, script of Python's or program; a library is given with its functions: libmine.so:FUNCTION,…"
+    );
+    folder.write_program(WORKER, bytes)?;
+    Ok(folder.path().join(WORKER))
+}
+
+/// An error if a file is no library of this machine's, by the fields of an ELF header that this program's own has too.
+fn check_library(bytes: &[u8], path: &Path) -> Result<()> {
+    let machine = |bytes: &[u8]| bytes.get(..6).map(<[u8]>::to_vec).zip(bytes.get(18..20).map(<[u8]>::to_vec));
+    ensure!(machine(bytes) == machine(carried::HELPER), "{} is no shared library for this machine", path.display());
+    Ok(())
 }
 
 fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], folder: &Folder) -> Result<()> {
@@ -134,17 +255,23 @@ fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], fol
     let output = run(&compiler, |command| {
         command.args(&flags).args(["-std=gnu11", "-D_GNU_SOURCE", "-Wno-maybe-uninitialized", "-I"]).arg(folder.path());
         command.args([
-            define("WORKER_NAME", WORKER),
+            "-DPAGEWISE_WORKER_NAME=program_invocation_short_name".to_owned(),
             define("COMPILER", &version),
             define("FLAGS", &flags.join(" ").replace('"', "'")),
         ]);
         command.args(defines.iter().map(|(name, value)| define(name, value)));
-        if is_library && let Some(above) = inputs.last().and_then(|library| library.parent()) {
-            command.arg(format!("-Wl,-rpath,{}", above.display()));
+        let library = inputs.last().filter(|_| is_library);
+        if let Some((above, file)) = library.and_then(|library| library.parent().zip(library.file_name())) {
+            // A kept worker finds its library beside itself. Without a soname, the loader's name is the one given here.
+            command.args(["-DPAGEWISE_LIBRARY", "-Xlinker", "-rpath", "-Xlinker"]);
+            command.arg(format!("$ORIGIN:{}", above.display())).arg("-L").arg(above).arg(&inputs[0]);
+            command.arg(format!("-l:{}", file.display()));
+        } else {
+            command.args(inputs);
         }
-        command.args(inputs).args([carried_file("bench.c"), carried_file("about.c"), carried_file("harness.a")]);
+        command.args([carried_file("bench.c"), carried_file("about.c"), carried_file("harness.a")]);
         command.args(["-pthread", "-ldl", "-lrt", "-lm"]).args(libraries.split_whitespace());
-        command.arg("-o").arg(carried_file("worker"))
+        command.arg("-o").arg(carried_file(WORKER))
     })?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
@@ -165,12 +292,11 @@ fn run(compiler: &[String], arguments: impl Fn(&mut Command) -> &mut Command) ->
 }
 
 /// Description of the functions, by the program that was just made of them.
-fn listed(program: &Path) -> Result<String> {
-    let output = super::with_this_process(program)?.arg("--list").output();
-    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
+fn listed(command: &[OsString]) -> Result<String> {
+    let output = super::with_this_process(&command[0])?.args(&command[1..]).arg("--list").output()?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
-        bail!("the compiled file cannot be started: {} ({})", message.trim(), output.status);
+        bail!("its functions cannot be listed: {} ({})", message.trim(), output.status);
     }
     String::from_utf8(output.stdout).context("the names of the file's functions and phases are not UTF-8")
 }
@@ -180,10 +306,14 @@ fn quoted(value: impl Serialize) -> String {
     serde_json::to_string(&value).unwrap_or_default()
 }
 
+/// What a worker's list says about itself under this key.
+fn about<'a>(list: &'a str, key: &str) -> Option<&'a str> {
+    list.lines().find_map(|line| line.strip_prefix("about\t")?.strip_prefix(key)?.strip_prefix('\t'))
+}
+
 /// The experiment that the user's file describes: its phases, parameters, baseline, and whether the results are compared.
 fn experiment(file: &str, list: &str) -> Result<Experiment> {
-    let about = |key: &str| list.lines().find_map(|line| line.strip_prefix(&format!("about\t{key}\t")));
-    let Some(baseline) = about("baseline") else {
+    let Some(baseline) = about(list, "baseline") else {
         bail!("{file} has no BENCH(name) {{ … }}: pagewise bench --new FILE.c writes one to start from");
     };
     if baseline.contains(',') {
@@ -193,7 +323,7 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
     let empty = list.lines().find(|line| line.contains("\trole=null\t")).unwrap_or_default();
     let phases = empty.split("\tphases=").nth(1).and_then(|rest| rest.split('\t').next()).unwrap_or_default();
     let names: Vec<&str> = phases.split(' ').collect();
-    let content = if about("results") == Some("yes") { "agree" } else { "none" };
+    let content = if about(list, "results") == Some("yes") { "agree" } else { "none" };
     let mut text = format!(
         "name = {}\ntitle = {}\nquestion = {}\nunit = \"operation\"\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
          look = false\nbudget_s = {BUDGET_S:?}\n",

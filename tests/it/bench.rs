@@ -72,6 +72,65 @@ fn a_function_that_ends_or_breaks_the_process_fails_by_its_name() {
 }
 
 #[test]
+fn a_function_that_forks_or_changes_the_process_fails_and_the_others_do_not() {
+    let place = Place::new();
+    let text = "#include <signal.h>\n#include <sys/resource.h>\n#include <unistd.h>\n\
+                BASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\n\
+                BENCH(forks) { PHASE(\"run\") { fork(); } }\n\
+                BENCH(handles) { signal(SIGSEGV, SIG_IGN); }\n\
+                BENCH(blocks) { sigset_t s; sigemptyset(&s); sigaddset(&s, SIGTERM); sigprocmask(SIG_BLOCK, &s, 0); }\n\
+                BENCH(limits) { struct rlimit l; getrlimit(RLIMIT_NOFILE, &l); l.rlim_cur = 20; \
+                setrlimit(RLIMIT_NOFILE, &l); }\n";
+    let (result, summary) = bench(&place, text, &[]);
+    for (function, words) in [
+        ("sound", ""),
+        ("forks", "it returned in a process that it forked"),
+        ("handles", "it changed the handler of SIGSEGV"),
+        ("blocks", "it changed which signals are blocked"),
+        ("limits", "it changed the limit of open files"),
+    ] {
+        let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
+        let reason = cell["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains(words), "{function}: {reason} {}", result.err);
+        assert_eq!(cell["status"] == "ok", words.is_empty(), "{function}: {cell}");
+    }
+}
+
+#[test]
+fn a_function_that_leaves_without_a_word_is_named() {
+    let place = Place::new();
+    let text = "#include <unistd.h>\nBASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\nBENCH(leaves) { _exit(0); }\n";
+    let (result, summary) = bench(&place, text, &[]);
+    let status = |function: &str| cell(&summary, &format!("bench/{function}@own"), &[])["status"].clone();
+    assert!(status("leaves") == "untrusted" && status("sound") != "untrusted", "{summary} {}", result.err);
+}
+
+#[test]
+fn loops_that_the_compiler_removed_and_phases_that_allocate_are_explained() {
+    let place = Place::new();
+    let file = place.file("mine.c");
+    let text = "#include <pagewise.h>\n#include <stdlib.h>\nPARAM(bytes, \"64KiB,4MiB\");\n\
+                BASELINE(summed) { char *p = calloc(1, VALUE(bytes)); uint64_t sum = 0;\n\
+                PHASE(\"sum\") { for (size_t i = 0; i < VALUE(bytes); i++) sum += ((volatile char *)p)[i]; }\n\
+                RESULT(sum); free(p); }\n\
+                BENCH(removed) { uint64_t sum = 0;\n\
+                PHASE(\"sum\") { for (size_t i = 0; i < VALUE(bytes); i++) sum += i & 0; }\n RESULT(sum); }\n\
+                BENCH(allocates) { uint64_t sum = 0;\n\
+                PHASE(\"sum\") { char *p = calloc(1, VALUE(bytes)); for (size_t i = 0; i < VALUE(bytes); i++) \
+                sum += ((volatile char *)p)[i]; free(p); }\n RESULT(sum); }\n";
+    std::fs::write(&file, text).unwrap();
+    let result = place.run(&["bench", file.to_str().unwrap(), "--launches", "6", "--budget", "60s"]);
+    let text = result.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("removed takes no longer than an empty body, with bytes=4MiB as with bytes=64KiB"), "{text}");
+    assert!(text.contains("the result does not depend on the data: the compiler removed the loop"), "{text}");
+    if text.contains("no library can be preloaded") {
+        return crate::support::skips::skip("no library can be preloaded");
+    }
+    assert!(text.contains("allocates") && text.contains("in its phase sum (1 a pass)"), "{text}");
+    assert!(text.contains("Counts of one pass"), "{text}");
+}
+
+#[test]
 fn an_endless_function_ends_at_the_limit() {
     let place = Place::new();
     let (_, summary) = bench(&place, "BENCH(endless) { for (volatile int i = 0;; i++); }\n", &["--time-limit", "1s"]);
@@ -120,8 +179,16 @@ fn functions_of_a_shared_library_are_measured() {
         let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
         assert!(is_measured(cell) && cell["status"] == "ok", "{function}: {}", result.err);
     }
-    let (result, _) = measured(&place, &format!("{library}:twice,nothing"), &[]);
-    assert!(result.code == 1 && result.err.contains("there is no function \"nothing\""), "{}", result.err);
+    for (what, words) in [
+        (format!("{library}:twice,nothing"), "there is no function \"nothing\""),
+        (library.to_owned(), "a library is given with its functions"),
+    ] {
+        let (result, _) = measured(&place, &what, &[]);
+        assert!(result.code == 1 && result.err.contains(words), "{what}: {}", result.err);
+    }
+    std::fs::write(place.file("text.so"), "no library").unwrap();
+    let (result, _) = measured(&place, &format!("{}:f", place.file("text.so").display()), &[]);
+    assert!(result.code == 1 && result.err.contains("is no shared library for this machine"), "{}", result.err);
 }
 
 /// Adds up a file's words by fread(3), as `read` does with consume=sum; and one that does not.

@@ -7,6 +7,8 @@ mod advise;
 mod allocate;
 mod bad_input;
 mod bench;
+mod bench_gate;
+mod bench_languages;
 mod canary;
 mod claims;
 mod clocks;

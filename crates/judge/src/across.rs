@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use record::across::{
-    COMPARED_SCHEMA, Compared, ComparedCell, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell,
+    COMPARED_SCHEMA, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell,
 };
 use record::claim::Answers;
 use record::command::KeptCommand;
@@ -164,6 +164,7 @@ pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
         differences: differences(&a[0], &b[0], &options.expected),
         missing: lacking.map(missing_cell).collect(),
         cells: compared.into_values().collect(),
+        counts: Vec::new(),
         claims: claims.map_or_else(Vec::new, |(first, second)| claims::changes(first, second)),
         gated: None,
     };
@@ -222,12 +223,15 @@ pub fn unknown_fact<'a>(expected: &'a [String], fields: &BTreeSet<&String>) -> O
     expected.iter().find(|word| !fields.iter().any(|field| names(word, field)))
 }
 
-fn gated(compared: &Compared) -> Gated {
-    let word = |wanted: GateWord| compared.cells.iter().any(|cell: &ComparedCell| cell.gate == Some(wanted));
+/// Verdict of a gate on all cells and counts together.
+pub(crate) fn gated(compared: &Compared) -> Gated {
+    let verdicts = || compared.cells.iter().filter_map(|cell| cell.gate).chain(compared.counts.iter().map(|c| c.gate));
+    let word = |wanted: GateWord| verdicts().any(|verdict| verdict == wanted);
     let doubtful =
         |m: &&MissingCell| [m.a, m.b].iter().flatten().any(|s| matches!(s, Status::Untrusted | Status::Damaged));
     let lost = |m: &&MissingCell| m.a == Some(Status::Ok) && m.b != Some(Status::Ok);
     let differs = compared.differences.iter().any(|d| d.matters && !d.expected);
+    let nothing = compared.cells.is_empty() && compared.counts.is_empty();
     let damaged = [&compared.a, &compared.b].iter().any(|side| side.runs.iter().any(|run| !run.damage.is_empty()));
     if damaged {
         Gated::Damaged
@@ -235,7 +239,7 @@ fn gated(compared: &Compared) -> Gated {
         Gated::NotComparable
     } else if word(GateWord::Regression) {
         Gated::Regression
-    } else if compared.missing.iter().any(|m| lost(&m) && !doubtful(&m)) || compared.cells.is_empty() {
+    } else if compared.missing.iter().any(|m| lost(&m) && !doubtful(&m)) || nothing {
         Gated::NotComparable
     } else if word(GateWord::Undecided) || compared.missing.iter().any(|m| doubtful(&m)) {
         Gated::Undecided

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::end::End;
 use record::experiment::{Content, Experiment, Total};
-use record::launches::LaunchRecord;
+use record::launches::{COUNTED, LaunchRecord};
 use record::machine::noise::NoiseDelta;
 use record::method::{Method, Role};
 use record::state::{Stage, State};
@@ -54,10 +54,25 @@ pub struct Brought {
     pub(crate) absent: BTreeMap<String, String>,
     /// Wall time of the first pass of each cell, if it is a pilot, in nanoseconds.
     pub(crate) first_pass_ns: Vec<(usize, f64)>,
+    /// Counts of single passes, if it is a counted launch.
+    pub(crate) counts: Vec<PassCount>,
     /// True if it is a replicate that was not stopped.
     pub(crate) in_block: bool,
     pub(crate) page_bytes: u64,
     pub(crate) cells: Vec<CellBrought>,
+}
+
+/// A count of one pass.
+#[derive(Debug)]
+pub(crate) struct PassCount {
+    /// The cell's number in the plan.
+    pub cell: usize,
+    /// The phase.
+    pub phase: String,
+    /// `calls`, `minor_faults` …
+    pub name: String,
+    /// The count.
+    pub count: u64,
 }
 
 /// Results of one cell in a launch.
@@ -88,7 +103,9 @@ impl Brought {
             brought.absent.extend(transcript.absent.clone());
         }
         let stopped = record.sides.iter().any(|s| s.end == End::Stopped);
-        if record.block < 0 {
+        if record.block == COUNTED {
+            transcripts.iter().flatten().for_each(|transcript| brought.take_counts(record, transcript));
+        } else if record.block < 0 {
             brought.take_pilot(record, transcripts);
         }
         if record.block >= 0 && !stopped {
@@ -99,6 +116,20 @@ impl Brought {
             }
         }
         brought
+    }
+
+    fn take_counts(&mut self, record: &LaunchRecord, transcript: &Transcript) {
+        for sample in transcript.samples.iter().filter(|sample| sample.round >= 0) {
+            let Some(&cell) = record.cells.get(sample.cell as usize) else { continue };
+            let phase = &transcript.phases[usize::from(sample.phase)];
+            let further = transcript.extra_columns.iter().map(String::as_str).zip(sample.extra.iter().copied());
+            let faults = [("minor_faults", sample.counts.minor_faults), ("major_faults", sample.counts.major_faults)];
+            let count = |(name, count): (&str, u64)| {
+                let (phase, name) = (phase.to_string(), name.to_owned());
+                PassCount { cell, phase, name, count }
+            };
+            self.counts.extend(faults.into_iter().chain(further).map(count));
+        }
     }
 
     fn take_pilot(&mut self, record: &LaunchRecord, transcripts: &Read) {

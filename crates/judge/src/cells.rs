@@ -79,6 +79,7 @@ pub(crate) fn summary_of_cell(
         footprint: footprint(&proofs, cache),
         steady: steady(state, &planned.cell.experiment, &mine.launches),
         phases: measures.iter().enumerate().filter_map(named_phase).collect(),
+        counts: mine.counts.clone(),
         proofs,
         laws: laws.collect(),
         latency_ns: latency(&mine.launches),

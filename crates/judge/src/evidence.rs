@@ -8,9 +8,10 @@ use record::launches::LaunchRecord;
 use record::machine::preflight::Preflight;
 use record::method::Role;
 use record::state::State;
+use record::summary::CountSummary;
 use record::transcript::Read;
 
-use crate::brought::Brought;
+use crate::brought::{Brought, PassCount};
 pub use crate::brought::{CellLaunch, Figures};
 use crate::checks::Checks;
 use crate::content;
@@ -20,6 +21,8 @@ use crate::content;
 pub struct CellEvidence {
     pub launches: Vec<CellLaunch>,
     pub checks: Checks,
+    /// Counts of single passes by phase and name.
+    pub counts: BTreeMap<String, BTreeMap<String, CountSummary>>,
 }
 
 /// Everything known of a run.
@@ -134,6 +137,10 @@ impl Evidence {
         self.absent.extend(brought.absent);
         for (cell, wall_ns) in brought.first_pass_ns {
             self.first_pass_ns.entry(cell).or_insert(wall_ns);
+        }
+        for PassCount { cell, phase, name, count } in brought.counts {
+            let phases = &mut self.cells.entry(cell).or_default().counts;
+            phases.entry(phase).or_default().entry(name).or_default().add(count);
         }
         if brought.in_block {
             self.seen.insert((record.launch_group, record.block));

@@ -22,6 +22,7 @@ mod figures;
 pub mod flags;
 pub mod fleet;
 mod footprint;
+pub mod gate;
 mod groups;
 mod laws;
 mod limits;

@@ -197,7 +197,7 @@ pub(crate) fn hold_among_all(estimates: Vec<(RatioEstimate, f64)>) -> Vec<bool> 
 }
 
 /// Regressions are adjusted for their number; to pass needs no adjustment, because all cells pass or the gate does not.
-fn gates(estimates: &[(usize, RatioEstimate)], edge: f64) -> Vec<GateWord> {
+pub(crate) fn gates(estimates: &[(usize, RatioEstimate)], edge: f64) -> Vec<GateWord> {
     let above: Vec<f64> = estimates.iter().map(|(_, one)| (2.0 * one.p_above(edge)).min(1.0)).collect();
     let word = |((_, one), above): (&(usize, RatioEstimate), f64)| {
         if above <= 1.0 - CONFIDENCE {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::AnswerChange;
 use crate::outcome::Status;
-use crate::summary::{Estimate, Verdict};
+use crate::summary::{CountSummary, Estimate, Verdict};
 
-pub const COMPARED_SCHEMA: u32 = 2;
+pub const COMPARED_SCHEMA: u32 = 3;
 
 /// Two sets of runs compared with each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct Compared {
     pub differences: Vec<FactDifference>,
     /// Cells that both sides measured, in the order of the first run.
     pub cells: Vec<ComparedCell>,
+    /// Counts of functions, where a gate asks for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<ComparedCount>,
     pub missing: Vec<MissingCell>,
     /// Claims whose verdict is not the same, where both sides are runs of claims.
     pub claims: Vec<AnswerChange>,
@@ -123,6 +126,24 @@ pub struct SideCost {
     /// The same of each run, in their order; absent where runs were gathered without being kept apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub per_run_ns: Vec<f64>,
+}
+
+/// A count of a phase on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparedCount {
+    /// The cell with its parameters.
+    pub cell: String,
+    /// The phase.
+    pub phase: String,
+    /// `calls`, `allocations` …
+    pub count: String,
+    /// The first side.
+    pub a: CountSummary,
+    /// The second side.
+    pub b: CountSummary,
+    /// Verdict of the gate.
+    pub gate: GateWord,
 }
 
 /// A cell that could not be compared.

@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::end::End;
 use crate::machine::noise::NoiseDelta;
 
+/// The block of launches that are counted by a tracer and not timed.
+pub const COUNTED: i32 = -3;
+
 /// One line of `launches.jsonl`: a launch that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchRecord {
     pub launch: usize,
     pub launch_group: usize,
-    /// Replicate; negative for pilots (−1) and calibrations (−2), whose samples are kept but not judged. The pilot of a long
+    /// Replicate; negative for pilots (−1), calibrations (−2) and counted launches (−3), whose times are not
+    /// judged. The pilot of a long
     /// job may be replicate 0.
     pub block: i32,
     /// Indices of its cells in the plan, in the order of the request.

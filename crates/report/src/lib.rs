@@ -13,6 +13,7 @@ pub mod escape;
 pub mod explain;
 pub mod export;
 pub mod fleet;
+pub mod gate;
 pub mod html;
 pub mod markdown;
 pub mod noise;

@@ -2,10 +2,13 @@
 #include "core.h"
 #undef PHASE
 #include "pagewise.h"
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 extern const struct bench_mark *const __start_pagewise_marks[] __attribute__((weak));
@@ -158,6 +161,68 @@ static void prepare_file(struct slot *slot)
     made_hot = hot ? file : NULL;
 }
 
+/* What a function must leave as it found it, because the functions after it run in the same process. */
+static const struct {
+    int number;
+    const char *name;
+} watched_signals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGILL, "SIGILL"}, {SIGFPE, "SIGFPE"},
+                       {SIGABRT, "SIGABRT"}, {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}};
+static const struct {
+    int number;
+    const char *name;
+} watched_limits[] = {{RLIMIT_STACK, "the stack"}, {RLIMIT_NOFILE, "open files"}, {RLIMIT_AS, "the address space"},
+                      {RLIMIT_DATA, "data"}, {RLIMIT_MEMLOCK, "locked memory"}, {RLIMIT_CPU, "CPU time"},
+                      {RLIMIT_FSIZE, "file sizes"}};
+enum {
+    SIGNALS = sizeof watched_signals / sizeof *watched_signals,
+    LIMITS = sizeof watched_limits / sizeof *watched_limits,
+};
+struct surroundings {
+    struct sigaction handlers[SIGNALS];
+    struct rlimit limits[LIMITS];
+    sigset_t blocked;
+};
+
+static void look_around(struct surroundings *into)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        sigaction(watched_signals[i].number, NULL, &into->handlers[i]);
+    for (int i = 0; i < LIMITS; i++)
+        getrlimit(watched_limits[i].number, &into->limits[i]);
+    sigprocmask(SIG_BLOCK, NULL, &into->blocked);
+}
+
+/* Takes back what a function has changed, and names it. */
+static const char *put_back(const struct surroundings *before)
+{
+    struct surroundings now;
+    const char *changed = NULL;
+    look_around(&now);
+    for (int i = 0; i < SIGNALS; i++)
+        if (now.handlers[i].sa_handler != before->handlers[i].sa_handler) {
+            changed = arena_text("it changed the handler of %s", watched_signals[i].name);
+            sigaction(watched_signals[i].number, &before->handlers[i], NULL);
+        }
+    for (int i = 0; i < LIMITS; i++)
+        if (now.limits[i].rlim_cur != before->limits[i].rlim_cur || now.limits[i].rlim_max != before->limits[i].rlim_max) {
+            changed = arena_text("it changed the limit of %s", watched_limits[i].name);
+            setrlimit(watched_limits[i].number, &before->limits[i]);
+        }
+    for (int number = 1; number < 32; number++)
+        if (sigismember(&now.blocked, number) != sigismember(&before->blocked, number))
+            changed = arena_text("it changed which signals are blocked (%s)", strsignal(number));
+    sigprocmask(SIG_SETMASK, &before->blocked, NULL);
+    return changed;
+}
+
+/* The body returned in a process that it forked: only the first goes on. */
+static void end_in_child(struct slot *slot)
+{
+    dprintf(1, "fail\t%d\t%d\t%s\tfork\t0\tit returned in a process that it forked\n", slot->number, slot->cell->number,
+            current_phase ? current_phase : "-");
+    _exit(0);
+}
+
 void bench_run(struct slot *slot, const struct method *method, void (*body)(struct slot *))
 {
     static bool watched;
@@ -170,6 +235,9 @@ void bench_run(struct slot *slot, const struct method *method, void (*body)(stru
         slot->ops = slot->bytes / slot->page_bytes;
     if (takes_file(method))
         prepare_file(slot);
+    struct surroundings before;
+    if (slot->proofs)
+        look_around(&before);
     running = getpid();
     if (method->phases == WHOLE) {
         phase_begin(slot, WHOLE, 0);
@@ -178,7 +246,12 @@ void bench_run(struct slot *slot, const struct method *method, void (*body)(stru
     } else {
         body(slot);
     }
+    if (getpid() != running)
+        end_in_child(slot);
     running = 0;
+    const char *changed = slot->proofs ? put_back(&before) : NULL;
+    if (changed)
+        fail_because(slot, method->name, changed);
     if (has_result)
         fact_digest_value(slot, result);
 }
@@ -227,5 +300,10 @@ void about_more(void)
         baseline = found[0]->text;
     if (baseline)
         out("about\tbaseline\t%s\n", baseline);
+#ifdef PAGEWISE_LIBRARY
+    Dl_info from;
+    if (marks('b', 0, NO_LINE, found, 1) && dladdr(dlsym(RTLD_DEFAULT, found[0]->text), &from) && strrchr(from.dli_fname, '/'))
+        out("about\tlibrary\t%s\n", strrchr(from.dli_fname, '/') + 1);
+#endif
     out("about\tresults\t%s\n", joined('r', 0, NO_LINE, " ") ? "yes" : "no");
 }

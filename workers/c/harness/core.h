@@ -4,7 +4,7 @@
 #include "worker.h"
 #include <setjmp.h>
 
-enum { MAX_PARAMETERS = 24, MAX_EXTRA = 2, MAX_PHASES = 24, MAX_PROCESSES = 256, FACTS_OF_A_SLOT = 40 };
+enum { MAX_PARAMETERS = 24, MAX_EXTRA = 6, MAX_PHASES = 24, MAX_PROCESSES = 256, FACTS_OF_A_SLOT = 40 };
 
 struct parameter {
     const char *key, *value;
@@ -85,6 +85,13 @@ __attribute__((noreturn)) void request_error(int line, const char *format, ...) 
 void perf_open(void);
 void perf_read(uint64_t extra[MAX_EXTRA]);
 int perf_columns(const char *names[MAX_EXTRA]);
+
+/* counts.c: in place of perf.c's columns where a launch is counted. */
+bool counts_open(void); /* false where it is not */
+void counts_clock(void);
+int counts_read(uint64_t into[MAX_EXTRA]); /* how many */
+int counts_end(uint64_t into[MAX_EXTRA]); /* without what the stopwatch itself calls */
+int counts_columns(const char *names[MAX_EXTRA]);
 
 /* transcript.c */
 void transcript_open(int sample_capacity, int fact_capacity);

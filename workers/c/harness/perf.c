@@ -3,17 +3,19 @@
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
+enum { WANTED = 2 };
+
 static const struct wanted {
     const char *column;
     uint32_t type;
     uint64_t config;
-} wanted[MAX_EXTRA] = {
+} wanted[WANTED] = {
     {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {"dtlb_misses", PERF_TYPE_HW_CACHE,
      PERF_COUNT_HW_CACHE_DTLB | (PERF_COUNT_HW_CACHE_OP_READ << 8) | (PERF_COUNT_HW_CACHE_RESULT_MISS << 16)},
 };
-static int descriptors[MAX_EXTRA];
-static const char *names[MAX_EXTRA];
+static int descriptors[WANTED];
+static const char *names[WANTED];
 static int open_count;
 
 static const char *why(int error)
@@ -31,7 +33,7 @@ static const char *why(int error)
 
 void perf_open(void)
 {
-    for (int i = 0; i < MAX_EXTRA; i++) {
+    for (int i = 0; i < WANTED; i++) {
         struct perf_event_attr attr = {.size = sizeof attr, .type = wanted[i].type, .config = wanted[i].config,
                                        .inherit = 1, .exclude_hv = 1};
         int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);

@@ -50,6 +50,7 @@ void warm_stopwatch(void)
     warm_stack();
     counters_read(&before);
     counters_read(&after);
+    counts_clock();
     started_ns = now_ns();
     current_phase = NULL;
 }
@@ -65,6 +66,7 @@ int phase_begin(struct slot *s, const char *name, int parallel)
     counters_read(&before);
     if (request.trace_marks)
         mark("phase", name);
+    counts_read(before.extra);
     started_ns = now_ns();
     return 1;
 }
@@ -73,6 +75,8 @@ static struct sample end_sample(struct slot *s)
 {
     struct sample sample = {s->number, s->round, s->cell->number, current_phase, s->ops, s->phase_bytes,
                             started_ns, now_ns() - started_ns, {0}};
+    uint64_t counted[MAX_EXTRA];
+    int columns = counts_end(counted);
     if (request.trace_marks)
         mark("end", current_phase);
     if (parallel_phase)
@@ -83,6 +87,7 @@ static struct sample end_sample(struct slot *s)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     counters_read(&after);
     after.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    memcpy(after.extra, counted, (size_t)columns * sizeof *counted);
     uint64_t *spent = (uint64_t *)&sample.spent;
     for (size_t i = 0; i < sizeof after / sizeof(uint64_t); i++)
         spent[i] = ((uint64_t *)&after)[i] - ((uint64_t *)&before)[i];

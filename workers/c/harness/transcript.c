@@ -24,12 +24,18 @@ void transcript_open(int sample_capacity, int fact_capacity)
     out_warm();
 }
 
+static int extra_columns(const char *into[MAX_EXTRA])
+{
+    int counted = counts_columns(into);
+    return counted ? counted : perf_columns(into);
+}
+
 void transcript_columns(void)
 {
     out("columns\tslot\tround\tcell\tphase\tops\tbytes\tstart_ns\twall_ns\tcpu_ns\tuser_ns\tsystem_ns\tminor_faults"
         "\tmajor_faults\tvoluntary_switches\tinvoluntary_switches");
     const char *names[MAX_EXTRA];
-    int extra = perf_columns(names);
+    int extra = extra_columns(names);
     for (int i = 0; i < extra; i++)
         out("\t%s", names[i]);
     out("\n");
@@ -117,7 +123,7 @@ static void write_sample(const struct sample *s, int extra)
 void transcript_write(bool whole)
 {
     const char *names[MAX_EXTRA];
-    int extra = perf_columns(names);
+    int extra = extra_columns(names);
     for (int i = 0; i < sample_count; i++)
         write_sample(&samples[i], extra);
     for (int i = 0; i < fact_count; i++)

@@ -84,7 +84,7 @@ void worker_run(void)
             samples += phase_count(request.cells[request.rounds[r].cells[i]].method);
     transcript_about();
     out("about\tclock_read_ns\t%llu\n", (unsigned long long)clock_read_ns());
-    if (request.hardware_counters)
+    if (!counts_open() && request.hardware_counters)
         perf_open();
     transcript_columns();
     out_flush();

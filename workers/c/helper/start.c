@@ -61,9 +61,13 @@ static void join_cgroup(const char *directory)
     write_file(path, pid, true);
 }
 
+/* Several libraries are preloaded in the order of their options; what the environment had before is not. */
 static void preload(const char *library)
 {
-    if (setenv("LD_PRELOAD", library, 1) != 0)
+    static char all[8192];
+    size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, "%s%s", used ? ":" : "", library);
+    if (setenv("LD_PRELOAD", all, 1) != 0)
         stop("setenv", strerror(errno));
 }
 

@@ -1,1 +1,9 @@
-"""The harness of the Python worker, and a package of methods for each experiment."""
+"""The harness of the Python worker, a package of methods for each experiment, and the decorator for a user's own functions."""
+
+
+def __getattr__(name):
+    """`pagewise.bench` and `pagewise.param`, loaded when they are asked for: built-in methods do without."""
+    if name not in ("bench", "param"):
+        raise AttributeError(name)
+    from pagewise import own
+    return getattr(own, name)

@@ -16,8 +16,8 @@ def name():
     return "python-%d.%d" % sys.version_info[:2]
 
 
-def about():
-    return ["pagewise\t1\t" + name(),
+def about(worker=None):
+    return ["pagewise\t1\t" + (worker or name()),
             "about\tcompiler\t%s %s (%s)" % (platform.python_implementation(), platform.python_version(), platform.python_compiler()),
             "about\tgarbage_collector\toff while slots run",
             "about\tpage_bytes\t%d" % os.sysconf("SC_PAGESIZE"),
@@ -25,17 +25,17 @@ def about():
 
 
 class Launch:
-    def __init__(self, request):
-        self.request, self.transcript = request, Transcript()
+    def __init__(self, request, lines):
+        self.request, self.transcript, self.lines, self.counts = request, Transcript(), lines, phase.Counts()
         self.page_bytes, self.huge_page_bytes = os.sysconf("SC_PAGESIZE"), memory.huge_page_bytes()
         self.sides, self.sides_agree, self.current = None, False, None
 
     def run(self):
         phase.check_clock()
-        lines = about() + ["about\tclock_read_ns\t%d" % phase.clock_read_ns()]
+        lines = self.lines + ["about\tclock_read_ns\t%d" % phase.clock_read_ns()]
         if self.request.hardware_counters:
             lines += ["absent\t%s\tthe Python worker opens no hardware counters" % column for column in ("cycles", "dtlb_misses")]
-        self.transcript.begin(lines)
+        self.transcript.begin(lines, self.counts.columns)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.crash)
         if self.request.role:
@@ -97,13 +97,17 @@ class Launch:
 
 
 def main(arguments):
-    known = declared.methods()
+    serve(arguments, declared.methods(), about())
+
+
+def serve(arguments, known, lines, more=()):
+    """Lists these methods after lines about the worker and more, or runs a request for them."""
     if arguments == ["--list"]:
-        Transcript.put(about() + [method.line for method in known])
+        Transcript.put([*lines, *more, *(method.line for method in known)])
         return
     if arguments:
         sys.stderr.write("usage: worker.py [--list], or a request on standard input\n")
         sys.exit(2)
-    Launch(Request(sys.stdin.buffer.read(), known)).run()
+    Launch(Request(sys.stdin.buffer.read(), known), lines).run()
     sys.stderr.flush()
     os._exit(0)  # nothing that a method left behind may keep the worker alive

@@ -1,5 +1,6 @@
 """The stopwatch. The body of `with s.phase("map"):` is what is timed, and nothing else: counters are read before the first
 read of the clock and after the second one."""
+import mmap
 import os
 import resource
 from time import CLOCK_MONOTONIC, clock_gettime_ns, monotonic_ns, process_time_ns
@@ -41,6 +42,23 @@ def usage():
             now.ru_nvcsw, now.ru_nivcsw)
 
 
+class Counts:
+    """What a tracer and a preloaded library count, where a launch is counted and not timed (workers/c/harness/counts.h)."""
+
+    NAMES = ("calls", "read_bytes", "written_bytes", "allocations", "allocated_bytes", "copied_bytes")
+
+    def __init__(self):
+        descriptor = os.environ.get("PAGEWISE_COUNTS")
+        self.numbers = memoryview(mmap.mmap(int(descriptor), 56, prot=mmap.PROT_READ)).cast("Q") if descriptor else None
+        flags = self.numbers[6] if descriptor else 0
+        traced, preloaded = flags & 0xffffffff, flags >> 32
+        self.start, self.end = (0 if traced else 3), (6 if preloaded else 3)
+        self.columns = self.NAMES[self.start:self.end] if traced or preloaded else ()
+
+    def read(self):
+        return self.numbers[self.start:self.end].tolist() if self.columns else ()
+
+
 class Phase:
     """One phase of one slot; `call` names the system call that it is made of, for the words of a failure."""
 
@@ -54,16 +72,18 @@ class Phase:
         self.cpu_ns = process_time_ns()
         if slot.trace_marks:
             mark(b"phase", self.name)
+        self.counted = slot.launch.counts.read()
         self.start_ns = monotonic_ns()
         return self
 
     def __exit__(self, kind, error, trace):
         wall_ns = monotonic_ns() - self.start_ns
         slot = self.slot
+        counted = slot.launch.counts.read()
         if slot.trace_marks:
             mark(b"end", self.name)
         cpu_ns = process_time_ns() - self.cpu_ns
-        spent = [now - then for now, then in zip(usage(), self.before)]
+        spent = [now - then for now, then in zip((*usage(), *counted), (*self.before, *self.counted))]
         if kind is None:
             slot.transcript.sample(slot.number, slot.round, slot.cell.number, self.name, slot.ops, slot.phase_bytes,
                                    self.start_ns, wall_ns, cpu_ns, *spent)

@@ -11,9 +11,9 @@ class Transcript:
     def __init__(self):
         self.head, self.samples, self.rest, self.endings = [], [], [], []
 
-    def begin(self, lines):
+    def begin(self, lines, further):
         """The lines that come before any slot are written at once."""
-        lines.append("columns\t" + "\t".join(BASE))
+        lines.append("columns\t" + "\t".join((*BASE, *further)))
         self.put(lines)
 
     @staticmethod

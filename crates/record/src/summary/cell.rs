@@ -44,6 +44,9 @@ pub struct CellSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadySummary>,
     pub phases: BTreeMap<String, PhaseSummary>,
+    /// Counts of single passes by phase and name, such as `calls` and `allocations`, where launches were counted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, BTreeMap<String, CountSummary>>,
     /// Facts: a word, or the smallest and largest number.
     pub proofs: BTreeMap<String, FactProof>,
     pub laws: BTreeMap<String, LawSummary>,
@@ -101,6 +104,32 @@ pub struct PhaseSummary {
     /// True if it is below twice the floor, so that nothing is resolved.
     pub below_floor: bool,
     pub samples: usize,
+}
+
+/// A count over all counted passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CountSummary {
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Passes counted.
+    pub passes: usize,
+}
+
+impl CountSummary {
+    /// Adds a pass.
+    pub fn add(&mut self, count: u64) {
+        let is_first = self.passes == 0;
+        (self.min, self.max) = if is_first { (count, count) } else { (self.min.min(count), self.max.max(count)) };
+        self.passes += 1;
+    }
+
+    /// Its scatter: the tolerance learnt from repeats.
+    pub fn spread(&self) -> u64 {
+        self.max - self.min
+    }
 }
 
 /// Quantiles over launches with their order-statistic interval.

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use cell::{
-    CellSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues, LawSummary, PhaseSummary,
-    SteadySummary,
+    CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues, LawSummary,
+    PhaseSummary, SteadySummary,
 };
 pub use group::{
     AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation, Unsettled,

@@ -132,7 +132,7 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &st
     columns.extend(gate.then(|| Column::text("gate")));
     columns.push(Column::number(format!("ratio {b} / {a}")).shown(Shown::Room(1)));
     columns.extend([a, b].map(|side| Column::number(format!("{side} from {unit} to {unit}")).shown(Shown::Page)));
-    let rows = cells.iter().map(|cell| row(cell, constant.label(cell), axis.as_ref(), gate));
+    let rows = cells.iter().map(|cell| row(cell, constant.label(cell), axis.as_ref(), gate, (a, unit)));
     let measure = measure(cells);
     let mut caption =
         format!("{measure}: {b}'s cost over {a}'s, with 95 % limits over {unit}s; left of 1 {b} costs less");
@@ -148,7 +148,7 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &st
     fixed.into_iter().chain([Block::Table(Table { legend, ..Table::new(caption, columns, rows) })]).collect()
 }
 
-fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool) -> Entry {
+fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool, (a, unit): (&str, &str)) -> Entry {
     let relative = |runs: &[f64]| -> Vec<f64> {
         let ratios = runs.iter().map(|ns| ns / cell.a.per_unit_ns);
         ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
@@ -161,7 +161,7 @@ fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool) -> E
         let plot = |ratio| Plot::Sides { axis: axis.clone(), ratio, runs, label: numbers::ratio_words(&ratio) };
         cells.push(Cell::plot(cell.estimate.map(plot)));
     }
-    cells.push(Cell::text(finding(cell)));
+    cells.push(Cell::text(finding(cell, a, unit)));
     cells.extend(gate.then(|| {
         Cell::text(match cell.gate {
             None => "",
@@ -221,10 +221,10 @@ fn worker(cell: &ComparedCell) -> Option<&str> {
     cell.cell.split_once('@').map(|(_, worker)| worker)
 }
 
-/// The finding on one cell; with too few runs its figure, and that it is no verdict.
-fn finding(cell: &ComparedCell) -> String {
+/// The finding on one cell; with too few units of inference its figure, and that it is no verdict.
+fn finding(cell: &ComparedCell, a: &str, unit: &str) -> String {
     match &cell.estimate {
-        None => format!("{:.2} × A; too few runs for a verdict", cell.ratio),
+        None => format!("{:.2} × {a}; too few {unit}s for a verdict", cell.ratio),
         Some(ratio) => wording::finding(Some(ratio), cell.verdict, cell.holds_among_all),
     }
 }

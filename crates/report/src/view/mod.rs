@@ -10,6 +10,7 @@ mod labels;
 mod launches;
 mod missing;
 mod overview;
+mod passes;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,6 +154,7 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     if !definition.reading.is_empty() {
         blocks.extend(page("How to read these figures", vec![Block::text(&definition.reading)]));
     }
+    blocks.extend(passes::of_experiment(summary, name, labels));
     blocks.extend(evidence::of_experiment(summary, name, labels));
     let title = format!("{name}: {}", definition.title);
     let (id, short) = (format!("experiment-{name}"), name.to_owned());

@@ -81,6 +81,7 @@ fn measured(method: &str, bytes: &str, wall_ns: f64, wobble: u64) -> CellSummary
         footprint: None,
         steady: None,
         phases: BTreeMap::from([("copy".to_owned(), phase)]),
+        counts: BTreeMap::new(),
         proofs: BTreeMap::new(),
         laws: BTreeMap::new(),
         latency_ns: None,

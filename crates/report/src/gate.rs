@@ -1,0 +1,75 @@
+//! A gate on a user's functions as a document, for a screen and for a comment on a pull request.
+
+use record::across::{Compared, ComparedCell, ComparedCount, GateWord, Gated};
+use record::summary::CountSummary;
+
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table, Tone};
+use crate::numbers::range;
+use crate::view::{by_experiment, side_by_side};
+use crate::wording;
+
+/// The result of a gate on functions of the workers of these names.
+pub fn document(compared: &Compared, names: [&str; 2], file: &str) -> Document {
+    let times = by_experiment(&compared.cells).into_iter().flat_map(|(_, cells)| side_by_side(&cells, names, "launch"));
+    let missing = compared.missing.iter().map(|missing| format!("{}: {}", missing.cell, missing.reason));
+    Document::new("gate", [format!("{file}: {} compared with {}", names[1], names[0])])
+        .section("gate", "", Place::Everywhere, vec![Block::Answer(answer(compared))])
+        .section("times", "Time", Place::Everywhere, times.collect())
+        .section("counts", "Counts of one pass", Place::Everywhere, counts(&compared.counts, names))
+        .section("missing", "Not compared", Place::Everywhere, Block::list("", missing).into_iter().collect())
+}
+
+fn answer(compared: &Compared) -> String {
+    let slower = |cell: &&ComparedCell| cell.gate == Some(GateWord::Regression);
+    let worse = |count: &&ComparedCount| count.gate == GateWord::Regression;
+    let mut names: Vec<String> =
+        compared.cells.iter().filter(slower).map(|cell| format!("time of {}", cell.cell)).collect();
+    names.extend(compared.counts.iter().filter(worse).map(|c| format!("{} of {} in {}", c.count, c.cell, c.phase)));
+    match compared.gated {
+        Some(Gated::Passes) | None => "Gate passed: nothing is worse.".to_owned(),
+        Some(Gated::Regression) => format!("Gate closed: worse: {}.", names.join(", ")),
+        Some(Gated::Undecided) => {
+            "Gate undecided: the intervals hold both answers; a larger --budget narrows them.".to_owned()
+        }
+        Some(Gated::Damaged) => "Gate undecided: the run is damaged.".to_owned(),
+        Some(Gated::NotComparable) => "Gate closed: a function could not be measured.".to_owned(),
+    }
+}
+
+/// Counts that differ, and how many do not.
+fn counts(counts: &[ComparedCount], [before, now]: [&str; 2]) -> Vec<Block> {
+    let (same, differing): (Vec<_>, Vec<_>) = counts.iter().partition(|count| count.a == count.b);
+    let mut blocks = Vec::new();
+    if !differing.is_empty() {
+        let columns = vec![
+            Column::text("function"),
+            Column::text("phase"),
+            Column::text("count"),
+            Column::number(before),
+            Column::number(now),
+            Column::text("gate"),
+        ];
+        let rows = differing.iter().map(|count| {
+            let (word, tone) = match count.gate {
+                GateWord::Passes if count.b.max < count.a.min => ("less", Tone::Faster),
+                GateWord::Passes => ("within the tolerance", Tone::Plain),
+                GateWord::Regression => ("REGRESSION", Tone::Slower),
+                GateWord::Undecided => ("undecided", Tone::Open),
+            };
+            let number = |side: &CountSummary| Cell::number(range(side), Some(side.max as f64));
+            let cells = vec![
+                Cell::text(&count.phase),
+                Cell::text(count.count.replace('_', " ")),
+                number(&count.a),
+                number(&count.b),
+                Cell::text(word),
+            ];
+            Entry { tone, ..Entry::new(&count.cell, cells) }
+        });
+        blocks.push(Block::Table(Table::new("Counts that differ", columns, rows)));
+    }
+    if !same.is_empty() {
+        blocks.push(Block::text(format!("{} the same", wording::count(same.len(), "count"))));
+    }
+    blocks
+}

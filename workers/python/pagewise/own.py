@@ -1,0 +1,146 @@
+"""The user's own functions as methods: `@pagewise.bench` marks them, and this file runs them as a worker named `own`."""
+import ast
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+import textwrap
+
+from pagewise import launch
+
+EXPERIMENT, WHOLE = "bench", "run"
+found, parameters = [], {}
+
+
+class Bench:
+    """A marked function, with what methods.tsv says of a built-in one."""
+
+    two_sided = False
+
+    def __init__(self, function, baseline):
+        self.function, self.baseline = function, baseline
+        self.name, self.experiment = function.__name__, EXPERIMENT
+        self.phases = phases_of(function) or [WHOLE]
+        self.takes_run = bool(inspect.signature(function).parameters)
+        self.role = "method"
+
+    @property
+    def keys(self):
+        return {name: kind_of(values) for name, values in parameters.items()}
+
+    @property
+    def line(self):
+        keys = " ".join("%s:%s" % key for key in self.keys.items())
+        line = self.function.__code__.co_firstlineno
+        return "method\t%s\t%s\trole=%s\tsummary=%s, line %d\tphases=%s\tkeys=%s\tmemory=0\tisolation=shared" % (
+            self.experiment, self.name, self.role, self.name, line, " ".join(self.phases), keys)
+
+    def module(self):
+        return self
+
+    def run(self, s):
+        run = Run(s)
+        if self.takes_run and self.phases != [WHOLE]:
+            run.result(self.function(run))
+            return
+        with s.phase(WHOLE):
+            value = self.function(run) if self.takes_run else self.function()
+        run.result(value)
+
+
+class Empty(Bench):
+    """An empty body: the cost of the stopwatch alone."""
+
+    def __init__(self, phases):
+        super().__init__(self.nothing, False)
+        self.name, self.role, self.phases = "empty", "null", phases
+
+    def nothing(self):
+        pass
+
+    def run(self, s):
+        for phase in self.phases:
+            with s.phase(phase):
+                pass
+
+
+class Run:
+    """One turn of a function."""
+
+    def __init__(self, slot):
+        self.slot, self.has_result = slot, False
+
+    def phase(self, name):
+        """`with run.phase("join"):` times its body and nothing else."""
+        return self.slot.phase(name)
+
+    def value(self, name):
+        """The value of a parameter in this turn."""
+        return int(self.slot.cell.parameters[name])
+
+    def operations(self, count):
+        """Operations in each phase that follows."""
+        self.slot.ops = count
+
+    def skip(self, reason):
+        """Ends this turn: the machine cannot do this."""
+        self.slot.skip(reason)
+
+    def result(self, value):
+        """What the work came to; every function must come to the same."""
+        if value is None or self.has_result:
+            return
+        self.has_result = True
+        if not isinstance(value, int):
+            data = value if isinstance(value, (bytes, bytearray)) else repr(value).encode()
+            value = int.from_bytes(hashlib.sha256(data).digest()[:8], "little")
+        self.slot.fact_digest(value % (1 << 64))
+
+
+def bench(function=None, *, baseline=False):
+    """Marks a function that `pagewise bench FILE.py` measures. The others are compared with the baseline, or with the first."""
+    def mark(function):
+        found.append(Bench(function, baseline))
+        return function
+    return mark(function) if function else mark
+
+
+def param(name, values):
+    """Every function is measured at each of these values: `pagewise.param("bytes", "1MiB,64MiB")`; sizes end in B."""
+    parameters[name] = values
+
+
+def kind_of(values):
+    return "size" if values.endswith("B") else "count"
+
+
+def phases_of(function):
+    """Names of the phases in a function's source, in their order."""
+    names = []
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "phase"
+        if is_call and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value not in names:
+            names.append(node.args[0].value)
+    return names
+
+
+def listed():
+    lines = ["about\tparameter\t%s\t%s\t%s" % (name, kind_of(values), values) for name, values in parameters.items()]
+    marked = [one.name for one in found if one.baseline] or [one.name for one in found[:1]]
+    if marked:
+        lines.append("about\tbaseline\t" + ",".join(marked))
+    lines.append("about\tresults\tyes")
+    return lines
+
+
+def main(arguments):
+    path, *rest = arguments
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    spec = importlib.util.spec_from_file_location("__pagewise__", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    empty = [Empty(list(dict.fromkeys(phase for one in found for phase in one.phases)))]
+    launch.serve(rest, found + empty, launch.about("own"), listed())
