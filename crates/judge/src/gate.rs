@@ -94,7 +94,12 @@ fn label(cell: &CellSummary) -> String {
     format!("{} {}", cell.method, parameter_words(&cell.parameters, None)).trim_end().to_owned()
 }
 
-fn times(summary: &Summary, a: &CellSummary, b: &CellSummary, margin: f64) -> Option<(ComparedCell, Option<RatioEstimate>)> {
+fn times(
+    summary: &Summary,
+    a: &CellSummary,
+    b: &CellSummary,
+    margin: f64,
+) -> Option<(ComparedCell, Option<RatioEstimate>)> {
     let experiment = summary.experiment(&b.experiment)?;
     let headline = &experiment.headline;
     let wall = |launch: &record::summary::LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));

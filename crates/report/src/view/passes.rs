@@ -63,7 +63,7 @@ fn removed(summary: &Summary, experiment: &str, cells: &[(usize, &CellSummary)])
         ),
         None => format!(
             "{name} takes no longer than an empty body: the compiler removed the loop, because the result does not depend on \
-             the data, or the work is too short for one pass"
+             the data, or the work is too short for a single pass"
         ),
     };
     short.iter().map(sentence).collect()
