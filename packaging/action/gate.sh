@@ -11,7 +11,8 @@ if [ ! -e "$place/base" ]; then
     exit 0
 fi
 code=0
-"$PAGEWISE" bench "$FILE" --gate "$GATE" --against "$place/base" ${BUDGET:+--budget "$BUDGET"} --markdown > "$place/result.md" || code=$?
+"$PAGEWISE" bench "$FILE" --gate "$GATE" --against "$place/base" ${BUDGET:+--budget "$BUDGET"} --markdown \
+    > "$place/result.md" || code=$?
 cat "$place/result.md" >> "$GITHUB_STEP_SUMMARY"
 case $code in
     0) verdict=passed ;;

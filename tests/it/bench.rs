@@ -84,7 +84,7 @@ fn a_function_that_forks_or_changes_the_process_fails_and_the_others_do_not() {
     let (result, summary) = bench(&place, text, &[]);
     for (function, words) in [
         ("sound", ""),
-        ("forks", "it returned in a process that it forked"),
+        ("forks", "it left behind a process that it forked"),
         ("handles", "it changed the handler of SIGSEGV"),
         ("blocks", "it changed which signals are blocked"),
         ("limits", "it changed the limit of open files"),
@@ -110,13 +110,13 @@ fn loops_that_the_compiler_removed_and_phases_that_allocate_are_explained() {
     let place = Place::new();
     let file = place.file("mine.c");
     let text = "#include <pagewise.h>\n#include <stdlib.h>\nPARAM(bytes, \"64KiB,4MiB\");\n\
-                BASELINE(summed) { char *p = calloc(1, VALUE(bytes)); uint64_t sum = 0;\n\
-                PHASE(\"sum\") { for (size_t i = 0; i < VALUE(bytes); i++) sum += ((volatile char *)p)[i]; }\n\
+                BASELINE(summed) { size_t bytes = VALUE(bytes); char *p = calloc(1, bytes); uint64_t sum = 0;\n\
+                PHASE(\"sum\") { for (size_t i = 0; i < bytes; i++) sum += ((volatile char *)p)[i]; }\n\
                 RESULT(sum); free(p); }\n\
-                BENCH(removed) { uint64_t sum = 0;\n\
-                PHASE(\"sum\") { for (size_t i = 0; i < VALUE(bytes); i++) sum += i & 0; }\n RESULT(sum); }\n\
-                BENCH(allocates) { uint64_t sum = 0;\n\
-                PHASE(\"sum\") { char *p = calloc(1, VALUE(bytes)); for (size_t i = 0; i < VALUE(bytes); i++) \
+                BENCH(removed) { size_t bytes = VALUE(bytes); uint64_t sum = 0;\n\
+                PHASE(\"sum\") { for (size_t i = 0; i < bytes; i++) sum += i & 0; }\n RESULT(sum); }\n\
+                BENCH(allocates) { size_t bytes = VALUE(bytes); uint64_t sum = 0;\n\
+                PHASE(\"sum\") { char *p = calloc(1, bytes); for (size_t i = 0; i < bytes; i++) \
                 sum += ((volatile char *)p)[i]; free(p); }\n RESULT(sum); }\n";
     std::fs::write(&file, text).unwrap();
     let result = place.run(&["bench", file.to_str().unwrap(), "--launches", "6", "--budget", "60s"]);

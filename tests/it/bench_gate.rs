@@ -1,4 +1,5 @@
-//! `bench --save-baseline` and `--gate`: what is worse than a saved baseline is named, counts exactly and time with its interval.
+//! `bench --save-baseline` and `--gate`: what is worse than a saved baseline is named, counts exactly, time with its
+//! interval.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,10 +12,11 @@ use crate::support::skips::skip;
 /// A function whose phase makes so many calls, allocations and steps.
 fn source(reads: u32, allocations: u32, steps: u32) -> String {
     format!(
-        "#include <pagewise.h>\n#include <fcntl.h>\n#include <stdlib.h>\n#include <unistd.h>\nBENCH(work) {{\n \
-         int fd = open(\"/dev/zero\", O_RDONLY);\n char bytes[100];\n PHASE(\"work\") {{\n  for (int i = 0; i < {reads}; i++) \
-         if (read(fd, bytes, sizeof bytes) != sizeof bytes) FAIL(\"read\");\n  for (int i = 0; i < {allocations}; i++) {{ \
-         void *volatile p = malloc(50); free(p); }}\n  for (volatile int i = 0; i < {steps}; i++);\n }}\n RESULT(1);\n close(fd);\n}}\n"
+        "#include <pagewise.h>\n#include <fcntl.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+         BENCH(work) {{\n int fd = open(\"/dev/zero\", O_RDONLY);\n char bytes[100];\n PHASE(\"work\") {{\n  \
+         for (int i = 0; i < {reads}; i++) if (read(fd, bytes, sizeof bytes) != sizeof bytes) FAIL(\"read\");\n  \
+         for (int i = 0; i < {allocations}; i++) {{ void *volatile p = malloc(50); free(p); }}\n  \
+         for (volatile int i = 0; i < {steps}; i++);\n }}\n RESULT(1);\n close(fd);\n}}\n"
     )
 }
 

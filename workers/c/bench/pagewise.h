@@ -17,7 +17,8 @@
 #define PAGEWISE_H
 #include "worker.h"
 
-/* Values of a parameter, separated by commas: numbers, or sizes such as 64KiB. VALUE(name) is the value of this turn. */
+/* Values of a parameter, separated by commas: numbers, or sizes such as 64KiB. VALUE(name) looks the
+ * value of this turn up: read it before the phase. */
 #define PARAM(name, values) BENCH_MARK(bench_param_##name, 'k', #name, values)
 #define VALUE(name) key_size(slot, #name)
 /* With --with EXPERIMENT/METHOD the parameters are that method's: words and paths are read by TEXT(file), IS(cache, "hot"). */

@@ -1,5 +1,5 @@
 /* Preloaded into a worker whose launch is counted and not timed: its allocations, and the bytes of its calls of memcpy(3) and
- * memmove(3), are added up in memory that the worker reads (harness/counts.h). Whichever allocator the worker has does the work. */
+ * memmove(3), are added up in memory that the worker reads (harness/counts.h). The worker's own allocator does the work. */
 #include "counts.h"
 #include <dlfcn.h>
 #include <errno.h>

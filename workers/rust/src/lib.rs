@@ -11,7 +11,9 @@
 //! ```
 //!
 //! `cargo bench` starts `pagewise bench` with this program, which then is the worker that measures (`workers/PROTOCOL.md`).
-//! Parameters stand before the functions: `main! { [bytes = "1MiB,64MiB"] fill, copy }`. Options follow two hyphens: `cargo bench --bench vectors -- --budget 20s`. `cargo test` runs each function once.
+//! Parameters stand before the functions: `main! { [bytes = "1MiB,64MiB"] fill, copy }`. Options follow two hyphens:
+//! `cargo bench --bench vectors -- --budget 20s`. `cargo test` runs each function once.
+#![forbid(unsafe_code)]
 
 mod request;
 mod stopwatch;
@@ -22,9 +24,10 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitCode};
+use std::sync::OnceLock;
 
 use request::Request;
-use stopwatch::Counters;
+use stopwatch::{Counters, Traced};
 
 /// Name of the phase of a function that is timed as a whole.
 const WHOLE: &str = "run";
@@ -32,6 +35,8 @@ const WHOLE: &str = "run";
 /// Base columns of a transcript.
 const COLUMNS: &str = "slot\tround\tcell\tphase\tops\tbytes\tstart_ns\twall_ns\tcpu_ns\tuser_ns\tsystem_ns\tminor_faults\
                        \tmajor_faults\tvoluntary_switches\tinvoluntary_switches";
+
+static TRACED: OnceLock<Traced> = OnceLock::new();
 
 /// A function to measure; [`main!`] makes them.
 #[derive(Clone, Copy, Debug)]
@@ -64,16 +69,19 @@ impl Run {
     pub fn phase<T>(&mut self, name: &'static str, body: impl FnOnce() -> T) -> T {
         self.open = Some(name);
         let before = Counters::read();
+        let traced = TRACED.get_or_init(Traced::open);
+        let counts = traced.read();
         let start_ns = stopwatch::now_ns();
         let value = body();
         let wall_ns = stopwatch::now_ns() - start_ns;
+        let counts = traced.between(&counts, &traced.read());
         let spent = Counters::read().since(&before);
         self.open = None;
         let (slot, round, cell) = self.place;
         let bytes = self.values.get("bytes").copied().unwrap_or(0);
         let operations = self.operations.max(1);
-        let sample = format!("sample\t{slot}\t{round}\t{cell}\t{name}\t{operations}\t{bytes}\t{start_ns}\t{wall_ns}{spent}");
-        self.samples.push(sample);
+        let place = format!("{slot}\t{round}\t{cell}\t{name}");
+        self.samples.push(format!("sample\t{place}\t{operations}\t{bytes}\t{start_ns}\t{wall_ns}{spent}{counts}"));
         value
     }
 
@@ -175,7 +183,10 @@ fn about() -> String {
     let program = std::env::args_os().next().map(std::path::PathBuf::from).unwrap_or_default();
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let optimised = if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" };
-    format!("pagewise\t1\t{name}\nabout\tcompiler\trustc\nabout\tmethod_flags\t{optimised}\nabout\tpage_bytes\t{}\n", stopwatch::page_bytes())
+    let page = stopwatch::page_bytes();
+    format!(
+        "pagewise\t1\t{name}\nabout\tcompiler\trustc\nabout\tmethod_flags\t{optimised}\nabout\tpage_bytes\t{page}\n"
+    )
 }
 
 fn list(params: &[Param], functions: &[Function]) -> String {
@@ -217,7 +228,7 @@ fn worked(text: &str, functions: &[Function]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut written = about() + &format!("columns\t{COLUMNS}\n");
+    let mut written = about() + &format!("columns\t{COLUMNS}{}\n", TRACED.get_or_init(Traced::open).columns());
     let (mut samples, mut facts, mut endings) = (Vec::new(), String::new(), String::new());
     let mut ended = vec![false; request.cells.len()];
     let order = request.rounds.iter().flat_map(|(round, cells)| cells.iter().map(|cell| (*round, *cell)));
