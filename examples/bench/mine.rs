@@ -1,5 +1,5 @@
 //! rustc -O --crate-type cdylib -o libmine.so mine.rs && pagewise bench ./libmine.so:grow,reserve
-//! A target of cargo bench is simpler: workers/rust.
+//! A target of cargo bench is simpler: consumers/pagewise-bench.
 
 use std::ffi::c_void;
 

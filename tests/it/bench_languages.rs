@@ -89,7 +89,7 @@ fn a_target_of_cargo_bench_is_measured_and_tested() {
         command
             .args(words)
             .arg("--manifest-path")
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("workers/rust/Cargo.toml"));
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers/pagewise-bench/Cargo.toml"));
         command
             .arg("--target-dir")
             .arg(place.file("target"))
