@@ -49,14 +49,7 @@ impl Run {
         let workers = workers.iter().map(|(name, hash)| (format!("{WORKER}{name}"), hash.clone()));
         let version = ("version".to_owned(), summary.version.clone());
         Ok(Run {
-            run: ComparedRun {
-                run: summary.run.clone(),
-                created: summary.created.clone(),
-                interrupted: summary.is_interrupted(),
-                damage: summary.damage().map(str::to_owned).collect(),
-                disturbed: disturbed(summary),
-                untrusted: summary.cells.iter().filter(|c| c.status == Status::Untrusted && !c.hidden).count(),
-            },
+            run: compared_run(summary),
             headline: summary.environment.clone(),
             facts: facts(environment).into_iter().chain(workers).chain([version]).collect(),
             measured: MeasuredCells::read(summary)?,
@@ -95,6 +88,18 @@ impl Run {
     /// Names of the facts in which another run may differ, parts joined by dots.
     pub fn fields(&self) -> impl Iterator<Item = &String> {
         self.facts.keys()
+    }
+}
+
+/// A run as it takes part in a comparison.
+pub(crate) fn compared_run(summary: &Summary) -> ComparedRun {
+    ComparedRun {
+        run: summary.run.clone(),
+        created: summary.created.clone(),
+        interrupted: summary.is_interrupted(),
+        damage: summary.damage().map(str::to_owned).collect(),
+        disturbed: disturbed(summary),
+        untrusted: summary.cells.iter().filter(|c| c.status == Status::Untrusted && !c.hidden).count(),
     }
 }
 

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use record::across::{
-    COMPARED_SCHEMA, Compared, ComparedCell, ComparedCount, ComparedRun, ComparedSide, GateWord, Gated, MissingCell,
-    SideCost,
+    COMPARED_SCHEMA, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell, SideCost,
 };
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, CountSummary, Role, Summary, Verdict};
 use stats::estimate::RatioEstimate;
 
-use crate::across::gated;
+use crate::across::{compared_run, gated};
 use crate::estimate::{LEVEL, of_series, shown};
 use crate::sets::{gates, hold_among_all};
 
@@ -35,12 +34,7 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
     let same =
         |cell: &CellSummary| functions(before).find(|c| c.method == cell.method && c.parameters == cell.parameters);
     let side = || ComparedSide {
-        runs: vec![ComparedRun {
-            run: summary.run.clone(),
-            created: summary.created.clone(),
-            interrupted: summary.is_interrupted(),
-            damage: summary.damage().map(str::to_owned).collect(),
-        }],
+        runs: vec![compared_run(summary)],
         environment: summary.environment.clone(),
         unlike: Vec::new(),
     };
@@ -127,6 +121,7 @@ fn times(
         estimate: estimate.as_ref().map(shown),
         verdict: estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin)),
         holds_among_all: false,
+        runs_needed: None,
         gate: Some(GateWord::Undecided),
     };
     Some((cell, estimate))
