@@ -1,16 +1,21 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use files::Folder;
-use record::command::{Amount, Arm, ArmRole, CommandPlan, CommandSummary, KeptCommand, Pages, schema_of};
+use record::command::{
+    Amount, Arm, ArmRole, Attached, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary, TrialSummary,
+    schema_of,
+};
 use record::folder::{RunFolder, peek};
 use record::kind::Kind;
 use record::sizes;
 use report::escape::pretty_json;
+use rustix::fs::FileType;
 
 use super::opened::code_of;
 use super::page::PageArgs;
@@ -24,15 +29,36 @@ use crate::run::signals::Signals;
 
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;
+/// Precision and margin of a try.
+const USUAL_SHARE: &str = "1%";
+/// Allocators of which one is tried after a profile.
+const ALLOCATORS: [&str; 3] = ["mimalloc", "jemalloc", "tcmalloc"];
+/// Name of kept standard input in the folder of a study.
+const INPUT: &str = "input";
+/// Limit of that, in bytes.
+const MOST_INPUT: u64 = 4 << 30;
+/// Limit of a library that is copied, in bytes.
+const MOST_LIBRARY: u64 = 16 << 20;
+/// Options of a command that a process which runs already has no use for.
+const NOT_OF_A_PROCESS: [&str; 9] =
+    ["budget", "blocks", "then_try", "totals", "resume", "prepare", "evict", "input", "command"];
+/// Windows of a process that runs already; one more is for what is known beforehand.
+const WINDOWS: usize = 8;
 /// Seconds of a profile without a budget.
 const PROFILE_BUDGET_S: f64 = 20.0;
 
 /// Options of both verbs.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 struct CommandArgs {
-    /// Standard input of each run [default: nothing].
+    /// Standard input of each run [default: nothing]; - keeps what is piped in here and gives it to each.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
+    /// A shell command before every run, unmeasured.
+    #[arg(long, value_name = "CMD")]
+    prepare: Option<String>,
+    /// A file to put out of the page cache before every run. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    evict: Vec<PathBuf>,
     /// A run that takes longer is ended.
     #[arg(long, value_name = "TIME", default_value = "10min")]
     time_limit: String,
@@ -62,7 +88,7 @@ struct CommandArgs {
     command: Vec<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct TryArgs {
     /// Try these settings: names of --list, env:NAME=VALUE, args:WORDS, or a setting's file. May be repeated.
     #[arg(long, value_name = "SETTING[,SETTING]")]
@@ -71,10 +97,10 @@ pub(super) struct TryArgs {
     #[arg(long)]
     list: bool,
     /// Half-width at which the interval of total CPU time is narrow enough.
-    #[arg(long, value_name = "SHARE", default_value = "1%", conflicts_with = "resume")]
+    #[arg(long, value_name = "SHARE", default_value = USUAL_SHARE, conflicts_with = "resume")]
     precision: String,
     /// Smaller differences are called the same.
-    #[arg(long, value_name = "SHARE", default_value = "1%", conflicts_with = "resume")]
+    #[arg(long, value_name = "SHARE", default_value = USUAL_SHARE, conflicts_with = "resume")]
     margin: String,
     /// Time to spend [default: 1min, or what six blocks take].
     #[arg(long, value_name = "TIME")]
@@ -85,12 +111,6 @@ pub(super) struct TryArgs {
     /// Runs of each before the first that counts.
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "resume")]
     warmup: usize,
-    /// A shell command before every run, unmeasured.
-    #[arg(long, value_name = "CMD")]
-    prepare: Option<String>,
-    /// A file to put out of the page cache before every run. May be repeated.
-    #[arg(long, value_name = "FILE")]
-    evict: Vec<PathBuf>,
     /// Divide CPU time into user and kernel time by samples of 500 µs instead of the kernel's ticks, usually of 4 ms. Each
     /// sample takes some time itself, and commands that begin many processes are left to the ticks.
     #[arg(long, conflicts_with = "resume")]
@@ -98,6 +118,9 @@ pub(super) struct TryArgs {
     /// Also write the measured runs as hyperfine's JSON.
     #[arg(long, value_name = "FILE")]
     export_hyperfine: Option<PathBuf>,
+    /// Write what deploys the setting that saves most into this new folder: shell, systemd and Dockerfile lines.
+    #[arg(long, value_name = "DIR", requires = "with")]
+    emit: Option<PathBuf>,
     #[command(flatten)]
     common: CommandArgs,
 }
@@ -113,6 +136,18 @@ pub(super) struct ProfileArgs {
     /// Count page faults in total only, without following each.
     #[arg(long, conflicts_with = "resume")]
     totals: bool,
+    /// Find the functions and lines that cause page faults: on, or off where it costs too much.
+    #[arg(long, value_name = "WHEN", default_value = "on", value_parser = ["on", "off"], conflicts_with = "resume")]
+    stacks: String,
+    /// Then try the most promising settings and an allocator in one study: --budget and --blocks hold for each of the two.
+    #[arg(long, conflicts_with_all = ["json", "resume"])]
+    then_try: bool,
+    /// Profile this process of yours, which runs already and is not stopped, instead of a command.
+    #[arg(long, value_name = "N", conflicts_with_all = NOT_OF_A_PROCESS)]
+    pid: Option<i32>,
+    /// Time for which a process is followed.
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", requires = "pid")]
+    duration: String,
     #[command(flatten)]
     common: CommandArgs,
 }
@@ -126,10 +161,16 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     if let Some(path) = &arguments.export_hyperfine {
         may_write(path, common.force)?;
     }
+    if let Some(folder) = &arguments.emit {
+        Folder::can_be_fresh(folder)?;
+    }
     study(
         common,
         || trial_plan(arguments),
-        |kept| {
+        |kept, summary| {
+            if let (Some(folder), CommandSummary::Try(summary)) = (&arguments.emit, summary) {
+                emit(folder, summary)?;
+            }
             let Some(path) = &arguments.export_hyperfine else { return Ok(()) };
             let file = report::command::hyperfine(kept);
             write(path, common.force, |out| Ok(out.write_all(pretty_json(&file)?.as_bytes())?))
@@ -137,33 +178,109 @@ pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     )
 }
 
+/// Writes the files that deploy the best setting into a new folder, with the library that they name.
+fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
+    let place = std::path::absolute(path)?;
+    let Some(policy) = report::command::policy(summary, &place) else {
+        remark!("Nothing is written to {}: no setting is shown to save CPU time", path.display());
+        return Ok(());
+    };
+    let (folder, _) = Folder::fresh(path)?;
+    for (name, text) in &policy.files {
+        let is_program = name.ends_with(".sh");
+        if is_program { folder.write_program(name, text.as_bytes())? } else { folder.write(name, text.as_bytes())? }
+    }
+    if let Some((library, name)) = &policy.library {
+        folder.write(name, &files::read_input(Path::new(library), MOST_LIBRARY)?)?;
+    }
+    remark!("What deploys {} is in {}", policy.setting, path.display());
+    Ok(())
+}
+
 /// The verb `profile`.
 pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
-    study(&arguments.common, || profile_plan(arguments), |_| Ok(()))
+    let mut promising = Vec::new();
+    let note_promising = |_: &KeptCommand, summary: &CommandSummary| {
+        if let (true, CommandSummary::Profile(summary)) = (arguments.then_try, summary) {
+            promising = worth_a_try(&arguments.common.command, summary)?;
+        }
+        Ok(())
+    };
+    let code = study(&arguments.common, || profile_plan(arguments), note_promising)?;
+    if code != 0 || promising.is_empty() {
+        return Ok(code);
+    }
+    try_settings(&TryArgs {
+        with: promising,
+        precision: USUAL_SHARE.to_owned(),
+        margin: USUAL_SHARE.to_owned(),
+        budget: arguments.budget.clone(),
+        pairs: arguments.blocks,
+        warmup: 1,
+        common: CommandArgs { out: None, ..arguments.common.clone() },
+        ..TryArgs::default()
+    })
+}
+
+/// Huge pages, what the profile predicts to save most besides, settings of libraries that it met, and the first allocator here.
+fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<String>> {
+    let mut names = vec!["thp".to_owned()];
+    let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
+    names.extend(saving.map(|candidate| candidate.setting.clone()).next());
+    let modules = || summary.stacks.iter().flat_map(|stacks| &stacks.frames).map(|frame| frame.module.as_str());
+    let of_modules = settings::all()?.into_iter().filter(|setting| {
+        setting.modules.iter().any(|start| modules().any(|module| module.starts_with(start.as_str())))
+    });
+    names.extend(of_modules.map(|setting| setting.name).filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    for allocator in ALLOCATORS {
+        let arms = arms::arms(command, &settings::of_words(&[allocator.to_owned()])?)?;
+        if arms.iter().all(|arm| arm.skipped.is_none()) {
+            names.push(allocator.to_owned());
+            break;
+        }
+    }
+    Ok(names)
 }
 
 /// Makes a study or completes one, keeps its summary and prints it.
 fn study(
     common: &CommandArgs,
     plan: impl FnOnce() -> Result<CommandPlan>,
-    export: impl FnOnce(&KeptCommand) -> Result<()>,
+    export: impl FnOnce(&KeptCommand, &CommandSummary) -> Result<()>,
 ) -> Result<u8> {
     let _alone = Alone::on_this_machine(common.force)?;
-    let plan = plan()?;
+    let mut plan = plan()?;
+    let is_spooled = common.input.as_deref() == Some(Path::new("-"));
+    let path = match &common.resume {
+        Some(name) => super::named::folder(name)?.path().to_owned(),
+        None => std::path::absolute(new_folder(common.out.as_deref(), &plan.run))?,
+    };
+    plan.input = if is_spooled { Some(path.join(INPUT)) } else { plan.input };
     let (mut kept, _lock) = match &common.resume {
         Some(name) => kept::resume(name, super::named::folder(name)?, &plan)?,
-        None => kept::create(&new_folder(common.out.as_deref(), &plan.run), plan)?,
+        None => kept::create(&path, plan)?,
     };
+    if is_spooled && common.resume.is_none() {
+        spool(&path)?;
+    }
     let signals = Signals::watch()?;
     command::run(&mut kept, &signals)?;
     let summary = judge::command::judge(&kept);
     kept::finish(&kept, &summary, &page_of(&summary))?;
-    export(&kept)?;
+    export(&kept, &summary)?;
     show(&summary, &kept, common.json)?;
     Ok(match signals.arrived() {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
         None => not_measured(&summary),
     })
+}
+
+/// Keeps standard input in the folder of a study.
+fn spool(path: &Path) -> Result<()> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MOST_INPUT).read_to_end(&mut bytes).context("--input -")?;
+    ensure!((bytes.len() as u64) < MOST_INPUT, "--input - takes less than 4 GiB; name a file");
+    Ok(Folder::open(path)?.write(INPUT, &bytes)?)
 }
 
 /// 4 if the command could not be measured.
@@ -195,6 +312,11 @@ pub(super) fn report_command(kept: &KeptCommand, json: bool, page: Option<&PageA
 fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<CommandPlan> {
     let start = Start::now();
     let seed = common.seed.unwrap_or_else(|| start.seed());
+    let named = common.input.as_deref().filter(|path| *path != Path::new("-"));
+    let stdin = rustix::fs::fstat(std::io::stdin()).map(|about| FileType::from_raw_mode(about.st_mode));
+    if common.input.is_none() && stdin == Ok(FileType::Fifo) {
+        remark!("pagewise: what is piped in here is not read; --input - gives it to each run");
+    }
     Ok(CommandPlan {
         schema: schema_of(kind),
         kind,
@@ -204,9 +326,9 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
         seed,
         arms,
         directory: std::env::current_dir().context("the current folder")?,
-        prepare: None,
-        evict: Vec::new(),
-        input: common.input.as_ref().map(|path| user_file(path, "--input")).transpose()?,
+        prepare: common.prepare.clone(),
+        evict: common.evict.iter().map(|path| user_file(path, "--evict")).collect::<Result<_>>()?,
+        input: named.map(|path| user_file(path, "--input")).transpose()?,
         precision: NARROW,
         margin: 0.0,
         budget_s: None,
@@ -217,6 +339,8 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
         discard_output: common.discard_output,
         sample_kernel: false,
         totals_only: false,
+        stacks: false,
+        attached: None,
         pages: None,
         environment: machine::capture(Path::new("/")).headline(),
         profile: None,
@@ -247,12 +371,10 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
     }
     let arms = arms::arms(&arguments.common.command, &settings)?;
     let mut plan = base_plan(&arguments.common, Kind::Try, arms)?;
-    plan.evict = arguments.evict.iter().map(|path| user_file(path, "--evict")).collect::<Result<_>>()?;
     if let Some((profile, predicted)) = (!settings.is_empty()).then(|| predictions(&plan)).flatten() {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
     Ok(CommandPlan {
-        prepare: arguments.prepare.clone(),
         precision: sizes::parse_share(&arguments.precision).context("--precision")?,
         margin: sizes::parse_share(&arguments.margin).context("--margin")?,
         budget_s: seconds(arguments.budget.as_deref())?,
@@ -265,6 +387,16 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
 
 fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
+    if let Some(pid) = arguments.pid {
+        let window_s = sizes::parse_seconds(&arguments.duration).context("--for")? / (WINDOWS + 1) as f64;
+        return Ok(CommandPlan {
+            attached: Some(Attached { pid, window_s }),
+            pairs: Some(WINDOWS),
+            pages: Some(pages()),
+            stacks: arguments.stacks == "on",
+            ..base_plan(common, Kind::Profile, vec![running(pid)?])?
+        });
+    }
     if common.command.is_empty() {
         bail!("nothing to profile; write the command behind --, as in pagewise profile -- sort FILE");
     }
@@ -273,19 +405,39 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     }
     let (shown, command) = arms::subject(&common.command)?;
     let arm = arms::plain("as it is", ArmRole::Baseline, &shown, command);
-    let pages = Pages {
-        page_bytes: rustix::param::page_size() as u64,
-        huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(0),
-        thp: thp_rule(),
-    };
     let budget_s = seconds(arguments.budget.as_deref())?.unwrap_or(PROFILE_BUDGET_S);
     Ok(CommandPlan {
         budget_s: common.resume.is_none().then_some(budget_s),
         pairs: arguments.blocks,
         totals_only: arguments.totals,
-        pages: Some(pages),
+        stacks: arguments.stacks == "on" && !arguments.totals,
+        pages: Some(pages()),
         ..base_plan(common, Kind::Profile, vec![arm])?
     })
+}
+
+fn pages() -> Pages {
+    Pages {
+        page_bytes: rustix::param::page_size() as u64,
+        huge_page_bytes: memory::transparent_huge_page_bytes().unwrap_or(0),
+        thp: thp_rule(),
+    }
+}
+
+/// The arm of a process of this user that runs already.
+fn running(pid: i32) -> Result<Arm> {
+    let status =
+        files::kernel::read(format!("/proc/{pid}/status")).with_context(|| format!("there is no process {pid}"))?;
+    let user = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().next()?.parse().ok());
+    if user != Some(rustix::process::getuid().as_raw()) {
+        bail!("process {pid} belongs to another user");
+    }
+    let command = files::kernel::read(format!("/proc/{pid}/cmdline"))?;
+    let command: Vec<String> = command.split_terminator('\0').map(str::to_owned).collect();
+    if command.is_empty() {
+        bail!("process {pid} is the kernel's own");
+    }
+    Ok(arms::plain("as it is", ArmRole::Baseline, &format!("process {pid}: {}", command.join(" ")), command))
 }
 
 /// Name of the newest kept profile of the same command in the same folder, and its prediction for each setting.

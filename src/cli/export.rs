@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use record::kind::Kind;
+use record::command::CommandSummary;
 use record::sizes;
 use record::summary::Summary;
 use report::escape::pretty_json;
@@ -17,6 +17,9 @@ use report::view::ExportedCells;
 use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
 use super::write::{may_write, write};
 use crate::run::replay::replay;
+
+/// Format of a profile's stacks.
+const FOLDED: &str = "folded";
 
 /// The words after `export`.
 #[derive(Debug, Args)]
@@ -39,27 +42,31 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
+    let folded =
+        PossibleValue::new(FOLDED).help("a profile's call stacks with their cost in nanoseconds, for flame graphs");
+    PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)).chain([folded]))
 }
 
 pub(super) fn export(arguments: &ExportArgs) -> Result<u8> {
     arguments.out.as_ref().map_or(Ok(()), |path| may_write(path, arguments.force))?;
-    let format = FORMATS.iter().find(|f| f.name == arguments.format).context("clap takes no other format")?;
     let opened = open(&arguments.run)?;
     tell_interrupted(&arguments.run, opened.is_interrupted());
     arguments.has_its_kind(&opened)?;
     match opened {
-        Opened::Command(kept) if format.name == "hyperfine" && kept.plan.kind == Kind::Try => {
-            let file = report::command::hyperfine(&kept);
-            put(arguments, |out| Ok(out.write_all(pretty_json(&file)?.as_bytes())?))?;
-            Ok(code_of(&kept, 0))
-        }
         Opened::Command(kept) => {
             let summary = judge::command::judge(&kept);
-            put(arguments, |out| Rows::new(&kept, &summary).write(format.name, out))?;
+            put(arguments, |out| match (arguments.format.as_str(), &summary) {
+                ("hyperfine", CommandSummary::Try(_)) => {
+                    Ok(out.write_all(pretty_json(&report::command::hyperfine(&kept))?.as_bytes())?)
+                }
+                (FOLDED, CommandSummary::Profile(summary)) => report::command::folded(summary, out),
+                (format, summary) => Rows::new(&kept, summary).write(format, out),
+            })?;
             Ok(code_of(&kept, 0))
         }
         Opened::Run(folder, _) => {
+            let format = FORMATS.iter().find(|f| f.name == arguments.format);
+            let format = format.with_context(|| format!("{} is no profile, which alone has stacks", arguments.run))?;
             let (_, summary) = replay(&folder)?;
             known(&summary, &arguments.experiments)?;
             let taken = ExportedCells::new(&summary, &arguments.experiments);

@@ -1,6 +1,7 @@
 //! `pagewise try` on real programs: what is compared, what proves it, and that every way of going wrong has a clear outcome
 //! and leaves nothing running. No test asserts a time.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -58,6 +59,76 @@ fn a_setting_is_proved_and_the_try_is_kept() {
     assert!(screen.lines().count() <= 30 && screen.contains("A/A check"), "{screen}");
 }
 
+/// Memory by malloc and by a mapping; more work without QUICK; it waits where it has an argument.
+const DEPLOYED: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+enum { BYTES = 32 << 20 };
+int main(int argc, char **argv) {
+    char *m = malloc(BYTES), *p = mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(m, 1, BYTES);
+    memset(p, 1, BYTES);
+    for (volatile long i = 0; !getenv("QUICK") && i < 20000000; i++) { }
+    if (argc > 1) pause();
+    return argv[0] == m;
+}
+"#;
+
+/// Bytes of a process in huge pages, once it waits.
+fn huge_bytes(pid: u32) -> u64 {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+    wait_until("it waits", || read("comm").trim() == "deployed" && read("status").contains("State:\tS"));
+    let huge = read("smaps_rollup")
+        .lines()
+        .find_map(|line| line.strip_prefix("AnonHugePages:")?.trim().strip_suffix("kB")?.trim().parse().ok());
+    huge.unwrap_or(0u64) << 10
+}
+
+#[test]
+fn what_won_is_deployed_by_the_lines_that_are_written() {
+    let place = Place::new();
+    if !std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default().contains("[madvise]")
+    {
+        return skip("transparent huge pages are not on madvise");
+    }
+    let (source, program) = (place.file("deployed.c"), place.file("deployed"));
+    std::fs::write(&source, DEPLOYED).unwrap();
+    assert!(Command::new("gcc").args(["-O1", "-o"]).args([&program, &source]).status().unwrap().success());
+    let setting = place.file("quick.toml");
+    let text = "name = \"quick\"\ntitle = \"less work\"\nside_effects = \"none\"\nadvise_mappings = true\nproof = [\"huge\"]\n\
+        tunables = \"glibc.malloc.hugetlb=1\"\nenv = { QUICK = \"100 %\" }\n";
+    std::fs::write(&setting, text).unwrap();
+    let folder = place.file("policy");
+    let options = ["--with", setting.to_str().unwrap(), "--emit", folder.to_str().unwrap()];
+    let said = tried(&place, &options, &[program.to_str().unwrap()]);
+    assert!(said.code == 0 && said.out.contains("\nAnswers\n  Use quick: at least"), "{}", said.out);
+    assert!(said.out.contains("export GLIBC_TUNABLES=glibc.malloc.hugetlb=1"), "{}", said.out);
+    let whole = 60 << 20;
+    let mut by_script = Command::new(folder.join("run.sh")).arg(&program).arg("wait").spawn().unwrap();
+    let huge = huge_bytes(by_script.id());
+    by_script.kill().unwrap();
+    by_script.wait().unwrap();
+    assert!(huge >= whole, "{huge} bytes in huge pages by run.sh");
+    // As systemd reads a drop-in (systemd.exec(5)): quotes around, and a percent sign twice.
+    let unit = std::fs::read_to_string(folder.join("systemd.conf")).unwrap();
+    let variables =
+        unit.lines().filter_map(|line| line.strip_prefix("Environment=\"")?.strip_suffix('"')?.split_once('='));
+    let variables: Vec<(String, String)> = variables.map(|(n, v)| (n.to_owned(), v.replace("%%", "%"))).collect();
+    assert!(variables.iter().any(|(name, value)| name == "QUICK" && value == "100 %"), "{unit}");
+    let mut by_unit = Command::new(&program).arg("wait").env_clear().envs(variables).spawn().unwrap();
+    let huge = huge_bytes(by_unit.id());
+    by_unit.kill().unwrap();
+    by_unit.wait().unwrap();
+    assert!(huge >= whole, "{huge} bytes in huge pages by the drop-in");
+    let recipe = std::fs::read_to_string(folder.join("Dockerfile")).unwrap();
+    assert!(recipe.contains("COPY ") && recipe.contains("ENV LD_PRELOAD=\"/usr/local/lib/"), "{recipe}");
+    assert!(recipe.contains("# Side effect: none."), "{recipe}");
+    let again = tried(&place, &options, &[program.to_str().unwrap()]);
+    assert!(again.code == 1 && again.err.contains("policy"), "{}", again.err);
+}
+
 #[test]
 fn what_does_not_take_effect_has_no_figures() {
     let place = Place::new();
@@ -98,6 +169,20 @@ fn changed_output_and_other_ends_are_failures() {
     assert!(failed["reason"].as_str().unwrap().contains("exit code 1"), "{failed:#}");
     // What failed is not run again.
     assert_eq!((changed["runs"].as_u64(), arm(&all, "as it is")["runs"].as_u64()), (Some(0), Some(6)));
+}
+
+#[test]
+fn piped_input_is_kept_and_given_to_every_run() {
+    let place = Place::new();
+    let words = [&FEW[..], &["--input", "-", "--json", "--", "sh -c 'read word; test $word = piped'", "cat"]].concat();
+    let mut command = place.command(&words);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"piped\n").unwrap();
+    let all: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!((&arm(&all, "cat")["status"], &all["blocks"]), (&Value::from("ok"), &Value::from(6)), "{all:#}");
+    let words = [&FEW[..], &["--", "true"]].concat();
+    let said = crate::support::place::said(place.command(&words).stdin(Stdio::piped()));
+    assert!(said.err.contains("--input -"), "{}", said.err);
 }
 
 #[test]

@@ -42,6 +42,9 @@ pub struct Setting {
     /// True if it needs the kernel to give transparent huge pages to those who ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_thp: bool,
+    /// Programs and libraries whose own setting it is, by the beginnings of their files' names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
     /// Any one of these proves that it took effect. A preloaded library must be mapped besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proof: Vec<Proof>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use files::Folder;
-use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
+use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
 use record::end::End;
 
 use super::orphans::Adopting;
@@ -24,17 +24,37 @@ const GRACE: Duration = Duration::from_secs(60);
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
 const SPLIT_US: &str = "500";
 
-/// Launches an arm once.
+/// Launches an arm once; stacks of one page fault in so many go to a file.
 pub fn launch(
     (plan, scratch): (&CommandPlan, &Path),
-    arm: usize,
+    (arm, mode, stacks): (usize, LaunchMode, Option<(PathBuf, u64)>),
     block: i64,
-    mode: LaunchMode,
     signals: &Signals,
 ) -> Result<CommandLaunch> {
     let thp = thp_rule();
-    let (cost, messages) = start((plan, scratch), options(plan, arm, mode), &plan.arms[arm].command, signals)?;
+    let mut options = options(plan, arm, mode);
+    if let Some((path, period)) = stacks {
+        options.extend(["--stacks".into(), path.into(), "--stack-period".into(), period.to_string().into()]);
+    }
+    let (cost, messages) = start((plan, scratch), options, &plan.arms[arm].command, signals)?;
     Ok(CommandLaunch { arm, block, mode, thp, cost: Some(cost), messages, ..CommandLaunch::default() })
+}
+
+/// Follows a process that runs already for one window of time.
+pub fn attached(
+    process: &Attached,
+    scratch: &Path,
+    block: i64,
+    stacks: Option<(PathBuf, u64)>,
+    signals: &Signals,
+) -> Result<CommandLaunch> {
+    let numbers = [f64::from(std::process::id()), f64::from(process.pid), (1e3 * process.window_s).ceil()];
+    let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
+    command_line.extend(numbers.map(|number| number.to_string().into()));
+    command_line.extend(stacks.into_iter().flat_map(|(path, period)| [path.into(), period.to_string().into()]));
+    let (cost, messages) = run_helper(&command_line, process.window_s, scratch, signals)?;
+    let mode = LaunchMode::Followed;
+    Ok(CommandLaunch { block, mode, thp: thp_rule(), cost: Some(cost), messages, ..CommandLaunch::default() })
 }
 
 /// Runs the command that prepares each launch; it must succeed.
@@ -105,8 +125,17 @@ fn start(
     command_line.extend(options.into_iter().chain(["--".into()]).chain(command.iter().map(OsString::from)));
     let _adopting = Adopting::begin();
     // The helper ends the command at its time limit; a helper that does not is ended too.
-    let limit = TimeLimit::Strict(duration(plan.time_limit_s) + GRACE);
-    let ended = run_worker(&command_line, "", limit, scratch, signals)?;
+    run_helper(&command_line, plan.time_limit_s, scratch, signals)
+}
+
+/// Runs the helper program, which has so much time and a little more, and returns the cost that it prints and its messages.
+fn run_helper(
+    command_line: &[OsString],
+    limit_s: f64,
+    scratch: &Path,
+    signals: &Signals,
+) -> Result<(CommandCost, String)> {
+    let ended = run_worker(command_line, "", TimeLimit::Strict(duration(limit_s) + GRACE), scratch, signals)?;
     match ended.end {
         End::Stopped => Ok((CommandCost { end: CommandEnd::Stopped, ..CommandCost::default() }, ended.messages)),
         End::Exit(0) => {

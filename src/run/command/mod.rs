@@ -6,13 +6,14 @@ mod launch;
 mod orphans;
 mod price;
 pub mod settings;
+mod stacks;
 
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use judge::command::profile::footprint_bytes;
 use judge::command::{given_up, half_width};
-use record::command::{CommandEnd, CommandLaunch, KeptCommand, LaunchMode};
+use record::command::{CommandCost, CommandEnd, CommandLaunch, KeptCommand, LaunchMode};
 use record::kind::Kind;
 use stats::interval::LEAST_LAUNCHES;
 use stats::orders::rounds;
@@ -44,6 +45,7 @@ struct Study<'a> {
     progress: Progress,
     /// Orders of blocks with as many parts as the last one.
     orders: Vec<Vec<usize>>,
+    callers: stacks::Callers,
 }
 
 /// Launches what the plan requests and the folder does not have yet.
@@ -52,7 +54,7 @@ pub fn run(kept: &mut KeptCommand, signals: &Signals) -> Result<()> {
     let budget_s = kept.plan.budget_s.unwrap_or(USUAL_BUDGET_S);
     kept::session(kept, budget_s, signals, |kept| {
         let (begun, progress) = (Instant::now(), Progress::new());
-        let mut study = Study { kept, signals, scratch, begun, progress, orders: Vec::new() };
+        let mut study = Study { kept, signals, scratch, begun, progress, orders: Vec::new(), callers: <_>::default() };
         let result = study.warm_up().and_then(|go_on| if go_on { study.measure(budget_s) } else { Ok(()) });
         study.progress.finish();
         result
@@ -67,6 +69,9 @@ impl Study<'_> {
     /// Launches every arm before anything is measured; one of them is traced. A profile's first launch is plain: it finds what
     /// the command reads not yet in the page cache.
     fn warm_up(&mut self) -> Result<bool> {
+        if self.kept.plan.attached.is_some() {
+            return self.launch(-1, (0, LaunchMode::Followed));
+        }
         for warmup in 0..self.kept.plan.warmups {
             let mode = if warmup == 0 { LaunchMode::Traced } else { LaunchMode::Plain };
             let mut parts: Vec<Part> = (0..self.kept.plan.arms.len()).map(|arm| (arm, mode)).collect();
@@ -112,12 +117,13 @@ impl Study<'_> {
 
     /// Launches of a block.
     fn parts(&self, block: usize) -> Vec<Part> {
-        let mut parts: Vec<Part> = (0..self.kept.plan.arms.len()).map(|arm| (arm, LaunchMode::Plain)).collect();
+        let mode = if self.kept.plan.attached.is_some() { LaunchMode::Followed } else { LaunchMode::Plain };
+        let mut parts: Vec<Part> = (0..self.kept.plan.arms.len()).map(|arm| (arm, mode)).collect();
         let Some(pages) = self.kept.plan.pages.as_ref().filter(|_| self.is_profile()) else { return parts };
         let in_mode = |mode: LaunchMode| self.kept.launches.iter().filter(move |launch| launch.mode == mode);
         let unseen = |launch: &CommandLaunch| launch.cost.as_ref().is_some_and(|cost| cost.faults_unseen.is_some());
         let has_huge = pages.thp != "never" && pages.huge_page_bytes > 0;
-        let is_followed = !self.kept.plan.totals_only && block < FULL_BLOCKS;
+        let is_followed = !self.kept.plan.totals_only && block < FULL_BLOCKS && mode == LaunchMode::Plain;
         // Each block has all prices, for the price of a block belongs to the launch of that block.
         let modes = [
             (LaunchMode::PriceBase, true),
@@ -143,8 +149,10 @@ impl Study<'_> {
             return true;
         }
         let half_width = half_width(plan, &self.kept.launches);
-        self.progress.reached(plan.kind.word(), blocks, half_width.unwrap_or(0.0), plan.precision, left_s);
-        if blocks < LEAST_LAUNCHES && (self.is_profile() || plan.budget_s.is_none()) {
+        let needed = if self.is_profile() || plan.budget_s.is_none() { LEAST_LAUNCHES } else { 0 };
+        let shown_s = left_s.max(each_s * needed.saturating_sub(blocks) as f64);
+        self.progress.reached(plan.kind.word(), blocks, half_width.unwrap_or(0.0), plan.precision, shown_s);
+        if blocks < needed {
             return true;
         }
         let goal = StoppingGoal { precision: plan.precision, budget_seconds: budget_s };
@@ -170,7 +178,17 @@ impl Study<'_> {
             if self.signals.arrived().is_some() {
                 return Ok(false);
             }
-            launch::launch((plan, scratch), arm, block, mode, self.signals)?
+            // Before the first window it is not known which part of the faults is enough.
+            let is_wanted = plan.stacks && mode == LaunchMode::Followed && block >= 0;
+            let stacks = is_wanted.then(|| stacks::wanted(launches, block, scratch));
+            let mut launch = match &plan.attached {
+                Some(process) => launch::attached(process, scratch, block, stacks, self.signals)?,
+                None => launch::launch((plan, scratch), (arm, mode, stacks), block, self.signals)?,
+            };
+            if is_wanted && launch.cost.as_ref().is_some_and(CommandCost::has_stacks) {
+                launch.stacks = Some(self.callers.read(scratch)?);
+            }
+            launch
         } else {
             let bytes = footprint_bytes(plan, launches).context("no launch of the command has ended")?;
             price::price(mode, block, bytes, scratch, self.signals)?
@@ -178,7 +196,14 @@ impl Study<'_> {
         // A launch that the user's signal ended says nothing of the command.
         let is_stopped =
             launch.cost.as_ref().map_or(self.signals.arrived().is_some(), |c| c.end == CommandEnd::Stopped);
-        if !is_stopped {
+        // A process that runs already is never seen but followed: its window is what it costs, too.
+        let window = self.kept.plan.attached.and(launch.cost.as_ref()).map(|cost| CommandLaunch {
+            mode: LaunchMode::Plain,
+            cost: Some(CommandCost { faults: None, ..cost.clone() }),
+            stacks: None,
+            ..launch.clone()
+        });
+        for launch in [Some(launch), window].into_iter().flatten().filter(|_| !is_stopped) {
             self.kept.folder.append_launch(&launch)?;
             self.kept.launches.push(launch);
         }

@@ -2,7 +2,9 @@
  * which they happened. A record that was lost is counted: what is then said of the command cannot be trusted. */
 #include "faults.h"
 #include "core.h"
+#include "stacks.h"
 #include "touched.h"
+#include <dirent.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +13,22 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000 };
+enum { MOST_CPUS = 512, NAME = 32, USUAL_PAGES = 128, WIDE_PAGES = 2048, BACK_NS = 2000000, STACK = 200, LATE_NS = 4000000 };
 enum { SAMPLE_DATA_PAGE_SIZE = 1 << 22 }; /* since Linux 5.11, whose headers may be younger than these */
 
 /* A record, as far as it matters. */
 struct record {
-    uint64_t time, address, bytes; /* `bytes`: of the page, or of the mapping */
+    uint64_t time, address, bytes, offset; /* `bytes`: of the page, or of the mapping */
     int32_t pid, parent;
     uint32_t number;                   /* in the order of reading, for records of the same time */
     uint8_t type, direction;
+    bool passed;
     bool flag;                         /* a fault in kernel mode; a shared mapping; an exec; a thread */
     char name[NAME];
+    union {
+        char *path;                /* of a mapping of code */
+        struct saved_stack *stack; /* of a record of type STACK, with its weight in `parent` */
+    };
 };
 
 static struct {
@@ -32,13 +39,22 @@ static struct {
     size_t count, room;
     uint32_t number;
     uint64_t lost, samples;
-    bool follows, in_kernel;
+    bool follows, in_kernel, has_stacks, attached;
     char reason[160];
 } faults = {.poll = -1};
 
 static void cannot(const char *what, int error)
 {
     snprintf(faults.reason, sizeof faults.reason, "%s: %s", what, strerror(error));
+}
+
+/* Of a path that may be long, the library that it ends in, where it matters which. */
+static void name_library(char *name, const char *path)
+{
+    static const char *const libraries[] = {"/libjvm.so", "/libc.so", "/libc-", "/ld-musl"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strstr(path, libraries[i]))
+            strcpy(name, libraries[i]);
 }
 
 static int open_event(pid_t pid, int cpu, bool in_kernel)
@@ -50,7 +66,7 @@ static int open_event(pid_t pid, int cpu, bool in_kernel)
         .sample_period = 1,
         .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | SAMPLE_DATA_PAGE_SIZE,
         .disabled = 1, .inherit = 1, .mmap = 1, .mmap2 = 1, .mmap_data = 1, .comm = 1, .comm_exec = 1, .task = 1,
-        .enable_on_exec = 1, .sample_id_all = 1, .exclude_kernel = !in_kernel, .exclude_hv = 1, .watermark = 1,
+        .enable_on_exec = !faults.attached, .sample_id_all = 1, .exclude_kernel = !in_kernel, .exclude_hv = 1, .watermark = 1,
         .wakeup_watermark = USUAL_PAGES * 4096 / 8, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
     };
     return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -94,7 +110,71 @@ static bool map_rings(size_t pages)
     return true;
 }
 
-void faults_begin(pid_t pid)
+/* Threads that are there already write into the rings of the first. */
+static void join_thread(pid_t thread)
+{
+    for (int cpu = 0, i = 0; i < faults.cpus && cpu < MOST_CPUS; cpu++) {
+        int fd = open_event(thread, cpu, faults.in_kernel);
+        if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, faults.fd[i++]) == 0)
+            ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+        else if (errno != ENODEV)
+            return;
+    }
+}
+
+/* What a process has mapped already. */
+static void know_mappings(pid_t pid)
+{
+    char path[64], line[4096 + 128];
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long start, end, offset;
+        char rights[8], name[NAME];
+        int at = 0;
+        if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, rights, &offset, &at) < 4 || !at)
+            continue;
+        line[strcspn(line, "\n")] = 0;
+        const char *file = line[at] ? line + at : "//anon";
+        snprintf(name, sizeof name, "%s", file);
+        name_library(name, file);
+        touched_map(pid, start, end - start, rights[3] == 's', name);
+        if (rights[2] == 'x' && file[0] == '/')
+            stacks_map(pid, start, end - start, offset, file);
+    }
+    if (maps)
+        fclose(maps);
+}
+
+void faults_attach(pid_t pid, const char *stacks, uint64_t period)
+{
+    char path[64];
+    faults.attached = true;
+    faults_begin(pid, stacks, period);
+    if (!faults.follows)
+        return;
+    for (int i = 0; i < faults.cpus; i++)
+        ioctl(faults.fd[i], PERF_EVENT_IOC_ENABLE, 0);
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        pid_t thread = (pid_t)atoi(task->d_name);
+        if (thread > 0 && thread != pid) {
+            join_thread(thread);
+            stacks_join(thread);
+        }
+    }
+    if (tasks)
+        closedir(tasks);
+    know_mappings(pid);
+}
+
+const char *faults_reason(void)
+{
+    return faults.follows ? "" : faults.reason;
+}
+
+void faults_begin(pid_t pid, const char *stacks, uint64_t period)
 {
     if (sysconf(_SC_PAGESIZE) != 4096) {
         snprintf(faults.reason, sizeof faults.reason, "base pages are not of 4 KiB");
@@ -106,11 +186,15 @@ void faults_begin(pid_t pid)
         return;
     }
     faults.follows = true;
+    faults.has_stacks = stacks != NULL;
+    if (stacks)
+        stacks_begin(pid, (struct stack_events){faults.in_kernel, faults.attached, period}, stacks);
     faults.poll = epoll_create1(EPOLL_CLOEXEC);
     for (int i = 0; i < faults.cpus; i++) {
         struct epoll_event when = {.events = EPOLLIN | EPOLLET};
         epoll_ctl(faults.poll, EPOLL_CTL_ADD, faults.fd[i], &when);
     }
+    stacks_poll(faults.poll);
 }
 
 int faults_descriptor(void)
@@ -132,15 +216,6 @@ static void keep(struct record r)
     }
     r.number = faults.number++;
     faults.pending[faults.count++] = r;
-}
-
-/* Of a path that may be long, the library that it ends in, where it matters which. */
-static void name_library(char *name, const char *path)
-{
-    static const char *const libraries[] = {"/libjvm.so", "/libc.so", "/libc-", "/ld-musl"};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (strstr(path, libraries[i]))
-            strcpy(name, libraries[i]);
 }
 
 /* One record of the ring, in one piece. */
@@ -183,6 +258,10 @@ static void take(const struct perf_event_header *header)
         r.flag = (half[15] & MAP_SHARED) != 0; /* pid tid, addr, len, pgoff, 24 bytes of the file, prot, flags */
         snprintf(r.name, sizeof r.name, "%s", (const char *)(word + 8));
         name_library(r.name, (const char *)(word + 8));
+        if (faults.has_stacks && half[14] & PROT_EXEC) {
+            r.path = strdup((const char *)(word + 8));
+            r.offset = word[3];
+        }
         break;
     default:
         return;
@@ -220,14 +299,45 @@ static int by_time(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-static void pass_on(const struct record *r)
+static void take_stack(pid_t pid, uint64_t time, uint64_t address, uint32_t lost, struct saved_stack *stack)
+{
+    keep((struct record){.type = STACK, .pid = pid, .time = time + LATE_NS, .address = address, .parent = (int32_t)lost + 1,
+                         .stack = stack});
+}
+
+/* A stack is saved when its fault begins, and the fault's own record is made when it ends: the first one after it on the same
+ * page. That has been passed on, as the stack is taken LATE_NS late. */
+static void pass_stack(const struct record *r)
+{
+    int kind = -1;
+    for (const struct record *f = r; f-- > faults.pending && f->time + LATE_NS >= r->time;)
+        if (f->type == PERF_RECORD_SAMPLE && f->pid == r->pid && f->address / 4096 == r->address / 4096)
+            kind = f->parent;
+    if (kind >= 0)
+        stacks_write(r->stack, r->pid, kind, (uint32_t)r->parent);
+    free(r->stack);
+}
+
+static void pass_on(struct record *r)
 {
     switch (r->type) {
-    case PERF_RECORD_SAMPLE: touched_fault(r->pid, r->address, r->direction, r->bytes, r->flag); break;
-    case PERF_RECORD_COMM: touched_exec(r->pid); break;
-    case PERF_RECORD_FORK: touched_fork(r->parent, r->pid); break;
+    case PERF_RECORD_SAMPLE: r->parent = touched_fault(r->pid, r->address, r->direction, r->bytes, r->flag); break;
+    case STACK: pass_stack(r); break;
+    case PERF_RECORD_COMM:
+        touched_exec(r->pid);
+        stacks_exec(r->pid);
+        break;
+    case PERF_RECORD_FORK:
+        touched_fork(r->parent, r->pid);
+        if (r->parent != r->pid)
+            stacks_fork(r->parent, r->pid);
+        break;
     case PERF_RECORD_EXIT: touched_exit(r->pid); break;
-    default: touched_map(r->pid, r->address, r->bytes, r->flag, r->name);
+    default:
+        touched_map(r->pid, r->address, r->bytes, r->flag, r->name);
+        if (r->path)
+            stacks_map(r->pid, r->address, r->bytes, r->offset, r->path);
+        free(r->path);
     }
 }
 
@@ -236,10 +346,17 @@ static void read_until(uint64_t until)
 {
     for (int i = 0; i < faults.cpus; i++)
         read_ring(faults.ring[i]);
+    if (faults.has_stacks)
+        stacks_read(take_stack);
     qsort(faults.pending, faults.count, sizeof *faults.pending, by_time);
-    size_t done = 0;
-    while (done < faults.count && faults.pending[done].time < until)
-        pass_on(&faults.pending[done++]);
+    size_t done = 0, at = 0;
+    for (; at < faults.count && faults.pending[at].time < until; at++) {
+        if (!faults.pending[at].passed)
+            pass_on(&faults.pending[at]);
+        faults.pending[at].passed = true;
+    }
+    while (done < at && faults.pending[done].time + LATE_NS < until) /* younger ones may still be looked for */
+        done++;
     memmove(faults.pending, faults.pending + done, (faults.count - done) * sizeof *faults.pending);
     faults.count -= done;
 }
@@ -261,6 +378,8 @@ void faults_print(void)
         printf(",\"faults_unseen\":\"%s\"", faults.reason);
         return;
     }
+    for (int i = 0; faults.attached && i < faults.cpus; i++) /* it goes on and would be counted on */
+        ioctl(faults.fd[i], PERF_EVENT_IOC_DISABLE, 0);
     read_until(UINT64_MAX);
     uint64_t counted = 0, one;
     for (int i = 0; i < faults.cpus; i++)
@@ -292,4 +411,5 @@ void faults_print(void)
     print_count("processes", t->processes);
     print_count("unknown_direction", t->unknown_direction);
     printf(",\"java\":%s}", t->java ? "true" : "false");
+    stacks_print();
 }

@@ -1,11 +1,15 @@
 /* The page faults of a command, one by one, by the kernel's software events. */
 #ifndef PAGEWISE_FAULTS_H
 #define PAGEWISE_FAULTS_H
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Follows the process, which has not become the command yet, and all that it starts. Where that is not permitted the reason is
- * printed with the counts, and there are none. */
-void faults_begin(pid_t pid);
+ * printed with the counts, and there are none. With a file, it gets the stacks of one fault in `period` (stacks.h). */
+void faults_begin(pid_t pid, const char *stacks, uint64_t period);
+/* The same of a process that runs already, with all its threads; it is not stopped. */
+void faults_attach(pid_t pid, const char *stacks, uint64_t period);
+const char *faults_reason(void); /* why nothing is followed; empty where something is */
 int faults_descriptor(void); /* readable when there is much to read; -1 where nothing is followed */
 void faults_read(void);
 void faults_print(void);     /* reads the rest first */

@@ -293,7 +293,7 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
     return &touched.again;
 }
 
-void touched_fault(pid_t pid, uint64_t address, enum direction d, uint64_t page_bytes, bool in_kernel)
+int touched_fault(pid_t pid, uint64_t address, enum direction d, uint64_t page_bytes, bool in_kernel)
 {
     struct process *p = process_of(pid);
     const struct mapping *m = p ? mapping_at(p, address) : NULL;
@@ -303,7 +303,7 @@ void touched_fault(pid_t pid, uint64_t address, enum direction d, uint64_t page_
     } else if (m) {
         struct block *b = block_of(p, address / BLOCK);
         if (!b)
-            return;
+            return -1;
         touched.unknown_direction += !in_kernel && d == DIRECTION_UNKNOWN;
         if (page_bytes >= BLOCK) {
             memset(b->page, OWN, PAGES);
@@ -314,5 +314,8 @@ void touched_fault(pid_t pid, uint64_t address, enum direction d, uint64_t page_
             counter = fault_on(p, m, b, &b->page[address % BLOCK / PAGE], d);
         }
     }
-    ++*(in_kernel ? &touched.in_calls : counter);
+    if (in_kernel)
+        counter = &touched.in_calls;
+    ++*counter;
+    return (int)(counter - &touched.heap);
 }

@@ -30,5 +30,6 @@ void touched_exit(pid_t pid);
 void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name);
 /* Whether the code at `ip` writes; asked soon after the fault, while the process is there. */
 enum direction touched_direction(pid_t pid, uint64_t ip);
-void touched_fault(pid_t pid, uint64_t address, enum direction direction, uint64_t page_bytes, bool in_kernel);
+/* The fault's counter, as an index into `struct touched`; -1 where memory has run out. */
+int touched_fault(pid_t pid, uint64_t address, enum direction direction, uint64_t page_bytes, bool in_kernel);
 #endif

@@ -28,9 +28,9 @@ enum {
 };
 
 static struct {
-    const char *input, *cpus, *evict[MAX_EVICT];
+    const char *input, *cpus, *stacks, *evict[MAX_EVICT];
     int evicts;
-    uint64_t limit_ms, split_us;
+    uint64_t limit_ms, split_us, stack_period;
     bool proof, faults, no_thp, discard;
     char **command;
 } asked;
@@ -90,6 +90,10 @@ static void try_option(const char *name, char *value)
         asked.proof = true;
     else if (strcmp(name, "--faults") == 0)
         asked.faults = true;
+    else if (strcmp(name, "--stacks") == 0)
+        asked.stacks = value;
+    else if (strcmp(name, "--stack-period") == 0)
+        asked.stack_period = strtoull(value, NULL, 10);
     else if (strcmp(name, "--split-us") == 0)
         asked.split_us = strtoull(value, NULL, 10);
     else if (strcmp(name, "--no-thp") == 0)
@@ -250,7 +254,7 @@ static void start(void)
         if (asked.proof)
             proof_begin(job.pid);
         if (asked.faults)
-            faults_begin(job.pid);
+            faults_begin(job.pid, asked.stacks, asked.stack_period);
         if (asked.split_us)
             split_begin(job.pid, asked.split_us);
         if (write(p.go[1], "", 1) != 1)

@@ -12,7 +12,7 @@ use stats::absolute::absolute;
 use stats::calibration::differing;
 use stats::estimate::{RatioEstimate, confidence};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
-use stats::t::t_interval;
+use stats::t::{mean_and_deviation, t_interval};
 use stats::verdicts::verdicts;
 
 use super::{Times, failure, proof};
@@ -20,6 +20,9 @@ use crate::estimate::{LEVEL, of_series, shown};
 
 /// Confidence of the interval of page faults that proves an effect.
 const PROOF_LEVEL: f64 = 0.99;
+
+/// A run is slow beyond so many times the median.
+const SLOW: f64 = 1.5;
 
 /// A launch's cost in the measure's unit: seconds, bytes or faults.
 fn measured_cost(cost: &CommandCost, measure: Measure) -> f64 {
@@ -76,6 +79,15 @@ impl<'a> Blocks<'a> {
         let differences: Vec<f64> = self.pairs(arm, measure).iter().map(|(base, cost)| cost - base).collect();
         let interval = t_interval(&differences, self.level).ok().filter(|i| i.n >= LEAST_LAUNCHES)?;
         Some(Amount { value: interval.estimate, low: interval.low, high: interval.high })
+    }
+
+    /// The ratio of the arm's mean to the baseline's. The split of a change into user and kernel is of the same means.
+    fn mean_ratio(&self, arm: usize, measure: Measure) -> Option<Amount> {
+        let change = self.change(arm, measure)?;
+        let bases: Vec<f64> = self.pairs(arm, measure).iter().map(|(base, _)| *base).collect();
+        let (base, _) = mean_and_deviation(&bases)?;
+        let ratio = |change: f64| 1.0 + change / base;
+        (base > 0.0).then(|| Amount { value: ratio(change.value), low: ratio(change.low), high: ratio(change.high) })
     }
 
     /// Blocks with the first and the last arm; an interrupted block is not whole.
@@ -141,8 +153,14 @@ fn arm_summary(plan: &CommandPlan, launches: &[CommandLaunch], blocks: &Blocks, 
     let compared = index > 0 && status == ArmStatus::Ok;
     let against = |measure| {
         let ratio = blocks.ratio(index, measure).as_ref().map(shown);
-        let verdict = ratio.map_or(Verdict::NotSettled, |r| Verdict::from_interval(r.low, r.high, plan.margin));
-        (measure, Against { ratio, change: blocks.change(index, measure), verdict, holds_among_all: true })
+        let of_ratio = ratio.map_or(Verdict::NotSettled, |r| Verdict::from_interval(r.low, r.high, plan.margin));
+        let mean = blocks.mean_ratio(index, measure);
+        let of_mean = mean.map_or(of_ratio, |m| Verdict::from_interval(m.low, m.high, plan.margin));
+        let is_skewed = [0, index].iter().any(|&arm| slow_runs(&blocks.series(arm, measure)) > 0);
+        let (verdict, usual_only) = confirmed(of_ratio, of_mean);
+        let (verdict, usual_only) = if is_skewed { (verdict, usual_only) } else { (of_ratio, false) };
+        let change = blocks.change(index, measure);
+        (measure, Against { ratio, change, mean, verdict, usual_only, holds_among_all: true })
     };
     let major: Vec<u64> = blocks.costs.values().filter_map(|block| Some(block.get(&index)?.major_faults)).collect();
     ArmSummary {
@@ -160,8 +178,26 @@ fn arm_summary(plan: &CommandPlan, launches: &[CommandLaunch], blocks: &Blocks, 
 
 fn measured(series: &[f64]) -> Option<Measured> {
     let median = absolute(&mut series.iter().map(|value| [*value]).collect::<Vec<_>>(), CONFIDENCE).ok()?.median;
-    let interval = median.interval;
-    Some(Measured { median: median.estimate, low: interval.map(|i| i.low), high: interval.map(|i| i.high) })
+    let (low, high) = (median.interval.map(|i| i.low), median.interval.map(|i| i.high));
+    let (mean, _) = mean_and_deviation(series)?;
+    Some(Measured { median: median.estimate, low, high, mean, slow_runs: slow_runs(series) })
+}
+
+fn slow_runs(series: &[f64]) -> usize {
+    let median = stats::quantile::median(&mut series.to_vec()).unwrap_or(0.0);
+    series.iter().filter(|cost| **cost > SLOW * median).count()
+}
+
+/// What the usual run and the mean show together; the second is true where the mean does not confirm a difference.
+fn confirmed(usual: Verdict, mean: Verdict) -> (Verdict, bool) {
+    use Verdict::{Faster, NotSettled, Slower, Within};
+    match (usual, mean) {
+        (Faster { at_least }, Faster { at_least: of_mean }) => (Faster { at_least: at_least.min(of_mean) }, false),
+        (Slower { at_least }, Slower { at_least: of_mean }) => (Slower { at_least: at_least.min(of_mean) }, false),
+        (Faster { .. } | Slower { .. }, _) => (usual, true),
+        (Within { .. }, Within { .. }) => (usual, false),
+        _ => (NotSettled, false),
+    }
 }
 
 /// The A/A check, by total CPU and wall time.
@@ -175,6 +211,23 @@ fn again(plan: &CommandPlan, arms: &[ArmSummary], blocks: &Blocks) -> Option<Aga
     let p = checks.iter().map(|check| 2.0 * check.p_below(1.0).min(check.p_above(1.0))).fold(1.0, f64::min);
     let p = (checks.len() as f64 * p).min(1.0);
     Some(Again { ratio: shown(checks.first()?), p, differs: !differing(&checks, plan.margin).is_empty() })
+}
+
+/// The setting with the largest settled saving of CPU time among those that do not cost wall time.
+pub fn best(summary: &TrialSummary) -> Option<usize> {
+    if !summary.trusted {
+        return None;
+    }
+    let holds = |against: &&Against| against.holds_among_all && !against.usual_only;
+    let settled = |arm: &ArmSummary, measure| arm.against.get(&measure).filter(holds).map(|against| against.verdict);
+    let saves = |arm: &&ArmSummary| {
+        arm.role == ArmRole::Setting
+            && matches!(settled(arm, Measure::Cpu), Some(Verdict::Faster { .. }))
+            && !matches!(settled(arm, Measure::Wall), Some(Verdict::Slower { .. }))
+    };
+    let ratio = |arm: &ArmSummary| arm.against[&Measure::Cpu].ratio.map_or(1.0, |ratio| ratio.ratio);
+    let arms = summary.arms.iter().enumerate().filter(|(_, arm)| saves(arm));
+    arms.min_by(|(_, a), (_, b)| ratio(a).total_cmp(&ratio(b))).map(|(index, _)| index)
 }
 
 /// Marks the verdicts that do not hold among all of the try, by the rule of a run. The A/A arm's are no verdicts of the try.

@@ -72,6 +72,9 @@ pub struct CommandCost {
     /// Why they could not be followed although this was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults_unseen: Option<String>,
+    /// Why their callers could not be followed although this was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacks_unseen: Option<String>,
     /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
@@ -84,6 +87,11 @@ impl CommandCost {
     /// CPU time, in seconds.
     pub fn cpu_s(&self) -> f64 {
         (self.user_us + self.system_us) as f64 * 1e-6
+    }
+
+    /// True if the callers of its page faults were saved.
+    pub fn has_stacks(&self) -> bool {
+        self.faults.is_some() && self.stacks_unseen.is_none()
     }
 
     /// CPU time in the kernel, in seconds.

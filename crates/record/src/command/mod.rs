@@ -4,6 +4,7 @@
 mod cost;
 mod faults;
 mod profile;
+mod stacks;
 mod trial;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ pub use faults::Faults;
 pub use profile::{
     Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileOutcome, ProfileSummary,
 };
+pub use stacks::{CallFrame, CallStack, CallStacks};
 pub use trial::{Again, Against, ArmStatus, ArmSummary, Measure, Measured, ProofSummary, TrialSummary};
 
 /// A kept study.
@@ -77,6 +79,12 @@ pub struct CommandPlan {
     /// True if page faults are counted in total only, although each could be followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub totals_only: bool,
+    /// True if callers of page faults are looked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stacks: bool,
+    /// The process that runs already, where one is profiled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Attached>,
     /// Pages of the machine, if memory events are priced.
     #[serde(flatten)]
     pub pages: Option<Pages>,
@@ -88,6 +96,15 @@ pub struct CommandPlan {
     /// The change of kernel time that it predicted for each setting, in seconds: written before anything was measured.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub predicted: BTreeMap<String, Amount>,
+}
+
+/// A process that is followed for some windows of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attached {
+    /// Its number.
+    pub pid: i32,
+    /// Seconds of a window, each of which stands for a launch.
+    pub window_s: f64,
 }
 
 /// Pages of a machine.
@@ -221,6 +238,9 @@ pub struct CommandLaunch {
     /// The end of what the command wrote to standard error.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub messages: String,
+    /// Callers of its page faults, where they were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<CallStacks>,
     /// The phases of a price.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PricePhase>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, CommandPlan};
+use super::{Amount, CallStacks, CommandPlan};
 use crate::summary::Note;
 
 /// Outcome of a profile.
@@ -186,6 +186,9 @@ pub struct ProfileSummary {
     pub prices: Vec<Price>,
     /// Cost of page faults.
     pub faults: Option<CostLine>,
+    /// The same by callers, in seconds, the largest first; together they are all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<CallStacks>,
     /// Cost of giving pages back.
     pub freeing: Option<CostLine>,
     /// Cost of read and write calls.

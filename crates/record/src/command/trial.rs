@@ -87,7 +87,7 @@ pub struct ArmSummary {
     pub major_faults: f64,
 }
 
-/// The median over runs with its interval at 95 %, by order statistics.
+/// The cost over runs: the median with its interval at 95 % by order statistics, and how skewed it is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The median, in the measure's unit.
@@ -96,6 +96,10 @@ pub struct Measured {
     pub low: Option<f64>,
     /// Upper limit.
     pub high: Option<f64>,
+    /// The mean.
+    pub mean: f64,
+    /// Runs beyond 1.5 times the median.
+    pub slow_runs: usize,
 }
 
 /// An arm relative to the baseline.
@@ -105,8 +109,13 @@ pub struct Against {
     pub ratio: Option<Estimate>,
     /// The arm's cost minus the baseline's, in the measure's unit; absent with too few blocks.
     pub change: Option<Amount>,
-    /// Position of the ratio's interval relative to the margin.
+    /// The ratio of the means; absent with too few blocks.
+    pub mean: Option<Amount>,
+    /// Position of the ratio's interval relative to the margin; where both agree that it differs, no more than the mean shows.
     pub verdict: Verdict,
+    /// True where some runs took much longer than the median and the mean does not confirm the verdict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub usual_only: bool,
     /// True if the verdict holds among all verdicts of the try together (Holm at 5 %). Where it does not, it is not said.
     pub holds_among_all: bool,
 }

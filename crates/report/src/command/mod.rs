@@ -1,5 +1,7 @@
 //! Studies of a user's program as documents.
 
+mod places;
+mod policy;
 mod profile;
 mod trial;
 
@@ -9,6 +11,8 @@ use record::summary::Note;
 
 use crate::document::{Block, Document};
 
+pub use places::folded;
+pub use policy::{Deployment, policy};
 pub use trial::hyperfine;
 
 /// The document of a study.
@@ -69,4 +73,14 @@ fn digits(percent: f64) -> String {
 fn signed(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0);
     format!("{}{}", sign(percent), digits(percent.abs()))
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }

@@ -1,15 +1,17 @@
 //! A profile as a document: the counts, what they cost, whether that agrees with the command's own time, and what is worth a
 //! try. Nothing is promised of wall-clock time.
 
-use record::command::{Amount, Consistency, CostLine, EventCounts, MemoryEvent, Price, ProfileOutcome, ProfileSummary};
+use record::command::{Amount, Consistency, CostLine, MemoryEvent, Price, ProfileOutcome, ProfileSummary};
 use record::sizes::about_size;
 
-use super::{bounds, count, digits, machine, notes, seconds, signed};
+use super::{bounds, count, digits, machine, notes, places, quoted, seconds, signed};
 
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
+/// A share of CPU time from which on it is worth acting.
+const WORTH: f64 = 0.05;
 /// A smaller share of CPU time is not worth a sentence.
 const LEAST: f64 = 0.001;
 
@@ -20,6 +22,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
     if summary.outcome == ProfileOutcome::Failed {
         blocks.push(Block::Answer(format!("It could not be profiled: {}.", summary.reason)));
     } else {
+        blocks.extend(verdict(summary).map(Block::Answer));
         blocks.extend(counted(summary).into_iter().map(Block::Text));
     }
     if summary.outcome == ProfileOutcome::Untrusted {
@@ -28,6 +31,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
     let mut repeat = vec![format!("pagewise report {}", plan.run)];
     if summary.outcome == ProfileOutcome::Ok {
         let rest = summary.prices.len().saturating_sub(ROWS);
+        blocks.extend(places::blocks(summary));
         blocks.extend(table(&summary.prices));
         blocks.extend((rest > 0).then(|| Block::Text(format!("({rest} smaller kinds: --json)"))));
         blocks.extend(costs(summary).into_iter().chain(candidates(summary)).map(Block::Answer));
@@ -44,6 +48,48 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
         .section("repeat", "What settles it", Place::Page, vec![Block::Commands(repeat)])
 }
 
+/// The answer in one sentence: how much there is to gain, from what, and where.
+fn verdict(summary: &ProfileSummary) -> Option<String> {
+    if summary.outcome != ProfileOutcome::Ok || summary.consistency.as_ref().is_some_and(|c| !c.holds) {
+        return None;
+    }
+    let faults = summary.faults.as_ref()?;
+    let at = places::main_function(summary).map_or_else(String::new, |name| format!(" in {name}"));
+    let lines = [
+        (Some(faults), format!("{}{at}", fault_words(summary))),
+        (summary.freeing.as_ref(), "giving pages back".to_owned()),
+        (summary.calls.as_ref(), "read and write calls".to_owned()),
+    ];
+    let lines = lines.into_iter().filter_map(|(line, name)| Some((line?.share, name)));
+    let (share, name) = lines.max_by(|a, b| a.0.value.total_cmp(&b.0.value))?;
+    let [whole, low, high] = [share.value, share.low, share.high].map(|s| format!("{:.0}", 100.0 * s.max(0.0)));
+    Some(if share.low >= WORTH {
+        format!("{whole} % of CPU is {name}: worth acting.")
+    } else if share.high < WORTH {
+        format!("Not memory-bound ({whole} % of CPU is {name}): stop here.")
+    } else {
+        format!("{low} to {high} % of CPU is {name}: perhaps worth acting.")
+    })
+}
+
+/// The kind of most page faults' cost.
+fn fault_words(summary: &ProfileSummary) -> &'static str {
+    use MemoryEvent::{Again, Anonymous, Cow, Elsewhere, File, FileWrite, Heap, Huge, InCalls, Shared, Stack};
+    let kinds: [(&[MemoryEvent], &str); 6] = [
+        (&[Heap, Anonymous, Stack, Shared, Elsewhere], "first-touch page faults"),
+        (&[Again], "page faults on memory that was given back"),
+        (&[Cow], "copies after fork"),
+        (&[File, FileWrite], "page faults on mapped files"),
+        (&[Huge], "faults for huge pages"),
+        (&[InCalls], "page faults inside system calls"),
+    ];
+    let cost_s = |kinds: &[MemoryEvent]| -> f64 {
+        summary.prices.iter().filter(|p| kinds.contains(&p.kind)).map(|p| p.together_s.value).sum()
+    };
+    let all: f64 = kinds.iter().map(|(kinds, _)| cost_s(kinds)).sum();
+    kinds.iter().find(|(kinds, _)| cost_s(kinds) > 0.5 * all).map_or("page faults", |(_, words)| words)
+}
+
 fn counted(summary: &ProfileSummary) -> Vec<String> {
     let Some(counts) = &summary.counts else { return Vec::new() };
     let mut parts = Vec::new();
@@ -55,20 +101,10 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
     }
     parts.push(format!("{} page faults", count(counts.minor_faults)));
     parts.push(format!("{} switches", count(counts.switches)));
-    vec![format!("A run, by {} blocks: {}.", summary.blocks, parts.join(", ")), memory(counts)]
-}
-
-fn memory(counts: &EventCounts) -> String {
-    let mut sentence = format!("Memory: {} resident at most", about_size(counts.max_rss_bytes));
-    if counts.end_rss_bytes > 0.0 {
-        sentence += &format!(
-            "; at the end {}, of it {} in base pages and {} in huge pages without a file",
-            about_size(counts.end_rss_bytes),
-            about_size(counts.end_base_bytes),
-            about_size(counts.end_huge_bytes)
-        );
-    }
-    sentence + "."
+    parts.push(format!("{} resident at most", about_size(counts.max_rss_bytes)));
+    let unit =
+        summary.plan.attached.map_or("run".to_owned(), |process| format!("window of {}", seconds(process.window_s)));
+    vec![format!("A {unit}, by {} blocks: {}.", summary.blocks, parts.join(", "))]
 }
 
 fn kind_words(kind: MemoryEvent) -> &'static str {
@@ -180,47 +216,28 @@ fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {
     }
 }
 
-fn gained(value: f64) -> String {
-    if value > 0.0 { format!("+{}", seconds(value)) } else { seconds(value) }
-}
-
+/// What is worth a try. The model is off by as much as it predicts (docs/validity.md), so no figure is promised.
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
-    for candidate in &summary.candidates {
-        let Amount { value, low, high } = candidate.kernel_s;
-        let pages = if candidate.huge_pages >= 1.0 {
-            format!(", {} huge pages instead", count(candidate.huge_pages))
-        } else {
-            String::new()
+    for candidate in summary.candidates.iter().filter(|candidate| candidate.kernel_s.value > 0.0) {
+        let pages = match candidate.huge_pages {
+            pages if pages >= 1.0 => format!(", {} huge pages instead", count(pages)),
+            _ => String::new(),
         };
-        let what = if low < 0.0 && high > 0.0 {
-            format!("change kernel time, by how much is not settled ({} to {})", gained(-high), gained(-low))
-        } else if value >= 0.0 {
-            format!("save about {} of kernel time ({} to {})", seconds(value), seconds(low), seconds(high))
-        } else {
-            format!("cost about {} of kernel time ({} to {})", seconds(-value), seconds(-high), seconds(-low))
-        };
-        sentences.push(format!(
-            "{} would {what}: {} faults fewer{pages}.",
-            candidate.setting,
-            count(candidate.faults_saved)
-        ));
+        let faults = count(candidate.faults_saved);
+        sentences.push(format!("{} is worth a try: {faults} page faults fewer{pages}.", candidate.setting));
     }
-    if summary.by_kind && summary.candidates.is_empty() && summary.faults.is_some() {
-        sentences.push("No setting is predicted to move its kernel time by 0.3 % of its CPU time.".to_owned());
+    if summary.by_kind && sentences.is_empty() && summary.faults.is_some_and(|faults| faults.share.low >= WORTH) {
+        sentences.push("No saving is foreseen; huge pages are worth a try all the same.".to_owned());
     }
-    sentences.push(
-        "Not predicted: address translation, caches, locks, waiting, and so neither user nor wall-clock time."
-            .to_owned(),
-    );
     sentences
 }
 
 /// The command that settles it.
 fn next_command(summary: &ProfileSummary) -> String {
-    let named: Vec<&str> =
-        summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0).map(|c| c.setting.as_str()).collect();
-    let with = if named.is_empty() { "thp,keep".to_owned() } else { named.join(",") };
+    let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
+    let named: Vec<&str> = std::iter::once("thp").chain(saving.map(|c| c.setting.as_str())).collect();
+    let with = named.join(",");
     let input =
         summary.plan.input.as_ref().map_or_else(String::new, |p| format!(" --input {}", quoted(&p.to_string_lossy())));
     let arm = &summary.plan.arms[0];
@@ -229,14 +246,4 @@ fn next_command(summary: &ProfileSummary) -> String {
         _ => arm.command.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" "),
     };
     format!("pagewise try --with {with}{input} -- {command}")
-}
-
-/// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

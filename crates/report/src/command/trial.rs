@@ -11,7 +11,7 @@ use record::summary::{Estimate, Verdict};
 use stats::quantile::median;
 use stats::t::mean_and_deviation;
 
-use super::{count, digits, machine, notes, seconds, sign, signed};
+use super::{count, digits, machine, notes, quoted, seconds, sign, signed};
 
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 use crate::export::hyperfine::{Hyperfine, Timed};
@@ -28,9 +28,12 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
     if let Some(baseline) = summary.arms.first().filter(|a| a.status != ArmStatus::Ok) {
         blocks.push(Block::Answer(format!("The command as it is could not be measured: {}.", baseline.reason)));
     } else {
+        blocks.extend(answer(summary).map(Block::Answer));
         blocks.push(Block::Table(table(summary)));
         blocks.extend(tried(summary).map(|arm| Block::Answer(sentence(arm, plan.predicted.get(&arm.name)))));
+        blocks.extend(skewed(summary));
         blocks.extend(again(summary).map(Block::Answer));
+        blocks.extend(deployment(summary));
         changes.extend(Measure::ALL.iter().filter_map(|measure| self::changes(summary, *measure)).map(Block::Table));
     }
     blocks.extend(notes(&summary.notes));
@@ -40,6 +43,43 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
         .section("changes", "Changes", Place::Page, changes)
         .section("machine", "Machine", Place::Page, machine(plan))
         .section("repeat", "How to see it again", Place::Page, repeat)
+}
+
+/// The answer in one sentence, where settings were tried.
+fn answer(summary: &TrialSummary) -> Option<String> {
+    tried(summary).find(|arm| arm.role == ArmRole::Setting)?;
+    let best = judge::command::trial::best(summary).map(|best| &summary.arms[best]);
+    Some(best.map_or("Nothing tried is shown to save CPU time.".to_owned(), |arm| {
+        format!("Use {}: {}", arm.name, finding(arm))
+    }))
+}
+
+/// What a setting saves, in a sentence.
+pub(super) fn finding(arm: &ArmSummary) -> String {
+    let times = [(Measure::Cpu, "CPU time"), (Measure::Wall, "wall time")];
+    let parts = times.iter().filter(|(measure, _)| is_settled(arm, *measure)).map(|(m, what)| verdict(arm, *m, what));
+    parts.collect::<Vec<String>>().join(", ") + "."
+}
+
+/// Shell lines that set what the setting sets.
+pub(super) fn exports(arm: &Arm) -> Vec<String> {
+    arm.variables.iter().map(|(name, value)| format!("export {name}={}", quoted(value))).collect()
+}
+
+/// Lines that deploy the best setting, with its side effects.
+fn deployment(summary: &TrialSummary) -> Vec<Block> {
+    let Some(arm) = judge::command::trial::best(summary).map(|best| &summary.plan.arms[best]) else {
+        return Vec::new();
+    };
+    let lines = exports(arm);
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let effects = arm.setting.as_ref().map(|setting| setting.side_effects.as_str()).filter(|text| !text.is_empty());
+    let effects = effects.map_or_else(String::new, |text| format!(" (side effect: {text})"));
+    let text =
+        format!("To deploy {}{effects}; --emit DIR writes a systemd drop-in and Dockerfile lines too:", arm.name);
+    vec![Block::Text(text), Block::Commands(lines)]
 }
 
 fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
@@ -78,6 +118,20 @@ fn table(summary: &TrialSummary) -> Table {
     let caption =
         "The median of a run as it is with half the width of its interval, and the change with each other arm";
     Table::new(caption, columns, summary.arms.iter().map(row))
+}
+
+/// Arms with runs that took much longer than the usual one.
+fn skewed(summary: &TrialSummary) -> Option<Block> {
+    let text = |arm: &ArmSummary| {
+        let Measured { median, mean, slow_runs, .. } = *arm.measured.get(&Measure::Cpu).filter(|m| m.slow_runs > 0)?;
+        let (median, mean, share) =
+            (seconds(median), seconds(mean), wording::percent(slow_runs as f64 / arm.runs as f64));
+        Some(format!(
+            "{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median",
+            arm.name
+        ))
+    };
+    Block::list("", summary.arms.iter().filter_map(text))
 }
 
 /// A row an arm: one measure relative to the command as it is.
@@ -147,7 +201,11 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
     let finding = match arm.status {
         ArmStatus::Skipped => format!("skipped: {}", arm.reason),
         ArmStatus::Failed => format!("failed: {}", arm.reason),
-        ArmStatus::NoEffect => format!("no effect seen, so no figures: {}", arm.reason),
+        ArmStatus::NoEffect => {
+            let mut parts = vec![format!("no effect seen, so no figures: {}", arm.reason)];
+            parts.extend(predicted.map(prediction));
+            parts.join("; ")
+        }
         ArmStatus::Ok => {
             let mut parts = vec![verdict(arm, Measure::Cpu, "CPU time")];
             parts.extend(split(arm, predicted.is_some()));
@@ -181,27 +239,48 @@ fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
     let limits = interval(&ratio);
     match against.verdict {
         _ if !against.holds_among_all => format!("{what} not settled {limits}"),
-        Verdict::Faster { at_least } => format!("at least {} % less {what} {limits}", digits(floor(at_least))),
-        Verdict::Slower { at_least } => format!("at least {} % more {what} {limits}", digits(floor(at_least))),
+        Verdict::Faster { at_least } if against.usual_only => {
+            usually(arm, measure, &format!("{} % less {what}", percent(at_least)))
+        }
+        Verdict::Slower { at_least } if against.usual_only => {
+            usually(arm, measure, &format!("{} % more {what}", percent(at_least)))
+        }
+        Verdict::Faster { at_least } => format!("at least {} % less {what} {limits}", percent(at_least)),
+        Verdict::Slower { at_least } => format!("at least {} % more {what} {limits}", percent(at_least)),
         Verdict::Within { margin } => format!("{what} the same within {} %", digits(100.0 * margin)),
         Verdict::NotSettled => format!("{what} not settled {limits}"),
     }
 }
 
+/// A verdict that the mean does not confirm.
+fn usually(arm: &ArmSummary, measure: Measure, finding: &str) -> String {
+    let runs = arm.measured.get(&measure).map_or(0, |measured| measured.slow_runs);
+    let mean = arm.against.get(&measure).and_then(|against| against.mean);
+    let mean = mean.map_or_else(String::new, |m| format!(" {}", bounds_of(m.low, m.high)));
+    format!(
+        "usually at least {finding}, but {runs} of {} runs took more than 1.5 times the median and the mean is not settled{mean}",
+        arm.runs
+    )
+}
+
 /// "At least" is never rounded up.
-fn floor(share: f64) -> f64 {
+fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    if percent >= 99.5 { percent.floor() } else { (10.0 * percent).floor() / 10.0 }
+    digits(if percent >= 99.5 { percent.floor() } else { (10.0 * percent).floor() / 10.0 })
 }
 
 /// The bounds in percent, rounded away from each other.
 fn interval(ratio: &Estimate) -> String {
+    bounds_of(ratio.low, ratio.high)
+}
+
+fn bounds_of(low: f64, high: f64) -> String {
     let outward = |ratio: f64, round: fn(f64) -> f64| {
         let percent = 100.0 * (ratio - 1.0);
         let rounded = if percent.abs() >= 99.5 { round(percent) } else { round(10.0 * percent) / 10.0 };
         format!("{}{}", sign(rounded), digits(rounded.abs()))
     };
-    format!("({} to {} %)", outward(ratio.low, f64::floor), outward(ratio.high, f64::ceil))
+    format!("({} to {} %)", outward(low, f64::floor), outward(high, f64::ceil))
 }
 
 /// Split of the CPU time that a setting saves or costs, where that is settled or something was predicted of it.

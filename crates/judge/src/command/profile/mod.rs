@@ -4,6 +4,7 @@
 
 mod candidates;
 mod counts;
+mod places;
 mod prices;
 
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub use prices::{MIB, footprint_bytes};
 const MUCH_BYTES: u64 = 1 << 30;
 
 /// Largest excess of explained over measured kernel time: the split of CPU time is sampled.
-const SURPLUS: f64 = 1.1;
+const SURPLUS: f64 = 1.05;
 
 /// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
 const TICK_S: f64 = 0.004;
@@ -141,6 +142,10 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     };
     let believed = counted.as_ref().filter(|_| outcome == ProfileOutcome::Ok);
     let cost_line = |family| believed.and_then(|counted| line(&all, counted, family));
+    let faults = cost_line(EventFamily::Faults);
+    let stacks = faults
+        .zip(believed)
+        .and_then(|(faults, counted)| places::stacks(launches, &all, counted, faults.seconds.value));
     let consistency = believed.and_then(|counted| consistency(&all, counted));
     let holds = consistency.is_none_or(|c| c.holds);
     let candidates = believed.filter(|_| holds).map(|counted| candidates::candidates(plan, counted, &all));
@@ -155,9 +160,10 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         by_kind: counted.as_ref().is_some_and(|c| !c.followed.is_empty()),
         cpu_s: amount(all.iter().map(|block| block.plain.cpu_s())),
         kernel_s: amount(all.iter().map(|block| block.plain.kernel_s())),
-        overhead: overhead(launches),
+        overhead: if plan.attached.is_none() { overhead(launches) } else { None },
         prices: counted.as_ref().map(|c| shown(&all, c)).unwrap_or_default(),
-        faults: cost_line(EventFamily::Faults),
+        faults,
+        stacks,
         freeing: cost_line(EventFamily::Freeing),
         calls: cost_line(EventFamily::Calls),
         consistency,
@@ -172,8 +178,12 @@ fn notes(plan: &CommandPlan, launches: &[CommandLaunch], counted: Option<&Counte
     let mut notes = Vec::new();
     let mut remark = |code: &str, text: String| notes.push(note(code, text));
     if let Some(reason) = costs_in(launches, LaunchMode::Followed).find_map(|cost| cost.faults_unseen.clone()) {
-        let text = format!("single page faults could not be followed ({reason}), so kinds are not known");
+        let text = format!(
+            "single page faults could not be followed ({reason}), so neither kinds nor functions are known; kernel.perf_event_paranoid of 2 or less permits it"
+        );
         remark("totals-only", text);
+    } else if let Some(reason) = costs_in(launches, LaunchMode::Followed).find_map(|cost| cost.stacks_unseen.clone()) {
+        remark("no-stacks", format!("call stacks could not be had ({reason}), so no function is named"));
     } else if plan.totals_only {
         remark("totals-only", "kinds of page faults were not requested (--totals)".to_owned());
     }

@@ -31,7 +31,6 @@ fn huge_page_bytes(plan: &CommandPlan) -> u64 {
 /// Seconds for one event of each kind, by one block.
 pub(super) struct BlockPrices {
     each: BTreeMap<MemoryEvent, f64>,
-    huge_again: Option<f64>,
 }
 
 impl BlockPrices {
@@ -41,11 +40,11 @@ impl BlockPrices {
     ) -> Option<BlockPrices> {
         let phase = |what: LaunchMode, name: &str| run(what).and_then(|r| r.phases.get(name)).copied();
         let mut prices = base(&phase)?;
-        let huge_again = huge(plan, &phase, &mut prices);
+        huge(plan, &phase, &mut prices);
         events(&phase, &mut prices);
         let copied = phase(LaunchMode::PriceCow, "write").map(|p| per_fault(p, 0));
         prices.extend(copied.map(|price| (MemoryEvent::Cow, price)));
-        Some(BlockPrices { each: prices, huge_again })
+        Some(BlockPrices { each: prices })
     }
 
     pub fn of_kind_or_zero(&self, event: MemoryEvent) -> f64 {
@@ -56,11 +55,6 @@ impl BlockPrices {
     pub fn price(&self, event: MemoryEvent) -> Option<f64> {
         let usual = event.family() == EventFamily::Faults && event != MemoryEvent::Huge;
         self.each.get(&event).or_else(|| self.each.get(&MemoryEvent::Heap).filter(|_| usual)).copied()
-    }
-
-    /// A huge page whose frame the process itself has given back; what a first one costs where that is not known.
-    pub fn huge_again(&self) -> f64 {
-        self.huge_again.unwrap_or_else(|| self.of_kind_or_zero(MemoryEvent::Huge))
     }
 }
 
@@ -78,22 +72,19 @@ fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<BTree
     Some(prices)
 }
 
-/// Puts the prices of huge pages to the others and returns that of one whose frame was given back just before.
+/// Puts the prices of huge pages to the others; none where huge pages had run out.
 fn huge(
     plan: &CommandPlan,
     phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>,
     prices: &mut BTreeMap<MemoryEvent, f64>,
-) -> Option<f64> {
-    let measured = |name| phase(LaunchMode::PriceHuge, name);
-    let (first, again, unmap) = (measured("first-touch")?, measured("re-touch")?, measured("unmap")?);
+) {
+    let phases = ["first-touch", "re-touch", "unmap"].map(|name| phase(LaunchMode::PriceHuge, name));
+    let [Some(first), Some(again), Some(unmap)] = phases else { return };
     let pages = (unmap.bytes / huge_page_bytes(plan).max(1)).max(1);
-    // Where huge pages had run out, this is no price of one.
-    if first.minor_faults != pages {
-        return None;
+    if first.minor_faults == pages {
+        prices.insert(MemoryEvent::Huge, per_fault(first, again.cpu_ns));
+        prices.insert(MemoryEvent::FreeHuge, unmap.cpu_ns as f64 * 1e-9 / pages as f64);
     }
-    prices.insert(MemoryEvent::Huge, per_fault(first, again.cpu_ns));
-    prices.insert(MemoryEvent::FreeHuge, unmap.cpu_ns as f64 * 1e-9 / pages as f64);
-    measured("refault").filter(|refault| refault.minor_faults == pages).map(|refault| per_fault(refault, again.cpu_ns))
 }
 
 fn events(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {

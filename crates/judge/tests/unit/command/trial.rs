@@ -53,6 +53,8 @@ fn plan(pairs: Option<usize>) -> CommandPlan {
         discard_output: false,
         sample_kernel: false,
         totals_only: false,
+        stacks: false,
+        attached: None,
         pages: None,
         environment: BTreeMap::new(),
         profile: None,
@@ -83,6 +85,7 @@ fn run(arm: usize, block: i64, cpu_s: f64, faults: u64) -> CommandLaunch {
         write_calls: 0,
         faults: None,
         faults_unseen: None,
+        stacks_unseen: None,
         split: None,
         proof: (block < 0).then(ObservedEffects::default),
     };
@@ -178,6 +181,32 @@ fn a_difference_of_ten_percent_is_found() {
             && summary.arms[1].against[&Measure::Cpu].holds_among_all
     });
     assert!(found.count() >= 95);
+}
+
+#[test]
+fn what_only_the_usual_run_saves_is_no_saving_of_the_mean() {
+    let plan = plan(Some(40));
+    let tried = |slow: f64| {
+        let mut runs: Vec<CommandLaunch> = (0..4).map(|arm| run(arm, -1, 1.0, 10_000)).collect();
+        let cost = |arm: usize, block: i64| match (arm, block % 9) {
+            (2, 0 | 5) => slow,
+            (2, _) => 0.7 + 0.001 * (block % 7) as f64,
+            _ => 1.0 + 0.001 * (block % 5) as f64,
+        };
+        runs.extend((0..40).flat_map(|block| (0..4).map(move |arm| run(arm, block, cost(arm, block), 10_000))));
+        judge(&plan, &runs).arms.swap_remove(2)
+    };
+    let skewed = tried(1.6);
+    let cpu = skewed.against[&Measure::Cpu];
+    assert!(matches!(cpu.verdict, Verdict::Faster { .. }) && cpu.usual_only, "{cpu:?}");
+    assert_eq!(skewed.measured[&Measure::Cpu].slow_runs, 9);
+    assert!(skewed.measured[&Measure::Cpu].mean > 1.25 * skewed.measured[&Measure::Cpu].median);
+    let even = tried(0.7).against[&Measure::Cpu];
+    assert!(matches!(even.verdict, Verdict::Faster { at_least } if at_least > 0.29) && !even.usual_only, "{even:?}");
+    // Where the mean saves as well, no more is promised than it shows.
+    let mild = tried(1.1).against[&Measure::Cpu];
+    let Verdict::Faster { at_least } = mild.verdict else { panic!("{mild:?}") };
+    assert!(!mild.usual_only && at_least <= 1.0 - mild.mean.unwrap().high + 1e-9, "{mild:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! paper are the style's business. Why no library draws them: docs/decisions.
 
 mod curve;
+mod flame;
 mod interval;
 mod launches;
 mod stack;
@@ -41,6 +42,7 @@ impl Serialize for Plot {
             Plot::Launches { scale, walls } => launches::launches(scale, walls),
             Plot::Stack { scale, phases, parts } => stack::stack(scale, phases, parts),
             Plot::Curves { curves, label } => curve::curves(curves, label),
+            Plot::Flame(boxes) => flame::flame(boxes),
         };
         Value::from_safe_string(svg).serialize(serializer)
     }

@@ -1,0 +1,219 @@
+//! Callers of page faults. The helper program saves registers and stack memory of some faults and reports the mappings of code;
+//! here the stacks are unwound and get names.
+
+mod binary;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use files::Folder;
+use framehop::{CacheNative, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative};
+use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
+
+use binary::Binary;
+
+/// File of the helper program in the scratch folder.
+const FILE: &str = "stacks";
+/// Limit of that file, in bytes.
+const MOST_BYTES: u64 = 4 << 30;
+/// CallStacks that a launch is to bring: their kernel-side copies of 16 KiB must cost little of its time.
+const WANTED: u64 = 500;
+/// CallStacks that each process is to bring, where there are many.
+const LEAST: u64 = 8;
+/// Frames that are kept of a stack, the innermost.
+const MOST_FRAMES: usize = 200;
+/// Bytes of a line of the file, without what follows it.
+const LINE: usize = 56;
+
+/// Kinds by their index in `struct touched` of the helper program.
+const KINDS: [MemoryEvent; 15] = {
+    use MemoryEvent::*;
+    [
+        Heap, Anonymous, Stack, Shared, Again, Again, Anonymous, ZeroRead, ZeroWrite, Cow, File, FileWrite, Huge,
+        Elsewhere, InCalls,
+    ]
+};
+
+/// The file of a launch whose stacks are wanted, and the period of the faults that have one.
+pub(super) fn wanted(launches: &[CommandLaunch], block: i64, scratch: &Path) -> (PathBuf, u64) {
+    (scratch.join(FILE), period(launches, block))
+}
+
+/// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
+fn period(launches: &[CommandLaunch], block: i64) -> u64 {
+    let cost = |mode| launches.iter().filter(move |l| l.mode == mode).find_map(|l| l.cost.as_ref());
+    let faults = cost(LaunchMode::Plain).map_or(0, |cost| cost.minor_faults);
+    let processes = cost(LaunchMode::Traced).and_then(|cost| cost.proof.as_ref()).map_or(1, |proof| proof.processes);
+    let least = (faults / WANTED).min(faults / processes.max(1) / LEAST);
+    let is_prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    if least < 2 { 1 } else { (least..).filter(is_prime).nth((block.unsigned_abs() % 8) as usize).unwrap_or(least) }
+}
+
+/// Code of a process.
+#[derive(Clone, Default)]
+struct ProcessCode {
+    mappings: Vec<Mapping>,
+    unwinder: Option<Rc<UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>>>,
+}
+
+#[derive(Clone)]
+struct Mapping {
+    start: u64,
+    end: u64,
+    /// Difference between an address in the process and in the file; no file where there is none.
+    bias: u64,
+    binary: Option<Rc<Binary>>,
+}
+
+/// Programs and libraries that were met, with the names of their code.
+#[derive(Default)]
+pub(super) struct Callers {
+    binaries: HashMap<String, Option<Rc<Binary>>>,
+    cache: CacheNative<MayAllocateDuringUnwind>,
+}
+
+/// CallStacks of one launch.
+#[derive(Default)]
+struct StackTable {
+    frames: HashMap<CallFrame, usize>,
+    known: HashMap<(*const Binary, u64), Vec<usize>>,
+    weights: HashMap<(Vec<usize>, u32), f64>,
+}
+
+impl Callers {
+    /// Reads and removes the helper's file in the scratch folder.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(&mut self, scratch: &Path) -> Result<CallStacks> {
+        let folder = Folder::open(scratch)?;
+        let bytes = folder.read(FILE, MOST_BYTES).context("the stacks of page faults")?;
+        folder.remove(FILE)?;
+        let (mut processes, mut table): (HashMap<i32, ProcessCode>, StackTable) = Default::default();
+        for line in lines(&bytes) {
+            match line.tag {
+                b'M' => self.map(processes.entry(line.pid).or_default(), &line),
+                b'F' => {
+                    let parent = processes.get(&(line.numbers[0] as i32)).cloned();
+                    processes.insert(line.pid, parent.unwrap_or_default());
+                }
+                b'X' => drop(processes.remove(&line.pid)),
+                _ => {
+                    let frames = self.frames(processes.entry(line.pid).or_default(), &line, &mut table);
+                    *table.weights.entry((frames, line.kind)).or_default() += f64::from(line.weight);
+                }
+            }
+        }
+        Ok(table.stacks())
+    }
+
+    /// Puts a mapping of code over whatever was there.
+    fn map(&mut self, process: &mut ProcessCode, line: &SavedLine<'_>) {
+        let path = String::from_utf8_lossy(line.more).into_owned();
+        let [start, bytes, offset, _] = line.numbers;
+        let end = start.saturating_add(bytes);
+        let binary = self.binaries.entry(path).or_insert_with_key(|path| Binary::load(path).map(Rc::new)).clone();
+        let bias = binary.as_ref().map_or(0, |binary| start.wrapping_sub(binary.address_of(offset, bytes)));
+        process.mappings.retain(|other| other.end <= start || end <= other.start);
+        process.mappings.push(Mapping { start, end, bias, binary });
+        process.unwinder = None;
+    }
+
+    /// The frames of a stack, the outermost first.
+    fn frames(&mut self, process: &mut ProcessCode, line: &SavedLine<'_>, table: &mut StackTable) -> Vec<usize> {
+        let unwinder = process.unwinder.get_or_insert_with(|| Rc::new(unwinder(&process.mappings))).clone();
+        let [pc, sp, fp, lr] = line.numbers;
+        let mut read = |address: u64| {
+            let at = address.checked_sub(sp).and_then(|at| usize::try_from(at).ok()).ok_or(())?;
+            let word = line.more.get(at..).and_then(|rest| rest.first_chunk()).ok_or(())?;
+            Ok(u64::from_ne_bytes(*word))
+        };
+        let mut frames = Vec::new();
+        let mut addresses = unwinder.iter_frames(pc, registers(pc, sp, fp, lr), &mut self.cache, &mut read);
+        while frames.len() < MOST_FRAMES
+            && let Ok(Some(address)) = addresses.next()
+        {
+            frames.extend(table.names(process, address.address_for_lookup()));
+        }
+        frames.reverse();
+        frames
+    }
+}
+
+impl StackTable {
+    /// The functions at an address, the innermost first: several where calls were inlined.
+    fn names(&mut self, process: &ProcessCode, address: u64) -> Vec<usize> {
+        let mapping = process.mappings.iter().find(|m| (m.start..m.end).contains(&address));
+        let binary = mapping.and_then(|m| Some((m.binary.as_deref()?, address.wrapping_sub(m.bias))));
+        let Some((binary, address)) = binary else { return vec![intern(&mut self.frames, CallFrame::default())] };
+        let known = self.known.entry((std::ptr::from_ref(binary), address));
+        let frames = &mut self.frames;
+        known.or_insert_with(|| binary.names(address).into_iter().map(|frame| intern(frames, frame)).collect()).clone()
+    }
+
+    fn stacks(self) -> CallStacks {
+        let mut frames = vec![CallFrame::default(); self.frames.len()];
+        self.frames.into_iter().for_each(|(frame, at)| frames[at] = frame);
+        let stack = |((frames, kind), weight): ((Vec<usize>, u32), f64)| {
+            Some(CallStack { frames, event: *KINDS.get(kind as usize)?, weight })
+        };
+        let mut stacks: Vec<CallStack> = self.weights.into_iter().filter_map(stack).collect();
+        stacks.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.frames.cmp(&b.frames)));
+        CallStacks { frames, stacks }
+    }
+}
+
+fn intern(frames: &mut HashMap<CallFrame, usize>, frame: CallFrame) -> usize {
+    let next = frames.len();
+    *frames.entry(frame).or_insert(next)
+}
+
+fn unwinder(mappings: &[Mapping]) -> UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind> {
+    let mut unwinder = UnwinderNative::new();
+    for mapping in mappings {
+        if let Some(binary) = &mapping.binary {
+            unwinder.add_module(binary.module(mapping.start..mapping.end, mapping.bias));
+        }
+    }
+    unwinder
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(pc: u64, sp: u64, fp: u64, _: u64) -> UnwindRegsNative {
+    UnwindRegsNative::new(pc, sp, fp)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers(_: u64, sp: u64, fp: u64, lr: u64) -> UnwindRegsNative {
+    UnwindRegsNative::new(lr, sp, fp)
+}
+
+/// A line of the file, as `struct line` of `workers/c/helper/stacks.c` has it.
+struct SavedLine<'a> {
+    numbers: [u64; 4],
+    tag: u8,
+    kind: u32,
+    weight: u32,
+    pid: i32,
+    more: &'a [u8],
+}
+
+/// The lines of a file; a line that is not whole ends it.
+fn lines(mut rest: &[u8]) -> impl Iterator<Item = SavedLine<'_>> {
+    std::iter::from_fn(move || {
+        let (line, after) = rest.split_at_checked(LINE)?;
+        let word = |at: usize| line[8 * at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+        let half = |at: usize| line[4 * at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+        let (more, after) = after.split_at_checked(half(11) as usize)?;
+        rest = after;
+        let numbers = [word(0), word(1), word(2), word(3)];
+        Some(SavedLine { numbers, tag: half(8) as u8, kind: half(9), weight: half(10), pid: half(12) as i32, more })
+    })
+}
+
+#[cfg(test)]
+#[path = "../../../../tests/unit/run/command/stacks.rs"]
+mod tests;
