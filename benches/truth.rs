@@ -1,6 +1,7 @@
 //! Headline rows under each condition, compared with independent programs (`benches/truth/*.c`), in turn:
-//! `cargo bench --bench truth -- [NAME…]`. A row whose name contains a NAME is measured, or all. Prints each method's ratio to the
-//! baseline here and there, and the quotient of both; asserts nothing. `TRUTH_SECONDS` and `TRUTH_TURNS` replace 6 and 3.
+//! `cargo bench --bench truth -- [NAME…]`. A row whose name contains a NAME is measured, or all. Prints each method's
+//! ratio to the baseline here and there, and the quotient of both; asserts nothing. `TRUTH_SECONDS` and `TRUTH_TURNS`
+//! replace 6 and 3.
 
 use std::path::Path;
 use std::process::Command;

@@ -80,8 +80,8 @@ static inline double middle(double *values, int count)
     return values[count / 2];
 }
 
-/* Takes the ways in turn, each round beginning with another one, and prints the median of each and the lower quartile. The first
- * round warms up. */
+/* Takes the ways in turn, each round beginning with another one, and prints the median of each and the lower quartile.
+ * The first round warms up. */
 static inline void take_turns(char **ways, int count, int rounds, double (*once)(const char *way))
 {
     double *ns = calloc((size_t)count * rounds, sizeof *ns);

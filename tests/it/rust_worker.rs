@@ -1,5 +1,5 @@
-//! The Rust worker, built by the toolchain in PATH as a user's first run builds it: every method does what its name says and comes
-//! to the native worker's content. Nothing here asserts a time.
+//! The Rust worker, built by the toolchain in PATH as a user's first run builds it: every method does what its name says
+//! and comes to the native worker's content. Nothing here asserts a time.
 
 use crate::support::place::{Place, is_measured, said};
 use crate::support::skips::skip;

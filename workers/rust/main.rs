@@ -1,5 +1,6 @@
-//! The Rust worker. The measured half of each method is Rust (`NAME.rs`), as programs without any crate write it; what is before and
-//! after the clock is the native worker's (`NAME.c`), with the same laws. It is compiled by the toolchain in PATH and needs no network.
+//! The Rust worker. The measured half of each method is Rust (`NAME.rs`), as programs without any crate write it; what
+//! is before and after the clock is the native worker's (`NAME.c`), with the same laws. It is compiled by the toolchain
+//! in PATH and needs no network.
 #![no_main]
 
 use std::os::raw::c_char;

@@ -76,7 +76,8 @@ impl End<'_> {
     }
 }
 
-/// Tries a call again and again until all bytes are done; gives its turn of the CPU away at times, and ends with the other side.
+/// Tries a call again and again until all bytes are done; gives its turn of the CPU away at times, and ends with the
+/// other side.
 fn again(bytes: usize, mut call: impl FnMut(usize) -> Result<usize>) -> Result<()> {
     let (mut done, mut tries) = (0, 0u32);
     while done < bytes {

@@ -1,4 +1,4 @@
-/* The measured halves of the Rust methods (NAME.rs), as C sees them. They are there once the worker is built with a Rust toolchain. */
+/* The measured halves of the Rust methods (NAME.rs), as C sees them. They are there once a Rust toolchain built them. */
 #ifndef PAGEWISE_RUST_H
 #define PAGEWISE_RUST_H
 #include "worker.h"

@@ -15,8 +15,8 @@
     "old=cold: old_bytes == bytes"
 /* Bytes of the source reach the file by system calls: no page of it is touched. */
 #define WRITTEN_LAWS OUTPUT_LAWS "; fill.minor_faults == 0"
-/* Pages are found by faults, each by one of its own or several of a large folio at once: 64 KiB pieces of 4 MiB took 667 faults on ext4
- * and XFS over a loop device, not 1024. At most a huge page's worth comes at once. */
+/* Pages are found by faults, each by one of its own or several of a large folio at once: 64 KiB pieces of 4 MiB took 667
+ * faults on ext4 and XFS over a loop device, not 1024. At most a huge page's worth comes at once. */
 #define MAPPED_LAWS                                                                                                    \
     OUTPUT_LAWS "; fill.minor_faults + fill.major_faults <= bytes / page_bytes + 8; "                                  \
                 "fill.minor_faults + fill.major_faults >= bytes / 2097152"
