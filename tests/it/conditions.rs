@@ -16,6 +16,7 @@ const CONDITIONS: &[(&str, &str, &str, &[&str])] = &[
     ("message", "pin", "l3", &["same", "none"]),
     ("message", "idle", "no", &["1ms"]),
     ("read", "cache", "hot", &["written", "mapped", "cold"]),
+    ("load", "cache", "hot", &["written", "mapped", "cold"]),
     ("fork", "program", "tiny", &["dynamic"]),
     ("unmap", "chunk", "1MiB", &["4KiB"]),
     ("write", "order", "append", &["random", "preallocated"]),

@@ -61,10 +61,10 @@ static void run(struct slot *s)
     load_check(s, &l);
     madvise(l.p, l.bytes, MADV_HUGEPAGE);
     memset(l.p, 0, l.bytes);
-    if (key_is(s, "cache", "hot"))
-        run_hot(s, &l);
-    else
+    if (key_is(s, "cache", "cold"))
         run_cold(s, &l);
+    else
+        run_hot(s, &l);
     load_check(s, &l);
     load_proved(s, &l);
     munmap(ascending, order_bytes);

@@ -118,6 +118,8 @@ struct load load_begin(struct slot *s)
     bool bounded = !key_is(s, "memory", "unbounded");
     if (bounded && (!key_is(s, "cache", "cold") || key_is(s, "place", "tmpfs-huge")))
         skip(s, "under a memory bound the file's pages come and go: cache=cold, on a file system that is not in memory");
+    if (key_is(s, "place", "tmpfs-huge") && (key_is(s, "cache", "written") || key_is(s, "cache", "mapped")))
+        skip(s, "the pages of a tmpfs file are the file itself and stay as they were made: cache=hot");
     struct load l = {.file = -1, .bytes = s->bytes, .record = key_size(s, "record")};
     choose_records(s, &l);
     make_file(s, &l);

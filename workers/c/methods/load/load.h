@@ -7,12 +7,13 @@
 
 #define LOAD_PHASES "open bring answer first-use second-use drop"
 #define LOAD_KEYS                                                                                                      \
-    "bytes:size cache:hot|cold order:sequential|random record:size share:count place:folder|tmpfs-huge|ext4|xfs|btrfs " \
+    "bytes:size cache:hot|written|mapped|cold order:sequential|random record:size share:count place:folder|tmpfs-huge|ext4|xfs|btrfs " \
     "memory:text"
 #define THREADS_OPTION " threads:count"
 /* Each use found what the file was made of, and the cache was what `cache` says. */
 #define LOAD_LAWS                                                                                                      \
-    "wrong_first == 0; wrong_second == 0; cache=hot: cached_before_bytes == bytes; cache=cold: cached_before_bytes == 0; " \
+    "wrong_first == 0; wrong_second == 0; cache=hot: cached_before_bytes == bytes; cache=cold: cached_before_bytes == 0; "  \
+    "cache=written: cached_before_bytes == bytes; cache=mapped: cached_before_bytes == bytes; "                        \
     "cache=cold: device_bytes >= used_bytes; cache=cold & share=100: device_bytes >= bytes"
 /* What was brought stays, unless memory is bounded: the second use asks neither the kernel nor the device. */
 #define KEPT_LAWS                                                                                                      \
