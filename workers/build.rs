@@ -238,6 +238,24 @@ fn table(code: &mut String, name: &str, doc: &str, kind: &str, include: &str, ro
     code.push_str("];\n");
 }
 
+/// Go worker and Java classes of `packaging/prebuilt.sh`, for machines without these toolchains, by their path in its folder.
+/// None unless `PAGEWISE_PREBUILT` names that folder.
+fn prebuilt(out: &Path) -> Vec<(String, PathBuf)> {
+    println!("cargo::rerun-if-env-changed=PAGEWISE_PREBUILT");
+    let Ok(folder) = env::var("PAGEWISE_PREBUILT") else { return Vec::new() };
+    println!("cargo::rerun-if-changed={folder}");
+    let copied = |from: PathBuf| {
+        let name = from.strip_prefix(&folder).expect("a path below the folder").to_str().expect("UTF-8").to_owned();
+        let to = out.join("prebuilt").join(&name);
+        fs::create_dir_all(to.parent().expect("a folder")).expect("a folder for prebuilt files");
+        fs::copy(&from, &to).expect("a prebuilt file is copied");
+        (name, to)
+    };
+    let files: Vec<_> = files_below(&folder, &["class", "bin"]).into_iter().map(copied).collect();
+    assert!(!files.is_empty(), "PAGEWISE_PREBUILT={folder} has neither classes nor a Go worker");
+    files
+}
+
 fn main() {
     for watched in ["build.rs", "c", "go", "java", "python", "rust", "PROTOCOL.md"] {
         println!("cargo::rerun-if-changed={watched}");
@@ -260,6 +278,8 @@ fn main() {
     ] {
         writeln!(code, "/// {doc}\npub static {name}: &[u8] = include_bytes!({});", carried(path)).unwrap();
     }
+    let doc = "Workers of other languages that packaging built, by path: go/worker.bin, java/17/….class.";
+    table(&mut code, "PREBUILT", doc, "&[u8]", "include_bytes", &prebuilt(&out));
     let methods = native.workers.last().map(|(_, program)| methods_of(program)).unwrap_or_default();
     writeln!(
         code,

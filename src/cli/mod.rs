@@ -1,6 +1,5 @@
 //! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -16,7 +15,6 @@ use record::sizes;
 use reported::{ReportArgs, explain_verdict, report_run};
 use run::RunArgs;
 
-use crate::machine::{self, preflight};
 use crate::plan::{Wish, catalog, input, select};
 use crate::run::captures;
 use crate::run::guard::{Scratch, put_back};
@@ -28,6 +26,7 @@ mod bench;
 mod claims;
 mod command;
 mod compare;
+mod doctor;
 mod export;
 mod fleet;
 mod help;
@@ -94,7 +93,7 @@ enum Verb {
     },
     /// Describe this machine: obstacles, causes and remedies.
     #[command(after_help = "Example: pagewise doctor --noise")]
-    Doctor(DoctorArgs),
+    Doctor(doctor::DoctorArgs),
     /// Measures. Without a name: an overview of every experiment.
     #[command(after_help = "Example: pagewise run fault --set bytes=64MiB --budget 1min")]
     Run(Box<RunArgs>),
@@ -183,16 +182,6 @@ struct CheckArgs {
     selftest: bool,
     #[command(flatten)]
     judging: SelftestArgs,
-}
-
-#[derive(Debug, Args)]
-struct DoctorArgs {
-    /// Report what disturbs the machine at the moment, within three seconds.
-    #[arg(long)]
-    noise: bool,
-    /// Everything as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -292,7 +281,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Show(arguments) if arguments.select.what.is_empty() && !cli.worker.is_empty() => worker_command(cli),
         Verb::Show(arguments) => show(&laboratory()?, arguments),
         Verb::Explain { experiment, laws } => explain(&laboratory()?, experiment, *laws),
-        Verb::Doctor(arguments) => doctor(&laboratory()?, arguments),
+        Verb::Doctor(arguments) => doctor::doctor(&laboratory()?, arguments),
         Verb::Run(arguments) => {
             let opened = laboratory()?;
             run::run(&opened, arguments, &claims::Completed { laboratory: &opened, arguments })
@@ -423,32 +412,6 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
             bail!("{:#}", select::nothing_selected(experiment, &laboratory.workers, &selector))
         }
     }
-}
-
-fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
-    if arguments.noise {
-        let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
-        return if arguments.json {
-            print_json(&seen)
-        } else {
-            print(&screen::text(&report::noise::document(&seen), false, false))
-        };
-    }
-    let mut environment = machine::capture(Path::new("/"));
-    match machine::ladder::look(&environment) {
-        Ok(ladder) => environment.cpu.ladder = Some(ladder),
-        Err(error) => remark!("pagewise: how far the caches reach was not measured: {error:#}"),
-    }
-    let obstacles = report::doctor::obstacles(&environment);
-    let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
-    if arguments.json {
-        let workers: BTreeMap<&str, &str> =
-            workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
-        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
-        return print_json(&value);
-    }
-    let document = report::doctor::document(&environment, &obstacles, &workers);
-    print(&screen::text(&document, false, false))
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {

@@ -100,10 +100,10 @@ fn place_of(key: &str) -> String {
 }
 
 /// Writes a carried file below a folder.
-pub(super) fn put(folder: &Folder, path: &str, text: &str) -> Result<()> {
+pub(super) fn put(folder: &Folder, path: &str, bytes: &[u8]) -> Result<()> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     let above = if above.is_empty() { None } else { Some(folder.make_folder(above)?) };
-    Ok(above.as_ref().unwrap_or(folder).write(name, text.as_bytes())?)
+    Ok(above.as_ref().unwrap_or(folder).write(name, bytes)?)
 }
 
 /// Digest of a build whose files are as they were written.

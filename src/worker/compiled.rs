@@ -1,11 +1,11 @@
 //! The Go and the Rust worker. What their compilers make of a program is part of what is measured, so they are built with the
-//! user's own toolchain, at first use and without the network.
+//! user's own toolchain, at first use and without the network. Where there is none, a program that packaging carried is taken.
 
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use files::Folder;
 
 use super::cache::{built, is_built, put};
@@ -24,6 +24,14 @@ pub(super) struct Toolchain {
     linked: &'static [(&'static str, &'static [u8])],
     /// Command that compiles the sources of a folder to a program beside it.
     compiler: fn(version: &str, source: &Path, program: &str) -> Result<Command>,
+}
+
+/// Origin of a program.
+enum Origin {
+    /// Toolchain in PATH, with the line of its version.
+    Installed(String),
+    /// Program that packaging built.
+    Carried(&'static [u8]),
 }
 
 static GO: Toolchain = Toolchain {
@@ -80,38 +88,44 @@ impl Toolchain {
         format!("worker-{}", self.name)
     }
 
-    /// Key of the build by this toolchain, and the line with the toolchain's version.
-    fn key(&self) -> Result<(String, String)> {
+    /// Key of the build, and its origin.
+    fn key(&self) -> Result<(String, Origin)> {
         let [compiler, version] = self.version;
         let Some(version) = Command::new(compiler).arg(version).output().ok().filter(|o| o.status.success()) else {
-            bail!("no {} toolchain in PATH ({})", self.language, self.source);
+            let carried =
+                carried::prebuilt(self.name).next().map(|(_, bytes)| (hash(&[bytes]), Origin::Carried(bytes)));
+            return carried.with_context(|| format!("no {} toolchain in PATH ({})", self.language, self.source));
         };
         let text: Vec<u8> =
             self.sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
         let line = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().to_owned();
         let linked = self.linked.iter().map(|(_, bytes)| *bytes);
         let parts: Vec<&[u8]> = [&*text, &version.stdout].into_iter().chain(linked).collect();
-        Ok((hash(&parts), line))
+        Ok((hash(&parts), Origin::Installed(line)))
     }
 
-    /// Sentence on its state: built, not built, or the reason it cannot be.
+    /// Sentence on its state: carried, built, not built, or the reason it cannot be.
     pub(super) fn standing(&self) -> String {
         match self.key() {
-            Ok((key, version)) if is_built(&key) => format!("built, with {version}"),
-            Ok((_, version)) => format!("{}, with {version}", super::NOT_BUILT),
+            Ok((_, Origin::Carried(_))) => super::CARRIED.to_owned(),
+            Ok((key, Origin::Installed(version))) if is_built(&key) => format!("built, with {version}"),
+            Ok((_, Origin::Installed(version))) => format!("{}, with {version}", super::NOT_BUILT),
             Err(error) => error.to_string(),
         }
     }
 
     /// The built worker.
     pub(super) fn build(&self) -> Result<Started> {
-        let (key, version) = self.key()?;
-        let build = built(&key, |folder| {
-            let language = self.language;
-            super::tell(&format!(
-                "building the {language} worker with {version}; this does not count against the budget"
-            ));
-            self.compile(&version, folder)
+        let (key, origin) = self.key()?;
+        let build = built(&key, |folder| match &origin {
+            Origin::Carried(bytes) => Ok(folder.write_program(self.program(), bytes)?),
+            Origin::Installed(version) => {
+                let language = self.language;
+                super::tell(&format!(
+                    "building the {language} worker with {version}; this does not count against the budget"
+                ));
+                self.compile(version, folder)
+            }
         })?;
         let program = build.program(&self.program())?;
         let started = Started::built(vec![path_of(&program).into()], build);
@@ -121,7 +135,7 @@ impl Toolchain {
     fn compile(&self, version: &str, folder: &Folder) -> Result<()> {
         const SOURCE: &str = "source";
         let source = folder.make_folder(SOURCE)?;
-        self.sources().try_for_each(|(path, text)| put(&source, path, text))?;
+        self.sources().try_for_each(|(path, text)| put(&source, path, text.as_bytes()))?;
         self.linked.iter().try_for_each(|(name, bytes)| source.write(name, bytes))?;
         let mut compiler = (self.compiler)(version, source.path(), &format!("../{}", self.program()))?;
         let output = compiler.current_dir(source.path()).output();

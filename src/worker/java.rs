@@ -1,6 +1,6 @@
 //! The Java worker. Every JDK that is found is a worker of its own, named by its version: the virtual machine is part of what
 //! is measured. Its sources are carried and compiled by that JDK at first use; folders `srcN` only by a JDK of version N or
-//! newer.
+//! newer. A Java without a compiler runs the classes that packaging carried.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,25 @@ fn sources(feature: u32) -> impl Iterator<Item = (&'static str, &'static str)> {
         let fits = least.is_empty() || least.parse::<u32>().is_ok_and(|n| n <= feature);
         (fits && below.ends_with(".java")).then_some((below, *text))
     })
+}
+
+/// Classes that packaging compiled for releases up to this one.
+fn classes(feature: u32) -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    carried::prebuilt("java/").filter_map(move |(path, bytes)| {
+        let (least, name) = path.split_once('/')?;
+        (least.parse::<u32>().ok()? <= feature).then_some((name, bytes))
+    })
+}
+
+impl Jdk {
+    fn compiler(&self) -> Option<PathBuf> {
+        Some(self.home.join("bin/javac")).filter(|compiler| compiler.is_file())
+    }
+
+    /// True if it runs classes that this binary carries.
+    fn takes_carried(&self) -> bool {
+        self.compiler().is_none() && classes(self.feature).next().is_some()
+    }
 }
 
 /// One worker for each JDK: those that were named, then `JAVA_HOME`'s, then the one in `PATH`. Where there is none, one
@@ -113,18 +132,25 @@ pub(super) fn lacks(worker: &str, needs: &str) -> Option<String> {
 }
 
 fn key(jdk: &Jdk, list: &str) -> String {
-    let text: Vec<u8> =
-        sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+    let text: Vec<u8> = if jdk.takes_carried() {
+        classes(jdk.feature).flat_map(|(path, bytes)| [path.as_bytes(), bytes].concat()).collect()
+    } else {
+        sources(jdk.feature).flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect()
+    };
     let home = jdk.home.to_string_lossy();
     hash(&[&text, list.as_bytes(), jdk.version.as_bytes(), home.as_bytes()])
 }
 
-/// Tells whether it is built, in words.
+/// Sentence on its state: carried, built, not built, or that there is no Java.
 pub(super) fn standing(jdk: Option<&Jdk>) -> String {
     let Some(jdk) = jdk else { return "no Java in JAVA_HOME or PATH".to_owned() };
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
-    let built = if is_built(&key(jdk, list)) { "built" } else { super::NOT_BUILT };
-    format!("{built}, with JDK {} in {}", jdk.version, jdk.home.display())
+    let state = match (jdk.takes_carried(), is_built(&key(jdk, list))) {
+        (true, _) => super::CARRIED,
+        (false, true) => "built",
+        (false, false) => super::NOT_BUILT,
+    };
+    format!("{state}, with Java {} in {}", jdk.version, jdk.home.display())
 }
 
 pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
@@ -138,9 +164,16 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     }
     let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
     let build = built(&key(jdk, list), |folder| {
-        let version = &jdk.version;
-        super::tell(&format!("building the Java worker with JDK {version}; this does not count against the budget"));
-        compile(jdk, folder, list)
+        if jdk.takes_carried() {
+            classes(jdk.feature).try_for_each(|(path, bytes)| put(folder, path, bytes))?;
+        } else {
+            let version = &jdk.version;
+            super::tell(&format!(
+                "building the Java worker with JDK {version}; this does not count against the budget"
+            ));
+            compile(jdk, folder)?;
+        }
+        Ok(folder.write("methods.tsv", list.as_bytes())?)
     })?;
     let mut command: Vec<OsString> = vec![jdk.home.join("bin/java").into()];
     if jdk.feature >= 24 {
@@ -153,21 +186,17 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     Ok(Started { hash, heap_options: true, ..Started::built(command, build) })
 }
 
-fn compile(jdk: &Jdk, folder: &Folder, list: &str) -> Result<()> {
-    let compiler = jdk.home.join("bin/javac");
-    if !compiler.is_file() {
-        bail!(
-            "{} has no javac; install the JDK of version {} (the package openjdk-{0}-jdk)",
-            jdk.home.display(),
-            jdk.feature
-        );
-    }
+fn compile(jdk: &Jdk, folder: &Folder) -> Result<()> {
+    let compiler = jdk.compiler().with_context(|| {
+        let (home, feature) = (jdk.home.display(), jdk.feature);
+        format!("{home} has no javac; install the JDK of version {feature} (the package openjdk-{feature}-jdk)")
+    })?;
     const SOURCE: &str = "source";
     let source = folder.make_folder(SOURCE)?;
     let mut javac = super::with_this_process(&compiler)?;
     javac.args(["-nowarn", "-encoding", "UTF-8", "-d"]).arg(folder.path());
     for (path, text) in sources(jdk.feature) {
-        put(&source, path, text)?;
+        put(&source, path, text.as_bytes())?;
         javac.arg(source.path().join(path));
     }
     let output = javac.output().with_context(|| format!("cannot start {}", compiler.display()))?;
@@ -175,7 +204,6 @@ fn compile(jdk: &Jdk, folder: &Folder, list: &str) -> Result<()> {
         let messages = String::from_utf8_lossy(&output.stderr);
         bail!("javac failed: {}", messages.lines().take(3).collect::<Vec<_>>().join("; "));
     }
-    folder.write("methods.tsv", list.as_bytes())?;
     Ok(folder.remove(SOURCE)?)
 }
 

@@ -158,7 +158,7 @@ impl Worker {
     /// Tells whether it can be started at once, must be built first, or cannot be had: in words.
     pub fn standing(&self) -> String {
         match &self.maker {
-            Maker::Native(_) => "carried in this program".to_owned(),
+            Maker::Native(_) => CARRIED.to_owned(),
             Maker::External(path) => format!("given as {}", path.display()),
             Maker::Compiled(toolchain) => toolchain.standing(),
             Maker::Java(jdk) => java::standing(jdk.as_ref()),
@@ -222,6 +222,7 @@ pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
     })
 }
 
+const CARRIED: &str = "carried in this program";
 const NOT_BUILT: &str = "not built yet; the first run that takes it builds it, outside its budget";
 
 /// Says that something takes a while that is no measuring; only to a person at a terminal.

@@ -136,7 +136,7 @@ pub(super) fn start(python: Option<&Python>) -> Result<Started> {
     let text: Vec<u8> = sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
     let (version, program) = (python.version_text(), python.program.to_string_lossy());
     let key = hash(&[&text, version.as_bytes(), program.as_bytes()]);
-    let build = built(&key, |folder| sources().try_for_each(|(path, text)| put(folder, path, text)))?;
+    let build = built(&key, |folder| sources().try_for_each(|(path, text)| put(folder, path, text.as_bytes())))?;
     let command = vec![python.program.clone().into(), build.path.join("worker.py").into()];
     // The same sources in another interpreter are another worker.
     let hash = hash(&[build.hash.as_bytes(), version.as_bytes(), program.as_bytes()]);

@@ -213,3 +213,25 @@ fn a_command_that_fails_is_found() {
     assert!(wrong.len() == 1 && wrong[0].starts_with("page:3: pagewise list falt: exit status 1"), "{wrong:?}");
     assert_eq!(not_run.into_iter().collect::<Vec<_>>(), ["page: false: root"]);
 }
+
+#[test]
+fn the_page_on_compatibility_has_the_versions_of_this_program() {
+    use record::{across, advice, claim, command, fleet, kind::Kind, plan, summary};
+    let page = include_str!("../../docs/compatibility.md");
+    let versions = [
+        ("run folder", plan::SCHEMA),
+        ("try folder", command::schema_of(Kind::Try)),
+        ("profile folder", command::schema_of(Kind::Profile)),
+        ("`summary.json`", summary::SUMMARY_SCHEMA),
+        ("`compare --json`", across::COMPARED_SCHEMA),
+        ("`claims --json`", claim::ANSWERS_SCHEMA),
+        ("`advise --json`", advice::ANSWER_SCHEMA),
+        ("advice file", advice::ADVICE_SCHEMA),
+        ("`fleet --json`", fleet::FLEET_SCHEMA),
+        ("criteria", fleet::CRITERIA_SCHEMA),
+    ];
+    for (contract, version) in versions {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {contract}"))).expect(contract);
+        assert_eq!(row.split('|').nth(2).map(str::trim), Some(&*version.to_string()), "{row}");
+    }
+}

@@ -8,6 +8,8 @@ use record::machine::environment::Environment;
 use report::doctor::{document, obstacles};
 use report::terminal::{Screen, render};
 
+use crate::support::place::{Place, said};
+
 /// Longer lines wrap in a terminal; only commands may be longer, because they are copied as a whole.
 const WIDTH: usize = 100;
 
@@ -22,7 +24,7 @@ fn capture(machine: &str) -> Environment {
 }
 
 fn doctor(environment: &Environment) -> String {
-    render(&document(environment, &obstacles(environment), &[]), &Screen::new(WIDTH, false), false)
+    render(&document(environment, &obstacles(environment, false), &[]), &Screen::new(WIDTH, false), false)
 }
 
 #[test]
@@ -156,4 +158,32 @@ fn a_mount_that_shows_a_part_of_the_tree_is_not_entered_twice() {
     ]);
     let memory = machine::capture(place.path()).cgroups.memory;
     assert_eq!((memory[0].folder.as_str(), memory[0].writable), ("/sys/fs/cgroup", false));
+}
+
+#[test]
+fn a_bundle_is_shown_then_written_and_names_nobody() {
+    let place = Place::new();
+    let (log, bundle) = (place.file("secret-log"), place.file("bundle.md"));
+    std::fs::write(&log, vec![b'\n'; 1 << 20]).unwrap();
+    let file = format!("file={}", log.display());
+    let run = ["run", "read/read@c-O3", "read/mmap@c-O3", "--set", &file, "--set", "cache=hot", "--budget", "1s"];
+    let run = place.run(&run);
+    assert!(matches!(run.code, 0 | 3 | 4), "{}", run.err);
+    let arguments = ["doctor", "--bundle", bundle.to_str().unwrap()];
+    let shown =
+        said(place.command(&arguments).env("PAGEWISE_NODE", "secret-node").env("MALLOC_SECRET", "secret-value"));
+    let text = std::fs::read_to_string(&bundle).unwrap();
+    assert!(shown.code == 0 && shown.out.starts_with(&text), "{}\n{}", shown.err, shown.out);
+    assert!(text.contains(env!("CARGO_PKG_VERSION")) && text.contains("c-O3") && text.contains("read"), "{text}");
+    let identity = serde_json::to_value(machine::identity(Path::new("/"))).unwrap();
+    let own = ["machine", "boot", "name"].map(|key| identity[key].as_str().unwrap_or("nothing-such").to_owned());
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
+    // A host named vm has its name in vm.overcommit_memory.
+    assert!(own.iter().all(|name| name.len() < 4 || !words.contains(&name.as_str())), "{own:?} {text}");
+    assert!(!text.contains("secret") && !text.contains(&*place.path().to_string_lossy()), "{text}");
+    std::fs::write(&bundle, "kept").unwrap();
+    let again = place.run(&arguments);
+    assert_eq!((again.code, std::fs::read_to_string(&bundle).unwrap().as_str()), (1, "kept"), "{}", again.out);
+    assert_eq!(place.run(&["doctor", "--bundle", bundle.to_str().unwrap(), "--force"]).code, 0);
+    assert_ne!(std::fs::read_to_string(&bundle).unwrap(), "kept");
 }

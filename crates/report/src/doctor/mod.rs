@@ -13,6 +13,8 @@ use serde_json::json;
 use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 use crate::escape;
 
+pub mod bundle;
+
 const ROWS: &str = include_str!("doctor.toml");
 
 /// Numbers of capabilities in capabilities(7).
@@ -174,9 +176,10 @@ fn strip(value: &mut serde_json::Value) {
     }
 }
 
-/// Obstacles on a machine, in the order of their rows.
-pub fn obstacles(environment: &Environment) -> Vec<Obstacle> {
-    let doctor = Doctor::new(environment);
+/// Obstacles on a machine, in the order of their rows. A packaged program carries a Go worker and Java classes.
+pub fn obstacles(environment: &Environment, is_packaged: bool) -> Vec<Obstacle> {
+    let mut doctor = Doctor::new(environment);
+    doctor.known = context! { is_packaged, ..doctor.known };
     // Root needs no sudo, and small systems where root works have none.
     let command = |text: String| if environment.rights.is_root() { text.replace("sudo ", "") } else { text };
     let obstacle = |row: &ObstacleRow| Obstacle {

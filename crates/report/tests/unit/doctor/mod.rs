@@ -45,7 +45,43 @@ fn rows_name_only_fields_that_there_are() {
 #[test]
 fn a_machine_of_which_nothing_is_known_has_a_document() {
     let nothing = Environment::default();
-    let obstacles = obstacles(&nothing);
+    let obstacles = obstacles(&nothing, false);
     assert!(obstacles.iter().all(|obstacle| !obstacle.what.is_empty() && !obstacle.why.is_empty()), "{obstacles:?}");
     assert_eq!(document(&nothing, &obstacles, &[]).sections.len(), 3);
+}
+
+#[test]
+fn a_bundle_holds_outcomes_and_nothing_private() {
+    use record::machine::cgroup::MemoryGroup;
+    use record::machine::tools::Java;
+    use record::summary::Summary;
+    let secret = || "SECRET".to_owned();
+    let mut machine = Environment::default();
+    let identity = &mut machine.identity;
+    for field in [&mut identity.machine, &mut identity.boot, &mut identity.name, &mut identity.node] {
+        *field = Some(secret());
+    }
+    machine.kernel.command_line = Some(secret());
+    machine.variables.insert("LD_PRELOAD".to_owned(), secret());
+    machine.tools.programs.insert("gcc".to_owned(), secret());
+    machine.tools.javas.push(Java { home: secret(), version: Some("17.0.2".to_owned()), ..Java::default() });
+    machine.cgroups.memory.push(MemoryGroup { folder: secret(), swap_limit_bytes: Some(0), ..MemoryGroup::default() });
+    let mut summary: Summary = serde_json::from_str(include_str!("../../fixtures/look.json")).unwrap();
+    let file = summary.cells.iter_mut().find(|cell| cell.status.word() == "untrusted" && cell.experiment == "read");
+    file.expect("an untrusted cell of read").parameters.insert("file".to_owned(), secret());
+    summary.cells.iter_mut().for_each(|cell| cell.reason = secret());
+    summary.notes.iter_mut().for_each(|note| note.text = secret());
+    for warning in &mut summary.warnings {
+        (warning.at, warning.seen, warning.hint) = (secret(), secret(), secret());
+    }
+    let own = summary.cells.iter_mut().find(|cell| cell.status.word() == "refused").expect("a refused cell");
+    (own.cell, own.method) = (secret(), secret());
+    let newest = bundle::Newest { kind: record::kind::Kind::Run, summary: Some(summary) };
+    let document = bundle::document("7.8.9", false, &machine, &["c-O3"], Some(&newest), |cell| cell.method != "SECRET");
+    let text = crate::markdown::render(&document);
+    assert!(!text.contains("SECRET") && !text.contains("LD\\_PRELOAD"), "{text}");
+    for expected in ["7.8.9", "17.0.2", "147 ok", "9 refused", "c-O3", "read/"] {
+        assert!(text.contains(expected), "{expected} is missing in {text}");
+    }
+    assert!(text.lines().any(|line| line.contains("left out") && line.contains("| 1 ")), "{text}");
 }

@@ -1,0 +1,113 @@
+//! Bundle for a bug report: program, machine and newest kept run. It holds numbers and names that this program made. It holds no
+//! host, user, path, file name, command, variable or text of a run.
+
+use std::collections::BTreeMap;
+
+use record::concern::Concern;
+use record::kind::Kind;
+use record::machine::environment::Environment;
+use record::machine::identity::Identity;
+use record::outcome::{Cause, Status};
+use record::summary::{CellSummary, Summary};
+
+use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+use crate::wording;
+
+/// Stands for a path.
+const HIDDEN: &str = "…";
+
+/// Newest kept run.
+pub struct Newest {
+    /// Kind of study.
+    pub kind: Kind,
+    /// Its summary; `None` for a study of a user's program, and for a run that cannot be read.
+    pub summary: Option<Summary>,
+}
+
+/// Facts of a machine without names and paths that its owner chose.
+fn impersonal(environment: &Environment) -> Environment {
+    let mut facts = environment.clone();
+    facts.identity = Identity::default();
+    facts.kernel.command_line = None;
+    facts.variables.clear();
+    facts.cgroups.memory.iter_mut().for_each(|group| group.folder = HIDDEN.to_owned());
+    facts.tools.javas.iter_mut().for_each(|java| java.home = HIDDEN.to_owned());
+    facts.tools.programs.values_mut().for_each(|path| *path = HIDDEN.to_owned());
+    facts
+}
+
+/// Bundle of a machine, its workers and its newest run. `is_packaged` is that of [`super::obstacles`]; `is_carried` is true for
+/// cells whose names this program made.
+pub fn document(
+    version: &str,
+    is_packaged: bool,
+    environment: &Environment,
+    workers: &[&str],
+    newest: Option<&Newest>,
+    is_carried: impl Fn(&CellSummary) -> bool,
+) -> Document {
+    let environment = &impersonal(environment);
+    let obstacles = super::obstacles(environment, is_packaged);
+    let machine = super::document(environment, &obstacles, &[]);
+    let run = newest.map_or_else(|| vec![Block::text("No run is kept.")], |newest| run(newest, is_carried));
+    let mut document = Document::new("bundle for a bug report", [format!("version {version}")]);
+    document.sections = machine.sections;
+    document.section("workers", "Workers", Place::Everywhere, vec![Block::text(workers.join(", "))]).section(
+        "run",
+        "Newest kept run",
+        Place::Everywhere,
+        run,
+    )
+}
+
+fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block> {
+    let Some(summary) = &newest.summary else {
+        return vec![Block::text(format!("Kind {}; its content is left out.", newest.kind.word()))];
+    };
+    let (shown, own): (Vec<_>, Vec<_>) = summary.cells.iter().partition(|cell| is_carried(cell));
+    let settings = &summary.settings;
+    let facts = [
+        ("kind", newest.kind.word().to_owned()),
+        ("version", summary.version.clone()),
+        ("budget", wording::duration(settings.budget_s)),
+        ("time in launches", wording::duration(summary.elapsed_s)),
+        ("overview", settings.first_look.to_string()),
+        ("seed", settings.seed.to_string()),
+        ("trusted", summary.trusted.to_string()),
+        ("cells by outcome", counted(summary.cells.iter().map(|cell| cell.status.word()))),
+        ("cells of the user's own, left out", own.len().to_string()),
+        ("notes", counted(summary.notes.iter().map(|note| note.code.as_str()))),
+        ("warnings", counted(summary.warnings.iter().map(|warning| warning.code.as_str()))),
+    ];
+    let rows = facts.map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+    let amiss = shown.iter().filter(|cell| cell.status != Status::Ok).map(|cell| outcome(summary, cell));
+    let columns = ["cell", "outcome", "cause", "parameters"].map(Column::text).to_vec();
+    vec![
+        Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows)),
+        Block::Table(Table::new("", columns, amiss)),
+    ]
+}
+
+fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
+    let experiment = summary.experiment(&cell.experiment);
+    let is_file = |key: &str| experiment.is_none_or(|e| e.definition.concern_of(key) == Some(Concern::File));
+    let parameters = cell.parameters.iter().filter(|(key, _)| !is_file(key));
+    let parameters: Vec<String> = parameters.map(|(key, value)| format!("{key}={value}")).collect();
+    let cause = match cell.cause {
+        None => String::new(),
+        Some(Cause::Budget) => "budget".to_owned(),
+        Some(Cause::SwitchedOut { percent }) => format!("switched out in {percent} % of rounds"),
+        Some(Cause::OthersOnDisk { launches }) => format!("others on the disk in {launches} launches"),
+        Some(Cause::Disturbed { launches }) => format!("{launches} launches disturbed"),
+    };
+    let cells = [cell.status.word().to_owned(), cause, parameters.join(" ")].map(Cell::text);
+    Entry::new(cell.cell.clone(), cells.to_vec())
+}
+
+/// Names with their numbers of occurrences.
+fn counted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let counts: Vec<String> = counts.into_iter().map(|(name, count)| format!("{count} {name}")).collect();
+    if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }
+}

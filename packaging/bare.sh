@@ -1,0 +1,99 @@
+#!/bin/bash
+# From a package to its first answer, by a user who is not root, on systems that have neither compiler, cargo nor source: each is
+# made by debootstrap (Rocky by dnf, Alpine by its own archive) and removed again. As root:
+# packaging/bare.sh FILE [bullseye|bookworm|trixie|rocky9|alpine]…; FILE is a wheel, a tarball, a .deb or an .rpm
+# MIRROR and ALPINE name mirrors. ROOTS is a folder in which fresh roots are kept for the next time.
+set -eu
+package=$(realpath "$1") && shift
+[ $# -gt 0 ] || set -- bullseye bookworm trixie
+here=$(realpath "$(dirname "$0")")
+place=$(mktemp -d /var/tmp/pagewise-bare.XXXXXX)
+root=$place/root
+leave() {
+    for mount in dev/shm dev proc sys tmp; do
+        if mountpoint -q "$root/$mount"; then umount --recursive "$root/$mount"; fi
+    done
+}
+trap 'leave; rm -rf --one-file-system "$place"' EXIT
+fail() { echo "bare.sh: $*" >&2; exit 1; }
+
+# A root of this system with what installs the package, and no more.
+make() {
+    local system=$1 installer=$2
+    case $system in
+    alpine)
+        mkdir -p "$root"
+        curl -fsSL "${ALPINE:-https://dl-cdn.alpinelinux.org/alpine/v3.20/releases/$(uname -m)/alpine-minirootfs-3.20.3-$(uname -m).tar.gz}" |
+            tar -xz -C "$root"
+        ;;
+    rocky*)
+        local packages=(bash coreutils-single glibc-minimal-langpack shadow-utils rocky-release)
+        if [ "$installer" = pip ]; then packages+=(python3-pip); fi
+        dnf --quiet --assumeyes --installroot "$root" --releasever "${system#rocky}" --setopt install_weak_deps=False \
+            --repofrompath "base,${MIRROR:-https://dl.rockylinux.org/pub/rocky}/${system#rocky}/BaseOS/$(uname -m)/os" \
+            --repofrompath "apps,${MIRROR:-https://dl.rockylinux.org/pub/rocky}/${system#rocky}/AppStream/$(uname -m)/os" \
+            --repo base --repo apps --nogpgcheck install "${packages[@]}"
+        ;;
+    *)
+        local include=()
+        if [ "$installer" = pip ]; then include=(--include python3-venv); fi
+        debootstrap --variant=minbase "${include[@]}" "$system" "$root" "${MIRROR:-http://deb.debian.org/debian}"
+        ;;
+    esac
+}
+
+enter() {
+    mount -t proc proc "$root/proc"
+    mount -t sysfs -o ro sys "$root/sys"
+    mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev"
+    mount -t tmpfs -o size=1g shm "$root/dev/shm"
+    mount -t tmpfs -o mode=1777 tmp "$root/tmp"
+    mkdir -p "$root/home/ada" && chown 1000:1000 "$root/home/ada"
+    grep -q ^ada: "$root/etc/passwd" || echo "ada:x:1000:1000::/home/ada:/bin/sh" >> "$root/etc/passwd"
+    cp "$package" "$here/bare-user.sh" "$root/home/ada/"
+}
+as_root() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+as_ada() {
+    chroot --userspec=1000:1000 "$root" /usr/bin/env -i PATH=/home/ada/bin:/usr/bin:/bin HOME=/home/ada LANG=C.UTF-8 \
+        PAGEWISE_LOCK=/home/ada sh -c 'cd && exec "$@"' sh "$@"
+}
+
+try() {
+    local system=$1 file=/home/ada/${package##*/} installer began
+    case $package in
+    *.whl) installer=pip ;;
+    *) installer=none ;;
+    esac
+    echo "== $system, ${package##*/}"
+    local kept=${ROOTS:-$place}/$system-$installer.tar
+    if [ -e "$kept" ]; then
+        mkdir -p "$root" && tar -x -C "$root" -f "$kept"
+    else
+        make "$system" "$installer" > "$place/log" 2>&1 || { tail "$place/log"; fail "there is no root of $system"; }
+        [ -z "${ROOTS:-}" ] || tar -c -C "$root" -f "$kept" .
+    fi
+    enter
+    began=$(date +%s%N)
+    case $package in
+    *.whl)
+        as_ada sh -c "python3 -m venv venv && ln -s venv/bin bin"
+        began=$(date +%s%N)
+        as_ada venv/bin/pip install --quiet --no-index "$file"
+        ;;
+    *.tar.gz) as_ada sh -c "tar -xzf $file && mkdir bin && ln -s ../pagewise-[0-9]*-linux-gnu/pagewise bin/" ;;
+    *.deb) as_root dpkg --install "$file" ;;
+    *.rpm) as_root rpm --install "$file" ;;
+    esac
+    echo "installed in $((($(date +%s%N) - began) / 1000000)) ms"
+    if [ "$system" = alpine ]; then
+        # The program is for glibc: there it has no loader.
+        as_ada sh -c 'pagewise --version || ls -l bin/pagewise /lib/ld-linux-x86-64.so.2' || true
+    else
+        as_ada sh /home/ada/bare-user.sh
+    fi
+    leave
+    rm -rf --one-file-system "$root"
+}
+
+for system in "$@"; do try "$system"; done
+echo "${package##*/}: a first answer on $*"

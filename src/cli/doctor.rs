@@ -1,0 +1,85 @@
+//! `pagewise doctor`: this machine, what disturbs it, and the bundle of a bug report.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use record::machine::environment::Environment;
+use record::summary::CellSummary;
+use report::doctor::bundle::{self, Newest};
+
+use super::opened::{Opened, open};
+use super::output::{print, print_json};
+use super::{Laboratory, runs, runs_folder, screen, write};
+use crate::machine::{self, preflight};
+use crate::run::replay::judged;
+use crate::worker::{self, Worker, carried};
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Report what disturbs the machine at the moment, within three seconds.
+    #[arg(long)]
+    noise: bool,
+    /// Everything as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Show what a bug report needs, then write it to FILE: versions, machine, newest run; no names, paths or commands.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["noise", "json"])]
+    bundle: Option<PathBuf>,
+    /// Replace FILE if it exists.
+    #[arg(long, requires = "bundle")]
+    force: bool,
+}
+
+/// Describes this machine.
+pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
+    if arguments.noise {
+        let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
+        return if arguments.json {
+            print_json(&seen)
+        } else {
+            print(&screen::text(&report::noise::document(&seen), false, false))
+        };
+    }
+    arguments.bundle.as_ref().map_or(Ok(()), |path| write::may_write(path, arguments.force))?;
+    let mut environment = machine::capture(Path::new("/"));
+    match machine::ladder::look(&environment) {
+        Ok(ladder) => environment.cpu.ladder = Some(ladder),
+        Err(error) => remark!("pagewise: how far the caches reach was not measured: {error:#}"),
+    }
+    if let Some(path) = &arguments.bundle {
+        let text = bundled(&environment)?;
+        print(&text)?;
+        write::write(path, arguments.force, |out| Ok(out.write_all(text.as_bytes())?))?;
+        return print(&format!("\nThis text is in {}.\n", path.display()));
+    }
+    let obstacles = report::doctor::obstacles(&environment, carried::is_packaged());
+    let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
+    if arguments.json {
+        let workers: BTreeMap<&str, &str> =
+            workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
+        let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
+        return print_json(&value);
+    }
+    let document = report::doctor::document(&environment, &obstacles, &workers);
+    print(&screen::text(&document, false, false))
+}
+
+/// Text of the bundle.
+fn bundled(environment: &Environment) -> Result<String> {
+    // Names of experiments and workers that a user adds are the user's.
+    let workers = worker::all(&[], &[])?;
+    let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
+    let has = |worker: &Worker, cell: &CellSummary| worker.method(&cell.experiment, &cell.method).is_some();
+    let is_carried = |cell: &CellSummary| {
+        cell.worker.split('+').all(|side| names.contains(&side)) && workers.iter().any(|worker| has(worker, cell))
+    };
+    let newest = runs::entries(&runs_folder()).pop().and_then(|entry| match open(&entry.run).ok()? {
+        Opened::Run(folder, kind) => Some(Newest { kind, summary: judged(&folder).ok() }),
+        Opened::Command(kept) => Some(Newest { kind: kept.plan.kind, summary: None }),
+    });
+    let version = env!("CARGO_PKG_VERSION");
+    let document = bundle::document(version, carried::is_packaged(), environment, &names, newest.as_ref(), is_carried);
+    Ok(report::markdown::render(&document))
+}
