@@ -47,6 +47,10 @@ apt-get -qq download "${packages[@]}" linux-libc-dev/bookworm >&2
 [ -z "$digests" ] || sha256sum --quiet --check <<< "$digests" >&2
 rm -rf "$out" && mkdir -p "$out"
 for package in *.deb; do dpkg-deb --extract "$package" "$out"; done
+# System calls since then have their names from the kernel's headers.
+headers=$out/usr/include
+grep -rhoE '\b__NR_[a-z0-9_]+' "$headers/$arch-linux-gnu/asm" "$headers/asm-generic/unistd.h" | sort -u |
+    sed 's/__NR_\(.*\)/#ifdef __NR_\1\n#define SYS_\1 __NR_\1\n#endif/' > "$headers/$arch-linux-gnu/bits/syscall.h"
 # A link to /lib/… would lead to this machine's library.
 find "$out" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfnr "$out$(readlink "$link")" "$link"
