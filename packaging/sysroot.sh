@@ -55,5 +55,7 @@ grep -rhoE '\b__NR_[a-z0-9_]+' "$headers/$arch-linux-gnu/asm" "$headers/asm-gene
 find "$out" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfnr "$out$(readlink "$link")" "$link"
 done
+# The compiler looks for this one in its own folders first, and its own needs a newer libc.
+ln -srf "$out/lib/$arch-linux-gnu/libgcc_s.so.1" "$out/usr/lib/$arch-linux-gnu/"
 touch "$out/done"
 echo "$out"
