@@ -89,7 +89,7 @@ try() {
         # The program is for glibc: there it has no loader.
         as_ada sh -c 'pagewise --version || ls -l bin/pagewise /lib/ld-linux-x86-64.so.2' || true
     else
-        as_ada sh /home/ada/bare-user.sh
+        as_ada env BUDGET="${BUDGET:-30}" sh /home/ada/bare-user.sh
     fi
     leave
     rm -rf --one-file-system "$root"
