@@ -131,8 +131,8 @@ fn faults_are_counted_by_kind_and_the_profile_is_kept() {
     assert_eq!(tried["plan"]["profile"].as_str(), named.then_some(id), "{:#}", tried["plan"]);
 }
 
-/// Three functions whose faults are as 5 : 3 : 2, without frame pointers: one touches by itself, one by another function, one by
-/// the library's memset.
+/// Three functions whose faults are as 5 : 3 : 2, without frame pointers: one touches by itself, one by another function, one
+/// by the library's memset.
 const PLANTED: &str = r#"
 #include <string.h>
 #include <sys/mman.h>

@@ -16,7 +16,7 @@ const LINES: usize = 20;
 /// A function that passes this share of its cost on to one other has no line of its own.
 const ON_THE_WAY: f64 = 0.97;
 /// Share of the total that the named function has at least.
-const MAIN: f64 = 0.5;
+const MAIN: f64 = 0.4;
 /// Characters of a function's name on a screen.
 const NAME: usize = 52;
 /// Boxes of the flame graph that are narrower than this share are left out.

@@ -48,7 +48,7 @@ fn period(launches: &[CommandLaunch], block: i64) -> u64 {
     let faults = cost(LaunchMode::Plain).map_or(0, |cost| cost.minor_faults);
     let processes = cost(LaunchMode::Traced).and_then(|cost| cost.proof.as_ref()).map_or(1, |proof| proof.processes);
     let least = (faults / WANTED).min(faults / processes.max(1) / LEAST);
-    let is_prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    let is_prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
     if least < 2 { 1 } else { (least..).filter(is_prime).nth((block.unsigned_abs() % 8) as usize).unwrap_or(least) }
 }
 
