@@ -9,8 +9,8 @@ use crate::worker::Worker;
 use record::method::Method;
 use record::request::{self, LaunchKeys};
 
-/// Bad requests: a name, the lines behind the keys of a good one (`METHOD` is a method of the worker), and the line and the word
-/// that the answer must name, counted from there.
+/// Bad requests: a name, the lines behind the keys of a good one (`METHOD` is a method of the worker), and the line and the
+/// word that the answer must name, counted from there.
 const BEHIND_GOOD_KEYS: [(&str, &str, usize, &str); 4] = [
     ("an unknown key", "byts=4096\n", 1, "byts"),
     ("an unknown method", "cell=0\nmethod=nonesuch\nround=0 0\n", 2, "nonesuch"),
