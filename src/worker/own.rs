@@ -24,7 +24,7 @@ const EXPERIMENT: &str = "bench";
 const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
 
 /// Time of a comparison, in seconds, where no budget is given: a first table, which says how precise it is.
-const BUDGET_S: f64 = 3.0;
+const BUDGET_S: f64 = 2.5;
 
 /// Part of a shared library's name.
 const LIBRARY: &str = ".so";
