@@ -176,10 +176,7 @@ impl Laboratory {
         }
         let named = RunFolder::open(name, &runs_folder());
         let last = || {
-            let kept = named::named(&format!("tag:{name}"))?
-                .into_iter()
-                .filter(|run| own::is_kept(Path::new(run)))
-                .next_back();
+            let kept = named::named(&format!("tag:{name}"))?.into_iter().rfind(|run| own::is_kept(Path::new(run)));
             kept.with_context(|| {
                 format!("no run tagged {name:?} keeps functions: bench FILE --save-baseline {name} makes one")
             })
