@@ -51,6 +51,7 @@ fn main() {
     table(&mut code, "SETTINGS", "Settings that can be tried on a program, by path.", "settings");
     table(&mut code, "CLAIMS", "Other people's claims, by path.", "claims");
     table(&mut code, "TOPICS", "Questions that advice answers, by path.", "advice");
+    table(&mut code, "STATES", "States of the machine, by path.", "states");
     snippets(&mut code);
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");

@@ -16,6 +16,9 @@ use super::output::OutputArgs;
 use super::{claims, named, print};
 use crate::run::replay::replay;
 
+/// Prefix of a gate on tails.
+const TAIL: &str = "p99.9:";
+
 /// The words after `compare`.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
@@ -29,8 +32,8 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     margin: String,
     /// Exit with 2 where anything is slower by more than this share, with 3 where that is undecided, and with 4 where
-    /// the sides cannot be compared.
-    #[arg(long, value_name = "SHARE")]
+    /// the sides cannot be compared. With p99.9:SHARE the tails of single operations are compared.
+    #[arg(long, value_name = "[p99.9:]SHARE")]
     gate: Option<String>,
     /// A fact that is meant to differ, such as kernel or huge_pages; a gate bears no others. May be repeated.
     #[arg(long, value_name = "FIELD")]
@@ -45,14 +48,16 @@ pub(super) fn run(arguments: &CompareArgs) -> Result<u8> {
         ([_, _], []) => arguments.first.split_at(1),
         (words, []) => bail!("compare takes two runs, or A1 A2 A3 -- B1 B2 B3; here is a side of {}", words.len()),
     };
+    let tail = arguments.gate.as_deref().and_then(|gate| gate.strip_prefix(TAIL));
+    let gate = tail.or(arguments.gate.as_deref());
     let options = CompareOptions {
         margin: sizes::parse_share(&arguments.margin).context("--margin")?,
-        gate: arguments.gate.as_deref().map(sizes::parse_share).transpose().context("--gate")?,
+        gate: gate.map(sizes::parse_share).transpose().context("--gate")?,
         expected: arguments.expect.clone(),
     };
     // Before anything is judged again, which takes its time.
     arguments.output.check()?;
-    let (a, b) = match side(first).and_then(|a| Ok((a, side(second)?))) {
+    let (a, b) = match side(first, tail.is_some()).and_then(|a| Ok((a, side(second, tail.is_some())?))) {
         // A gate stays undecided by a record that is too damaged to be read.
         Err(error) if options.gate.is_some() && error.is::<Damaged>() => {
             remark!("pagewise: {error:#}");
@@ -91,7 +96,7 @@ impl CompareArgs {
     }
 }
 
-fn side(given: &[String]) -> Result<Vec<Run>> {
+fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
     let mut names = Vec::new();
     for word in given {
         if word.starts_with("--") {
@@ -101,7 +106,7 @@ fn side(given: &[String]) -> Result<Vec<Run>> {
     }
     let mut opened: Vec<(PathBuf, Run)> = Vec::new();
     for name in &names {
-        let (path, run) = take(name)?;
+        let (path, run) = take(name, tails)?;
         if opened.iter().any(|(known, _)| *known == path) {
             bail!("{name} stands on one side twice: a run is no repetition of itself");
         }
@@ -110,7 +115,7 @@ fn side(given: &[String]) -> Result<Vec<Run>> {
     Ok(opened.into_iter().map(|(_, run)| run).collect())
 }
 
-fn take(name: &str) -> Result<(PathBuf, Run)> {
+fn take(name: &str, tails: bool) -> Result<(PathBuf, Run)> {
     Ok(match open(name)? {
         Opened::Command(kept) => (kept.folder.path().to_owned(), Run::of_command(&kept)),
         Opened::Run(folder, kind) => {
@@ -118,6 +123,7 @@ fn take(name: &str) -> Result<(PathBuf, Run)> {
             let environment: Environment = folder.read_sealed("environment.json")?;
             let answers = claims::answers_of(&folder, kind)?;
             let run = Run::read(&summary, &environment, &state.plan.workers, answers)?;
+            let run = if tails { run.by_tails(&summary)? } else { run };
             (folder.path().to_owned(), run)
         }
     })

@@ -11,6 +11,7 @@ use record::decision::DecisionKind;
 use record::experiment::{Experiment, ParameterList};
 use record::folder::RunFolder;
 use record::kind::Kind;
+use record::machine_state::{PLAIN, STATE};
 use record::outcome::Status;
 use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
 use record::published::Published;
@@ -42,6 +43,9 @@ const LONG_BUDGET_S: f64 = 5400.0;
 /// A guess at the start of a process with its checks, in seconds.
 const START_S: f64 = 0.05;
 
+/// The budget of a run in several states of the machine, in seconds.
+const STATES_BUDGET_S: f64 = 240.0;
+
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
 
@@ -63,6 +67,12 @@ pub(super) struct RunArgs {
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
+    /// Measure in these states of the machine, too, beside the plain one: fragmented-movable, swap-zram …
+    #[arg(long, value_name = "STATE[,STATE]", requires = "what", conflicts_with_all = ["resume", "published"])]
+    state: Option<String>,
+    /// The same in every state that matters to the experiment.
+    #[arg(long, requires = "what", conflicts_with_all = ["state", "resume", "published"])]
+    states: bool,
     /// Time to spend in all [default: 170s for the overview, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
@@ -154,6 +164,10 @@ fn budget(
         Some(budget_s) if arguments.published.is_some() => (budget_s, ParameterList::Default),
         None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
         Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
+        // The states take the time: each experiment has its least values.
+        given if arguments.states || arguments.state.is_some() => {
+            (given.unwrap_or(STATES_BUDGET_S), ParameterList::Short)
+        }
         Some(budget_s) if budget_s < needed_s && shorter => (budget_s, ParameterList::Short),
         Some(budget_s) => (budget_s, ParameterList::Default),
         None => (needed_s, ParameterList::Default),
@@ -223,6 +237,16 @@ impl RunArgs {
         self.baseline.get_or_insert_with(|| method.to_owned());
     }
 
+    /// Values of the parameter `state`; `None` where no state is asked for.
+    fn machine_states(&self) -> Result<Option<String>> {
+        let names = if self.states { Some("all") } else { self.state.as_deref() };
+        let Some(names) = names else { return Ok(None) };
+        if !self.allow_system_changes {
+            bail!("a state changes the machine for the time of a launch; --allow-system-changes permits it");
+        }
+        Ok(Some(format!("{STATE}={PLAIN},{names}")))
+    }
+
     /// The id of the published article, or of its long form.
     fn write_up(&self) -> Option<String> {
         self.published.as_ref().map(|id| format!("{id}{}", if self.long { published::LONG } else { "" }))
@@ -254,6 +278,7 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     if !arguments.language.is_empty() {
         select.what = in_languages(laboratory, &select.what, &arguments.language)?;
     }
+    select.set.extend(arguments.machine_states()?);
     let goal = Goal::parse(arguments)?;
     let published = arguments.write_up().as_deref().map(published::named).transpose()?;
     let look = select.what.is_empty() && published.is_none() && !arguments.all;

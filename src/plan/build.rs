@@ -13,7 +13,7 @@ use record::published::Published;
 use super::groups::Twins;
 use super::select;
 use super::wish::Wish;
-use super::{claims, groups, input, published};
+use super::{claims, groups, input, published, states};
 use crate::worker::Worker;
 
 /// Cells to measure.
@@ -86,6 +86,7 @@ pub fn build(all: &[Experiment], workers: &[Worker], choice: Choice, terms: Term
     };
     let hashes = groups::settle_missing(&mut cells, workers)?;
     input::settle(&mut cells, &experiments, terms.allow_system_changes);
+    states::settle(&mut cells)?;
     let once = matches!(&choice, Choice::Published(tables, _) if tables.iter().all(|table| table.once));
     let baselines = match &choice {
         Choice::Published(_, wish) if once => {

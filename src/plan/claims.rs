@@ -7,11 +7,12 @@ use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
 use record::claim::{Claim, ClaimKind, Job, ResolvedClaim, ResolvedJob};
 use record::experiment::{Experiment, ParameterList};
+use record::machine_state::STATE;
 use record::plan::PlannedCell;
 use record::sizes::did_you_mean;
 
-use super::select;
 use super::wish::Wish;
+use super::{select, states};
 use crate::worker::{Worker, carried};
 
 /// Launches that the time of a cell is foretold for, the pilot's among them.
@@ -227,10 +228,13 @@ pub(super) fn cells(
             |job: &&ResolvedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);
         jobs().filter(here).count() as f64
     };
+    let has_states =
+        |e: &Experiment| planned.iter().any(|p| p.cell.experiment == e.name && p.cell.parameters.contains_key(STATE));
+    let with_states = |e: &Experiment| if has_states(e) { states::with_states(e) } else { e.clone() };
     let mut involved: Vec<Experiment> = experiments
         .iter()
         .filter(|e| planned.iter().any(|p| p.cell.experiment == e.name))
-        .map(|e| Experiment { budget_s: Some(time_s(&e.name)), ..e.clone() })
+        .map(|e| Experiment { budget_s: Some(time_s(&e.name)), ..with_states(e) })
         .collect();
     let rate = |e: &Experiment| answers(&e.name) / time_s(&e.name);
     involved.sort_by(|a, b| rate(b).total_cmp(&rate(a)));

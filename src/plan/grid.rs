@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
 use record::experiment::{Experiment, ParameterList};
+use record::machine_state::STATE;
 use record::method::{KeyKind, Method};
 
+use super::states;
 use super::wish::Wish;
 
 /// Every combination of the values of a method's keys.
@@ -42,21 +44,25 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
                 ordered.push(value);
             }
         }
-        combinations = ordered
-            .iter()
-            .flat_map(|value| {
-                combinations.iter().map(move |c: &BTreeMap<String, String>| {
-                    let mut longer = c.clone();
-                    longer.insert(key.clone(), value.clone());
-                    longer
-                })
-            })
-            .collect();
+        combinations = with_values(&combinations, key, &ordered);
+    }
+    if let Some(names) = states::wished(experiment, wish)? {
+        combinations = with_values(&combinations, STATE, names);
     }
     // Conditions vary one at a time: a question has its usual condition and its neighbors.
-    let is_set = |key: &str| wish.settings.iter().any(|(k, _)| k == key);
+    let is_set = |key: &str| key != STATE && wish.settings.iter().any(|(k, _)| k == key);
     combinations.retain(|combination| experiment.unusual(combination).filter(|key| !is_set(key)).count() <= 1);
     Ok(combinations)
+}
+
+/// Each combination with each of these values of one key.
+fn with_values(all: &[BTreeMap<String, String>], key: &str, values: &[String]) -> Vec<BTreeMap<String, String>> {
+    let with = |value: &String| {
+        let value = value.clone();
+        all.iter()
+            .map(move |combination| combination.clone().into_iter().chain([(key.to_owned(), value.clone())]).collect())
+    };
+    values.iter().flat_map(with).collect()
 }
 
 fn normalise(key: &str, word: &str, kind: &KeyKind, multiple_of: Option<&str>, wish: &Wish) -> Result<String> {

@@ -4,9 +4,11 @@
 use anyhow::{Context, Result, bail, ensure};
 use record::concern::Concern;
 use record::experiment::Experiment;
+use record::machine_state::STATE;
 use record::plan::{Plan, PlannedCell};
 
 use super::input::{self, CAPTURE};
+use super::states;
 use crate::worker::{self, Worker};
 
 /// Permissions and files of a command line.
@@ -26,7 +28,9 @@ pub fn confirm(plan: &Plan, experiments: &[Experiment], workers: &[Worker], gran
     );
     for kept in &plan.experiments {
         let here = experiments.iter().find(|here| here.name == kept.name);
-        let same = here.is_some_and(|here| without_lists(here) == without_lists(kept));
+        let has_states = kept.parameters.contains_key(STATE);
+        let here = here.map(|here| if has_states { states::with_states(here) } else { here.clone() });
+        let same = here.is_some_and(|here| without_lists(&here) == without_lists(kept));
         ensure!(same, "the experiment {} is another one in this Pagewise than in the run; make a new run", kept.name);
     }
     let mut settled = plan.cells.clone();
@@ -66,8 +70,10 @@ fn confirm_cell(plan: &Plan, planned: &PlannedCell, workers: &[Worker], granted:
         let has = worker::find(workers, side)?.method(&cell.experiment, &cell.method).is_some();
         ensure!(has, "worker {side} has no method {}/{}", cell.experiment, cell.method);
     }
-    ensure!(cell.parameters.keys().all(|key| method.key(key).is_some()), "{} has unknown parameters", cell.name());
-    for (key, value) in &cell.parameters {
+    let known = |key: &String| key == STATE || method.key(key).is_some();
+    ensure!(cell.parameters.keys().all(known), "{} has unknown parameters", cell.name());
+    cell.parameters.get(STATE).map(|name| states::find(name)).transpose()?;
+    for (key, value) in cell.parameters.iter().filter(|(key, _)| *key != STATE) {
         let kind = method.key(key).context("every parameter is known")?;
         let normal = kind.normalise(key, value, 1)?;
         ensure!(normal == *value, "{key}={value} of {} is not as a plan has it", cell.name());

@@ -10,6 +10,7 @@ pub mod input;
 pub mod kept;
 pub mod published;
 pub mod select;
+pub mod states;
 mod wish;
 
 pub use build::{Choice, Terms, build};

@@ -1,17 +1,19 @@
 //! Methods and workers named by a user.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, ParameterList};
+use record::machine_state::STATE;
 use record::method::{Isolation, Method, Role};
 use record::plan::{BATCH, PlannedCell};
 use record::sizes;
 
-use super::catalog;
 use super::grid::grid;
 use super::wish::Wish;
+use super::{catalog, states};
 use crate::worker::{self, Worker};
 
 /// The cells that a wish stands for, and the experiments they belong to.
@@ -25,7 +27,11 @@ pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut planned: Vec<PlannedCell> = Vec::new();
     for selector in &selectors {
-        let experiment = catalog::find(all, &selector.experiment)?;
+        let mut experiment = Cow::Borrowed(catalog::find(all, &selector.experiment)?);
+        if wish.settings.iter().any(|(key, _)| key == STATE) {
+            experiment = Cow::Owned(states::with_states(&experiment));
+        }
+        let experiment = &*experiment;
         for (method, worker) in selected(experiment, workers, selector, wish)? {
             for parameters in grid(experiment, method, wish)? {
                 let cell = Cell {

@@ -93,6 +93,15 @@ fn bounds_itself(plan: &Plan, cell: &Cell) -> bool {
 /// Control text that passes the memory controller on.
 const PASS_ON: &str = "+memory";
 
+/// Makes a memory cgroup of so many bytes, or says why none can be made.
+pub(super) fn make_cgroup(
+    name: &str,
+    bytes: u64,
+    guard: &mut dyn Undoing,
+) -> Result<std::result::Result<PathBuf, String>> {
+    make_one(Path::new("/"), name, &bytes.to_string(), guard)
+}
+
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.
 fn make_one(
     root: &Path,

@@ -37,6 +37,11 @@ pub enum Undo<'a> {
         /// Its name, which begins with `pagewise-`.
         name: &'a str,
     },
+    /// Take a zram device or the file `scratch-pagewise-…/swap` of a run out of use as swap.
+    SwapOff {
+        /// The device or the file.
+        area: &'a Path,
+    },
     /// Write a text to a setting of the kernel that the guard knows.
     Restore { setting: &'a Path, text: &'a str },
 }
@@ -61,6 +66,7 @@ impl Undo<'_> {
                 vec!["remove-named".into(), path, device, inode, (*lead).into(), (*run).into()]
             }
             Undo::RemoveCgroup { level, name } => vec!["remove-cgroup".into(), level.into(), name.into()],
+            Undo::SwapOff { area } => vec!["swap-off".into(), area.into()],
             Undo::Restore { setting, text } => vec!["restore".into(), setting.into(), text.into()],
         };
         Ok(Some(counted(&fields.iter().map(|field| field.as_os_str()).collect::<Vec<&OsStr>>())))

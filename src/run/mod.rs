@@ -19,6 +19,7 @@ pub mod replay;
 mod runner;
 pub mod session;
 pub mod signals;
+mod states;
 pub mod system;
 
 pub use alone::Alone;

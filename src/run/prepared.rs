@@ -8,6 +8,7 @@ use anyhow::Result;
 use files::Folder;
 use record::folder::{FramePart, RunFolder};
 use record::launches::COUNTED;
+use record::machine_state::Counters;
 use record::request::{self, LaunchKeys};
 use record::state::State;
 use schedule::Launch;
@@ -30,6 +31,8 @@ pub(super) struct Order<'a> {
     pub launch: &'a Launch,
     pub cells: &'a [usize],
     pub turns: &'a Turns,
+    /// Options of the helper's `exec` that the machine's state asks for.
+    pub options: Vec<OsString>,
 }
 
 /// One process to start.
@@ -52,6 +55,18 @@ impl Prepared {
             bytes: files::read_input(path, MOST_BYTES).unwrap_or_default(),
         };
         files.iter().map(part).filter(|part| !(part.name.starts_with("messages") && part.bytes.is_empty())).collect()
+    }
+
+    /// Lines `about state_…` of its transcript, which prove the state within the worker.
+    pub fn about_state(&self) -> Counters {
+        let text = files::read_input(&self.transcript, MOST_BYTES).unwrap_or_default();
+        let lines = text.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+        let fact = |line: &str| {
+            let (name, value) =
+                line.strip_prefix("about\t")?.split_once('\t').filter(|(n, _)| n.starts_with("state_"))?;
+            Some((name.to_owned(), value.parse().ok()?))
+        };
+        lines.filter_map(fact).collect()
     }
 
     pub fn first_message(&self) -> String {
@@ -79,7 +94,7 @@ pub(super) fn all(
     (inputs, bounds): (&Inputs, &Bounds),
     order: &Order,
 ) -> Result<Vec<Prepared>> {
-    let Order { number, launch, cells, turns } = order;
+    let Order { number, launch, cells, turns, options } = order;
     let planned = &state.cells[cells[0]];
     let method = &planned.method;
     let scratch = folder.file(&scratch_name(state));
@@ -113,7 +128,7 @@ pub(super) fn all(
         let text = request::request(&keys, &selected, &turns.warmup, &turns.rounds);
         requests.write(format!("request{suffix}"), text.as_bytes())?;
         let started = worker::find(workers, &worker)?.start().map_err(|reason| anyhow::anyhow!("{reason}"))?;
-        let mut options = worker::process_options(method)?;
+        let mut options = [options.clone(), worker::process_options(method)?].concat();
         let mut command = started.command_with_heap(heap);
         if launch.block == COUNTED {
             options.extend([OsString::from("--preload"), worker::counting_library()?.into()]);

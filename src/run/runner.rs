@@ -13,6 +13,7 @@ use record::ending::Width;
 use record::folder::{FramePart, RunFolder};
 use record::kind::Kind;
 use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
+use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
 use record::plan::Plan;
 use record::state::State;
@@ -32,6 +33,7 @@ use crate::run::patience::{TimeLimit, duration};
 use crate::run::prepared::{self, Order, Prepared};
 use crate::run::progress::Progress;
 use crate::run::signals::Signals;
+use crate::run::states::States;
 use crate::run::system;
 use crate::run::{Alone, decide};
 use crate::worker::environment::foreign;
@@ -70,6 +72,7 @@ struct Site<'a> {
     _guard: Guard,
     inputs: Inputs,
     bounds: Bounds,
+    states: States,
     /// Variables that workers do not have.
     cleared: Vec<String>,
     alone: Option<&'a Alone>,
@@ -268,13 +271,20 @@ impl<'a> Runner<'a> {
         let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
         let sparing = self.state.cells[first].cell.sides().all(by_round);
         let turns = turns::of_launch(&self.state, launch, &cells, sparing);
-        let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns };
+        let Some(mut seen) = self.enter_state(launch, &cells)? else { return Ok(()) };
+        let options = self.site.states.options();
+        let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns, options };
         self.clock.next_launch += 1;
         let site = &self.site;
         let prepared = prepared::all(&self.state, self.folder, self.workers, (&site.inputs, &site.bounds), &order)?;
         let sides: Vec<Side> = prepared.iter().map(|side| side.side(&site.cleared)).collect();
         let (before, cpu_before) = (Snapshot::take(Path::new("/")), prepared::laboratory_cpu());
         let ended = launch::launch(&sides, self.time_limit(launch), self.signals);
+        if let Some(seen) = &mut seen {
+            let within: Counters = prepared.iter().flat_map(Prepared::about_state).collect();
+            self.site.states.prove(seen, within)?;
+        }
+        let made_s = seen.as_ref().map_or(0.0, |seen| seen.made_s);
         let parts: Vec<FramePart> = prepared.iter().flat_map(Prepared::parts).collect();
         let messages: Vec<String> = prepared.iter().map(Prepared::first_message).collect();
         let is_full = prepared::remove_scratch(self.folder, &self.state);
@@ -290,18 +300,39 @@ impl<'a> Runner<'a> {
             rounds: launch.rounds,
             turns: turns.uneven(cells.len()),
             proofs: turns.proofs.clone(),
-            wall_s: ended.wall.as_secs_f64(),
+            // The budget has to hold the making of the state, too.
+            wall_s: ended.wall.as_secs_f64() + made_s,
             laboratory_cpu_s: prepared::laboratory_cpu().saturating_sub(cpu_before).as_secs_f64(),
             sides: sides_of(&prepared, &ended, messages),
             decisions: self.state.decisions,
             frame: Frame::default(),
             oom_killed: noise.oom_kills() > 0,
             noise: Some(noise),
+            state: seen,
             cells,
         };
         self.folder.keep_launch(&mut record, &parts)?;
         self.check_contention()?;
         Ok(Some(record))
+    }
+
+    /// Has the machine in the state of these cells. `None`: it cannot be, which is decided.
+    fn enter_state(&mut self, launch: &Launch, cells: &[usize]) -> Result<Option<Option<StateSeen>>> {
+        let rounds = launch.rounds + launch.warmup_rounds;
+        let planned = cells.iter().map(|&cell| &self.state.cells[cell]);
+        let needs = planned.map(|planned| memory_needed(planned, rounds)).collect::<Result<Vec<u64>>>()?;
+        let name = cells.first().and_then(|&cell| self.state.cells[cell].cell.parameters.get(STATE)).cloned();
+        match self.site.states.enter(name.as_deref(), needs.into_iter().max().unwrap_or(0))? {
+            Ok(seen) => Ok(Some(seen)),
+            Err(reason) => {
+                let mine = |cell: &usize| self.state.cells[*cell].cell.parameters.get(STATE) == name.as_ref();
+                let open = |cell: &usize| self.state.cells[*cell].outcome.is_none() && mine(cell);
+                let cells = (0..self.state.cells.len()).filter(open).collect();
+                let outcome = Outcome::new(Status::Skipped, reason);
+                self.decide("the state was tried", DecisionKind::Settled { cells, outcome })?;
+                Ok(None)
+            }
+        }
     }
 
     fn time_limit(&self, launch: &Launch) -> TimeLimit {
@@ -353,7 +384,8 @@ impl Site<'_> {
         let (inputs, settled) = Inputs::make(state, &mut guard, folder, signals)?;
         follow(folder, state, settled)?;
         let cleared = if state.plan.keep_environment { Vec::new() } else { foreign().into_keys().collect() };
-        Ok(Site { _guard: guard, inputs, bounds, cleared, alone: None })
+        let states = States::new(folder.path(), &state.plan.run);
+        Ok(Site { _guard: guard, inputs, bounds, states, cleared, alone: None })
     }
 }
 

@@ -170,6 +170,13 @@ fn is_sound(format: &str, text: &str, rows: usize) {
             let known = |line: &str| line.starts_with("# ") || line.starts_with("pagewise_");
             assert!(text.lines().all(known), "{text}");
         }
+        "hgrm" => {
+            let known = |line: &str| {
+                let start = line.trim_start().chars().next();
+                start.is_none_or(|c| c == '#' || c == 'V' || c.is_ascii_digit())
+            };
+            assert!(text.lines().all(known), "{text}");
+        }
         "benchfmt" => assert!(text.lines().all(|line| line.chars().all(|c| c == '\t' || !is_steering(c)))),
         "junit" | "markdown" => {
             for tag in ["<script", "<img"] {

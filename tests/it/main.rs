@@ -62,6 +62,7 @@ mod signals;
 mod silent;
 mod snippets;
 mod starved;
+mod states;
 mod support;
 mod tampered;
 mod tidy;

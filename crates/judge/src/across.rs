@@ -58,6 +58,11 @@ impl Run {
         })
     }
 
+    /// The same by the p99.9 of single operations; cells without them take no part.
+    pub fn by_tails(self, summary: &Summary) -> Result<Run> {
+        Ok(Run { measured: MeasuredCells::tails(summary)?, ..self })
+    }
+
     /// A study of a user's program.
     pub fn of_command(kept: &KeptCommand) -> Run {
         let plan = &kept.plan;

@@ -6,6 +6,7 @@ use record::end::End;
 use record::experiment::{Content, Experiment, Total};
 use record::launches::{COUNTED, LaunchRecord};
 use record::machine::noise::NoiseDelta;
+use record::machine_state::LostProof;
 use record::method::{Method, Role};
 use record::state::{Stage, State};
 use record::transcript::{COLUMNS, Counts, Read, Transcript};
@@ -58,6 +59,7 @@ pub struct Brought {
     pub(crate) counts: Vec<PassCount>,
     /// True if it is a replicate that was not stopped.
     pub(crate) in_block: bool,
+    pub(crate) lost_state: Option<LostProof>,
     pub(crate) page_bytes: u64,
     pub(crate) cells: Vec<CellBrought>,
 }
@@ -111,7 +113,8 @@ impl Brought {
         if record.block >= 0 && !stopped {
             brought.in_block = true;
             let whole = transcripts.iter().all(|t| broken(t).is_none());
-            if whole && record.sides.iter().all(|s| s.end.is_clean()) {
+            brought.lost_state = record.state.as_ref().and_then(|state| state.lost.first().cloned());
+            if whole && brought.lost_state.is_none() && record.sides.iter().all(|s| s.end.is_clean()) {
                 brought.take_launch(state, record, transcripts);
             }
         }
@@ -169,7 +172,10 @@ impl Brought {
             let has_content =
                 matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
             let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
-            let mut laws = PlacedLaws::placed(&method.laws, parameters, about);
+            let relieved = record.state.as_ref().map_or(&[][..], |state| &state.relieves);
+            let applying =
+                method.laws.iter().filter(|law| !relieved.iter().any(|fact| law.operands().contains(fact.as_str())));
+            let mut laws = PlacedLaws::placed(applying, parameters, about);
             for slot in &slots {
                 let proves = record.proves(slot.round);
                 laws.ask(&SlotValues { slot, parameters, about }, record.launch, proves);

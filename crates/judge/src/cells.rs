@@ -12,8 +12,10 @@ use stats::quantile::median;
 use stats::steady::{Label, TOLERANCE, steadiness};
 
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
-use crate::figures::{latency, phase_summary, proof};
+use crate::figures::{phase_summary, proof};
 use crate::flags::distrust;
+use crate::tails;
+use crate::warnings::broken_proof;
 
 /// The fact by which a method says how many bytes its work goes over.
 const FOOTPRINT: &str = "footprint_bytes";
@@ -34,6 +36,9 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
     outcome.unwrap_or_else(|| {
         if !mine.launches.is_empty() {
             Outcome::new(Status::Ok, "")
+        } else if let Some((launches, lost)) = evidence.lost_states.get(&index) {
+            let reason = format!("the machine lost the state in each of {launches} launches: {}", broken_proof(lost));
+            Outcome::new(Status::Untrusted, reason)
         } else if evidence.damaged_cells.contains(&index) {
             Outcome::new(Status::Damaged, "the record of its launches is not as it was written")
         } else {
@@ -82,7 +87,7 @@ pub(crate) fn summary_of_cell(
         counts: mine.counts.clone(),
         proofs,
         laws: laws.collect(),
-        latency_ns: latency(&mine.launches),
+        latency_ns: tails::latency(&mine.launches),
     })
 }
 
@@ -97,6 +102,7 @@ fn launch_values(measures: &[&str], launch: &CellLaunch) -> LaunchValues {
         rounds: launch.rounds.len(),
         wall_ns: medians(|f| &f.wall_ns),
         cpu_ns: medians(|f| &f.cpu_ns),
+        tail_ns: tails::of_launch(launch),
     }
 }
 

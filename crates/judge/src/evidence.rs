@@ -6,6 +6,7 @@ use anyhow::Result;
 use record::folder::{Damaged, RunFolder, lost};
 use record::launches::LaunchRecord;
 use record::machine::preflight::Preflight;
+use record::machine_state::LostProof;
 use record::method::Role;
 use record::state::State;
 use record::summary::CountSummary;
@@ -41,6 +42,8 @@ pub struct Evidence {
     pub lost: Option<usize>,
     /// Cells of launches that are left out for it.
     pub damaged_cells: BTreeSet<usize>,
+    /// Launches of each cell whose state the machine lost, with the first broken proof. They are not judged.
+    pub lost_states: BTreeMap<usize, (usize, LostProof)>,
     pub preflight: Option<Preflight>,
     seen: BTreeSet<(usize, i32)>,
     expected: HashMap<(usize, u64), Option<u64>>,
@@ -141,6 +144,11 @@ impl Evidence {
         for PassCount { cell, phase, name, count } in brought.counts {
             let phases = &mut self.cells.entry(cell).or_default().counts;
             phases.entry(phase).or_default().entry(name).or_default().add(count);
+        }
+        if let Some(lost) = brought.lost_state {
+            for &cell in &record.cells {
+                self.lost_states.entry(cell).or_insert_with(|| (0, lost.clone())).0 += 1;
+            }
         }
         if brought.in_block {
             self.seen.insert((record.launch_group, record.block));

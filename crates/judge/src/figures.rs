@@ -1,11 +1,9 @@
-//! Figures of one cell by itself: distributions of its phases, what its facts said, how long its trips took.
-
-use std::collections::BTreeMap;
+//! Figures of one cell by itself: distributions of its phases, and its facts.
 
 use crate::checks::FactSeen;
 use crate::evidence::{CellLaunch, Figures};
 use crate::pairs::{PairedCost, column};
-use record::summary::{Distribution, FactProof, LatencySummary, Levels, PhaseSummary};
+use record::summary::{Distribution, FactProof, Levels, PhaseSummary};
 use stats::absolute::absolute;
 use stats::interval::CONFIDENCE;
 use stats::levels::two_levels;
@@ -64,26 +62,4 @@ pub(super) fn phase_summary(launches: &[CellLaunch], measure: usize) -> Option<P
         below_floor: false,
         samples: with.iter().map(|f| f.wall_ns.len()).sum(),
     })
-}
-
-/// Quantiles from the counted buckets; a trip counts with its bucket's upper bound, which the protocol keeps within 1/16.
-pub(super) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
-    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-    for launch in launches {
-        for ((_, high), count) in &launch.latencies {
-            let sum = counts.entry(*high).or_insert(0);
-            *sum = sum.saturating_add(*count);
-        }
-    }
-    let trips = counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
-    let at = |share: f64| {
-        let mut left = (share * trips as f64).ceil() as u64;
-        let bucket = counts.iter().find(|(_, count)| {
-            left = left.saturating_sub(**count);
-            left == 0
-        });
-        bucket.map(|(high, _)| *high as f64)
-    };
-    Some(LatencySummary { median: at(0.5)?, p99: at(0.99)?, p999: at(0.999)?, max: at(1.0)?, trips })
-        .filter(|l| l.trips > 0)
 }

@@ -43,7 +43,7 @@ pub(crate) struct PlacedLaws<'a>(Vec<Placed<'a>>);
 impl<'a> PlacedLaws<'a> {
     /// The laws for slots of a cell with these parameters, of a worker that said this of itself.
     pub fn placed(
-        laws: &'a [Law],
+        laws: impl Iterator<Item = &'a Law>,
         parameters: &'a BTreeMap<String, String>,
         about: Option<&'a BTreeMap<String, String>>,
     ) -> PlacedLaws<'a> {
@@ -64,7 +64,7 @@ impl<'a> PlacedLaws<'a> {
             sides: pair(&law.left, &law.right),
             seen: LawSeen::default(),
         };
-        PlacedLaws(laws.iter().map(placed).collect())
+        PlacedLaws(laws.map(placed).collect())
     }
 
     /// Holds every law against one slot. In a round without proofs those that need one are not asked.

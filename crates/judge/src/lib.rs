@@ -35,7 +35,9 @@ mod rounding;
 pub mod selftest;
 pub mod sets;
 mod slots;
+mod states;
 mod summarise;
+mod tails;
 mod warnings;
 
 pub use cells::LastCache;

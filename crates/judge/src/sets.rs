@@ -16,6 +16,7 @@ use stats::multiplicity::holm;
 use stats::verdicts::verdicts;
 
 use crate::estimate::shown;
+use crate::tails::P999;
 use crate::warnings::THROTTLED;
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
@@ -63,7 +64,7 @@ pub struct MeasuredCells {
 }
 
 impl MeasuredCells {
-    /// Cells of a summary that are not hidden.
+    /// Cells of a summary that are not hidden, by their headline.
     pub fn read(summary: &Summary) -> Result<MeasuredCells> {
         let visible: Vec<usize> = (0..summary.cells.len()).filter(|&at| !summary.cells[at].hidden).collect();
         let place = |cell: usize| visible.binary_search(&cell).ok();
@@ -94,6 +95,18 @@ impl MeasuredCells {
         }
         Ok(measured)
     }
+
+    /// Those of them that recorded single operations, by the p99.9 of each launch.
+    pub fn tails(summary: &Summary) -> Result<MeasuredCells> {
+        let mut measured = MeasuredCells::read(summary)?;
+        let logs: Vec<Vec<f64>> = summary.cells.iter().filter(|cell| !cell.hidden).map(tail_logs).collect();
+        measured.cells.retain(|cell| !logs[cell.question].is_empty());
+        measured.cells.iter_mut().for_each(|cell| cell.logs.clone_from(&logs[cell.question]));
+        for question in &mut measured.questions {
+            (question.phase, question.unit) = (P999.to_owned(), "operation".to_owned());
+        }
+        Ok(measured)
+    }
 }
 
 /// Logarithms of the cost of a unit in each launch.
@@ -102,6 +115,11 @@ fn unit_logs(cell: &CellSummary, headline: &str) -> Vec<f64> {
     let units = phase.wall_ns.median / phase.per_unit_ns.median;
     let wall = cell.per_launch.iter().filter_map(|launch| launch.wall_ns.get(headline));
     wall.map(|ns| (ns / units).ln()).filter(|log| log.is_finite()).collect()
+}
+
+fn tail_logs(cell: &CellSummary) -> Vec<f64> {
+    let tails = cell.per_launch.iter().filter(|_| cell.status == Status::Ok);
+    tails.filter_map(|launch| launch.tail_ns.get(P999)).map(|ns| ns.ln()).filter(|log| log.is_finite()).collect()
 }
 
 /// The questions of all runs of a set, each once.

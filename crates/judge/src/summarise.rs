@@ -23,6 +23,8 @@ use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
 use crate::notes::notes;
 use crate::rounding::rounded;
+use crate::states;
+use crate::tails;
 use crate::warnings;
 
 /// Facts of a summary that the record does not hold.
@@ -124,9 +126,12 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
             best,
             recommendation,
             conditions: Vec::new(),
+            state: None,
         });
     }
+    states::compare(state, evidence, &mut groups, calibration.widened);
     conditions::compare(&state.plan.experiments, &cells, &mut groups);
+    tails::compare(state, evidence, &mut cells, &groups);
     floors(&mut cells, &groups);
     shares(state, evidence, &mut cells, &groups, &all, calibration.widened);
     let mut summary = Summary {

@@ -6,6 +6,7 @@ use crate::checks::LawSeen;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
 use record::concern::{COLD, Concern, DROPPED};
+use record::machine_state::{LostProof, ProofMoment};
 use record::outcome::Status;
 use record::sizes::format_ns;
 use record::state::State;
@@ -35,7 +36,7 @@ const SHORT_LAUNCH_S: f64 = 0.1;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 16] = [
+const TESTS: [Test; 17] = [
     damaged,
     company,
     aa_differs,
@@ -48,6 +49,7 @@ const TESTS: [Test; 16] = [
     laboratory,
     memory_pressure,
     unsteady,
+    lost_states,
     levels,
     first_pass,
     before_the_run,
@@ -240,6 +242,31 @@ fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
         Some(of_cell(state, index, "unsteady", seen, ""))
     };
     summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden).filter_map(warning_of).collect()
+}
+
+/// A broken proof of a state: `pswpout rose by 0, at least 1 is due`.
+pub(crate) fn broken_proof(lost: &LostProof) -> String {
+    let LostProof { proof, value } = lost;
+    let seen = match (value, proof.at) {
+        (None, _) => "was not reported".to_owned(),
+        (Some(value), ProofMoment::Rise) => format!("rose by {value}"),
+        (Some(value), _) => format!("was {value}"),
+    };
+    let bounds = [("at least", proof.at_least), ("at most", proof.at_most)];
+    let due = bounds.iter().filter_map(|(words, bound)| Some(format!("{words} {}", (*bound)?))).collect::<Vec<_>>();
+    format!("{} {seen}, {} is due", proof.counter, due.join(" and "))
+}
+
+/// Launches in another state than asked for.
+fn lost_states(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (index, (lost, proof)) in evidence.lost_states.iter().filter(|(index, _)| !state.cells[**index].twin) {
+        let judged = evidence.cells.get(index).map_or(0, |cell| cell.launches.len());
+        let seen =
+            format!("the machine lost the state in {lost} of {} launches: {}", lost + judged, broken_proof(proof));
+        warnings.push(of_cell(state, *index, "state-lost", seen, "these launches are left out"));
+    }
+    warnings
 }
 
 /// Result of the probe before the run.

@@ -18,6 +18,7 @@ fn with_a_machine_that_slows_down() -> Summary {
             rounds: 1,
             wall_ns: [("ready".to_owned(), least * f64::from(1 << block))].into(),
             cpu_ns: Default::default(),
+            tail_ns: Default::default(),
         };
         cell.per_launch = (0..4).map(launch).collect();
         let phase = cell.phases.get_mut("ready").unwrap();

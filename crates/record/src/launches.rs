@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::end::End;
 use crate::machine::noise::NoiseDelta;
+use crate::machine_state::StateSeen;
 
 /// The block of launches that are counted by a tracer and not timed.
 pub const COUNTED: i32 = -3;
@@ -39,6 +40,9 @@ pub struct LaunchRecord {
     pub oom_killed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDelta>,
+    /// State of the machine, where one was made for the launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateSeen>,
 }
 
 impl LaunchRecord {

@@ -19,6 +19,7 @@ mod hash;
 pub mod kind;
 pub mod launches;
 pub mod machine;
+pub mod machine_state;
 pub mod method;
 pub mod name;
 pub mod outcome;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cell::Cell;
+use crate::machine_state::STATE;
 
 /// Keys of the whole launch, apart from its cells.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,8 @@ pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds
     for (number, cell) in cells.iter().enumerate() {
         line("cell", &number);
         line("method", &cell.method);
-        cell.parameters.iter().for_each(|(key, value)| line(key, value));
+        // The laboratory makes the state; no worker is asked for it.
+        cell.parameters.iter().filter(|(key, _)| *key != STATE).for_each(|(key, value)| line(key, value));
     }
     let joined = |order: &Vec<usize>| order.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
     for (left, order) in (1..=warmup.len()).rev().zip(warmup) {

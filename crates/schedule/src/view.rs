@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
+use record::machine_state::STATE;
 use record::method::Role;
 use record::plan::{compatible, group_of};
 use record::state::{GroupState, LaunchCost, Stage};
@@ -126,7 +127,9 @@ impl View<'_> {
         let Some(experiment) = self.state.plan.experiment(experiment) else { return Vec::new() };
         for launch_group in launch_groups {
             let Some(&first) = self.group(launch_group).cells.first() else { continue };
-            let parameters = group_of(experiment, &self.state.cells[first].cell);
+            let mut parameters = group_of(experiment, &self.state.cells[first].cell);
+            // A state and the plain machine take turns within a block: their ratio is what the run asks for.
+            parameters.remove(STATE);
             match sets.iter_mut().find(|(own, _)| compatible(own, &parameters)) {
                 Some((_, set)) => set.push(launch_group),
                 None => sets.push((parameters, vec![launch_group])),
@@ -182,7 +185,19 @@ impl View<'_> {
         if let Some(&first) = set.first() {
             let seed = self.state.plan.seed ^ (u64::from(block) << 32) ^ ((first as u64) << 16);
             Seeded::new(seed).shuffle(order);
+            // A state is made once a block and not once a launch; every other block begins with the last one's.
+            if self.machine_state(first).is_some() {
+                order.sort_by_key(|&group| self.machine_state(group));
+                if block % 2 == 1 {
+                    order.reverse();
+                }
+            }
         }
+    }
+
+    /// State of the machine that a group is measured in; `None` where the run has no states.
+    fn machine_state(&self, launch_group: usize) -> Option<&String> {
+        self.state.cells[*self.group(launch_group).cells.first()?].cell.parameters.get(STATE)
     }
 
     /// The cost of a group that a pilot has shown.

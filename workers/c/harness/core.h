@@ -144,6 +144,11 @@ void huge_pages_after(void);
 /* sides.c */
 void sides_open(void);
 
+/* state.c: what a state of the machine asks of the worker. */
+void state_enter(void);
+void state_renew(void);                /* before a slot */
+void state_tell(const char *moment);   /* "before" or "after" */
+
 /* worker.c */
 void transcript_about(void);
 void worker_run(void);

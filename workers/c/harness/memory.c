@@ -276,6 +276,8 @@ void backing_before(struct slot *s, size_t bytes)
         while (nanosleep(&idle, &idle) != 0 && errno == EINTR)
             ;
     }
+    /* The preparation may have made huge pages where the machine's state has none. */
+    state_renew();
 }
 
 void backing_after(struct slot *s, size_t bytes)

@@ -84,6 +84,7 @@ void worker_run(void)
             samples += phase_count(request.cells[request.rounds[r].cells[i]].method);
     transcript_about();
     out("about\tclock_read_ns\t%llu\n", (unsigned long long)clock_read_ns());
+    state_enter();
     if (!counts_open() && request.hardware_counters)
         perf_open();
     transcript_columns();
@@ -98,9 +99,12 @@ void worker_run(void)
     for (int r = 0; r < request.round_count; r++)
         for (int i = 0; i < request.rounds[r].cell_count; i++, number++) {
             struct cell *cell = &request.cells[request.rounds[r].cells[i]];
-            if (!cell->ended)
-                run_slot(cell, number, request.rounds[r].number);
+            if (cell->ended)
+                continue;
+            state_renew();
+            run_slot(cell, number, request.rounds[r].number);
         }
     current_slot = -1;
+    state_tell("after");
     transcript_write(true);
 }

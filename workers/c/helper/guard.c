@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/vfs.h>
 #include <time.h>
 
@@ -24,6 +25,20 @@ static const char *const settings[] = {
     "/proc/sys/vm/nr_hugepages",
     "/sys/kernel/mm/transparent_hugepage/enabled",
     "/sys/kernel/mm/transparent_hugepage/hugepages-[1-9]*kB/enabled",
+    "/sys/kernel/mm/transparent_hugepage/defrag",
+    "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
+    "/sys/module/zswap/parameters/enabled",
+    "/sys/module/zswap/parameters/compressor",
+    "/sys/block/zram[0-9]*/reset",
+    "/proc/sys/vm/compact_memory",
+    "/proc/sys/vm/compact_unevictable_allowed",
+    "/proc/sys/vm/compaction_proactiveness",
+    "/proc/sys/vm/dirty_background_bytes",
+    "/proc/sys/vm/dirty_background_ratio",
+    "/proc/sys/vm/dirty_bytes",
+    "/proc/sys/vm/dirty_ratio",
+    "/proc/sys/vm/page-cluster",
+    "/proc/sys/vm/percpu_pagelist_high_fraction",
 };
 
 static bool is_run_name(const char *name)
@@ -142,6 +157,15 @@ static void restore(char **field)
         close(fd);
 }
 
+/* PATH: takes a zram device or a file of a run out of use as swap. What was written there comes back to memory first. */
+static void swap_off(char **field)
+{
+    static const char *const places[] = {"/dev/zram[0-9]", "/dev/zram[0-9][0-9]", "/*/scratch-pagewise-*/swap"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (fnmatch(places[i], field[0], 0) == 0 && !strstr(field[0], "/..") && swapoff(field[0]) != 0)
+            errno = 0; /* It was never in use, or it is not ours to end. */
+}
+
 /* LEVEL NAME: a cgroup can be removed once its last process is gone, and a killed worker may take a moment to go. */
 static void remove_cgroup(char **field)
 {
@@ -163,7 +187,8 @@ static const struct action {
     const char *name;
     int fields;
     void (*undo)(char **field);
-} actions[] = {{"remove-named", 5, remove_named}, {"restore", 2, restore}, {"remove-cgroup", 2, remove_cgroup}};
+} actions[] = {{"remove-named", 5, remove_named}, {"restore", 2, restore}, {"remove-cgroup", 2, remove_cgroup},
+             {"swap-off", 1, swap_off}};
 
 struct journal {
     char *at, *end;

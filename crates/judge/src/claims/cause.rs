@@ -22,6 +22,9 @@ pub(super) fn sentence(job: &Job, way: ClaimSide, other: ClaimSide, word: Word) 
     if job.fact.is_some() || job.cost == Of::Spread || job.cost == Of::Faults {
         return counted_itself(job, a, b);
     }
+    if job.cost == Of::Tail {
+        return NOT_FOUND.to_owned(); // Counters are of all operations together.
+    }
     if word == Word::NoDifferenceHere
         || (word == Word::Holds && (a.wall_ns.median / b.wall_ns.median).ln().abs() < 0.05)
     {

@@ -11,6 +11,7 @@ use stats::quantile::median;
 use stats::t::{Welch, t_quantile, two_sided_p, welch};
 
 use crate::estimate::{Estimated, LEVEL, of_logs};
+use crate::tails::P999;
 
 /// Half the width of a 95 % interval in standard errors, where the error is known and not estimated.
 const NORMAL: f64 = 1.959_964;
@@ -116,7 +117,7 @@ fn ratio(job: &Job, summary: &Summary, way: ClaimSide, other: ClaimSide) -> Opti
             let (a, b) = (distances(way)?, distances(other)?);
             Some(from_welch(welch(&b, &a).ok()?, (&a, &b)))
         }
-        Of::Wall | Of::Cpu => timed(job.cost, summary, way, other),
+        Of::Wall | Of::Cpu | Of::Tail => timed(job.cost, summary, way, other),
     }
 }
 
@@ -151,7 +152,7 @@ fn compared(
     other: ClaimSide,
     logs_by_block: &[f64],
 ) -> Option<ClaimFigure> {
-    if way.phase != other.phase {
+    if way.phase != other.phase || cost == Of::Tail {
         return None;
     }
     let index = |cell: &CellSummary| summary.cells.iter().position(|c| std::ptr::eq(c, cell));
@@ -177,8 +178,12 @@ fn inverse(e: Estimate) -> Estimate {
 }
 
 fn value(cost: Of, launch: &LaunchValues, phase: &str) -> Option<f64> {
-    let values = if cost == Of::Cpu { &launch.cpu_ns } else { &launch.wall_ns };
-    values.get(phase).copied().filter(|v| *v > 0.0)
+    let (values, name) = match cost {
+        Of::Tail => (&launch.tail_ns, P999),
+        Of::Cpu => (&launch.cpu_ns, phase),
+        _ => (&launch.wall_ns, phase),
+    };
+    values.get(name).copied().filter(|v| *v > 0.0)
 }
 
 /// The logarithms of the ratios of both sides' launches of the same block, in their order.

@@ -31,7 +31,7 @@ fn every_law_says_of_every_slot_what_it_says_by_itself() {
         let slot = Slot { phases, facts: facts.iter().collect(), ..Slot::default() };
         for (about, proves) in [(Some(&about), true), (Some(&about), false), (None, true), (None, false)] {
             let values = SlotValues { slot: &slot, parameters: &parameters, about };
-            let mut asked = PlacedLaws::placed(&laws, &parameters, about);
+            let mut asked = PlacedLaws::placed(laws.iter(), &parameters, about);
             asked.ask(&values, 7, proves);
             let found: BTreeMap<String, LawSeen> = asked.seen().collect();
             let mut alone = BTreeMap::new();

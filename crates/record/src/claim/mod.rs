@@ -148,6 +148,9 @@ pub enum Of {
     Faults,
     /// Scatter of wall time over launches: the mean distance of the logarithms from their median.
     Spread,
+    /// The p99.9 of single operations of a launch, in nanoseconds.
+    #[serde(rename = "p99.9")]
+    Tail,
 }
 
 impl Of {
@@ -157,6 +160,7 @@ impl Of {
             Of::Cpu => "CPU time",
             Of::Faults => "minor faults",
             Of::Spread => "spread of wall time",
+            Of::Tail => "p99.9 of single operations",
         }
     }
 }

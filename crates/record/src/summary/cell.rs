@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::steady::Label;
 
-use super::group::{Estimate, Levels};
+use super::group::{Estimate, Levels, Verdict};
 use crate::method::Role;
 use crate::outcome::{Cause, Status};
 
@@ -175,7 +175,7 @@ pub struct LawSummary {
 }
 
 /// Quantiles of single round trips over all launches.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LatencySummary {
     /// Half of the trips took at most this.
@@ -185,6 +185,39 @@ pub struct LatencySummary {
     /// The longest trip, as its bucket's upper bound.
     pub max: f64,
     pub trips: u64,
+    /// Quantiles over launches by name: `p50`, `p99`, `p99.9`. None where launches have too few trips for a p99.9.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub over_launches: BTreeMap<String, TailQuantile>,
+    /// Upper bound of each bucket in nanoseconds, and its trips, over all launches; where there is a p99.9.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histogram: Vec<(u64, u64)>,
+    /// The p99.9 relative to the baseline's, within launches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p999_ratio: Option<TailRatio>,
+}
+
+/// A quantile of single trips over launches: the median launch, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TailQuantile {
+    /// Median launch.
+    pub median: f64,
+    /// Lower bound at 95 %; absent below six launches.
+    pub low: Option<f64>,
+    /// Upper bound.
+    pub high: Option<f64>,
+}
+
+/// The p99.9 of a cell relative to that of its baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TailRatio {
+    /// Ratio over launches.
+    pub ratio: Estimate,
+    /// Position of its interval; the margin is at least the width of a bucket.
+    pub verdict: Verdict,
+    /// True if the p99.9 is within twice that of an idle loop of the same launches: the tail is the machine's.
+    pub machine: bool,
 }
 
 /// Result of one launch of a cell.
@@ -198,6 +231,9 @@ pub struct LaunchValues {
     pub wall_ns: BTreeMap<String, f64>,
     /// Median CPU time over its rounds, in nanoseconds, by phase or total.
     pub cpu_ns: BTreeMap<String, f64>,
+    /// Quantiles of its single trips in nanoseconds, where it recorded enough of them: `p50`, `p99`, `p99.9`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tail_ns: BTreeMap<String, f64>,
 }
 
 /// Working set of a cell.

@@ -19,6 +19,9 @@ pub(super) struct LaunchColumns {
     wall_ns: BTreeMap<String, Vec<Option<f64>>>,
     /// Median CPU time over a launch's rounds, in nanoseconds, by phase or total; null where a launch has none.
     cpu_ns: BTreeMap<String, Vec<Option<f64>>>,
+    /// Quantiles of a launch's single trips, in nanoseconds; left out where none were recorded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tail_ns: BTreeMap<String, Vec<Option<f64>>>,
 }
 
 type Values = fn(&LaunchValues) -> &BTreeMap<String, f64>;
@@ -41,6 +44,7 @@ pub fn serialize<S: Serializer>(launches: &[LaunchValues], serializer: S) -> Res
         rounds: launches.iter().map(|l| l.rounds).collect(),
         wall_ns: columns(launches, |l| &l.wall_ns),
         cpu_ns: columns(launches, |l| &l.cpu_ns),
+        tail_ns: columns(launches, |l| &l.tail_ns),
     };
     columns.serialize(serializer)
 }
@@ -57,9 +61,12 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Lau
         Written::Columns(columns) => columns,
         Written::Rows(rows) => return Ok(rows),
     };
-    let LaunchColumns { launch, block, rounds, wall_ns, cpu_ns } = columns;
+    let LaunchColumns { launch, block, rounds, wall_ns, cpu_ns, tail_ns } = columns;
     let lengths = [block.len(), rounds.len()].into_iter();
-    if lengths.chain(wall_ns.values().chain(cpu_ns.values()).map(Vec::len)).any(|length| length != launch.len()) {
+    if lengths
+        .chain(wall_ns.values().chain(cpu_ns.values()).chain(tail_ns.values()).map(Vec::len))
+        .any(|length| length != launch.len())
+    {
         return Err(D::Error::custom("columns of launches differ in length"));
     }
     let values = |number: usize| LaunchValues {
@@ -68,6 +75,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Lau
         rounds: rounds[number],
         wall_ns: row(&wall_ns, number),
         cpu_ns: row(&cpu_ns, number),
+        tail_ns: row(&tail_ns, number),
     };
     Ok((0..launch.len()).map(values).collect())
 }

@@ -28,6 +28,56 @@ pub struct GroupSummary {
     /// The method of the recommendation, or one that another condition recommends, under the other conditions measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<AnswerCondition>,
+    /// Comparison with the plain machine, where the group was measured in another state of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateAnswer>,
+}
+
+/// One state of the machine against the plain one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StateAnswer {
+    /// The group measured on the plain machine, as an index into the summary's.
+    pub plain: usize,
+    /// Each method's cost in the state relative to the same on the plain machine.
+    pub ratios: Vec<StateRatio>,
+    /// Effect on the answer.
+    pub best: StateEffect,
+}
+
+/// One method in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StateRatio {
+    /// The cell in the state.
+    pub cell: usize,
+    /// The same on the plain machine.
+    pub plain: usize,
+    /// Wall time of the headline in the state relative to the plain machine, over launches of the same block.
+    pub ratio: Option<Estimate>,
+    /// Position of its interval.
+    pub verdict: Verdict,
+}
+
+/// Effect of a state on the best method.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "word")]
+pub enum StateEffect {
+    /// The method recommended on the plain machine is recommended in the state.
+    Same {
+        /// Its cell in the state.
+        cell: usize,
+    },
+    /// Another method is recommended in the state, and the verdicts contradict each other.
+    Changes {
+        /// The cell in the state of the method recommended on the plain machine.
+        from: usize,
+        /// The cell recommended in the state.
+        to: usize,
+    },
+    /// No verdict in one of the two, or none that contradicts.
+    Inconclusive,
 }
 
 /// One method against the baseline under another condition of the same question.

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 pub use cell::{
     CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues, LawSummary,
-    PhaseSummary, SteadySummary,
+    PhaseSummary, SteadySummary, TailQuantile, TailRatio,
 };
 pub use group::{
-    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation, Unsettled,
-    Verdict,
+    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation,
+    StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
 };
 
 use crate::experiment::Experiment;

@@ -7,6 +7,7 @@ mod csv;
 mod flat;
 pub mod fleet;
 mod github;
+mod hgrm;
 pub mod hyperfine;
 mod junit;
 mod ndjson;
@@ -32,11 +33,12 @@ const fn format(name: &'static str, about: &'static str, says_outcomes: bool, wr
     ExportFormat { name, about, says_outcomes, write }
 }
 
-pub const FORMATS: [ExportFormat; 9] = [
+pub const FORMATS: [ExportFormat; 10] = [
     format("benchfmt", "Go's benchmark format, a line a launch, for benchstat", false, benchfmt::write),
     format("hyperfine", "hyperfine's JSON, a time a launch, in seconds, for its plot scripts", false, hyperfine::write),
     format("bmf", "Bencher Metric Format, medians with 95 % limits, in nanoseconds", false, bmf::write),
     format("github", "github-action-benchmark's customSmallerIsBetter, in nanoseconds", false, github::write),
+    format("hgrm", "HdrHistogram's percentiles of single operations, in µs, for its plotter", false, hgrm::write),
     format("openmetrics", "a text file for node_exporter's textfile collector, in seconds", true, openmetrics::write),
     format("csv", "a row a cell, phase and launch", true, csv::write),
     format("ndjson", "the same rows, a JSON object each", true, ndjson::write),

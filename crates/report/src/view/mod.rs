@@ -11,6 +11,7 @@ mod launches;
 mod missing;
 mod overview;
 mod passes;
+mod states;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,6 +149,7 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     if groups.iter().any(group::GroupView::has_footnote) {
         blocks.push(Block::text(wording::AMONG_ALL));
     }
+    blocks.extend(states::blocks(summary, experiment, labels));
     let absent = missing::absent(summary, name, labels).into_iter();
     let absent = absent.map(|a| format!("{}: {}: {}", a.status.word(), a.names.join(", "), a.reason));
     blocks.extend(Block::list("without figures, or not to be believed", absent));

@@ -2,21 +2,21 @@
 
 use record::experiment::Experiment;
 use record::sizes::{about_size, format_ns, three_digits};
-use record::summary::{CellSummary, FactProof, PhaseSummary, Role, Summary};
+use record::summary::{CellSummary, FactProof, PhaseSummary, Role, Summary, TailQuantile};
 use record::table::{Divisor, FurtherTable, PhaseFigure, PublishedColumn};
 use stats::steady::Label;
 
 use super::labels::Labels;
 use crate::document::{Block, Cell, Column, Entry, Table};
 use crate::numbers::{self, Work, scaled};
-use crate::seconds;
+use crate::{seconds, wording};
 
 /// All further tables of a group that have anything in them.
 pub(super) fn of_group(summary: &Summary, experiment: &Experiment, cells: &[usize], labels: &Labels) -> Vec<Block> {
     let cells: Vec<(String, &CellSummary)> =
         cells.iter().map(|&c| (labels.cell(experiment, &summary.cells[c]), &summary.cells[c])).collect();
     let mut tables: Vec<Table> = phases(experiment, &cells).into_iter().collect();
-    tables.extend(latency(experiment, &cells));
+    tables.extend(tail(&cells).or_else(|| latency(experiment, &cells)));
     tables.extend(experiment.tables.iter().filter_map(|table| further(experiment, table, &cells)));
     tables.into_iter().map(Block::Table).chain(worst_seconds(experiment, &cells)).collect()
 }
@@ -47,13 +47,37 @@ fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<T
 fn latency(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<Table> {
     let first = experiment.phases[0].as_str();
     let row = |(label, cell): &(String, &CellSummary)| {
-        let latency = cell.latency_ns?;
+        let latency = cell.latency_ns.as_ref()?;
         let cpu = |phase: &str| cell.phases.get(phase).and_then(cpu_per_unit).map_or_else(Cell::default, Cell::ns);
         let quantiles = [latency.median, latency.p99, latency.p999, latency.max].map(Cell::ns);
         Some(Entry::new(label, quantiles.into_iter().chain([cpu(first), cpu(&format!("{first}.b"))]).collect()))
     };
     let columns = ["median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(Column::number);
     titled("latency", columns.into(), cells.iter().filter_map(row).collect())
+}
+
+/// Quantiles of single operations over launches, where each launch has enough of them, and the ratio of p99.9.
+fn tail(cells: &[(String, &CellSummary)]) -> Option<Table> {
+    let quantile = |&TailQuantile { median, low, high }: &TailQuantile| {
+        let bounds = low.zip(high).filter(|(low, high)| low < high);
+        let bounds =
+            bounds.map_or_else(String::new, |(low, high)| format!(" ({}–{})", format_ns(low), format_ns(high)));
+        Cell::number(format!("{}{bounds}", format_ns(median)), Some(median))
+    };
+    let row = |(label, cell): &(String, &CellSummary)| {
+        let latency = cell.latency_ns.as_ref().filter(|latency| !latency.over_launches.is_empty())?;
+        let compared = match latency.p999_ratio {
+            Some(tail) if tail.machine => "the machine's: within twice the idle tail".to_owned(),
+            Some(tail) => wording::finding(Some(&tail.ratio), tail.verdict, true),
+            None => String::new(),
+        };
+        let quantiles = latency.over_launches.values().map(quantile);
+        let further = [Cell::ns(latency.max), Cell::text(compared)];
+        Some(Entry::new(label, quantiles.chain(further).collect()))
+    };
+    let columns = ["p50", "p99", "p99.9", "worst"].map(Column::number).into_iter();
+    let columns = columns.chain([Column::sentences("p99.9 against the baseline")]).collect();
+    titled("tail, median launch", columns, cells.iter().filter_map(row).collect())
 }
 
 fn cpu_per_unit(phase: &PhaseSummary) -> Option<f64> {

@@ -227,6 +227,7 @@ impl<'a> Machine<'a> {
             decisions: state.decisions,
             frame: Frame::default(),
             oom_killed: false,
+            state: None,
             noise: None,
             cells,
         };

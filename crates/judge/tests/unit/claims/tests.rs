@@ -45,7 +45,14 @@ fn measured(method: &str, bytes: &str, wall_ns: f64, wobble: u64) -> CellSummary
     let mut launch = |block: usize| {
         let value = wall_ns * (1.0 + 0.005 * (random.unit() - 0.5));
         let values = BTreeMap::from([("copy".to_owned(), value)]);
-        LaunchValues { launch: block, block: block as i32, rounds: 5, wall_ns: values.clone(), cpu_ns: values }
+        LaunchValues {
+            launch: block,
+            block: block as i32,
+            rounds: 5,
+            wall_ns: values.clone(),
+            cpu_ns: values,
+            tail_ns: BTreeMap::new(),
+        }
     };
     let per_launch: Vec<LaunchValues> = (0..10).map(&mut launch).collect();
     let phase = PhaseSummary {
@@ -116,6 +123,7 @@ fn summary(run: &str, cells: Vec<CellSummary>) -> Summary {
                 best: Vec::new(),
                 recommendation: Recommendation::Nothing,
                 conditions: Vec::new(),
+                state: None,
             }),
         }
     }

@@ -14,6 +14,7 @@ fn cell() -> Cell {
         rounds: 3,
         wall_ns: values(wall),
         cpu_ns: values(&[("read", 7.0)]),
+        tail_ns: BTreeMap::new(),
     };
     Cell { per_launch: vec![launch(2, &[("open", 1.5), ("read", 8.0)]), launch(5, &[("read", 9.25)])] }
 }

@@ -1,0 +1,148 @@
+//! States of the machine under which an experiment is measured: how each is made, proved and undone. One file each in
+//! `states/`.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+
+/// The parameter of every experiment that names the state.
+pub const STATE: &str = "state";
+/// The state of a machine to which nothing was done.
+pub const PLAIN: &str = "plain";
+
+/// Kernel counters and facts of the helper, by name.
+pub type Counters = BTreeMap<String, u64>;
+
+/// One state, as its file says.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MachineState {
+    pub name: String,
+    pub title: String,
+    /// Clause that follows "if": `no free block of a huge page is left`.
+    pub when: String,
+    /// Words of the helper's maker. `{folder}` is a folder of the run, `{zram}` a device that nobody uses.
+    pub make: Vec<String>,
+    /// True if a native worker has the state renewed before each slot: its own work uses the state up.
+    pub renewed_by_slot: bool,
+    /// Request to the native worker, in whose process the state is: `maps:60000`.
+    pub inside: Option<String>,
+    /// Share of the worker's need that its memory cgroup holds.
+    pub bound: Option<f64>,
+    /// Swap area that the maker uses: `/dev/{zram}` or `{folder}/swap`.
+    pub swap: Option<String>,
+    /// Files of the kernel and the texts written there; an empty text is written by the maker. All are put back.
+    pub settings: Vec<(String, String)>,
+    /// Files of the kernel and the texts written there when the state has ended.
+    pub after: Vec<(String, String)>,
+    /// Files without which the state cannot be had, and the reason then given.
+    pub needs: Vec<(String, String)>,
+    /// Experiments to which the state matters: those of `run --states`.
+    pub experiments: Vec<String>,
+    /// The only experiments that can be measured in it; all where empty.
+    pub only: Vec<String>,
+    /// The reason for [`MachineState::only`].
+    pub only_reason: String,
+    /// Facts that the state takes from methods: laws that name one are not asked.
+    pub relieves: Vec<String>,
+    /// Conditions on counters. A launch that breaks one is not judged.
+    pub proofs: Vec<StateProof>,
+}
+
+/// Condition on one counter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StateProof {
+    /// A fact of the helper, a line of `/proc/vmstat`, or `bound_hits`: failures to charge the cgroup.
+    pub counter: String,
+    /// Moment of the reading.
+    pub at: ProofMoment,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u64>,
+}
+
+/// Moment at which a counter is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProofMoment {
+    Before,
+    After,
+    Both,
+    /// The difference of the two.
+    Rise,
+}
+
+/// A broken proof of one launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostProof {
+    /// The proof.
+    #[serde(flatten)]
+    pub proof: StateProof,
+    /// The value read; absent where the machine does not report the counter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+}
+
+/// State of the machine during one launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StateSeen {
+    pub name: String,
+    /// Time to make or renew it before the launch, in seconds.
+    pub made_s: f64,
+    /// Counters of its proofs before the launch.
+    pub before: Counters,
+    /// The same after it.
+    pub after: Counters,
+    /// Facts that the state takes from methods: laws that name one are not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relieves: Vec<String>,
+    /// Broken proofs. A launch with any is not judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostProof>,
+}
+
+impl MachineState {
+    /// Reads a state's file; errors name the path, the line and the column.
+    pub fn parse(path: &str, text: &str) -> Result<MachineState> {
+        let state: MachineState = match toml::from_str(text) {
+            Ok(state) => state,
+            Err(error) => bail!("{path}: {error}"),
+        };
+        if [&state.name, &state.title, &state.when].iter().any(|text| text.is_empty())
+            || state.proofs.is_empty()
+            || state.proofs.iter().any(|p| p.at_least.is_none() && p.at_most.is_none())
+        {
+            bail!("{path}: a state needs name, title, when, and proofs, each with at_least or at_most");
+        }
+        Ok(state)
+    }
+
+    /// The proofs that these counters break.
+    pub fn lost(&self, before: &Counters, after: &Counters) -> Vec<LostProof> {
+        self.proofs.iter().flat_map(|proof| proof.lost(before, after)).collect()
+    }
+}
+
+impl StateProof {
+    fn lost(&self, before: &Counters, after: &Counters) -> Option<LostProof> {
+        let [before, after] = [before, after].map(|counters| counters.get(&self.counter).copied());
+        let values = match self.at {
+            ProofMoment::Before => vec![before],
+            ProofMoment::After => vec![after],
+            ProofMoment::Both => vec![before, after],
+            ProofMoment::Rise => vec![before.zip(after).map(|(before, after)| after.saturating_sub(before))],
+        };
+        let keeps = |value: u64| {
+            self.at_least.is_none_or(|least| value >= least) && self.at_most.is_none_or(|most| value <= most)
+        };
+        let broken = values.into_iter().find(|value| !value.is_some_and(keeps))?;
+        Some(LostProof { proof: self.clone(), value: broken })
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/machine_state.rs"]
+mod tests;

@@ -1,0 +1,88 @@
+//! States of the machine as a parameter of every experiment, and cells whose state cannot be had.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use anyhow::{Result, bail};
+use record::experiment::{Experiment, Parameter, ParameterKind};
+use record::machine_state::{MachineState, PLAIN, STATE};
+use record::outcome::{Outcome, Status};
+use record::plan::PlannedCell;
+use record::sizes;
+
+use super::wish::Wish;
+use crate::worker::carried;
+
+/// The states that the binary carries.
+static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {
+    let parse = |(path, text): &(&str, &str)| MachineState::parse(path, text);
+    carried::STATES.iter().map(parse).collect::<Result<_>>().expect("a test parses every carried state")
+});
+
+/// The state of a name; `None` for the plain one.
+pub fn find(name: &str) -> Result<Option<&'static MachineState>> {
+    if name == PLAIN {
+        return Ok(None);
+    }
+    let Some(state) = STATES.iter().find(|state| state.name == name) else {
+        let hint = sizes::did_you_mean(name, STATES.iter().map(|state| state.name.as_str()).chain([PLAIN]));
+        bail!("there is no state \"{name}\" of a machine{hint}");
+    };
+    Ok(Some(state))
+}
+
+/// The experiment with the state of the machine as a condition.
+pub(super) fn with_states(experiment: &Experiment) -> Experiment {
+    let mut experiment = experiment.clone();
+    let mine = STATES.iter().filter(|state| state.experiments.contains(&experiment.name));
+    let plain = (PLAIN.to_owned(), "the machine is as it was found".to_owned());
+    let parameter = Parameter {
+        kind: ParameterKind::Choice,
+        meaning: "state of the machine, which is made for each launch, proved and undone".to_owned(),
+        values: [PLAIN].into_iter().chain(mine.map(|state| state.name.as_str())).map(str::to_owned).collect(),
+        default: vec![PLAIN.to_owned()],
+        look: Vec::new(),
+        check: Vec::new(),
+        multiple_of: None,
+        option: false,
+        condition: true,
+        when: STATES.iter().map(|state| (state.name.clone(), state.when.clone())).chain([plain]).collect(),
+        system_changes: STATES.iter().map(|state| state.name.clone()).collect(),
+        concerns: None,
+    };
+    experiment.parameters.insert(STATE.to_owned(), parameter);
+    experiment
+}
+
+/// The states that a wish asks for; `None` where it says nothing of states.
+pub(super) fn wished<'a>(experiment: &'a Experiment, wish: &'a Wish) -> Result<Option<&'a [String]>> {
+    let Some((_, values)) = wish.settings.iter().find(|(key, _)| key == STATE) else { return Ok(None) };
+    values.iter().filter(|value| *value != "all").try_for_each(|value| find(value).map(drop))?;
+    let every = experiment.parameters.get(STATE).filter(|_| values.iter().any(|value| value == "all"));
+    Ok(Some(every.map_or(values, |parameter| &parameter.values)))
+}
+
+/// Skips cells whose state this machine or their worker cannot have.
+pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
+    for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
+        let state = planned.cell.parameters.get(STATE).map(|name| find(name)).transpose()?.flatten();
+        let Some(state) = state else { continue };
+        let lacking = state.needs.iter().find(|(path, _)| !Path::new(path).exists()).map(|(_, reason)| reason.clone());
+        let is_other = !state.only.is_empty() && !state.only.contains(&planned.cell.experiment);
+        let other = is_other.then(|| &state.only_reason);
+        let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
+        let foreign = foreign.then(|| format!("state={} is made within the native worker only", state.name));
+        if let Some(reason) = lacking.or(other.cloned()).or(foreign) {
+            planned.outcome = Some(Outcome::new(Status::Skipped, reason));
+        }
+    }
+    Ok(())
+}
+
+fn is_native(worker: &str) -> bool {
+    carried::NATIVE_WORKERS.iter().any(|(name, _)| *name == worker)
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/plan/states.rs"]
+mod tests;

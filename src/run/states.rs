@@ -1,0 +1,236 @@
+//! States of the machine: made by the helper before a launch, proved before and after it, undone before a launch in another.
+//!
+//! Each state has a guard of its own, which is told every change first. It undoes the state when the state ends, and however
+//! the laboratory ends.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use files::{Folder, kernel};
+use record::machine_state::{Counters, MachineState, StateSeen};
+
+use super::bound;
+use super::guard::{Guard, Undo, Undoing};
+use crate::plan::states;
+use crate::worker;
+
+/// Memory of a bound worker besides its share of its need, in bytes.
+const WORKER_BYTES: u64 = 8 << 20;
+
+/// The reason why this machine cannot be in a state.
+fn lacks(reason: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, reason.into())
+}
+
+pub(super) struct States {
+    folder: PathBuf,
+    run: String,
+    held: Option<Held>,
+}
+
+/// A state that is held. The guard is dropped last: it undoes what the helper did.
+struct Held {
+    state: &'static MachineState,
+    needed_bytes: u64,
+    place: PathBuf,
+    cgroup: Option<PathBuf>,
+    helper: Helper,
+    _guard: Guard,
+}
+
+struct Helper {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+impl Helper {
+    fn start(place: &Path, arguments: &[String]) -> Result<Helper> {
+        let mut command = worker::helper_command()?;
+        command.arg("state").arg(std::process::id().to_string()).arg(place).args(arguments);
+        // Ctrl-C at the terminal is the laboratory's; the state ends with it.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().context("cannot start the holder of a state")?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().context("the holder of a state has no output")?);
+        Ok(Helper { child, input, output })
+    }
+
+    fn ask(&mut self, word: &str) -> Result<()> {
+        let input = self.input.as_mut().context("the holder of a state has no input")?;
+        writeln!(input, "{word}").context("the holder of a state has ended")
+    }
+
+    fn facts(&mut self) -> Result<Counters> {
+        let mut facts = Counters::new();
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line)? == 0 {
+                bail!("the holder of a state ended: {}", self.child.wait()?);
+            }
+            match line.trim_end().split_once('\t') {
+                Some(("lacks", reason)) => bail!(lacks(reason)),
+                Some((name, value)) => {
+                    facts.insert(name.to_owned(), value.parse()?);
+                }
+                None => return Ok(facts),
+            }
+        }
+    }
+}
+
+impl States {
+    pub fn new(folder: &Path, run: &str) -> States {
+        States { folder: folder.to_owned(), run: run.to_owned(), held: None }
+    }
+
+    /// Has the machine in a state, or plain; the reason where this machine cannot be. `needed_bytes` is the worker's need.
+    pub fn enter(
+        &mut self,
+        name: Option<&str>,
+        needed_bytes: u64,
+    ) -> Result<std::result::Result<Option<StateSeen>, String>> {
+        let wanted = name.map(states::find).transpose()?.flatten();
+        let begun = Instant::now();
+        let fits = |held: &Held| {
+            let same_bound = held.state.bound.is_none() || held.needed_bytes == needed_bytes;
+            wanted.is_some_and(|wanted| wanted.name == held.state.name) && same_bound
+        };
+        self.held = self.held.take().filter(fits);
+        let Some(state) = wanted else { return Ok(Ok(None)) };
+        let before = match self.counters(state, needed_bytes) {
+            Err(error) => match error.downcast_ref::<io::Error>() {
+                Some(reason) if reason.kind() == io::ErrorKind::Unsupported => return Ok(Err(reason.to_string())),
+                _ => return Err(error),
+            },
+            Ok(before) => before,
+        };
+        let (name, relieves) = (state.name.clone(), state.relieves.clone());
+        let made_s = begun.elapsed().as_secs_f64();
+        Ok(Ok(Some(StateSeen { name, made_s, before, relieves, ..StateSeen::default() })))
+    }
+
+    fn counters(&mut self, state: &'static MachineState, needed_bytes: u64) -> Result<Counters> {
+        let held = match &mut self.held {
+            Some(held) => {
+                held.helper.ask("renew")?;
+                held
+            }
+            nothing => nothing.insert(Held::make(state, needed_bytes, &self.folder, &self.run)?),
+        };
+        let facts = held.helper.facts()?;
+        Ok(held.counters(facts))
+    }
+
+    /// Completes the proofs after a launch. `within` holds the counters of the worker itself.
+    pub fn prove(&mut self, seen: &mut StateSeen, within: Counters) -> Result<()> {
+        let Some(held) = &mut self.held else { return Ok(()) };
+        held.helper.ask("look")?;
+        let facts = held.helper.facts()?;
+        seen.after = held.counters(facts.into_iter().chain(within).collect());
+        seen.lost = held.state.lost(&seen.before, &seen.after);
+        Ok(())
+    }
+
+    /// Options of the helper's `exec` for a worker in the state.
+    pub fn options(&self) -> Vec<OsString> {
+        let Some(held) = &self.held else { return Vec::new() };
+        let variable = |name: &str, value: &OsString| {
+            let mut text = OsString::from(format!("PAGEWISE_STATE_{name}="));
+            text.push(value);
+            [OsString::from("--set"), text]
+        };
+        let inside = held.state.inside.iter().flat_map(|request| variable("INSIDE", &request.into()));
+        let place = held.place.clone().into_os_string();
+        let slots = held.state.renewed_by_slot.then(|| variable("SLOTS", &place)).into_iter().flatten();
+        let cgroup = held.cgroup.iter().flat_map(|path| [OsString::from("--cgroup"), path.into()]);
+        inside.chain(slots).chain(cgroup).collect()
+    }
+}
+
+impl Held {
+    fn make(state: &'static MachineState, needed_bytes: u64, folder: &Path, run: &str) -> Result<Held> {
+        let mut guard = Guard::start()?;
+        let run = format!("{run}-state");
+        guard.undo(Undo::RemoveNamed { folder, lead: "scratch-", run: &run })?;
+        let place = Folder::open(folder)?.make_folder(format!("scratch-pagewise-{run}"))?.path().canonicalize()?;
+        let zram = free_zram();
+        if zram.is_none() && state.make.iter().any(|word| word.contains("{zram}")) {
+            bail!(lacks("every zram device is in use"));
+        }
+        let here = |text: &str| {
+            text.replace("{folder}", &place.to_string_lossy()).replace("{zram}", zram.as_deref().unwrap_or_default())
+        };
+        for (setting, text) in &state.after {
+            guard.undo(Undo::Restore { setting: Path::new(&here(setting)), text })?;
+        }
+        if let Some(area) = &state.swap {
+            guard.undo(Undo::SwapOff { area: Path::new(&here(area)) })?;
+        }
+        set(state, &mut guard)?;
+        let mut cgroup = None;
+        if let Some(share) = state.bound {
+            let bytes = (needed_bytes as f64 * share) as u64 + WORKER_BYTES;
+            let name = format!("pagewise-{run}-memory");
+            cgroup = Some(bound::make_cgroup(&name, bytes, &mut guard)?.map_err(lacks)?);
+        }
+        let arguments: Vec<String> = state.make.iter().map(|word| here(word)).collect();
+        let helper = Helper::start(&place, &arguments)?;
+        Ok(Held { state, needed_bytes, place, cgroup, helper, _guard: guard })
+    }
+
+    fn counters(&self, facts: Counters) -> Counters {
+        let vmstat = kernel::read("/proc/vmstat").unwrap_or_default();
+        let named = |name: &str| self.state.proofs.iter().any(|proof| proof.counter == name);
+        let line = |line: &str| {
+            let (name, value) = line.split_once(' ').filter(|(name, _)| named(name))?;
+            Some((name.to_owned(), value.parse().ok()?))
+        };
+        let mut counters: Counters = vmstat.lines().filter_map(line).chain(facts).collect();
+        counters.extend(self.cgroup.as_deref().and_then(bound_hits).map(|hits| ("bound_hits".to_owned(), hits)));
+        counters
+    }
+}
+
+fn set(state: &MachineState, guard: &mut Guard) -> Result<()> {
+    for (setting, text) in &state.settings {
+        let path = Path::new(setting);
+        let old = kernel::read(path).map_err(|_| lacks(format!("the kernel has no {setting}")))?;
+        // A list of choices has the current one in brackets.
+        let chosen = old.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(chosen, _)| chosen);
+        guard.undo(Undo::Restore { setting: path, text: chosen.unwrap_or(old.trim()) })?;
+        if !text.is_empty() {
+            kernel::write(path, text).map_err(|error| lacks(format!("{setting}: {error}; run as root")))?;
+        }
+    }
+    Ok(())
+}
+
+fn free_zram() -> Option<String> {
+    let unused = |name: &String| {
+        let size = kernel::read(Path::new("/sys/block").join(name).join("disksize")).unwrap_or_default();
+        name.starts_with("zram") && size.trim() == "0"
+    };
+    kernel::names("/sys/block").into_iter().find(unused)
+}
+
+/// Charges that a memory cgroup refused at first: `memory.failcnt` of version 1, `max` in `memory.events` of version 2.
+fn bound_hits(cgroup: &Path) -> Option<u64> {
+    if let Ok(text) = kernel::read(cgroup.join("memory.failcnt")) {
+        return text.trim().parse().ok();
+    }
+    let events = kernel::read(cgroup.join("memory.events")).ok()?;
+    events.lines().find_map(|line| line.strip_prefix("max ")?.parse().ok())
+}

@@ -1,0 +1,211 @@
+/* States of free memory: whole, in pieces, or full of cached files. */
+#include "state.h"
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/* ---- nothing of its own: settings and control groups make the state ---- */
+
+static void make_nothing(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+}
+
+MAKER(nothing, .make = make_nothing);
+
+/* ---- as after a start ---- */
+
+static void make_fresh(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    sync();
+    if (!kernel_write("/proc/sys/vm/drop_caches", "3") || !kernel_write("/proc/sys/vm/compact_memory", "1"))
+        state_lacks("memory cannot be compacted: %s; run as root", strerror(errno));
+}
+
+MAKER(fresh, .make = make_fresh);
+
+/* ---- in pieces: a page of every free block of a huge page stays in use ---- */
+
+/* A block is the huge page of a file of 4 KiB in a tmpfs that is mounted nowhere. fallocate(2) takes it without touching it: on a
+ * virtual machine whose host takes free memory back, touching all memory would take a minute. The file system is small. When it
+ * is full the kernel splits the huge pages that reach beyond the end of their file, and frees all but the first page. So memory
+ * in use grows by a page a block, and the machine never runs short. */
+static struct {
+    int folder;
+    size_t block, files, most;
+    bool pinned;
+    uint64_t whole;
+} pieces;
+
+/* Numbers of Linux 5.2 that older headers lack, the same on every architecture. */
+enum { FSOPEN = 430, FSCONFIG = 431, FSMOUNT = 432, SET_STRING = 1, CREATE = 6, ROOM_BLOCKS = 32 };
+
+static int small_tmpfs(size_t bytes)
+{
+    char size[32];
+    snprintf(size, sizeof size, "%zu", bytes);
+    int context = (int)syscall(FSOPEN, "tmpfs", 1), mount = -1;
+    if (context >= 0 && syscall(FSCONFIG, context, SET_STRING, "huge", "always", 0) == 0 &&
+        syscall(FSCONFIG, context, SET_STRING, "size", size, 0) == 0 &&
+        syscall(FSCONFIG, context, SET_STRING, "nr_inodes", "0", 0) == 0 &&
+        syscall(FSCONFIG, context, CREATE, NULL, NULL, 0) == 0)
+        mount = (int)syscall(FSMOUNT, context, 1, 0);
+    if (mount < 0)
+        state_lacks("a tmpfs of huge pages cannot be had: %s; run as root", strerror(errno));
+    close(context);
+    return mount;
+}
+
+static int piece(size_t number, int flags)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%zu", number);
+    int file = openat(pieces.folder, name, flags | O_CLOEXEC, 0600);
+    if (file < 0)
+        state_lacks("openat: %s", strerror(errno));
+    return file;
+}
+
+/* Takes a block, or a base page where there is none; whether it was a block. */
+static bool take_block(void)
+{
+    struct stat about;
+    int file = piece(pieces.files++, O_RDWR | O_CREAT);
+    if (fallocate(file, 0, 0, sysconf(_SC_PAGESIZE)) != 0 || fstat(file, &about) != 0)
+        state_lacks("fallocate: %s", strerror(errno));
+    close(file);
+    bool whole = (size_t)about.st_blocks * 512 >= pieces.block;
+    pieces.whole += whole;
+    return whole;
+}
+
+/* Compaction may not move a page that is locked (vm.compact_unevictable_allowed=0). */
+static void lock_pieces(size_t from)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t number = from; number < pieces.files; number++) {
+        int file = piece(number, O_RDWR);
+        if (mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_LOCKED | MAP_POPULATE, file, 0) == MAP_FAILED)
+            state_lacks("a page cannot be locked: %s", strerror(errno));
+        close(file);
+    }
+}
+
+/* Takes blocks until the kernel has had none so many times in a row. */
+static void break_blocks(int misses)
+{
+    size_t before = pieces.files;
+    for (int missed = 0; missed < misses && pieces.files < pieces.most;)
+        missed = take_block() ? 0 : missed + 1;
+    if (pieces.pinned)
+        lock_pieces(before);
+}
+
+/* Each CPU keeps a few blocks of its own, of which only those who run there get any. */
+static void renew_pieces(void)
+{
+    cpu_set_t all, one;
+    bool pinned = sched_getaffinity(0, sizeof all, &all) == 0;
+    for (int cpu = 0; pinned && cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all)) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            sched_setaffinity(0, sizeof one, &one);
+            break_blocks(2);
+        }
+    if (pinned)
+        sched_setaffinity(0, sizeof all, &all);
+}
+
+static void make_fragment(int argc, char **argv)
+{
+    uint64_t all = kernel_field("/proc/meminfo", "MemTotal") * 1024;
+    pieces.block = huge_block_bytes();
+    pieces.pinned = argc > 0 && strcmp(argv[0], "pinned") == 0;
+    pieces.most = 4 * all / pieces.block;
+    pieces.folder = small_tmpfs(pieces.most * (size_t)sysconf(_SC_PAGESIZE) / 4 + ROOM_BLOCKS * pieces.block);
+    break_blocks(64);
+    renew_pieces();
+}
+
+/* Pages that are freed go to lists of the CPU, where they would keep their blocks broken: up to some 1,500 of each zone and CPU
+ * stay there until that zone is used again. So the lists are kept short meanwhile. */
+static void end_pieces(void)
+{
+    static const char lists[] = "/proc/sys/vm/percpu_pagelist_high_fraction";
+    char old[32];
+    snprintf(old, sizeof old, "%llu", (unsigned long long)kernel_number(lists));
+    kernel_write(lists, "100000000");
+    for (size_t number = 0; number < pieces.files; number++) {
+        int file = piece(number, O_RDWR);
+        if (ftruncate(file, 0) != 0)
+            break;
+        close(file);
+    }
+    close(pieces.folder);
+    kernel_write(lists, old);
+}
+
+static void facts_of_pieces(void)
+{
+    state_fact("pieces", pieces.whole);
+}
+
+MAKER(fragment, .make = make_fragment, .renew = renew_pieces, .facts = facts_of_pieces, .end = end_pieces);
+
+/* ---- full of cached files: the holes of a sparse file fill the cache with clean pages, without a device ---- */
+
+static int sparse = -1;
+static off_t sparse_at, sparse_end;
+
+static uint64_t high_watermark_bytes(void)
+{
+    uint64_t pages = 0;
+    FILE *zones = fopen("/proc/zoneinfo", "re");
+    char line[256];
+    while (zones && fgets(line, sizeof line, zones)) {
+        unsigned long long high;
+        if (sscanf(line, " high %llu", &high) == 1)
+            pages += high;
+    }
+    if (zones)
+        fclose(zones);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void fill_cache(void)
+{
+    static char buffer[1 << 20];
+    while (kernel_field("/proc/meminfo", "MemFree") * 1024 > 2 * high_watermark_bytes() && sparse_at < sparse_end)
+        for (int i = 0; i < 64; i++, sparse_at += (off_t)sizeof buffer)
+            if (pread(sparse, buffer, sizeof buffer, sparse_at) <= 0)
+                return;
+}
+
+static void make_cache(int argc, char **argv)
+{
+    char path[4096];
+    if (argc < 1)
+        state_lacks("no folder for a file");
+    snprintf(path, sizeof path, "%s/cache", argv[0]);
+    sparse = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    sparse_end = (off_t)(kernel_field("/proc/meminfo", "MemTotal") * 1024 * 2);
+    if (sparse < 0 || unlink(path) != 0 || ftruncate(sparse, sparse_end) != 0)
+        state_lacks("%s: %s", path, strerror(errno));
+    posix_fadvise(sparse, 0, 0, POSIX_FADV_SEQUENTIAL);
+    fill_cache();
+}
+
+static void facts_of_cache(void)
+{
+    uint64_t high = high_watermark_bytes();
+    state_fact("free_permille_of_high_watermark", high ? kernel_field("/proc/meminfo", "MemFree") * 1024 * 1000 / high : 0);
+}
+
+MAKER(cache, .make = make_cache, .renew = fill_cache, .facts = facts_of_cache);

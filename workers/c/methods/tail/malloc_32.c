@@ -1,0 +1,28 @@
+#include "tail.h"
+#include <stdlib.h>
+
+static void run(struct slot *s)
+{
+    struct tail t = tail_begin(s);
+    size_t failed = 0;
+    char mark = (char)(s->seed | 1);
+    TAIL_TRIAL(&t, {
+        volatile char *p = malloc(32);
+        failed += !p || (*p = mark) != mark;
+        free((void *)p);
+    });
+    PHASE(s, "each") {
+        TAIL_LOOP(&t, {
+            volatile char *p = malloc(32);
+            failed += !p || (*p = mark) != mark;
+            free((void *)p);
+        });
+    }
+    check_done(s, failed != 0, "malloc");
+    tail_end(s, &t);
+}
+
+METHOD(tail_malloc_32, .experiment = "tail", .name = "malloc-32", .group = "heap",
+       .summary = "malloc() of 32 bytes by the C library, a write to the first, free().", .phases = TAIL_PHASES,
+       .keys = TAIL_KEYS, .memory = "8 * ops + 4194304", .laws = TAIL_LAWS,
+       .calls = "each:mmap?,munmap?,brk?,madvise?,getrandom?,getrusage?", .run = run);
