@@ -271,7 +271,7 @@ impl<'a> Runner<'a> {
         let by_round = |name: &str| worker::find(self.workers, name).is_ok_and(Worker::proves_by_round);
         let sparing = self.state.cells[first].cell.sides().all(by_round);
         let turns = turns::of_launch(&self.state, launch, &cells, sparing);
-        let Some(mut seen) = self.enter_state(launch, &cells)? else { return Ok(()) };
+        let Some(mut seen) = self.enter_state(launch, &cells)? else { return Ok(None) };
         let options = self.site.states.options();
         let order = Order { number: self.clock.next_launch, launch, cells: &cells, turns: &turns, options };
         self.clock.next_launch += 1;
