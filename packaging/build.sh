@@ -50,11 +50,11 @@ for shell in bash zsh fish; do "${run[@]}" completions $shell > "$out/completion
 name=pagewise-$version-$arch-linux-gnu
 
 deb() {
-    cargo deb --no-build --no-strip --target "$triple" --output "$out/" --locked
+    cargo deb --no-build --no-strip --target "$triple" --output "$out/"
 }
 
 rpm() {
-    cargo generate-rpm --target "$triple" --arch "$arch" --source-date "$SOURCE_DATE_EPOCH" --output "$out/"
+    cargo generate-rpm --target "$triple" --arch "$arch" --output "$out/"
 }
 
 tarball() {
