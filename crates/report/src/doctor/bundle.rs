@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use record::concern::Concern;
 use record::kind::Kind;
 use record::machine::environment::Environment;
 use record::machine::identity::Identity;
@@ -90,8 +89,12 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
 
 fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
     let experiment = summary.experiment(&cell.experiment);
-    let is_file = |key: &str| experiment.is_none_or(|e| e.definition.concern_of(key) == Some(Concern::File));
-    let parameters = cell.parameters.iter().filter(|(key, _)| !is_file(key));
+    // A path is neither a number nor a value that the experiment declares.
+    let is_declared = |key: &str, value: &String| {
+        let parameter = experiment.and_then(|experiment| experiment.definition.parameters.get(key));
+        value.parse::<u64>().is_ok() || parameter.is_some_and(|p| p.values.contains(value) || p.default.contains(value))
+    };
+    let parameters = cell.parameters.iter().filter(|(key, value)| is_declared(key, value));
     let parameters: Vec<String> = parameters.map(|(key, value)| format!("{key}={value}")).collect();
     let cause = match cell.cause {
         None => String::new(),
