@@ -78,16 +78,7 @@ fn main() -> Result<()> {
     let laboratory = TestBench::new(&experiments, &workers, &signals)?;
     println!(
         "{:<6} {:<18} {:>6} {:>9} {:>10} {:>9} {:>10} {:>12} {:>9} {:>8}",
-        "work",
-        "tool",
-        "trials",
-        "s a trial",
-        "half-width",
-        "s to ±1 %",
-        "s to right",
-        "false alarms",
-        "5 % seen",
-        "covered"
+        "work", "tool", "trials", "s a trial", "half-width", "s to ±1 %", "s to right", "false alarms", "5 % seen", "covered"
     );
     for kind in ["steps", "pages"] {
         let place = tempfile::tempdir()?;
@@ -130,17 +121,11 @@ fn pages(bytes: u64) {
 fn steps(steps: u64) {
     let mut state = 1_u64;
     for _ in 0..steps {
-        state =
-            std::hint::black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+        state = std::hint::black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
     }
 }
 
-fn pagewise(
-    laboratory: &TestBench,
-    place: &Path,
-    batch: Option<u64>,
-    number: usize,
-) -> Result<(Option<Answer>, Option<u64>)> {
+fn pagewise(laboratory: &TestBench, place: &Path, batch: Option<u64>, number: usize) -> Result<(Option<Answer>, Option<u64>)> {
     let folder = place.join(format!("run-{number}"));
     let trial = Trial { work: WorkKind::Steps, batch, extras: &[EXTRA_PERMILLE] };
     let started = Instant::now();
@@ -162,12 +147,7 @@ fn pagewise(
 }
 
 /// One run of `fault/touch`, its hidden duplicate and the same with 5 % more pages, until it is as precise as asked.
-fn pagewise_pages(
-    what: (&[Experiment], &[Worker]),
-    place: &Path,
-    number: usize,
-    signals: &Signals,
-) -> Result<Option<Answer>> {
+fn pagewise_pages(what: (&[Experiment], &[Worker]), place: &Path, number: usize, signals: &Signals) -> Result<Option<Answer>> {
     let folder = place.join(format!("run-{number}"));
     let (precision, budget_s) = PAGES_GOAL;
     let terms = Terms::usual(format!("pages-{number}"), number as u64 + 1, budget_s, (precision, MARGIN));

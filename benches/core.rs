@@ -97,11 +97,8 @@ fn against_plain(program: &Path, place: &Path) -> Any<()> {
     let source = place.join("plain.c");
     fs::write(&source, [include_str!("plain.h"), PLAIN].concat())?;
     let plain = place.join("plain");
-    let compiled = Command::new("cc")
-        .args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"])
-        .arg(&plain)
-        .arg(&source)
-        .status()?;
+    let compiled =
+        Command::new("cc").args(["-O3", "-fno-tree-loop-distribute-patterns", "-o"]).arg(&plain).arg(&source).status()?;
     if !compiled.success() {
         return Err("the stand-alone program does not compile".into());
     }
@@ -161,8 +158,7 @@ fn laboratory(place: &Path, cache: &Path) -> Any<()> {
     while child.try_wait()?.is_none() {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-        peak_kib =
-            line.and_then(|l| l.split_whitespace().next()?.parse().ok()).map_or(peak_kib, |kib: u64| kib.max(peak_kib));
+        peak_kib = line.and_then(|l| l.split_whitespace().next()?.parse().ok()).map_or(peak_kib, |kib: u64| kib.max(peak_kib));
         std::thread::sleep(Duration::from_millis(50));
     }
     let (mut cpu, mut wall) = (0.0, 0.0);
@@ -210,8 +206,7 @@ fn main() -> Any<()> {
         return listed;
     }
     let program = native::worker("c-O3", &cache);
-    let result =
-        null_cost(&program).and_then(|()| against_plain(&program, &place)).and_then(|()| laboratory(&place, &cache));
+    let result = null_cost(&program).and_then(|()| against_plain(&program, &place)).and_then(|()| laboratory(&place, &cache));
     let result = result.and_then(|()| if std::env::args().any(|a| a == "build") { build(&place) } else { Ok(()) });
     fs::remove_dir_all(&place)?;
     result

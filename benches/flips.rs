@@ -35,8 +35,7 @@ fn main() -> Result<()> {
 
 fn overview(seed: u64, seconds: u64) -> Result<Summary> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagewise"));
-    let output =
-        command.args(["run", "--json", "--seed", &seed.to_string(), "--budget", &format!("{seconds}s")]).output()?;
+    let output = command.args(["run", "--json", "--seed", &seed.to_string(), "--budget", &format!("{seconds}s")]).output()?;
     ensure!(output.status.code().is_some_and(|code| code < 4), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).context("an overview is a summary")
 }
@@ -97,11 +96,7 @@ fn report(all: &[BTreeMap<String, Answer>]) {
         contradicted.dedup();
         let mut words: Vec<&str> = mine.iter().map(|answer| answer.recommendation.as_str()).collect();
         words.dedup();
-        let note = if contradicted.is_empty() {
-            String::new()
-        } else {
-            format!("; contradicted: {}", contradicted.join(", "))
-        };
+        let note = if contradicted.is_empty() { String::new() } else { format!("; contradicted: {}", contradicted.join(", ")) };
         println!("{question}: {changes} changes ({}){note}", words.join(" → "));
     }
     let share = 100.0 * overlapping as f64 / f64::from(pairs.max(1));

@@ -51,8 +51,7 @@ fn simulated(cells: usize, launches: usize, rounds: usize) -> Run {
 fn judge(run: &mut Run) {
     let mut logs = Vec::new();
     for cell in run.iter() {
-        let paired: Vec<Paired<'_>> =
-            run[0].iter().zip(cell).map(|(baseline, method)| Paired { baseline, method }).collect();
+        let paired: Vec<Paired<'_>> = run[0].iter().zip(cell).map(|(baseline, method)| Paired { baseline, method }).collect();
         let launches = points(&paired).expect("positive costs").0;
         logs.push(launches.iter().map(|launch| launch.log).collect::<Vec<f64>>());
         estimates(&[launches], CONFIDENCE).remove(0).expect("enough launches");
@@ -60,8 +59,7 @@ fn judge(run: &mut Run) {
             steadiness(launch, TOLERANCE, 1).expect("positive costs");
         }
     }
-    let rows: Vec<Vec<f64>> =
-        (0..run[0].len()).map(|launch| logs.iter().map(|of_cell| of_cell[launch]).collect()).collect();
+    let rows: Vec<Vec<f64>> = (0..run[0].len()).map(|launch| logs.iter().map(|of_cell| of_cell[launch]).collect()).collect();
     rank(&rows, Some(0), 0.02, CONFIDENCE).expect("enough launches");
     for cell in run.iter_mut() {
         absolute(cell, CONFIDENCE).expect("samples");

@@ -112,10 +112,7 @@ fn judging(place: &Path) -> bool {
     let start = Instant::now();
     pagewise::run::replay::replay(&to).expect("it is as it was written");
     let (took, peak) = (start.elapsed(), peak_mib());
-    println!(
-        "judging {samples} samples in {launches} launches, from the record: {:.2} s, {peak:.0} MiB",
-        took.as_secs_f64()
-    );
+    println!("judging {samples} samples in {launches} launches, from the record: {:.2} s, {peak:.0} MiB", took.as_secs_f64());
     let start = Instant::now();
     let mut shown = pagewise(place);
     shown.arg("report").arg(to.path()).stdout(Stdio::null());

@@ -41,8 +41,7 @@ fn main() -> Result<()> {
         let (state, evidence) =
             alone(&place.path().join("run"), (&experiments, &workers), (experiment, None), terms, &signals)?;
         let logs = judge::launch_logs(&state, &evidence);
-        let is =
-            |cell: usize, twin: bool| state.cells[cell].twin == twin && state.cells[cell].method.role != Role::Null;
+        let is = |cell: usize, twin: bool| state.cells[cell].twin == twin && state.cells[cell].method.role != Role::Null;
         let of = |twin: bool| logs.iter().find(|(cell, _)| is(*cell, twin)).map(|(_, logs)| logs.clone());
         let (same, more) = of(true).zip(of(false)).with_context(|| format!("{experiment} brought no launches"))?;
         let n = same.len().min(more.len());

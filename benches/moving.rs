@@ -85,8 +85,7 @@ fn memcpy_and_another(worker: &Worker, bytes: u64, turns: usize, launches: usize
     let by_perf = perf_seconds(bytes).is_some();
     if !by_perf {
         std::fs::write(place.path().join("plain.c"), PLAIN).expect("the plain program is written");
-        let compiled =
-            Command::new("cc").args(["-O3", "-w", "-o"]).arg(&plain).arg(place.path().join("plain.c")).status();
+        let compiled = Command::new("cc").args(["-O3", "-w", "-o"]).arg(&plain).arg(place.path().join("plain.c")).status();
         assert!(compiled.is_ok_and(|s| s.success()), "the plain program does not compile");
     }
     let another = || match by_perf {
@@ -132,10 +131,8 @@ fn seconds_by(command: &mut Command, bytes: u64) -> Option<f64> {
 
 fn rings(worker: &Worker, bytes: u64, turns: usize) {
     let size = bytes.to_string();
-    let parameters =
-        [("bytes", size.as_str()), ("chunk", "262144"), ("ring_chunks", "4"), ("pages", "base"), ("pin", "l3")];
-    let methods: Vec<&Method> =
-        ["limit", "shm-ring", "shm-ring-cached"].iter().map(|n| worker.method("transfer", n)).collect();
+    let parameters = [("bytes", size.as_str()), ("chunk", "262144"), ("ring_chunks", "4"), ("pages", "base"), ("pin", "l3")];
+    let methods: Vec<&Method> = ["limit", "shm-ring", "shm-ring-cached"].iter().map(|n| worker.method("transfer", n)).collect();
     let cells: Vec<(&Method, &[(&str, &str)])> = methods.iter().map(|m| (*m, &parameters[..])).collect();
     let mut seconds = vec![Vec::new(); methods.len()];
     for _ in 0..turns {

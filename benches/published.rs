@@ -41,8 +41,7 @@ fn main() {
         for step in 0..2 {
             for way in 0..2 {
                 let mine = (turn + step) % 2 == 0;
-                let seconds =
-                    if mine { our_seconds(&worker, way, bytes) } else { their_seconds(&program, way, bytes, &file) };
+                let seconds = if mine { our_seconds(&worker, way, bytes) } else { their_seconds(&program, way, bytes, &file) };
                 let into = if mine { &mut ours } else { &mut theirs };
                 (0..2).for_each(|side| into[way][side].push(seconds[side]));
             }

@@ -178,8 +178,7 @@ fn prepared(place: &Path) -> Any<Bench> {
     let installed = install(carried::NATIVE_WORKERS.last().ok_or("no worker is carried")?.1, &bench.worker)?;
     install(carried::HELPER, &helper)?;
     let said = String::from_utf8(Command::new(&bench.worker).arg("--list").output()?.stdout)?;
-    let flags =
-        said.lines().find_map(|l| l.strip_prefix("about\tmethod_flags\t")).ok_or("the worker names no flags")?;
+    let flags = said.lines().find_map(|l| l.strip_prefix("about\tmethod_flags\t")).ok_or("the worker names no flags")?;
     let source = place.join("plain.c");
     fs::write(&source, [include_str!("plain.h"), PLAIN].concat())?;
     let mut compiler = Command::new("cc");
@@ -197,8 +196,7 @@ fn prepared(place: &Path) -> Any<Bench> {
 fn measure(bench: &Bench) -> Any<()> {
     for name in ["read", "mmap"] {
         let words = format!("{name}, cached, sum: worker / plain loop");
-        let ratio =
-            bench.compare(&words, || Ok(quickest(&bench.ours(name, "sum")?)), || Ok(quickest(&bench.plain(name)?)))?;
+        let ratio = bench.compare(&words, || Ok(quickest(&bench.ours(name, "sum")?)), || Ok(quickest(&bench.plain(name)?)))?;
         let verdict = if WITHIN.contains(&ratio) { "within" } else { "outside" };
         println!("    {verdict} {:.2} to {:.2}", WITHIN.start(), WITHIN.end());
     }

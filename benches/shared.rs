@@ -72,8 +72,7 @@ fn main() {
     let plain = compiled(place.path());
     let ours = || random_write(&worker);
     let theirs = || plain_write(&plain);
-    let ratio =
-        in_turn("share/anon-private@c-O3 random-write / plain loop with a mask", turns, launches, &ours, &theirs);
+    let ratio = in_turn("share/anon-private@c-O3 random-write / plain loop with a mask", turns, launches, &ours, &theirs);
     println!("    aim at most {AIM_SHARE}: {}", if ratio <= AIM_SHARE { "reached" } else { "missed" });
     for pin in ["l3", "none"] {
         let ring = || round_trip(&worker, "spin-ring", pin);

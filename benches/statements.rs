@@ -38,10 +38,7 @@ fn main() -> Result<()> {
     let mut all: Vec<(String, Statement)> = Vec::new();
     for look in &looks {
         let look = read(look)?;
-        println!(
-            "{}: budget {:.0} s, the long run's {:.0} s",
-            look.run, look.settings.budget_s, long.settings.budget_s
-        );
+        println!("{}: budget {:.0} s, the long run's {:.0} s", look.run, look.settings.budget_s, long.settings.budget_s);
         all.extend(held_against(&look, &long).into_iter().map(|statement| (look.run.clone(), statement)));
     }
     report(&all);
@@ -95,9 +92,8 @@ fn report(all: &[(String, Statement)]) {
         let name = kind.map_or("all", StatementKind::label);
         println!("{name:<20} {:>10} {not_asked:>11} {confirmed:>10} {open:>6} {amount:>11} {word:>9}", of(kind, None));
     }
-    let off = |s: &&(String, Statement)| {
-        matches!(s.1.outcome, StatementOutcome::AmountContradicted | StatementOutcome::Contradicted)
-    };
+    let off =
+        |s: &&(String, Statement)| matches!(s.1.outcome, StatementOutcome::AmountContradicted | StatementOutcome::Contradicted);
     for (run, statement) in all.iter().filter(off) {
         let Statement { kind, cell, claimed, interval, .. } = statement;
         let interval = interval.map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}"));

@@ -145,8 +145,7 @@ fn ours(row: &Row, place: &Path) -> Result<Figures> {
             None => println!("  {method}: no figure for {total}"),
         }
     }
-    let times: Vec<Option<f64>> =
-        row.ways.iter().map(|(method, _)| Some(cell(method)?.phases[total].wall_ns.median)).collect();
+    let times: Vec<Option<f64>> = row.ways.iter().map(|(method, _)| Some(cell(method)?.phases[total].wall_ns.median)).collect();
     let estimate = |at: usize| {
         let index = summary.cells.iter().position(|c| c.method == row.ways[at].0 && !c.hidden)?;
         Some(summary.groups.iter().find_map(|group| group.comparison(index, total))?.ratio?.ratio)

@@ -1,15 +1,14 @@
 //! The `pagewise` command.
 #![forbid(unsafe_code)]
 
-use std::io::Write;
-use std::process::ExitCode;
-use std::thread::JoinHandle;
-
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use pagewise::cli::{self, Cli};
 use record::sizes;
 use rustix::process::{Resource, getrlimit};
+use std::io::Write;
+use std::process::ExitCode;
+use std::thread::JoinHandle;
 
 /// Bytes of stack for all work: enough under any `ulimit -s`.
 const STACK: usize = 8 << 20;

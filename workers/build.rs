@@ -13,13 +13,8 @@ use std::{env, fs, thread};
 /// Flags of the worker's own files and of the methods alike. Loops must stay the loops that the source shows: gcc would
 /// otherwise turn plain byte loops into calls of memset and memcpy. A phase is a loop that runs once, which gcc cannot see
 /// from outside, so it would call everything that is set in one "maybe uninitialized".
-const FLAGS: [&str; 5] = [
-    "-std=gnu11",
-    "-pthread",
-    "-fno-tree-loop-distribute-patterns",
-    "-fno-tree-loop-distribution",
-    "-Wno-maybe-uninitialized",
-];
+const FLAGS: [&str; 5] =
+    ["-std=gnu11", "-pthread", "-fno-tree-loop-distribute-patterns", "-fno-tree-loop-distribution", "-Wno-maybe-uninitialized"];
 /// The methods' levels of optimisation; everything else is `-O2`.
 const LEVELS: [u32; 2] = [0, 3];
 
@@ -52,11 +47,9 @@ fn compiler(level: u32) -> cc::Tool {
     build.opt_level(level).debug(false).warnings(true).extra_warnings(true);
     build.include("c/harness").include("c").define("_GNU_SOURCE", None);
     // A source is named by its path in the repository, wherever this package lies.
-    FLAGS.iter().chain(&["-fmacro-prefix-map=c/=workers/c/", "-fmacro-prefix-map=rust/=workers/rust/"]).for_each(
-        |flag| {
-            build.flag(flag);
-        },
-    );
+    FLAGS.iter().chain(&["-fmacro-prefix-map=c/=workers/c/", "-fmacro-prefix-map=rust/=workers/rust/"]).for_each(|flag| {
+        build.flag(flag);
+    });
     build.get_compiler()
 }
 
@@ -269,11 +262,7 @@ fn main() {
         ("HELPER", "The helper program.", &native.helper),
         ("ADVISING", "The library that advises large mappings.", &native.advising),
         ("COUNTING", "The library that counts allocations.", &native.counting),
-        (
-            "HARNESS",
-            "The native worker without methods of its own, to be linked with somebody's file.",
-            &native.harness,
-        ),
+        ("HARNESS", "The native worker without methods of its own, to be linked with somebody's file.", &native.harness),
         ("RUST_HALVES", "The untimed halves of the Rust methods.", &native.rust.0),
     ] {
         writeln!(code, "/// {doc}\npub static {name}: &[u8] = include_bytes!({});", carried(path)).unwrap();
@@ -281,26 +270,15 @@ fn main() {
     let doc = "Workers of other languages that packaging built, by path: go/worker.bin, java/17/….class.";
     table(&mut code, "PREBUILT", doc, "&[u8]", "include_bytes", &prebuilt(&out));
     let methods = native.workers.last().map(|(_, program)| methods_of(program)).unwrap_or_default();
-    writeln!(
-        code,
-        "/// The native worker's methods, as it lists them; empty where it could not run where it was built."
-    )
-    .unwrap();
+    writeln!(code, "/// The native worker's methods, as it lists them; empty where it could not run where it was built.")
+        .unwrap();
     writeln!(code, "pub const NATIVE_METHODS: &str = {methods:?};").unwrap();
     let rust = methods_of(&native.rust.1);
     writeln!(code, "/// The Rust worker's methods, likewise.\npub const RUST_METHODS: &str = {rust:?};").unwrap();
     let mut below = files_below("./rust", &["rs"]);
     below.extend(files_below(".", &["c", "h", "go", "mod", "java", "py", "tsv", "md"]));
-    let named =
-        |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
+    let named = |path: PathBuf| (format!("workers/{}", path.strip_prefix(".").unwrap().to_str().unwrap()), path.clone());
     let sources: Vec<_> = below.into_iter().map(named).collect();
-    table(
-        &mut code,
-        "SOURCES",
-        "Every source of a worker, by its path in the repository.",
-        "&str",
-        "include_str",
-        &sources,
-    );
+    table(&mut code, "SOURCES", "Every source of a worker, by its path in the repository.", "&str", "include_str", &sources);
     fs::write(out.join("carried.rs"), code).expect("the table of carried files");
 }

@@ -2,16 +2,14 @@
 //! looks whether the law that names it breaks. Where a lie about one term alone is within a bound's room, another term is
 //! moved first to where the law just holds. A law that no such lie breaks proves nothing, nor does a term.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use anyhow::Result;
 use judge::{agreement::disagreements, evidence::Evidence};
 use record::method::{Method, Role};
 use record::transcript::{COLUMNS, Counts, Read as Transcripts, Transcript};
 use record::{
-    cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder, launches::LaunchRecord,
-    state::State,
+    cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder, launches::LaunchRecord, state::State,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default)]
 struct LawResult {
@@ -69,8 +67,7 @@ pub(super) fn check(state: &State, folder: &RunFolder, evidence: &Evidence) -> R
         let transcripts = folder.transcripts(record)?;
         for (number, &cell) in record.cells.iter().enumerate() {
             let planned = &state.cells[cell];
-            let Some(slot) = first_slot(&transcripts, number).filter(|_| planned.outcome.is_none() && !planned.twin)
-            else {
+            let Some(slot) = first_slot(&transcripts, number).filter(|_| planned.outcome.is_none() && !planned.twin) else {
                 continue;
             };
             let single = LaunchRecord { cells: vec![cell], rounds: 1, ..record.clone() };
@@ -138,16 +135,14 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<RecordedNumber> {
     {
         let (phase, least) = phase.strip_suffix(".b").map_or((phase, 0), |phase| (phase, 1));
         for (side, t) in sides().filter(|(side, _)| *side >= least) {
-            let is_phase =
-                |s: &record::transcript::Sample| phase == "overall" || t.phases[usize::from(s.phase)] == phase;
+            let is_phase = |s: &record::transcript::Sample| phase == "overall" || t.phases[usize::from(s.phase)] == phase;
             if let Some(at) = t.samples.iter().position(is_phase) {
                 return Some(RecordedNumber::Count(side, at, column));
             }
         }
     }
     sides().find_map(|(side, t)| {
-        let at =
-            t.facts.values().next()?.iter().position(|(fact, value)| fact == name && value.parse::<u64>().is_ok())?;
+        let at = t.facts.values().next()?.iter().position(|(fact, value)| fact == name && value.parse::<u64>().is_ok())?;
         Some(RecordedNumber::Fact(side, at))
     })
 }
@@ -155,9 +150,7 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<RecordedNumber> {
 fn value_at(recorded: &Transcripts, place: RecordedNumber) -> Option<u64> {
     match place {
         RecordedNumber::Fact(side, at) => recorded[side].as_ref().ok()?.facts.values().next()?.get(at)?.1.parse().ok(),
-        RecordedNumber::Count(side, at, column) => {
-            Some(recorded[side].as_ref().ok()?.samples[at].counts.to_array()[column])
-        }
+        RecordedNumber::Count(side, at, column) => Some(recorded[side].as_ref().ok()?.samples[at].counts.to_array()[column]),
     }
 }
 
@@ -255,14 +248,7 @@ impl LieTest {
 
     /// Tells whether a lie about one term decides a law once another of its terms stands elsewhere: just where the law holds or
     /// breaks, or where the law alone does not notice it. Bounds with some room and sums have such terms.
-    fn decides_beside(
-        &mut self,
-        record: &LaunchRecord,
-        recorded: &Transcripts,
-        law: &Law,
-        term: &str,
-        bytes: u64,
-    ) -> bool {
+    fn decides_beside(&mut self, record: &LaunchRecord, recorded: &Transcripts, law: &Law, term: &str, bytes: u64) -> bool {
         let located = |name: &str| place_of(recorded, name).and_then(|p| Some((p, value_at(recorded, p)?)));
         let Some((place, value)) = located(term) else { return false };
         for (beside, known) in law.operands().into_iter().filter(|o| *o != term).filter_map(located) {
@@ -356,18 +342,12 @@ impl LawResults {
             } else if shown.unbroken > 0 {
                 unbroken += 1;
                 let why = if recorded { "no lie broke it" } else { "it names nothing that a worker records" };
-                say!(
-                    "UNBROKEN {name}: {law}: {why} in {} of {} cells ({})",
-                    shown.unbroken,
-                    shown.cells,
-                    shown.example
-                );
+                say!("UNBROKEN {name}: {law}: {why} in {} of {} cells ({})", shown.unbroken, shown.cells, shown.example);
             } else {
                 broke += 1;
                 assumed += usize::from(shown.assumed);
             }
-            for (term, _) in shown.terms.iter().filter(|(_, broken)| !**broken && shown.unbroken == 0 && !shown.untried)
-            {
+            for (term, _) in shown.terms.iter().filter(|(_, broken)| !**broken && shown.unbroken == 0 && !shown.untried) {
                 say!("loose    {name}: {law}: no lie about {term} broke it");
             }
         }

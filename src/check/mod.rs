@@ -15,17 +15,15 @@ mod refusals;
 pub mod selftest;
 mod trace;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
+use crate::plan::{self, Choice, Terms, Wish, select};
+use crate::{run::Runner, run::guard::Scratch, run::progress::Progress, run::signals::Signals, worker::Worker};
 use anyhow::{Context, Result};
 use judge::{agreement::disagreements, evidence::Evidence};
 use record::cell::{Selector, parameter_words};
 use record::experiment::{Experiment, ParameterList};
 use record::{folder::RunFolder, method::Method, outcome::Status, plan::PlannedCell, state::State};
-
-use crate::plan::{self, Choice, Terms, Wish, select};
-use crate::{run::Runner, run::guard::Scratch, run::progress::Progress, run::signals::Signals, worker::Worker};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 const ROUNDS: u32 = 2;
 /// The seed of data and orders; any would do, a fixed one makes a failure repeatable.
@@ -95,14 +93,12 @@ fn check_in(
             findings.entry(format!("{}: {name}", worker.name)).or_default().wrong = Some(wrong);
         }
     }
-    let (state, evidence, folder) =
-        run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
+    let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
     let mut launched = by_method(&state, &evidence);
     let selectors = launched.iter().filter(|(_, f)| f.wrong.is_some()).map(|(name, _)| Selector::parse(name));
     let wish = Wish { selectors: selectors.collect::<Result<_>>()?, ..wish };
     if !wish.selectors.is_empty() && signals.arrived().is_none() {
-        let (state, evidence, _) =
-            run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
+        let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
         confirm(&mut launched, &by_method(&state, &evidence));
     }
     if let Some(code) = signalled(&signals) {
@@ -134,12 +130,7 @@ fn signalled(signals: &Signals) -> Option<u8> {
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.
-fn all_selectors(
-    experiments: &[Experiment],
-    workers: &[Worker],
-    named: &[Selector],
-    external: bool,
-) -> Result<Vec<Selector>> {
+fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Selector], external: bool) -> Result<Vec<Selector>> {
     let mut all = Vec::new();
     for experiment in experiments {
         for worker in workers.iter().filter(|w| !external || w.is_external()) {
@@ -160,9 +151,7 @@ fn all_selectors(
                 }
                 if method.two_sided {
                     let other = named.iter().filter(|s| fits(s)).find_map(|s| s.worker.clone());
-                    all.push(selector(
-                        &other.filter(|w| w.contains('+')).unwrap_or_else(|| format!("{0}+{0}", worker.name)),
-                    ));
+                    all.push(selector(&other.filter(|w| w.contains('+')).unwrap_or_else(|| format!("{0}+{0}", worker.name))));
                 } else {
                     all.push(selector(&worker.name));
                 }
@@ -170,8 +159,7 @@ fn all_selectors(
         }
     }
     let stands = |s: &Selector| {
-        let same =
-            |a: &Selector| a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method);
+        let same = |a: &Selector| a.experiment == s.experiment && s.method.as_ref().is_none_or(|_| a.method == s.method);
         all.iter().any(same)
     };
     for selector in named.iter().filter(|s| !stands(s)) {
@@ -242,8 +230,7 @@ fn take(findings: &mut BTreeMap<String, MethodResult>, evidence: &Evidence, inde
         }
         None => {}
     }
-    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some())
-    else {
+    let Some(mine) = evidence.cells.get(&index).filter(|e| !e.launches.is_empty() || e.checks.outcome().is_some()) else {
         entry.wrong.get_or_insert_with(|| format!("no samples came ({parameters})"));
         return;
     };
@@ -267,10 +254,8 @@ fn report(findings: &BTreeMap<String, MethodResult>, notes: &[String]) -> Result
             (None, reason) => {
                 passed += 1;
                 let measured = finding.cells - finding.skipped_cells;
-                let rest =
-                    reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", finding.skipped_cells));
-                let once =
-                    finding.once.as_ref().map_or_else(String::new, |r| format!(", rejected in one run of two: {r}"));
+                let rest = reason.as_ref().map_or_else(String::new, |r| format!(", {} skipped: {r}", finding.skipped_cells));
+                let once = finding.once.as_ref().map_or_else(String::new, |r| format!(", rejected in one run of two: {r}"));
                 say!("ok       {name} ({measured} cells{rest}{once})");
             }
         }

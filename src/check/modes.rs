@@ -1,11 +1,9 @@
 //! The suite under every setting of transparent huge pages: a method's name must hold whatever the machine's setting is.
 
-use std::path::Path;
-
+use crate::run::guard::{Guard, Undo, Undoing};
 use anyhow::{Context, Result};
 use files::kernel;
-
-use crate::run::guard::{Guard, Undo, Undoing};
+use std::path::Path;
 
 /// The machine's setting (admin-guide/mm/transhuge.rst).
 const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";

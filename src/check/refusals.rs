@@ -1,13 +1,11 @@
 //! Bad requests: a worker must end with exit status 2 and one line that names the key and the line it stands in.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
-use anyhow::{Context, Result};
-
 use crate::worker::Worker;
+use anyhow::{Context, Result};
 use record::method::Method;
 use record::request::{self, LaunchKeys};
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 /// Bad requests: a name, the lines behind the keys of a good one (`METHOD` is a method of the worker), and the line and the
 /// word that the answer must name, counted from there.

@@ -1,19 +1,17 @@
 //! System calls inside phases, as strace sees them between the marks, against what the method declares.
 
+use crate::run::launch::{Side, launch};
+use crate::worker::{self, Worker};
+use crate::{run::captures, run::patience::TimeLimit, run::signals::Signals};
+use anyhow::Result;
+use files::Folder;
+use record::method::{Isolation, Method};
+use record::request::{self, LaunchKeys};
+use record::{cell::Cell, end::End, state::State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
-
-use anyhow::Result;
-use files::Folder;
-
-use crate::run::launch::{Side, launch};
-use crate::worker::{self, Worker};
-use crate::{run::captures, run::patience::TimeLimit, run::signals::Signals};
-use record::method::{Isolation, Method};
-use record::request::{self, LaunchKeys};
-use record::{cell::Cell, end::End, state::State};
 
 const MOST_BYTES: u64 = 1 << 30;
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -87,13 +85,7 @@ fn trace_cell(
         command.push(trace.clone().into());
         let worker = worker::find(workers, names.get(i).copied().unwrap_or(names[0]))?;
         command.extend(worker.start().map_err(|r| anyhow::anyhow!("{r}"))?.command.clone());
-        files.push((
-            request,
-            trace,
-            command,
-            place.join(format!("{i}.transcript")),
-            place.join(format!("{i}.messages")),
-        ));
+        files.push((request, trace, command, place.join(format!("{i}.transcript")), place.join(format!("{i}.messages"))));
     }
     let options = worker::process_options(method)?;
     let sides: Vec<Side> = files

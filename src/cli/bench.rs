@@ -1,34 +1,23 @@
 //! The verb `bench`: the user's own functions, compared with each other as built-in methods are.
 
-use std::path::Path;
-
+use super::run::{self, RunArgs};
+use super::{Cli, Laboratory, claims, named, print, print_json, runs_folder, screen, tags, write::write};
+use crate::worker::{self, Worker, carried, functions};
+use crate::{plan::catalog, run::guard::Scratch};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use files::Folder;
 use judge::gate::GateTerms;
-use record::cell::Selector;
 use record::folder::{RunFolder, SUMMARY};
-use record::kind::Kind;
-use record::method::Role;
-use record::sizes;
-use record::summary::Summary;
-
-use super::run::{self, RunArgs};
-use super::write::write;
-use super::{Cli, Laboratory, claims, named, print, print_json, runs_folder, screen, tags};
-use crate::plan::catalog;
-use crate::run::guard::Scratch;
-use crate::worker::{self, Worker, carried, own};
+use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
+use std::path::Path;
 
 /// Worker of a built-in method that is named without one.
 const PEER_WORKER: &str = "c-O3";
-
 /// The gate on counts.
 const COUNTS: &str = "counts";
-
 /// Times of a run for a gate on time, and for one on counts, which are counted when it is over.
 const GATE_BUDGETS: [&str; 2] = ["20s", "100ms"];
-
 /// Exit codes from here on say which signal stopped a run.
 const STOPPED: u8 = 128;
 
@@ -80,7 +69,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     let with = arguments.with.as_deref().map(Selector::parse).transpose()?;
     let peer = with.as_ref().map(|with| laboratory.peer(with)).transpose()?;
     let baseline = terms.as_ref().map(|_| laboratory.baseline(&arguments.against, &folder)).transpose()?;
-    let mut built = own::build(file, peer, &folder, &laboratory.workers)?;
+    let mut built = functions::build(file, peer, &folder, &laboratory.workers)?;
     let functions: Vec<String> = built.worker.methods().iter().map(|method| method.name.clone()).collect();
     let mut run = arguments.run.clone();
     run.kind = Kind::Bench;
@@ -139,7 +128,7 @@ impl BenchArgs {
     /// Judges and prints the gate; the result is the exit code.
     fn judged(&self, folder: &RunFolder, file: &str, terms: &GateTerms) -> Result<u8> {
         let summary: Summary = folder.read_result(SUMMARY)?;
-        let names = [called(&self.against), own::WORKER];
+        let names = [called(&self.against), functions::WORKER];
         let gate = judge::gate::gate(&summary, names, terms);
         let document = report::gate::document(&gate, names, file);
         if self.run.json {
@@ -155,34 +144,31 @@ impl BenchArgs {
 
 impl Laboratory {
     /// The built-in method of this name.
-    fn peer(&self, with: &Selector) -> Result<own::Peer<'_>> {
+    fn peer(&self, with: &Selector) -> Result<functions::Peer<'_>> {
         let experiment = catalog::find(&self.experiments, &with.experiment)?;
         let worker = worker::find(&self.workers, with.worker.as_deref().unwrap_or(PEER_WORKER))?;
         let name = with.method.as_ref().unwrap_or(&experiment.baseline);
         let method = worker.method(&experiment.name, name);
-        let method =
-            method.with_context(|| format!("{} has no method \"{name}\" in {}", worker.name, experiment.name))?;
+        let method = method.with_context(|| format!("{} has no method \"{name}\" in {}", worker.name, experiment.name))?;
         if method.two_sided {
             bail!("{}/{name} has two sides, and a function of yours has one", experiment.name);
         }
-        Ok(own::Peer { experiment, method })
+        Ok(functions::Peer { experiment, method })
     }
 
     /// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.
     fn baseline(&self, name: &str, scratch: &Folder) -> Result<Worker> {
         let worker = called(name);
-        if self.workers.iter().any(|w| w.name == worker) || worker == own::WORKER {
+        if self.workers.iter().any(|w| w.name == worker) || worker == functions::WORKER {
             bail!("--against {worker}: that is the name of a worker");
         }
         let named = RunFolder::open(name, &runs_folder());
         let last = || {
-            let kept = named::named(&format!("tag:{name}"))?.into_iter().rfind(|run| own::is_kept(Path::new(run)));
-            kept.with_context(|| {
-                format!("no run tagged {name:?} keeps functions: bench FILE --save-baseline {name} makes one")
-            })
+            let kept = named::named(&format!("tag:{name}"))?.into_iter().rfind(|run| functions::is_kept(Path::new(run)));
+            kept.with_context(|| format!("no run tagged {name:?} keeps functions: bench FILE --save-baseline {name} makes one"))
         };
         let run = named.or_else(|_| RunFolder::open(&last()?, &runs_folder()))?.mine()?;
-        own::kept(run.path(), worker, scratch, &self.workers)
+        functions::kept(run.path(), worker, scratch, &self.workers)
             .with_context(|| format!("the baseline {name} cannot be measured here"))
     }
 }
@@ -198,7 +184,7 @@ fn start(file: &str, force: bool) -> Result<u8> {
     if path.extension().is_none_or(|extension| extension != "c") {
         bail!("--new writes a C file: {file} does not end in .c");
     }
-    let text = carried::source(own::START).unwrap_or_default();
+    let text = carried::source(functions::START).unwrap_or_default();
     write(path, force, |out| Ok(out.write_all(text.as_bytes())?))?;
     print(&format!("{file} is written; measure it with: pagewise bench {file}\n"))
 }

@@ -1,29 +1,20 @@
 //! `pagewise claims`: other people's statements about the cost of memory, tested here.
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result, bail};
-use clap::Args;
-use judge::Circumstances;
-use judge::evidence::Evidence;
-use record::cell::Cell;
-use record::claim::{Answers, Claim, ResolvedClaim};
-use record::experiment::ParameterList;
-use record::folder::{ANSWERS, ASKED, Damaged, OLD_CLAIMS, RunFolder};
-use record::kind::Kind;
-use record::plan::{LAUNCHES, MOST_LAUNCHES};
-use record::sizes;
-use record::state::State;
-use record::summary::Summary;
-use schedule::{LONGER, Undecided};
-use serde::{Deserialize, Serialize};
-
-use super::start::Start;
-use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reported, run, screen};
+use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reported, run, screen, start::Start};
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
 use crate::run::{Questions, Session};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use judge::{Circumstances, evidence::Evidence};
+use record::claim::{Answers, Claim, ResolvedClaim};
+use record::folder::{ANSWERS, ASKED, Damaged, OLD_CLAIMS, RunFolder};
+use record::plan::{LAUNCHES, MOST_LAUNCHES};
+use record::{cell::Cell, experiment::ParameterList, kind::Kind, sizes, state::State, summary::Summary};
+use schedule::{LONGER, Undecided};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The claims of a run with their cells.
 #[derive(Serialize, Deserialize)]
@@ -186,13 +177,11 @@ fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) ->
     let precision = sizes::parse_share(&arguments.precision).context("--precision")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
-    let kept =
-        if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.claims)) };
+    let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.claims)) };
     let answered =
         |claim: &ResolvedClaim, job: usize| kept.iter().any(|s| judge::claims::answers_already(claim, job, s, margin));
     let seen: Vec<&Summary> = kept.iter().collect();
-    let known =
-        resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
+    let known = resolved.planned.iter().filter_map(|p| Some((p.cell.clone(), judge::claims::launch_s(&p.cell, &seen)?)));
     resolved.known_s = known.collect();
     let cells = claims::affordable(&mut resolved.claims, &resolved.known_s, budget_s * LONGER, answered);
     let (made, stopped_by, folder) = if cells.is_empty() {

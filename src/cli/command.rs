@@ -1,31 +1,23 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
-use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
+use super::write::{may_write, write};
+use super::{new_folder, opened::code_of, page::PageArgs, print, print_json, runs_folder, start::Start};
+use crate::machine::{self, memory};
+use crate::run::command::{self, MOST_PAIRS, arms, kept, settings, thp_rule};
+use crate::{run::Alone, run::signals::Signals};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use files::Folder;
 use record::command::{
-    Amount, Arm, ArmRole, Attached, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary, TrialSummary,
-    schema_of,
+    Amount, Arm, ArmRole, Attached, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary, TrialSummary, schema_of,
 };
 use record::folder::{RunFolder, peek};
-use record::kind::Kind;
-use record::sizes;
+use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
-
-use super::opened::code_of;
-use super::page::PageArgs;
-use super::start::Start;
-use super::write::{may_write, write};
-use super::{new_folder, print, print_json, runs_folder};
-use crate::machine::{self, memory};
-use crate::run::Alone;
-use crate::run::command::{self, MOST_PAIRS, arms, kept, settings, thp_rule};
-use crate::run::signals::Signals;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;
@@ -228,9 +220,9 @@ fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<Strin
     let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
     names.extend(saving.map(|candidate| candidate.setting.clone()).next());
     let modules = || summary.stacks.iter().flat_map(|stacks| &stacks.frames).map(|frame| frame.module.as_str());
-    let of_modules = settings::all()?.into_iter().filter(|setting| {
-        setting.modules.iter().any(|start| modules().any(|module| module.starts_with(start.as_str())))
-    });
+    let of_modules = settings::all()?
+        .into_iter()
+        .filter(|setting| setting.modules.iter().any(|start| modules().any(|module| module.starts_with(start.as_str()))));
     names.extend(of_modules.map(|setting| setting.name).filter(|name| !names.contains(name)).collect::<Vec<_>>());
     for allocator in ALLOCATORS {
         let arms = arms::arms(command, &settings::of_words(&[allocator.to_owned()])?)?;
@@ -426,8 +418,7 @@ fn pages() -> Pages {
 
 /// The arm of a process of this user that runs already.
 fn running(pid: i32) -> Result<Arm> {
-    let status =
-        files::kernel::read(format!("/proc/{pid}/status")).with_context(|| format!("there is no process {pid}"))?;
+    let status = files::kernel::read(format!("/proc/{pid}/status")).with_context(|| format!("there is no process {pid}"))?;
     let user = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().next()?.parse().ok());
     if user != Some(rustix::process::getuid().as_raw()) {
         bail!("process {pid} belongs to another user");
@@ -452,15 +443,13 @@ fn predictions(plan: &CommandPlan) -> Option<(String, BTreeMap<String, Amount>)>
         if !same {
             return None;
         }
-        let opened =
-            RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole(schema_of(Kind::Profile)));
+        let opened = RunFolder::open(&name, &runs_folder()).and_then(|folder| folder.mine()?.whole(schema_of(Kind::Profile)));
         // A profile that cannot be read predicts nothing, which is no reason not to try.
         let kept: KeptCommand = opened.inspect_err(|error| remark!("pagewise: {error:#}; it predicts nothing")).ok()?;
         if code_of(&kept, 0) != 0 {
             return None;
         }
-        let predicted =
-            judge::command::profile::predictions(&judge::command::profile::judge(&kept.plan, &kept.launches));
+        let predicted = judge::command::profile::predictions(&judge::command::profile::judge(&kept.plan, &kept.launches));
         (!predicted.is_empty()).then_some((kept.plan.run, predicted))
     })
 }

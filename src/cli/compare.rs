@@ -1,20 +1,14 @@
 //! `pagewise compare`: two runs, or two sets of runs, compared with each other.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-
+use super::opened::{Opened, open};
+use super::{claims, named, output::OutputArgs, print};
+use crate::run::replay::replay;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::across::{CompareOptions, Run, compare, unknown_fact};
-use record::across::Gated;
-use record::folder::Damaged;
-use record::machine::environment::Environment;
-use record::sizes;
-
-use super::opened::{Opened, open};
-use super::output::OutputArgs;
-use super::{claims, named, print};
-use crate::run::replay::replay;
+use record::{across::Gated, folder::Damaged, machine::environment::Environment, sizes};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Prefix of a gate on tails.
 const TAIL: &str = "p99.9:";

@@ -1,20 +1,17 @@
 //! `pagewise doctor`: this machine, what disturbs it, and the bundle of a bug report.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use anyhow::Result;
-use clap::Args;
-use record::machine::environment::Environment;
-use record::summary::CellSummary;
-use report::doctor::bundle::{self, Newest};
-
 use super::opened::{Opened, open};
 use super::output::{print, print_json};
 use super::{Laboratory, runs, runs_folder, screen, write};
 use crate::machine::{self, preflight};
 use crate::run::replay::judged;
 use crate::worker::{self, Worker, carried};
+use anyhow::Result;
+use clap::Args;
+use record::{machine::environment::Environment, summary::CellSummary};
+use report::doctor::bundle::{self, Newest};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
@@ -57,8 +54,7 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
     let obstacles = report::doctor::obstacles(&environment, carried::is_packaged());
     let workers: Vec<(String, String)> = laboratory.workers.iter().map(|w| (w.name.clone(), w.standing())).collect();
     if arguments.json {
-        let workers: BTreeMap<&str, &str> =
-            workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
+        let workers: BTreeMap<&str, &str> = workers.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
         let value = serde_json::json!({ "environment": environment, "obstacles": obstacles, "workers": workers });
         return print_json(&value);
     }

@@ -1,22 +1,16 @@
 //! `pagewise export`: a kept run in a format that other programs read.
 
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
-
-use anyhow::{Context, Result, bail};
-use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use record::command::CommandSummary;
-use record::sizes;
-use record::summary::Summary;
-use report::escape::pretty_json;
-use report::export::rows::Rows;
-use report::export::{ExportFormat, FORMATS};
-use report::view::ExportedCells;
-
 use super::opened::{Opened, code_of, code_of_run, open, tell_interrupted};
 use super::write::{may_write, write};
 use crate::run::replay::replay;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use record::{command::CommandSummary, sizes, summary::Summary};
+use report::export::{ExportFormat, FORMATS};
+use report::{escape::pretty_json, export::rows::Rows, view::ExportedCells};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 /// Format of a profile's stacks.
 const FOLDED: &str = "folded";
@@ -42,8 +36,7 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn formats() -> PossibleValuesParser {
-    let folded =
-        PossibleValue::new(FOLDED).help("a profile's call stacks with their cost in nanoseconds, for flame graphs");
+    let folded = PossibleValue::new(FOLDED).help("a profile's call stacks with their cost in nanoseconds, for flame graphs");
     PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)).chain([folded]))
 }
 

@@ -1,23 +1,19 @@
 //! This machine's kept runs: their summaries, and the scores of their A/A checks, which show whether its intervals are as
 //! wide as they must be.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use record::folder::{Damaged, RunFolder, SUMMARY};
-use record::summary::Summary;
-use serde::Deserialize;
-
 use super::runs::{Entry, entries};
 use super::{Laboratory, opened::code_of_run, runs_folder};
 use crate::{machine, run::replay::judged, worker};
+use record::folder::{Damaged, RunFolder, SUMMARY};
+use record::summary::Summary;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Most runs whose scores are read, the newest first.
 const MOST_SCORED: usize = 50;
-
 /// Most runs whose summaries are held, the newest first: half a megabyte each.
 const MOST_RUNS: usize = 150;
-
 /// Facts that must be the same for a kept run to be one of this machine.
 const MACHINE: [&str; 10] =
     ["cpu", "cpus", "kernel", "architecture", "hypervisor", "memory", "page", "thp", "governor", "clocksource"];
@@ -73,9 +69,9 @@ pub(super) fn summaries(laboratory: &Laboratory, experiments: &[&str]) -> Vec<Su
     let kept = runs_folder();
     let mut hashes: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut same_worker = |name: &str, hash: &str| {
-        let now = hashes.entry(name.to_owned()).or_insert_with(|| {
-            worker::find(&laboratory.workers, name).ok().and_then(|w| Some(w.start().ok()?.hash.clone()))
-        });
+        let now = hashes
+            .entry(name.to_owned())
+            .or_insert_with(|| worker::find(&laboratory.workers, name).ok().and_then(|w| Some(w.start().ok()?.hash.clone())));
         now.as_deref() == Some(hash)
     };
     let wanted = |entry: &Entry| {

@@ -1,16 +1,13 @@
 //! `pagewise completions` and `pagewise man`: what shells and man(1) want to know of the verbs, made from the verbs themselves.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
+use super::write::{may_write, write};
+use super::{Cli, print, runs::entries, runs_folder};
+use crate::plan::advice;
 use anyhow::{Context, Result};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
-
-use super::runs::entries;
-use super::write::{may_write, write};
-use super::{Cli, print, runs_folder};
-use crate::plan::advice;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Sections of every page.
 const COMMON: &str = include_str!("manual.roff");
@@ -69,8 +66,7 @@ fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
         "advise" => advice::topics()?.into_iter().map(|topic| topic.id).collect(),
         "report" | "compare" | "export" | "runs" => {
             let kept = entries(&runs_folder());
-            let tags: BTreeSet<String> =
-                kept.iter().flat_map(|run| &run.tags).map(|tag| format!("tag:{tag}")).collect();
+            let tags: BTreeSet<String> = kept.iter().flat_map(|run| &run.tags).map(|tag| format!("tag:{tag}")).collect();
             let runs = kept.into_iter().rev().map(|run| run.run);
             std::iter::once("last".to_owned()).chain(tags).chain(runs).collect()
         }

@@ -1,25 +1,20 @@
 //! The verbs, and nothing but the verbs: each checks its words, calls one part of the laboratory and prints.
 
-use std::path::{Path, PathBuf};
-
+use crate::plan::{Wish, catalog, input, select};
+use crate::run::guard::{Scratch, put_back};
+use crate::worker::{self, Worker, carried};
+use crate::{run::captures, run::signals::settle};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use opened::{Opened, open_any};
 use output::{print, print_json};
 use record::cell::{self, Selector};
-use record::concern::Concern;
 use record::experiment::{Experiment, ParameterList};
-use record::method::Offer;
 use record::request::{self, LaunchKeys};
-use record::sizes;
+use record::{concern::Concern, method::Offer, sizes};
 use reported::{ReportArgs, explain_verdict, report_run};
 use run::RunArgs;
-
-use crate::plan::{Wish, catalog, input, select};
-use crate::run::captures;
-use crate::run::guard::{Scratch, put_back};
-use crate::run::signals::settle;
-use crate::worker::{self, Worker, carried};
+use std::path::{Path, PathBuf};
 
 mod advise;
 mod bench;
@@ -130,10 +125,7 @@ enum Verb {
     #[command(after_help = "Example: pagewise report 20261121T171805Z-1a2b3c4d fault --full")]
     Report(ReportArgs),
     /// Writes a kept run in a format that other programs read: the same as report --format.
-    #[command(
-        hide = true,
-        after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv"
-    )]
+    #[command(hide = true, after_help = "Example: pagewise export 20261121T171805Z-1a2b3c4d --format csv --out run.csv")]
     Export(export::ExportArgs),
     /// Holds two runs, or two sets of runs, against each other: kernels, machines, settings.
     #[command(after_help = "Example: pagewise compare tag:before tag:after --gate 3% --expect kernel")]
@@ -384,9 +376,7 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
     if !select.set.is_empty() {
         bail!("--set belongs to show --request: the source of a method is the same for all values");
     }
-    let [text] = &select.what[..] else {
-        bail!("show takes one EXPERIMENT or EXPERIMENT/METHOD; pagewise list has them")
-    };
+    let [text] = &select.what[..] else { bail!("show takes one EXPERIMENT or EXPERIMENT/METHOD; pagewise list has them") };
     let selector = Selector::parse(text)?;
     let experiment = catalog::find(&laboratory.experiments, &selector.experiment)?;
     let Some(name) = &selector.method else {
@@ -404,8 +394,7 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
     let is_chosen = |w: &&Worker| selector.worker.as_ref().is_none_or(|name| *name == w.name);
     // The worker that is measured first is shown where none is named.
     let usual = |w: &Worker| experiment.workers.iter().position(|p| p.split('+').next() == Some(&w.name));
-    let having =
-        laboratory.workers.iter().filter(is_chosen).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
+    let having = laboratory.workers.iter().filter(is_chosen).filter_map(|w| Some((w.method(&experiment.name, name)?, w)));
     match having.min_by_key(|(_, w)| usual(w).unwrap_or(usize::MAX)) {
         Some((method, worker)) => print(&report::explain::show(method, &worker.name, carried::SOURCES)),
         None => {

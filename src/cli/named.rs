@@ -1,12 +1,10 @@
 //! Kept runs by the words that stand for them: an id, a folder, `last`, `tag:NAME`.
 
-use std::path::Path;
-
+use super::{runs_folder, tags};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::folder::RunFolder;
-
-use super::{runs_folder, tags};
+use std::path::Path;
 
 /// Prefix of a word that stands for all runs of a tag.
 const TAG: &str = "tag:";

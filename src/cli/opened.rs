@@ -1,12 +1,9 @@
 //! Kept folders as verbs open them: by the kind in their plan, with their damage named.
 
+use super::named;
 use anyhow::Result;
 use record::command::{KeptCommand, schema_of};
-use record::folder::RunFolder;
-use record::kind::Kind;
-use record::summary::Summary;
-
-use super::named;
+use record::{folder::RunFolder, kind::Kind, summary::Summary};
 
 /// Exit code of a verb whose answer rests on a damaged record.
 const DAMAGED: u8 = 3;

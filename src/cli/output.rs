@@ -1,17 +1,13 @@
 //! Everything that the program prints. Arguments, file names and records may steer a terminal, so all text is escaped here.
 
-use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
-
+use super::{page, screen, write};
+use crate::run::signals::hung_up;
 use anyhow::{Context, Result};
 use clap::Args;
-use report::document::Document;
-use report::escape;
+use report::{document::Document, escape};
 use serde::Serialize;
-
-use super::{page, screen, write};
-
-use crate::run::signals::hung_up;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
 
 /// Prints lines for a person; the exit code 0.
 pub(super) fn print(text: &str) -> Result<u8> {

@@ -1,15 +1,11 @@
 //! Pages: one beside each run, and one wherever somebody wants it.
 
-use std::path::{Path, PathBuf};
-
+use super::{runs_folder, write};
 use anyhow::Result;
 use clap::Args;
-use record::claim::Answers;
 use record::folder::{PAGE, RunFolder};
-use record::published::Published;
-use record::summary::Summary;
-
-use super::{runs_folder, write};
+use record::{claim::Answers, published::Published, summary::Summary};
+use std::path::{Path, PathBuf};
 
 /// Characters of a path that fit a line of the first screen.
 const LONGEST: usize = 62;

@@ -1,17 +1,15 @@
 //! The verb `report`: a kept run once more.
 
-use std::path::PathBuf;
-
-use anyhow::{Result, bail};
-use clap::Args;
-use record::folder::RunFolder;
-use report::view::Wanted;
-
 use super::export::{self, ExportArgs, known};
 use super::opened::{Opened, code_of_run};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
 use super::{named, page, print, print_json};
 use crate::run::replay::replay;
+use anyhow::{Result, bail};
+use clap::Args;
+use record::folder::RunFolder;
+use report::view::Wanted;
+use std::path::PathBuf;
 
 /// The words after `report`.
 #[derive(Debug, Args)]

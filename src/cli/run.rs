@@ -1,51 +1,37 @@
 //! The verb `run`: makes a run or completes one.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
+use super::{Laboratory, SelectArgs, new_folder, page, page::PageArgs, print, print_json, runs_folder, start::Start};
+use crate::plan::kept::{Granted, confirm};
+use crate::plan::{self, Choice, Terms, published};
+use crate::run::{Questions, Session};
+use crate::{machine::preflight, worker::Worker};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use record::cell::Selector;
-use record::decision::DecisionKind;
 use record::experiment::{Experiment, ParameterList};
-use record::folder::RunFolder;
-use record::kind::Kind;
 use record::machine_state::{PLAIN, STATE};
-use record::outcome::Status;
 use record::plan::{LAUNCHES, LaunchGroup, MOST_LAUNCHES, Plan};
-use record::published::Published;
-use record::sizes;
 use record::summary::{Summary, Verdict};
+use record::{
+    cell::Selector, decision::DecisionKind, folder::RunFolder, kind::Kind, outcome::Status, published::Published, sizes,
+};
 use report::planned::{planned, too_short};
 use report::view::Wanted;
 use schedule::guess_s;
 use stats::estimate::LEAST_POINTS;
-
-use super::page::PageArgs;
-use super::start::Start;
-use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, runs_folder};
-use crate::machine::preflight;
-use crate::plan::kept::{Granted, confirm};
-use crate::plan::{self, Choice, Terms, published};
-use crate::run::{Questions, Session};
-use crate::worker::Worker;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The budget of the overview of everything, in seconds.
 const LOOK_BUDGET_S: f64 = 170.0;
-
 /// The budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
-
 /// The budget of each launch of an article whose jobs take minutes each, in seconds.
 const LONG_BUDGET_S: f64 = 5400.0;
-
 /// A guess at the start of a process with its checks, in seconds.
 const START_S: f64 = 0.05;
-
 /// The budget of a run in several states of the machine, in seconds.
 const STATES_BUDGET_S: f64 = 240.0;
-
 /// Half-width at which an experiment is done where neither budget nor precision is given.
 const PRECISION: f64 = 0.01;
 
@@ -77,9 +63,8 @@ pub(super) struct RunArgs {
     /// named need, mostly 60s each].
     #[arg(long, value_name = "TIME")]
     pub(super) budget: Option<String>,
-    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given,
-    /// which is then
-    /// used up].
+    /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given, which is
+    /// then used up].
     #[arg(long, value_name = "SHARE")]
     precision: Option<String>,
     /// Differences below this share are called "within the margin".
@@ -146,18 +131,12 @@ pub(super) struct ShownArgs {
 }
 
 /// Budget, and the parameter values that it allows.
-fn budget(
-    laboratory: &Laboratory,
-    arguments: &RunArgs,
-    what: &[String],
-    given: Option<f64>,
-) -> Result<(f64, ParameterList)> {
+fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String], given: Option<f64>) -> Result<(f64, ParameterList)> {
     let what: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
     let all = |e: &&Experiment| arguments.all && !e.hidden;
     let needed_s: f64 = laboratory.experiments.iter().filter(|e| named(e) || all(e)).map(Experiment::needed_s).sum();
-    let shorter =
-        laboratory.experiments.iter().filter(named).any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
+    let shorter = laboratory.experiments.iter().filter(named).any(|e| e.parameters.values().any(|p| !p.look.is_empty()));
     Ok(match given {
         _ if arguments.all => (given.unwrap_or(needed_s), ParameterList::Default),
         None if arguments.published.is_some() => (PUBLISHED_BUDGET_S, ParameterList::Default),
@@ -165,9 +144,7 @@ fn budget(
         None if what.is_empty() => (LOOK_BUDGET_S, ParameterList::Look),
         Some(budget_s) if what.is_empty() => (budget_s, ParameterList::Look),
         // The states take the time: each experiment has its least values.
-        given if arguments.states || arguments.state.is_some() => {
-            (given.unwrap_or(STATES_BUDGET_S), ParameterList::Short)
-        }
+        given if arguments.states || arguments.state.is_some() => (given.unwrap_or(STATES_BUDGET_S), ParameterList::Short),
         Some(budget_s) if budget_s < needed_s && shorter => (budget_s, ParameterList::Short),
         Some(budget_s) => (budget_s, ParameterList::Default),
         None => (needed_s, ParameterList::Default),
@@ -222,12 +199,7 @@ impl RunArgs {
     }
 
     /// Adds the functions of a saved baseline's worker.
-    pub(super) fn with_baseline<'a>(
-        &mut self,
-        experiment: &str,
-        functions: impl Iterator<Item = &'a String>,
-        worker: &str,
-    ) {
+    pub(super) fn with_baseline<'a>(&mut self, experiment: &str, functions: impl Iterator<Item = &'a String>, worker: &str) {
         self.select.what.extend(functions.map(|name| format!("{experiment}/{name}@{worker}")));
     }
 
@@ -433,8 +405,7 @@ fn resumed(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<S
     let (goal, folder) = (Goal::parse(arguments)?, super::named::folder(name)?.mine()?);
     Session::resume(folder, &laboratory.workers, arguments.shown.page.force, |state| {
         confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
-        let (budget_s, time_limit_s) =
-            (goal.budget_s.unwrap_or(state.budget_s), goal.time_limit_s.or(state.time_limit_s));
+        let (budget_s, time_limit_s) = (goal.budget_s.unwrap_or(state.budget_s), goal.time_limit_s.or(state.time_limit_s));
         Ok(DecisionKind::Resumed { budget_s, time_limit_s })
     })
 }

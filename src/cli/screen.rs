@@ -1,10 +1,9 @@
 //! The terminal that results are printed to: how wide it is, and what it can show.
 
-use std::io::IsTerminal;
-
 use console::Term;
 use report::document::Document;
 use report::terminal::{self, Screen};
+use std::io::IsTerminal;
 
 /// Columns where nothing tells how many there are: a file or a pipe is read with room.
 const UNKNOWN: usize = 100;
@@ -19,8 +18,7 @@ pub(super) fn screen(ascii: bool) -> Screen {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let width_of = |term: Term| term.size_checked().map(|(_, columns)| usize::from(columns));
     let width = columns.or_else(|| width_of(Term::stdout())).or_else(|| width_of(Term::stderr())).unwrap_or(UNKNOWN);
-    let locale =
-        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     let ascii = ascii || is_ascii(locale.as_deref(), std::io::stdout().is_terminal());
     Screen::new(width, ascii).colored(console::colors_enabled())
 }

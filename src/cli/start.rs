@@ -1,8 +1,7 @@
 //! Identity of a new run: its start, its seed where none was given, its name.
 
-use std::path::Path;
-
 use crate::machine;
+use std::path::Path;
 
 /// The moment at which a run starts.
 pub(super) struct Start(jiff::Timestamp);

@@ -1,11 +1,10 @@
 //! Tags of a kept run: words by which several runs are named at once. They stand in a file of their own, because what
 //! a run itself wrote is sealed.
 
-use std::path::Path;
-
 use anyhow::{Result, bail};
 use record::folder::{RunFolder, peek};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 const FILE: &str = "tags.json";
 /// Longest tag, and most tags of one run.

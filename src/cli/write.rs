@@ -1,10 +1,9 @@
 //! Files that the user asks for: written whole or not at all, and none is replaced unless that is asked for.
 
-use std::io::Write;
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use files::Output;
+use std::io::Write;
+use std::path::Path;
 
 /// An error if the file cannot be written; asked before time is spent on its content.
 pub(super) fn may_write(path: &Path, force: bool) -> Result<()> {

@@ -1,11 +1,10 @@
 //! The files of this machine, or of a tree that stands for another.
 
+use record::machine::files::Files;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-use record::machine::files::Files;
-use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 /// The files below a folder. Each is read once: some, as /proc/cpuinfo, are slow to compose.
 pub(super) struct Below<'a> {

@@ -1,13 +1,11 @@
 //! Other users of the CPUs: processes and the kernel's own threads for memory, by their CPU time between two looks.
 
+use record::machine::busy::Busy;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use record::machine::busy::Busy;
-
 /// Clock ticks per second in /proc (USER_HZ), which is 100 on every architecture that Linux runs on today.
 pub const TICKS_PER_SECOND: f64 = 100.0;
-
 /// Kernel threads that reclaim, compact, merge, collapse or watch memory, by the start of their names.
 const MEMORY_THREADS: [&str; 6] = ["kswapd", "kcompactd", "khugepaged", "kdamond", "ksmd", "kproactived"];
 
@@ -31,8 +29,7 @@ impl Processes {
         let proc = root.join("proc");
         for name in files::kernel::names(&proc) {
             let Ok(pid) = name.parse() else { continue };
-            if let Some(process) = files::kernel::read(proc.join(name).join("stat")).ok().and_then(|text| parse(&text))
-            {
+            if let Some(process) = files::kernel::read(proc.join(name).join("stat")).ok().and_then(|text| parse(&text)) {
                 by_pid.insert(pid, process);
             }
         }

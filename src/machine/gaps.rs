@@ -1,12 +1,10 @@
 //! The user-space gap probe: what takes CPUs away from a busy process, whether or not a counter shows it. The helper spins;
 //! the laboratory sleeps meanwhile.
 
-use std::process::Stdio;
-
+use crate::worker;
 use anyhow::{Context, Result, bail};
 use record::machine::gaps::Gaps;
-
-use crate::worker;
+use std::process::Stdio;
 
 /// The CPUs that this process may use.
 pub fn allowed_cpus() -> Vec<usize> {

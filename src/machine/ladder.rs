@@ -1,14 +1,12 @@
 //! Reach of the caches: the helper walks through working sets that grow by steps. What was seen is kept for the boot, so
 //! that runs need not look again.
 
-use std::path::Path;
-use std::process::Stdio;
-
-use anyhow::{Context, Result, bail};
-use record::{machine::environment::Environment, machine::identity::Identity, machine::ladder::Ladder};
-
 use super::{gaps, memory};
 use crate::worker;
+use anyhow::{Context, Result, bail};
+use record::{machine::environment::Environment, machine::identity::Identity, machine::ladder::Ladder};
+use std::path::Path;
+use std::process::Stdio;
 
 /// The largest step where no larger cache is reported.
 const LEAST_TOP: u64 = 64 << 20;

@@ -1,12 +1,10 @@
 //! Memory for a launch: the machine's, every cgroup's above this process, and the address space limit.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
-
+use super::below::Below;
 use record::machine::cgroup::{Hierarchy, places};
 use record::{machine::files::Files, machine::paging::THP_FOLDER, sizes::about_size};
-
-use super::below::Below;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// Size of the default huge page of this machine (`Hugepagesize` of proc_meminfo(5)), in bytes.
 pub fn huge_page_bytes() -> Option<u64> {

@@ -1,11 +1,9 @@
 //! The facts of this machine, its free memory, and its other work: read from its files.
 
-use std::path::Path;
-
+use below::Below;
 use record::machine::cpu::{Cache, Cpu};
 use record::{machine::environment::Environment, machine::identity::Identity, sizes::Here};
-
-use below::Below;
+use std::path::Path;
 
 mod below;
 pub mod busy;

@@ -1,27 +1,14 @@
 //! Noise of the machine: counters read before and after a launch. They flag; they never correct.
 
+use super::{below::Below, busy::TICKS_PER_SECOND};
+use record::{machine::cgroup::throttled_us, machine::noise::NoiseDelta};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use record::{machine::cgroup::throttled_us, machine::noise::NoiseDelta};
-
-use super::{below::Below, busy::TICKS_PER_SECOND};
-
 /// Counters of proc_vmstat(5) that tell of memory work which no worker asked for.
 const VMSTAT: [&str; 13] = [
-    "thp_fault_alloc",
-    "thp_fault_fallback",
-    "thp_collapse_alloc",
-    "compact_stall",
-    "allocstall_normal",
-    "allocstall_movable",
-    "pgscan_kswapd",
-    "pgscan_direct",
-    "pgsteal_kswapd",
-    "pswpout",
-    "oom_kill",
-    "balloon_inflate",
-    "numa_hint_faults",
+    "thp_fault_alloc", "thp_fault_fallback", "thp_collapse_alloc", "compact_stall", "allocstall_normal", "allocstall_movable",
+    "pgscan_kswapd", "pgscan_direct", "pgsteal_kswapd", "pswpout", "oom_kill", "balloon_inflate", "numa_hint_faults",
 ];
 
 /// Counters at one moment.
@@ -61,8 +48,7 @@ impl Snapshot {
         }
         for resource in ["cpu", "memory", "io"] {
             for line in read(root, &format!("proc/pressure/{resource}")).lines() {
-                let (Some(kind), Some((_, total))) = (line.split_whitespace().next(), line.rsplit_once("total="))
-                else {
+                let (Some(kind), Some((_, total))) = (line.split_whitespace().next(), line.rsplit_once("total=")) else {
                     continue;
                 };
                 snapshot.pressure_us.insert(format!("{resource}_{kind}"), total.parse().unwrap_or(0));
@@ -110,9 +96,8 @@ impl Snapshot {
         };
         let all = self.all_cpu.saturating_sub(earlier.all_cpu);
         let sectors = |which: fn(&(u64, u64)) -> u64| {
-            let sectors_since = |(name, now): (&String, &(u64, u64))| {
-                which(now).saturating_sub(earlier.sectors.get(name).map_or(0, which))
-            };
+            let sectors_since =
+                |(name, now): (&String, &(u64, u64))| which(now).saturating_sub(earlier.sectors.get(name).map_or(0, which));
             // A sector of proc_diskstats is 512 bytes on every device.
             self.sectors.iter().map(sectors_since).sum::<u64>() * 512
         };

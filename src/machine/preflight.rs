@@ -1,19 +1,15 @@
 //! Disturbance of this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
 
+use super::{busy::Processes, gaps, noise::Snapshot};
+use anyhow::Result;
+use record::machine::preflight::Preflight;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-use record::machine::preflight::Preflight;
-
-use super::{busy::Processes, gaps, noise::Snapshot};
-
 /// Duration of the probe before a run, in milliseconds.
 pub const SHORT_MS: u64 = 250;
-
 /// Duration of `doctor --noise`, in milliseconds.
 pub const LONG_MS: u64 = 3000;
-
 const MOST_NAMED: usize = 8;
 
 /// Looks for so long.

@@ -1,7 +1,7 @@
 //! Topics of advice, and the cells that answer a question here.
 
-use std::collections::BTreeMap;
-
+use super::{select, wish::Wish};
+use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, bail};
 use judge::advise::AdviceRequest;
 use record::advice::{Topic, Way};
@@ -9,10 +9,7 @@ use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, Parameter, ParameterList};
 use record::method::{Method, Role};
 use record::sizes::did_you_mean;
-
-use super::select;
-use super::wish::Wish;
-use crate::worker::{Worker, carried};
+use std::collections::BTreeMap;
 
 /// All topics that the binary carries.
 pub fn topics() -> Result<Vec<Topic>> {
@@ -187,8 +184,7 @@ pub fn cases(request: &AdviceRequest) -> Vec<BTreeMap<String, String>> {
     };
     let pairs = request.topic.also.iter().chain(&request.open);
     let all = pairs.flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
-    let is_usual =
-        |(key, value): &(&String, &String)| request.open.get(*key).is_some_and(|all| all.first() == Some(value));
+    let is_usual = |(key, value): &(&String, &String)| request.open.get(*key).is_some_and(|all| all.first() == Some(value));
     let mut cases: Vec<_> = all.filter(|pair| !is_usual(pair)).filter_map(other).collect();
     cases.sort();
     cases.dedup();

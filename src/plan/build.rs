@@ -1,20 +1,11 @@
 //! The one place where a plan is made: for a run, a published article, the conformance suite and the self-test alike.
 
-use std::collections::BTreeMap;
-
-use anyhow::Result;
-use record::cell::Cell;
-use record::experiment::Experiment;
-use record::kind::Kind;
-use record::outcome::Status;
-use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};
-use record::published::Published;
-
-use super::groups::Twins;
-use super::select;
-use super::wish::Wish;
-use super::{claims, groups, input, published, states};
+use super::{claims, groups, groups::Twins, input, published, select, states, wish::Wish};
 use crate::worker::Worker;
+use anyhow::Result;
+use record::plan::{LAUNCHES, LaunchGroup, Plan, PlannedCell, SCHEMA};
+use record::{cell::Cell, experiment::Experiment, kind::Kind, outcome::Status, published::Published};
+use std::collections::BTreeMap;
 
 /// Cells to measure.
 #[derive(Debug)]

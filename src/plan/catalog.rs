@@ -1,16 +1,14 @@
 //! The experiments that there are: those that the binary carries, and those of the user's own.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
+use crate::machine;
+use crate::worker::{self, carried};
 use anyhow::{Context, Result};
 use files::Folder;
 use record::experiment::{Experiment, Title};
 use record::method::{Method, Role};
 use record::sizes;
-
-use crate::machine;
-use crate::worker::{self, carried};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The experiments of the user's own folder.
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
@@ -71,9 +69,8 @@ fn hint(all: &[Experiment], name: &str) -> String {
     let shown = |m: &&Method| all.iter().any(|e| e.name == m.experiment && !e.hidden);
     let is_work = |m: &&Method| matches!(m.role, Role::Method | Role::Published);
     let methods = || workers.iter().flat_map(|w| w.methods()).filter(shown).filter(is_work);
-    let having = |name: &str| -> BTreeSet<&str> {
-        methods().filter(|m| m.name == name).map(|m| m.experiment.as_str()).collect()
-    };
+    let having =
+        |name: &str| -> BTreeSet<&str> { methods().filter(|m| m.name == name).map(|m| m.experiment.as_str()).collect() };
     let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
     let experiments = having(name);
     if let Some(first) = experiments.first() {

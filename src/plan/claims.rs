@@ -1,19 +1,14 @@
 //! Claims as cells: which cells test them here, and which of them a budget is enough for.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-
+use super::{select, states, wish::Wish};
+use crate::worker::{Worker, carried};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
 use record::claim::{Claim, ClaimKind, Job, ResolvedClaim, ResolvedJob};
 use record::experiment::{Experiment, ParameterList};
-use record::machine_state::STATE;
-use record::plan::PlannedCell;
-use record::sizes::did_you_mean;
-
-use super::wish::Wish;
-use super::{select, states};
-use crate::worker::{Worker, carried};
+use record::{machine_state::STATE, plan::PlannedCell, sizes::did_you_mean};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Launches that the time of a cell is foretold for, the pilot's among them.
 const LAUNCHES: f64 = 7.0;
@@ -66,8 +61,7 @@ pub fn resolve(claims: &[&Claim], experiments: &[Experiment], workers: &[Worker]
     for claim in claims {
         let mut jobs = Vec::new();
         for (name, job) in claim.jobs() {
-            let mut resolved_job =
-                ResolvedJob { job: name.to_owned(), points: points(claim), ..ResolvedJob::default() };
+            let mut resolved_job = ResolvedJob { job: name.to_owned(), points: points(claim), ..ResolvedJob::default() };
             let mut cells = |way: &str, further: &[(String, String)], point: Option<u64>| -> Result<Option<Cell>> {
                 let mut settings = settings(job, further);
                 let parameter = claim.holds.as_ref().map_or("bytes", |h| h.parameter());
@@ -132,8 +126,7 @@ fn one_cell(
     if sides.filter_map(family).any(absent) {
         return Ok(None);
     }
-    let wish =
-        Wish { selectors: vec![selector], settings, baseline: None, sizes: ParameterList::Default, ..wish.clone() };
+    let wish = Wish { selectors: vec![selector], settings, baseline: None, sizes: ParameterList::Default, ..wish.clone() };
     let (found, _) = select::cells(experiments, workers, &wish)?;
     match found.into_iter().next() {
         Some(planned) => Ok(Some(planned)),
@@ -213,19 +206,13 @@ pub fn affordable(
 
 /// The chosen cells, in their order, with their experiments: those that answer most in their time come first, and each says how
 /// much of the time it is to be given.
-pub(super) fn cells(
-    resolved: &Resolved,
-    chosen: &[Cell],
-    experiments: &[Experiment],
-) -> (Vec<PlannedCell>, Vec<Experiment>) {
+pub(super) fn cells(resolved: &Resolved, chosen: &[Cell], experiments: &[Experiment]) -> (Vec<PlannedCell>, Vec<Experiment>) {
     let planned_cell = |cell: &Cell| resolved.planned.iter().find(|p| p.cell == *cell).cloned();
     let planned: Vec<PlannedCell> = chosen.iter().filter_map(planned_cell).collect();
-    let time_s =
-        |name: &str| chosen.iter().filter(|c| c.experiment == name).map(|c| cost_s(c, &resolved.known_s)).sum::<f64>();
+    let time_s = |name: &str| chosen.iter().filter(|c| c.experiment == name).map(|c| cost_s(c, &resolved.known_s)).sum::<f64>();
     let jobs = || resolved.claims.iter().flat_map(|a| &a.jobs);
     let answers = |name: &str| {
-        let here =
-            |job: &&ResolvedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);
+        let here = |job: &&ResolvedJob| !job.way.is_empty() && job.cells().all(|c| chosen.contains(c) && c.experiment == name);
         jobs().filter(here).count() as f64
     };
     let has_states =

@@ -1,24 +1,18 @@
 //! Every combination of the values of a method's parameters.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use super::{states, wish::Wish};
 use anyhow::{Context, Result, bail};
 use record::experiment::{Experiment, ParameterList};
 use record::machine_state::STATE;
 use record::method::{KeyKind, Method};
-
-use super::states;
-use super::wish::Wish;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every combination of the values of a method's keys.
 pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Result<Vec<BTreeMap<String, String>>> {
     let mut combinations = vec![BTreeMap::new()];
     for (key, kind) in &method.keys {
         let parameter = experiment.parameters.get(key).with_context(|| {
-            format!(
-                "method {}/{} has the key {key}, which the experiment does not describe",
-                experiment.name, method.name
-            )
+            format!("method {}/{} has the key {key}, which the experiment does not describe", experiment.name, method.name)
         })?;
         let set = wish.settings.iter().rev().find(|(k, _)| k == key).map(|(_, values)| values.as_slice());
         let usual = match wish.sizes {
@@ -59,8 +53,7 @@ pub(super) fn grid(experiment: &Experiment, method: &Method, wish: &Wish) -> Res
 fn with_values(all: &[BTreeMap<String, String>], key: &str, values: &[String]) -> Vec<BTreeMap<String, String>> {
     let with = |value: &String| {
         let value = value.clone();
-        all.iter()
-            .map(move |combination| combination.clone().into_iter().chain([(key.to_owned(), value.clone())]).collect())
+        all.iter().map(move |combination| combination.clone().into_iter().chain([(key.to_owned(), value.clone())]).collect())
     };
     values.iter().flat_map(with).collect()
 }

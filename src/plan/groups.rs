@@ -1,16 +1,13 @@
 //! Cells that share a process, and the one that is a hidden duplicate.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use super::wish::Wish;
+use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
-use record::experiment::Experiment;
 use record::method::{Isolation, Role};
 use record::outcome::{Outcome, Status};
 use record::plan::{LaunchGroup, PlannedCell, compatible, group_of};
-use record::sizes;
-
-use super::wish::Wish;
-use crate::worker::{self, Worker};
+use record::{experiment::Experiment, sizes};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds the twins and puts the cells into launch groups.
 pub(super) fn launch_groups(
@@ -41,8 +38,7 @@ pub(super) fn launch_groups(
             Some(u) => planned[u].1.cells.push(i),
             None => {
                 let fresh = method.isolation == Isolation::Fresh;
-                planned
-                    .push((key, LaunchGroup { experiment: cells[i].cell.experiment.clone(), cells: vec![i], fresh }));
+                planned.push((key, LaunchGroup { experiment: cells[i].cell.experiment.clone(), cells: vec![i], fresh }));
                 groups.push(group);
             }
         }
@@ -83,11 +79,7 @@ fn add_twins(
 }
 
 /// The baseline of each experiment: the wish's where it names a method of that experiment.
-pub(super) fn baselines(
-    experiments: &[Experiment],
-    cells: &[PlannedCell],
-    wish: &Wish,
-) -> Result<BTreeMap<String, String>> {
+pub(super) fn baselines(experiments: &[Experiment], cells: &[PlannedCell], wish: &Wish) -> Result<BTreeMap<String, String>> {
     let mut chosen = BTreeMap::new();
     for experiment in experiments {
         let has = |name: &str| cells.iter().any(|p| p.cell.experiment == experiment.name && p.cell.method == name);

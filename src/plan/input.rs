@@ -1,18 +1,15 @@
 //! Effects of the user's own file, and cells that cannot or may not be measured here.
 
-use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
-
+use super::wish::Wish;
 use anyhow::{Context, Result, bail};
 use record::concern::{Bound, COLD, Concern, DISK, DROPPED, SLOWS, TMPFS};
 use record::outcome::{Outcome, Status};
 use record::{cell::Cell, experiment::Experiment, plan::PlannedCell, sizes};
-
-use super::wish::Wish;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
 /// The value of a key that concerns a file which stands for a generated capture file.
 pub const CAPTURE: &str = "capture";
-
 /// First bytes of pcap files: both byte orders, microseconds and nanoseconds (pcap-savefile(5)).
 const PCAP_MAGICS: [[u8; 4]; 4] =
     [[0xd4, 0xc3, 0xb2, 0xa1], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0xa1, 0xb2, 0x3c, 0x4d]];
@@ -135,18 +132,17 @@ fn refusal(experiment: &Experiment, cell: &Cell, allow_system_changes: bool) -> 
     }
     match () {
         () if in_memory && cold => Some(
-            "tmpfs cannot be cold: its pages are the storage itself, and neither fadvise nor drop_caches empties it"
-                .to_owned(),
+            "tmpfs cannot be cold: its pages are the storage itself, and neither fadvise nor drop_caches empties it".to_owned(),
         ),
         () if value(Concern::PageCache) == Some(DROPPED) && !allow_system_changes => {
             Some(format!("{cache}={DROPPED} empties everybody's page cache; --allow-system-changes permits it"))
         }
-        () if bounded && in_memory => Some(format!(
-            "a file in tmpfs is charged to the memory cgroup of whoever made it, so {memory}= cannot bound it"
-        )),
-        () if bounded && !cold => Some(format!(
-            "under a memory bound the file's pages come and go; take {cache}={COLD}, which evicts them first"
-        )),
+        () if bounded && in_memory => {
+            Some(format!("a file in tmpfs is charged to the memory cgroup of whoever made it, so {memory}= cannot bound it"))
+        }
+        () if bounded && !cold => {
+            Some(format!("under a memory bound the file's pages come and go; take {cache}={COLD}, which evicts them first"))
+        }
         () if bounded && !allow_system_changes => {
             Some(format!("{memory}= needs a memory cgroup; --allow-system-changes permits making one"))
         }

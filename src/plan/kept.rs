@@ -1,15 +1,12 @@
 //! A kept plan is data. Everything in it that would be executed, loaded, opened or permitted has to be what this program and
 //! this command line say.
 
-use anyhow::{Context, Result, bail, ensure};
-use record::concern::Concern;
-use record::experiment::Experiment;
-use record::machine_state::STATE;
-use record::plan::{Plan, PlannedCell};
-
 use super::input::{self, CAPTURE};
 use super::states;
 use crate::worker::{self, Worker};
+use anyhow::{Context, Result, bail, ensure};
+use record::plan::{Plan, PlannedCell};
+use record::{concern::Concern, experiment::Experiment, machine_state::STATE};
 
 /// Permissions and files of a command line.
 #[derive(Debug)]
@@ -58,8 +55,7 @@ fn without_lists(experiment: &Experiment) -> Experiment {
 
 fn confirm_cell(plan: &Plan, planned: &PlannedCell, workers: &[Worker], granted: &Granted) -> Result<()> {
     let cell = &planned.cell;
-    let experiment =
-        plan.experiment(&cell.experiment).with_context(|| format!("{} is of no experiment", cell.name()))?;
+    let experiment = plan.experiment(&cell.experiment).with_context(|| format!("{} is of no experiment", cell.name()))?;
     let mut sides = cell.sides();
     let first = worker::find(workers, sides.next().unwrap_or(&cell.worker))?;
     let method = first.method(&cell.experiment, &cell.method);

@@ -1,12 +1,11 @@
 //! The articles whose experiments can be repeated, and the cells that repeat them.
 
+use super::{catalog, select, wish::Wish};
+use crate::worker::{Worker, carried};
 use anyhow::{Context, Result};
 use record::published::{Figure, Published};
 use record::sizes::{did_you_mean, parse_size};
 use record::{cell::Selector, experiment::Experiment, plan::PlannedCell};
-
-use super::{catalog, select, wish::Wish};
-use crate::worker::{Worker, carried};
 
 /// All articles that the binary carries.
 pub fn all() -> Result<&'static [Published]> {
@@ -74,10 +73,7 @@ pub fn cells(
         let parameters =
             figure.parameters.iter().map(|(k, v)| (k.clone(), vec![permitted(v, allow_system_changes).to_owned()]));
         let known = catalog::find(experiments, &selector.experiment)?;
-        let set = wish
-            .settings
-            .iter()
-            .filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
+        let set = wish.settings.iter().filter(|(k, _)| !figure.parameters.contains_key(k) && known.parameters.contains_key(k));
         let settings = parameters.chain(set.cloned()).collect();
         let wish = Wish { selectors: vec![selector], settings, baseline: None, ..wish.clone() };
         if no_worker(workers, name) {

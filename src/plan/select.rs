@@ -1,20 +1,15 @@
 //! Methods and workers named by a user.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-
+use super::{catalog, grid::grid, states, wish::Wish};
+use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use record::cell::{Cell, Selector};
 use record::experiment::{Experiment, ParameterList};
-use record::machine_state::STATE;
 use record::method::{Isolation, Method, Role};
 use record::plan::{BATCH, PlannedCell};
-use record::sizes;
-
-use super::grid::grid;
-use super::wish::Wish;
-use super::{catalog, states};
-use crate::worker::{self, Worker};
+use record::{machine_state::STATE, sizes};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The cells that a wish stands for, and the experiments they belong to.
 pub fn cells(all: &[Experiment], workers: &[Worker], wish: &Wish) -> Result<(Vec<PlannedCell>, Vec<Experiment>)> {
@@ -119,12 +114,7 @@ fn selected<'a>(
 }
 
 /// The workers, and pairs of them, that these patterns stand for and that have methods of the experiment (or the one method).
-fn matching_workers(
-    patterns: &[String],
-    experiment: &Experiment,
-    workers: &[Worker],
-    method: Option<&str>,
-) -> Vec<String> {
+fn matching_workers(patterns: &[String], experiment: &Experiment, workers: &[Worker], method: Option<&str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for pattern in patterns {
         let matching = |w: &&Worker| match pattern.strip_suffix('*') {

@@ -1,17 +1,14 @@
 //! States of the machine as a parameter of every experiment, and cells whose state cannot be had.
 
-use std::path::Path;
-use std::sync::LazyLock;
-
+use super::wish::Wish;
+use crate::worker::carried;
 use anyhow::{Result, bail};
 use record::experiment::{Experiment, Parameter, ParameterKind};
 use record::machine_state::{MachineState, PLAIN, STATE};
 use record::outcome::{Outcome, Status};
-use record::plan::PlannedCell;
-use record::sizes;
-
-use super::wish::Wish;
-use crate::worker::carried;
+use record::{plan::PlannedCell, sizes};
+use std::path::Path;
+use std::sync::LazyLock;
 
 /// The states that the binary carries.
 static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {

@@ -4,19 +4,17 @@
 //! user can open and nobody has to make: nothing is left behind. Whoever measures alone holds the first; whoever
 //! insists on measuring beside it shares the second, where the first finds it out.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
 use anyhow::{Result, bail};
 use files::{File, Folder};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A folder in which the locks lie instead, such as one that containers of one machine share.
 const ELSEWHERE: &str = "PAGEWISE_LOCK";
 /// The files of every machine: the one who measures, and those beside it.
 const FILES: [&str; 2] = ["/etc/machine-id", "/etc/passwd"];
-
 /// A folder that only root may open: no other user can hold a lock on it.
 const OF_ROOT: &str = "/run/pagewise";
 /// Time between two looks at a lock that somebody else holds.
@@ -77,9 +75,7 @@ impl Alone {
         // A file system without locks, or a machine without such a file, is no reason not to measure.
         let busy = first.as_ref().is_some_and(|file| !free(file, FlockOperation::NonBlockingLockExclusive));
         if busy && !forced {
-            bail!(
-                "another run is measuring on this machine, and both would be spoiled; wait for it, or --force marks both"
-            );
+            bail!("another run is measuring on this machine, and both would be spoiled; wait for it, or --force marks both");
         }
         if let Some(file) = beside.as_ref().filter(|_| busy) {
             let _ = flock(file, FlockOperation::LockShared);

@@ -1,21 +1,15 @@
 //! Memory bounds: a memory cgroup for each bound that cells ask for, made only where the user allowed it, and removed again.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use anyhow::Result;
-use files::kernel;
-
 use super::need::memory_needed;
 use crate::machine::memory;
 use crate::run::guard::{Undo, Undoing};
-use record::cell::Cell;
+use anyhow::Result;
+use files::kernel;
 use record::concern::{Bound, Concern};
-use record::decision::DecisionKind;
 use record::outcome::{Outcome, Status};
-use record::plan::Plan;
-use record::sizes::about_size;
-use record::state::State;
+use record::{cell::Cell, decision::DecisionKind, plan::Plan, sizes::about_size, state::State};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Memory of a worker besides the need of its method, in bytes; a bound below that would only kill it.
 const WORKER_BYTES: u64 = 16 << 20;
@@ -45,10 +39,7 @@ impl Bounds {
                 let (bound, needed) = (about_size(bound as f64), about_size(needed as f64));
                 let reason = format!("{key}={bound} is less than the {needed} that the worker needs for itself");
                 let outcome = Outcome::new(Status::Refused, reason);
-                settled.push((
-                    "the bound was looked at".to_owned(),
-                    DecisionKind::Settled { cells: vec![index], outcome },
-                ));
+                settled.push(("the bound was looked at".to_owned(), DecisionKind::Settled { cells: vec![index], outcome }));
             } else {
                 wanted.entry(bound).or_default().push(index);
             }
@@ -94,21 +85,12 @@ fn bounds_itself(plan: &Plan, cell: &Cell) -> bool {
 const PASS_ON: &str = "+memory";
 
 /// Makes a memory cgroup of so many bytes, or says why none can be made.
-pub(super) fn make_cgroup(
-    name: &str,
-    bytes: u64,
-    guard: &mut dyn Undoing,
-) -> Result<std::result::Result<PathBuf, String>> {
+pub(super) fn make_cgroup(name: &str, bytes: u64, guard: &mut dyn Undoing) -> Result<std::result::Result<PathBuf, String>> {
     make_one(Path::new("/"), name, &bytes.to_string(), guard)
 }
 
 /// Makes one cgroup in the first hierarchy and at the lowest level where that is possible, or says why it is nowhere.
-fn make_one(
-    root: &Path,
-    name: &str,
-    bound: &str,
-    guard: &mut dyn Undoing,
-) -> Result<std::result::Result<PathBuf, String>> {
+fn make_one(root: &Path, name: &str, bound: &str, guard: &mut dyn Undoing) -> Result<std::result::Result<PathBuf, String>> {
     let mut obstacles = Vec::new();
     for (own, version) in memory::cgroups(root) {
         for level in own.ancestors().take_while(|p| p.starts_with(root.join("sys/fs/cgroup"))) {
@@ -132,9 +114,7 @@ fn make_at(
     let Some(bound) = Bound::parse(bound) else { return Ok(Err(format!("{bound} is no bound"))) };
     let limit = match (version, bound.slows) {
         (1, true) => {
-            return Ok(Err(
-                "cgroup version 1 has no memory.high; boot with systemd.unified_cgroup_hierarchy=1".to_owned()
-            ));
+            return Ok(Err("cgroup version 1 has no memory.high; boot with systemd.unified_cgroup_hierarchy=1".to_owned()));
         }
         (1, false) => "memory.limit_in_bytes",
         (_, true) => "memory.high",

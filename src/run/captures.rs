@@ -1,9 +1,9 @@
 //! The capture files that a run reads: named and kept here, made by the helper (`make-capture`).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
+use super::guard::{Guard, Undo, Undoing};
+use super::launch::{self, Side};
+use super::signals::Signals;
+use crate::{plan::input::CAPTURE, run::patience::TimeLimit, worker};
 use anyhow::Result;
 use files::Folder;
 use record::concern::{Concern, DISK, TMPFS};
@@ -11,20 +11,16 @@ use record::outcome::{Outcome, Status};
 use record::{
     cell::Cell, decision::DecisionKind, end::End, experiment::Experiment, folder::RunFolder, plan::Plan, state::State,
 };
-
-use super::guard::{Guard, Undo, Undoing};
-use super::launch::{self, Side};
-use super::signals::Signals;
-use crate::{plan::input::CAPTURE, run::patience::TimeLimit, worker};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Captures are the same in every run and on every machine, so that one is made once and figures are of the same packets.
 const CAPTURE_SEED: &str = "1";
-
 /// Files in the run's folder for what the helper says.
 const SAID: &str = "capture.made";
 const MESSAGES: &str = "capture.messages";
 const MOST_BYTES: u64 = 1 << 16;
-
 /// A capture is written at least this fast, in bytes per second; slower is given up.
 const SLOWEST_BYTES_PER_S: u64 = 4 << 20;
 
@@ -97,8 +93,7 @@ impl Inputs {
                     inputs.paths.insert(key, path);
                 }
                 Some(outcome) => {
-                    settled
-                        .push(("its capture file was to be made".to_owned(), DecisionKind::Settled { cells, outcome }));
+                    settled.push(("its capture file was to be made".to_owned(), DecisionKind::Settled { cells, outcome }));
                 }
             }
         }
@@ -160,8 +155,8 @@ fn make_one(
     let parent = path.parent().unwrap_or(Path::new("/"));
     let part = format!(".pagewise-{run}.part");
     guard.undo(Undo::RemoveNamed { folder: parent, lead: ".", run })?;
-    let arguments = [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()]
-        .map(ToOwned::to_owned);
+    let arguments =
+        [path.as_os_str(), bytes.as_ref(), CAPTURE_SEED.as_ref(), parent.join(&part).as_os_str()].map(ToOwned::to_owned);
     let command: Vec<_> = [worker::helper()?.into(), "make-capture".into()].into_iter().chain(arguments).collect();
     let (said, messages) = (folder.file(SAID), folder.file(MESSAGES));
     let side = Side {

@@ -4,6 +4,9 @@
 //! user; laboratory and guard share the lock. Where both are killed, the next command finds the journal without a lock and
 //! has it carried out (`put_back`).
 
+use crate::worker;
+use anyhow::{Context, Result, bail, ensure};
+use files::{File, Folder, kernel};
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
@@ -11,11 +14,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
-
-use anyhow::{Context, Result, bail, ensure};
-use files::{File, Folder, kernel};
-
-use crate::worker;
 
 /// The first field of every journal (`workers/c/helper/guard.c`).
 const MAGIC: &str = "pagewise-journal-1";
@@ -144,8 +142,7 @@ impl Journal {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let running =
-        std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());
+    let running = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());
     running.map(|path| path.join("pagewise")).into_iter().chain([worker::cache_folder().join("undo")]).collect()
 }
 

@@ -1,22 +1,20 @@
 //! Starts one worker, or the two sides of a pair, sleeps until they have ended, and says how they did.
 
-use std::ffi::OsString;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
-
+use super::patience::{Begun, TimeLimit};
+use super::signals::Signals;
+use crate::worker;
 use anyhow::{Context, Result};
 use files::Folder;
 use record::end::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-
-use super::patience::{Begun, TimeLimit};
-use super::signals::Signals;
-use crate::worker;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 /// Time for the other side, or a worker that was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
@@ -46,17 +44,12 @@ struct Watched {
 impl Watched {
     fn start(side: &Side) -> Result<Watched> {
         let mut command = worker::helper_command()?;
-        command
-            .env("PAGEWISE_HELPER", worker::helper()?)
-            .arg("exec")
-            .arg("--parent")
-            .arg(std::process::id().to_string());
+        command.env("PAGEWISE_HELPER", worker::helper()?).arg("exec").arg("--parent").arg(std::process::id().to_string());
         command.args(&side.options).arg("--").args(side.command);
         for name in side.without {
             command.env_remove(name);
         }
-        let create =
-            |path: &Path| Folder::open(path.parent().unwrap_or(path))?.replace(path.file_name().unwrap_or_default());
+        let create = |path: &Path| Folder::open(path.parent().unwrap_or(path))?.replace(path.file_name().unwrap_or_default());
         // The helper's captures need no request.
         let nothing = side.request == Path::new("/dev/null");
         let request = if nothing { Stdio::null() } else { files::open_input(side.request)?.into() };
@@ -177,8 +170,7 @@ fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) -> Res
     let left = deadline.saturating_duration_since(Instant::now());
     let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
     let running = watched.iter().filter(|w| w.ended.is_none());
-    let mut descriptors: Vec<PollFd> =
-        running.map(|w| PollFd::from_borrowed_fd(w.pidfd.as_fd(), PollFlags::IN)).collect();
+    let mut descriptors: Vec<PollFd> = running.map(|w| PollFd::from_borrowed_fd(w.pidfd.as_fd(), PollFlags::IN)).collect();
     if signals.arrived().is_none() {
         descriptors.push(PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN));
     }

@@ -1,12 +1,10 @@
 //! Needs of a cell, declared by its method.
 
-use std::collections::BTreeMap;
-
+use crate::machine::memory::huge_page_bytes;
 use anyhow::Result;
 use record::expression::{Expression, Values};
 use record::plan::PlannedCell;
-
-use crate::machine::memory::huge_page_bytes;
+use std::collections::BTreeMap;
 
 /// The bytes that a cell needs at its peak, by its method's own word.
 pub fn memory_needed(planned: &PlannedCell, rounds: u32) -> Result<u64> {

@@ -1,11 +1,10 @@
 //! Time limit of a launch. It counts time in which it could have run: where the host or other
 //! processes take the CPUs, a worker that waits for one does not hang.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
-
 use files::kernel;
 use record::sizes::LONGEST_S;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The longest time of a launch.
 #[derive(Clone, Copy, Debug)]

@@ -1,27 +1,18 @@
 //! The requests of one launch, and how its processes are started.
 
+use crate::worker::{self, Worker};
+use crate::{run::bound::Bounds, run::captures::Inputs, run::launch::Side, run::need::heap_needed};
+use anyhow::Result;
+use files::Folder;
+use record::folder::{FramePart, RunFolder};
+use record::request::{self, LaunchKeys};
+use record::{launches::COUNTED, machine_state::Counters, state::State};
+use schedule::{Launch, turns::Turns};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
-use files::Folder;
-use record::folder::{FramePart, RunFolder};
-use record::launches::COUNTED;
-use record::machine_state::Counters;
-use record::request::{self, LaunchKeys};
-use record::state::State;
-use schedule::Launch;
-use schedule::turns::Turns;
-
-use crate::run::bound::Bounds;
-use crate::run::captures::Inputs;
-use crate::run::launch::Side;
-use crate::run::need::heap_needed;
-use crate::worker::{self, Worker};
-
 const MOST_BYTES: u64 = 1 << 30;
-
 /// Longest path of a socket, in bytes (unix(7)).
 const SOCKET_PATH: usize = 107;
 
@@ -62,8 +53,7 @@ impl Prepared {
         let text = files::read_input(&self.transcript, MOST_BYTES).unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
         let fact = |line: &str| {
-            let (name, value) =
-                line.strip_prefix("about\t")?.split_once('\t').filter(|(n, _)| n.starts_with("state_"))?;
+            let (name, value) = line.strip_prefix("about\t")?.split_once('\t').filter(|(n, _)| n.starts_with("state_"))?;
             Some((name.to_owned(), value.parse().ok()?))
         };
         lines.filter_map(fact).collect()

@@ -1,16 +1,14 @@
 //! Progress on standard error, between launches only: one line on a terminal, elsewhere a line every ten seconds.
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Time between two lines where there is no terminal.
 const EVERY: Duration = Duration::from_secs(10);
 /// Columns of such a line at most.
 const COLUMNS: usize = 100;
-
 /// True if the user wants no progress.
 static SILENT: AtomicBool = AtomicBool::new(false);
 

@@ -1,12 +1,11 @@
 //! A kept run judged again, its launches read by several threads.
 
-use std::num::NonZero;
-use std::panic::resume_unwind;
-use std::thread;
-
 use anyhow::Result;
 use judge::{brought::Brought, evidence::ReadOne};
 use record::{folder::RunFolder, state::State, summary::Summary};
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// A bound for machines of many CPUs, where it was not measured.
 const MOST_THREADS: usize = 8;

@@ -1,47 +1,32 @@
 //! Carries out the actions of a [`Scheduler`]: launches, decisions, and what each launch shows. It decides nothing itself.
 
+use crate::run::guard::{Guard, Undo, Undoing};
+use crate::run::launch::{self, Ended, Side};
+use crate::run::patience::{TimeLimit, duration};
+use crate::run::prepared::{self, Order, Prepared};
+use crate::run::{Alone, decide, system};
+use crate::worker::{self, Worker};
+use crate::{
+    machine::memory, machine::noise::Snapshot, run::bound::Bounds, run::captures::Inputs, run::need::memory_needed,
+    run::progress::Progress, run::signals::Signals, run::states::States, worker::environment::foreign,
+};
+use anyhow::{Result, bail};
+use judge::evidence::Evidence;
+use record::decision::{DecisionKind, LeftOut};
+use record::folder::{FramePart, RunFolder};
+use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
+use record::machine_state::{Counters, STATE, StateSeen};
+use record::outcome::{Outcome, Status};
+use record::{cell::Cell, end::End, ending::Width, kind::Kind, plan::Plan, state::State, transcript::Read};
+use schedule::lessons::{lessons, with_twin};
+use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
+use stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
-use judge::evidence::Evidence;
-use record::cell::Cell;
-use record::decision::{DecisionKind, LeftOut};
-use record::end::End;
-use record::ending::Width;
-use record::folder::{FramePart, RunFolder};
-use record::kind::Kind;
-use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
-use record::machine_state::{Counters, STATE, StateSeen};
-use record::outcome::{Outcome, Status};
-use record::plan::Plan;
-use record::state::State;
-use record::transcript::Read;
-use schedule::lessons::{lessons, with_twin};
-use schedule::{Action, CALIBRATION, Facts, Forecast, Launch, Moment, Purpose, Scheduler, Undecided, turns};
-use stats::quantile::median;
-
-use crate::machine::memory;
-use crate::machine::noise::Snapshot;
-use crate::run::bound::Bounds;
-use crate::run::captures::Inputs;
-use crate::run::guard::{Guard, Undo, Undoing};
-use crate::run::launch::{self, Ended, Side};
-use crate::run::need::memory_needed;
-use crate::run::patience::{TimeLimit, duration};
-use crate::run::prepared::{self, Order, Prepared};
-use crate::run::progress::Progress;
-use crate::run::signals::Signals;
-use crate::run::states::States;
-use crate::run::system;
-use crate::run::{Alone, decide};
-use crate::worker::environment::foreign;
-use crate::worker::{self, Worker};
-
 /// Bytes left free when a launch's need is compared with what is available.
 const RESERVE_BYTES: u64 = 64 << 20;
-
 /// Counted launches of a group, and their measured rounds. A tolerance is learnt from both.
 const COUNTED_LAUNCHES: (usize, u32) = (4, 2);
 

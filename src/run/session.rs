@@ -1,8 +1,9 @@
 //! A session of a run: its folder and the right to measure into it, its beginning or going on, its measuring and its summary.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
+use super::{Alone, Questions, Runner, decide, lock, progress::Progress, signals::Signals};
+use crate::machine::{self, preflight};
+use crate::worker::environment::foreign;
+use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
 use files::File;
 use judge::{Circumstances, KEPT, KeptScores as Scores, evidence::PREFLIGHT};
@@ -11,11 +12,8 @@ use record::{
     decision::DecisionKind, machine::environment::Environment, machine::preflight::Preflight, plan::Plan, state::State,
     summary::Summary,
 };
-
-use super::{Alone, Questions, Runner, decide, lock, progress::Progress, signals::Signals};
-use crate::machine::{self, preflight};
-use crate::worker::environment::foreign;
-use crate::worker::{self, Worker};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.
@@ -84,8 +82,7 @@ impl Session {
     ) -> Result<(Summary, Option<i32>)> {
         let Session { plan, folder, resumed, alone, .. } = self;
         let resumed = *resumed;
-        let environment: Environment =
-            if resumed { folder.read_sealed("environment.json")? } else { described(plan.budget_s) };
+        let environment: Environment = if resumed { folder.read_sealed("environment.json")? } else { described(plan.budget_s) };
         if !resumed {
             folder.write_sealed("environment.json", &environment)?;
             folder.write_sealed("plan.json", plan)?;
@@ -133,8 +130,7 @@ fn same_workers(plan: &Plan, all: &[Worker]) -> Result<()> {
 fn described(budget_s: f64) -> Environment {
     let mut environment = Environment { variables: foreign(), ..machine::capture(Path::new("/")) };
     environment.cpu.ladder = machine::ladder::kept(&environment.identity);
-    if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true)
-    {
+    if environment.cpu.ladder.is_none() && budget_s >= LOOKS_FROM_S && environment.hypervisor.is_virtual() == Some(true) {
         // Where it cannot be looked, what is told has to do.
         environment.cpu.ladder = machine::ladder::look(&environment).ok();
     }

@@ -1,5 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP, seen as a descriptor that can be waited for together with processes.
 
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -7,12 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-
 /// The longest time between a signal and the end of the process.
 const LAST_WORDS: Duration = Duration::from_millis(1800);
-
 /// Bytes of stack for a thread that only waits.
 const LITTLE_STACK: usize = 64 << 10;
 

@@ -3,21 +3,18 @@
 //! Each state has a guard of its own, which is told every change first. It undoes the state when the state ends, and however
 //! the laboratory ends.
 
+use super::bound;
+use super::guard::{Guard, Undo, Undoing};
+use crate::{plan::states, worker};
+use anyhow::{Context, Result, bail};
+use files::{Folder, kernel};
+use record::machine_state::{Counters, MachineState, StateSeen};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Instant;
-
-use anyhow::{Context, Result, bail};
-use files::{Folder, kernel};
-use record::machine_state::{Counters, MachineState, StateSeen};
-
-use super::bound;
-use super::guard::{Guard, Undo, Undoing};
-use crate::plan::states;
-use crate::worker;
 
 /// Memory of a bound worker besides its share of its need, in bytes.
 const WORKER_BYTES: u64 = 8 << 20;
@@ -97,11 +94,7 @@ impl States {
     }
 
     /// Has the machine in a state, or plain; the reason where this machine cannot be. `needed_bytes` is the worker's need.
-    pub fn enter(
-        &mut self,
-        name: Option<&str>,
-        needed_bytes: u64,
-    ) -> Result<std::result::Result<Option<StateSeen>, String>> {
+    pub fn enter(&mut self, name: Option<&str>, needed_bytes: u64) -> Result<std::result::Result<Option<StateSeen>, String>> {
         let wanted = name.map(states::find).transpose()?.flatten();
         let begun = Instant::now();
         let fits = |held: &Held| {

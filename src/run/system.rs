@@ -1,14 +1,12 @@
 //! Changes of the system, made only where the user allowed them, and noted with the guard before they are made.
 
-use std::path::Path;
-
-use anyhow::{Context, Result, bail};
-use files::kernel;
-use record::state::State;
-
 use super::guard::{Guard, Undo, Undoing};
 use super::need::memory_needed;
 use crate::machine::memory::huge_page_bytes;
+use anyhow::{Context, Result, bail};
+use files::kernel;
+use record::state::State;
+use std::path::Path;
 
 /// The pool of huge pages of the default size (Documentation/admin-guide/mm/hugetlbpage.rst).
 const POOL: &str = "/proc/sys/vm/nr_hugepages";
@@ -40,10 +38,7 @@ fn huge_page_pool(state: &State, guard: &mut Guard) -> Result<()> {
     write(Path::new(POOL), &wanted.to_string())?;
     let now = kernel::read(POOL)?;
     if now.trim() != wanted.to_string() {
-        bail!(
-            "the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full",
-            now.trim()
-        );
+        bail!("the kernel could gather only {} of {wanted} huge pages; memory is too fragmented or too full", now.trim());
     }
     Ok(())
 }

@@ -1,13 +1,11 @@
 //! The folders from which programs are executed. Nobody but this user and root can change them, and the digest of every
 //! file in them is checked before one is executed.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
+use super::native::hash;
 use anyhow::{Context, Result, ensure};
 use files::{EntryKind, File, Folder, Temporary};
-
-use super::native::hash;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// File with the digests of all others of its folder.
 const DIGESTS: &str = "sha256sums";

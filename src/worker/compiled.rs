@@ -1,16 +1,14 @@
 //! The Go and the Rust worker. What their compilers make of a program is part of what is measured, so they are built with the
 //! user's own toolchain, at first use and without the network. Where there is none, a program that packaging carried is taken.
 
-use std::path::Path;
-use std::process::Command;
-use std::sync::Arc;
-
-use anyhow::{Context, Result, ensure};
-use files::Folder;
-
 use super::cache::{built, is_built, put};
 use super::native::{hash, path_of};
 use super::{Maker, Started, Worker, carried};
+use anyhow::{Context, Result, ensure};
+use files::Folder;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
 
 /// A language whose worker is one program.
 #[derive(Debug)]
@@ -26,11 +24,9 @@ pub(super) struct Toolchain {
     compiler: fn(version: &str, source: &Path, program: &str) -> Result<Command>,
 }
 
-/// Origin of a program.
 enum Origin {
     /// Toolchain in PATH, with the line of its version.
     Installed(String),
-    /// Program that packaging built.
     Carried(&'static [u8]),
 }
 
@@ -92,12 +88,10 @@ impl Toolchain {
     fn key(&self) -> Result<(String, Origin)> {
         let [compiler, version] = self.version;
         let Some(version) = Command::new(compiler).arg(version).output().ok().filter(|o| o.status.success()) else {
-            let carried =
-                carried::prebuilt(self.name).next().map(|(_, bytes)| (hash(&[bytes]), Origin::Carried(bytes)));
+            let carried = carried::prebuilt(self.name).next().map(|(_, bytes)| (hash(&[bytes]), Origin::Carried(bytes)));
             return carried.with_context(|| format!("no {} toolchain in PATH ({})", self.language, self.source));
         };
-        let text: Vec<u8> =
-            self.sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
+        let text: Vec<u8> = self.sources().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()].concat()).collect();
         let line = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().to_owned();
         let linked = self.linked.iter().map(|(_, bytes)| *bytes);
         let parts: Vec<&[u8]> = [&*text, &version.stdout].into_iter().chain(linked).collect();
@@ -121,9 +115,7 @@ impl Toolchain {
             Origin::Carried(bytes) => Ok(folder.write_program(self.program(), bytes)?),
             Origin::Installed(version) => {
                 let language = self.language;
-                super::tell(&format!(
-                    "building the {language} worker with {version}; this does not count against the budget"
-                ));
+                super::tell(&format!("building the {language} worker with {version}; this does not count against the budget"));
                 self.compile(version, folder)
             }
         })?;

@@ -7,29 +7,9 @@ use std::ffi::OsString;
 /// Names, and starts of names where a `*` follows, with whom they speak to: the loader, glibc and other allocators, threads of
 /// a C program, Go's runtime, virtual machines of Java, Python.
 const FOREIGN: [&str; 23] = [
-    "LD_PRELOAD",
-    "LD_AUDIT",
-    "LD_BIND_NOW",
-    "LD_BIND_NOT",
-    "LD_DYNAMIC_WEAK",
-    "LD_HWCAP_MASK",
-    "GLIBC_TUNABLES",
-    "MALLOC_*",
-    "MIMALLOC_*",
-    "TCMALLOC_*",
-    "SCUDO_OPTIONS",
-    "OMP_*",
-    "GOMP_*",
-    "GODEBUG",
-    "GOGC",
-    "GOMAXPROCS",
-    "GOMEMLIMIT",
-    "GOTRACEBACK",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "_JAVA_OPTIONS",
-    "CLASSPATH",
-    "PYTHON*",
+    "LD_PRELOAD", "LD_AUDIT", "LD_BIND_NOW", "LD_BIND_NOT", "LD_DYNAMIC_WEAK", "LD_HWCAP_MASK", "GLIBC_TUNABLES", "MALLOC_*",
+    "MIMALLOC_*", "TCMALLOC_*", "SCUDO_OPTIONS", "OMP_*", "GOMP_*", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT",
+    "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON*",
 ];
 
 fn is_foreign(name: &str) -> bool {

@@ -2,17 +2,13 @@
 //! is measured. Its sources are carried and compiled by that JDK at first use; folders `srcN` only by a JDK of version N or
 //! newer. A Java without a compiler runs the classes that packaging carried.
 
+use super::cache::{built, is_built, put};
+use super::{Maker, Started, Worker, carried, native::hash};
+use anyhow::{Context, Result, bail};
+use files::Folder;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use anyhow::{Context, Result, bail};
-use files::Folder;
-
-use super::cache::{built, is_built, put};
-use super::carried;
-use super::native::hash;
-use super::{Maker, Started, Worker};
 
 /// Limit of a `release` file, in bytes.
 const RELEASE_BYTES: u64 = 1 << 16;
@@ -114,10 +110,8 @@ fn jdk(path: &Path) -> Result<Jdk> {
 
 /// The version by Java's own word, for an installation without a `release` file.
 fn java_version(program: &Path) -> Result<String> {
-    let output = Command::new(program)
-        .arg("-version")
-        .output()
-        .with_context(|| format!("cannot start {}", program.display()))?;
+    let output =
+        Command::new(program).arg("-version").output().with_context(|| format!("cannot start {}", program.display()))?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     let version = messages.split('"').nth(1).map(str::to_owned);
     version.with_context(|| format!("{} -version gives no version", program.display()))
@@ -168,9 +162,7 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
             classes(jdk.feature).try_for_each(|(path, bytes)| put(folder, path, bytes))?;
         } else {
             let version = &jdk.version;
-            super::tell(&format!(
-                "building the Java worker with JDK {version}; this does not count against the budget"
-            ));
+            super::tell(&format!("building the Java worker with JDK {version}; this does not count against the budget"));
             compile(jdk, folder)?;
         }
         Ok(folder.write("methods.tsv", list.as_bytes())?)

@@ -4,22 +4,20 @@ mod cache;
 pub mod carried;
 mod compiled;
 pub mod environment;
+pub mod functions;
 mod java;
 mod native;
-pub mod own;
 mod python;
 
+use anyhow::{Context, Result, bail};
+use files::{File, Temporary};
+use record::method::{Heading, Method, Offer};
+use record::sizes;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-
-use anyhow::{Context, Result, bail};
-use files::{File, Temporary};
-
-use record::method::{Heading, Method, Offer};
-use record::sizes;
 
 pub use cache::{cache_folder, private_cache, sweep};
 pub use native::{advising_library, counting_library, helper, helper_command};
@@ -52,8 +50,7 @@ impl MethodList {
 
     fn methods(&self) -> &[Method] {
         const SOUND: &str = "the carried lists are read whole by a test";
-        self.methods
-            .get_or_init(|| method_lines(&self.text).map(|line| Method::parse_known(line).expect(SOUND)).collect())
+        self.methods.get_or_init(|| method_lines(&self.text).map(|line| Method::parse_known(line).expect(SOUND)).collect())
     }
 }
 

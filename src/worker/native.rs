@@ -1,5 +1,9 @@
 //! The C worker's builds, the helper program and the preloaded library. The binary carries them.
 
+use super::{Maker, MethodList, Started, Worker, carried, private_cache};
+use anyhow::{Context, Result};
+use files::File;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -7,18 +11,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result};
-use files::File;
-use sha2::{Digest, Sha256};
-
-use super::carried;
-use super::{Maker, MethodList, Started, Worker, private_cache};
-
 const HELPER: &str = "pagewise-helper";
-
 /// The library that `try` preloads into a program to have its large mappings made of huge pages.
 const ADVISING: &str = "pagewise-advise.so";
-
 /// The library that counts the allocations of a worker.
 const COUNTING: &str = "pagewise-count.so";
 

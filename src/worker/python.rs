@@ -1,16 +1,12 @@
 //! The Python worker. Every CPython that is found is a worker of its own, named by its version: the interpreter and its library
 //! are part of what is measured. Its sources are carried and unpacked at first use; no package is needed.
 
+use super::cache::{built, put};
+use super::{Maker, Started, Worker, carried, native::hash};
+use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use anyhow::{Context, Result, bail};
-
-use super::cache::{built, put};
-use super::carried;
-use super::native::hash;
-use super::{Maker, Started, Worker};
 
 /// The oldest CPython that has what the methods use: shared_memory, pickle's protocol 5, mmap.madvise.
 const LEAST: (u32, u32) = (3, 8);
@@ -62,9 +58,8 @@ pub(super) fn workers(named: &[PathBuf]) -> Result<Vec<Worker>> {
         return Ok(vec![Worker::carried("python", list, Maker::Python(None))]);
     }
     pythons.sort_by_key(|python| python.version);
-    let worker = |python: Python| {
-        Worker::carried(&format!("python-{}", python.version_text()), list, Maker::Python(Some(python)))
-    };
+    let worker =
+        |python: Python| Worker::carried(&format!("python-{}", python.version_text()), list, Maker::Python(Some(python)));
     Ok(pythons.into_iter().map(worker).collect())
 }
 

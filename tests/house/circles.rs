@@ -101,10 +101,7 @@ fn modules_of_a_folder_form_no_circle() {
 fn a_circle_of_modules_is_found() {
     let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
     let a = file("src/a.rs", "use crate::b::{self, X};\n");
-    assert_eq!(
-        circles_of(&[a.clone(), file("src/b/mod.rs", "mod c;\n"), file("src/b/c.rs", "use super::Y;\n")]).len(),
-        0
-    );
+    assert_eq!(circles_of(&[a.clone(), file("src/b/mod.rs", "mod c;\n"), file("src/b/c.rs", "use super::Y;\n")]).len(), 0);
     assert_eq!(circles_of(&[a.clone(), file("src/b/mod.rs", ""), file("src/b/c.rs", "use crate::{a, d};\n")]).len(), 1);
     assert_eq!(circles_of(&[a, file("src/b.rs", "fn f() -> super::a::Z {}\n")]), ["a → b → a"]);
     let inside = [file("src/m/x.rs", "use super::y::Y;\n"), file("src/m/y.rs", "use crate::m::x;\n")];
@@ -119,8 +116,7 @@ fn headers(files: &[Source]) -> Graph {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         for header in text.lines().filter_map(|l| l.trim().strip_prefix("#include \"")?.strip_suffix('"')) {
             let places = [folder, "workers/c", "workers/c/harness", "workers/c/helper"];
-            let target =
-                places.iter().map(|place| format!("{place}/{header}")).find(|path| all.contains(path.as_str()));
+            let target = places.iter().map(|place| format!("{place}/{header}")).find(|path| all.contains(path.as_str()));
             graph.entry(name.clone()).or_default().extend(target);
         }
     }
@@ -228,8 +224,7 @@ fn go_code(text: &str) -> String {
 /// What a Go file defines: functions, and methods as `.name`. Its types are left out: a type that others carry about is what a
 /// package is there for.
 fn go_defined(code: &str) -> BTreeSet<String> {
-    let name =
-        |rest: &str| rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default().to_owned();
+    let name = |rest: &str| rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default().to_owned();
     let of = |line: &str| {
         let rest = line.strip_prefix("func ")?;
         let method = rest.strip_prefix('(').and_then(|rest| Some(format!(".{}", name(rest.split_once(") ")?.1))));
@@ -241,8 +236,7 @@ fn go_defined(code: &str) -> BTreeSet<String> {
 /// Which Go file calls what another one defines; a method of many types says nothing.
 fn go_uses(files: &[Source]) -> Graph {
     let codes: Vec<(&String, String)> = files.iter().map(|(name, text)| (name, go_code(text))).collect();
-    let defined: Vec<(&String, BTreeSet<String>)> =
-        codes.iter().map(|(name, code)| (*name, go_defined(code))).collect();
+    let defined: Vec<(&String, BTreeSet<String>)> = codes.iter().map(|(name, code)| (*name, go_defined(code))).collect();
     let mut graph = Graph::new();
     for (name, code) in &codes {
         let bodies = code.lines().filter(|line| !line.starts_with("func ")).collect::<Vec<_>>().join("\n");
@@ -289,8 +283,7 @@ fn java_packages_form_no_circle() {
             Some(path.split('.').take_while(|p| !p.starts_with(char::is_uppercase)).collect::<Vec<_>>().join("."))
         };
         let own = text.lines().find_map(|l| package(l, "package ")).unwrap_or_else(|| panic!("{name} has no package"));
-        let imports =
-            text.lines().filter_map(|l| package(l, "import ")).filter(|p| p.starts_with("pagewise") && *p != own);
+        let imports = text.lines().filter_map(|l| package(l, "import ")).filter(|p| p.starts_with("pagewise") && *p != own);
         graph.entry(own.clone()).or_default().extend(imports);
     }
     none("circles of packages", &circle(&graph).into_iter().collect::<Vec<_>>());

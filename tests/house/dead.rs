@@ -67,8 +67,7 @@ fn public_types_and_functions_have_a_doc_comment() {
 #[test]
 fn what_nobody_uses_is_found() {
     let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
-    let a =
-        file("src/a.rs", "pub fn used() {}\npub struct Lost;\n#[cfg(test)]\nmod tests {\n    use super::Lost;\n}\n");
+    let a = file("src/a.rs", "pub fn used() {}\npub struct Lost;\n#[cfg(test)]\nmod tests {\n    use super::Lost;\n}\n");
     let b = file("src/b.rs", "fn f() { used() } // Lost\n");
     assert_eq!(dead(&[a, b]), ["src/a.rs: Lost"]);
 }

@@ -43,8 +43,7 @@ fn told(readme: &str) -> BTreeMap<String, BTreeSet<&'static str>> {
 /// The languages in which each experiment has a method.
 fn measured(experiments: &[Source], lists: &[Source], c: &[Source]) -> BTreeMap<String, BTreeSet<&'static str>> {
     let mut found: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
-    let line =
-        |text: &str, start: &str| text.lines().find_map(|l| Some(l.strip_prefix(start)?.trim_matches('"').to_owned()));
+    let line = |text: &str, start: &str| text.lines().find_map(|l| Some(l.strip_prefix(start)?.trim_matches('"').to_owned()));
     for (_, text) in experiments.iter().filter(|(_, text)| !text.contains("\nhidden = true")) {
         let name = line(text, "name = ").expect("an experiment has a name");
         let in_c = |folder: &str| {

@@ -6,7 +6,7 @@ use crate::language::{dialect, documents_and_texts, laboratory, openings, shared
 use crate::source::{Source, below, code, none};
 
 /// Most lines of `src` and `crates/*/src`, and most constants of the scheduler. Each number may only fall.
-const MOST_LINES_IN_ALL: usize = 46_000;
+const MOST_LINES_IN_ALL: usize = 43_600;
 const MOST_CONSTANTS: usize = 30;
 
 /// Most lines of a function, its signature and last brace included.
@@ -19,8 +19,7 @@ fn functions(files: &[Source]) -> Vec<(usize, String)> {
         let lines: Vec<&str> = text.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             let word = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-            let word =
-                word.trim_start_matches("pub(super) ").trim_start_matches("const ").trim_start_matches("unsafe ");
+            let word = word.trim_start_matches("pub(super) ").trim_start_matches("const ").trim_start_matches("unsafe ");
             if !word.starts_with("fn ") || line.trim_end().ends_with(['}', ';']) {
                 continue;
             }
@@ -36,16 +35,12 @@ fn functions(files: &[Source]) -> Vec<(usize, String)> {
 /// Fields and functions of a struct in one file.
 fn fields_and_functions(text: &str, name: &str) -> (usize, usize) {
     let code = code(text);
-    let body =
-        |head: &str| code.split(head).nth(1).and_then(|rest| rest.split("\n}").next()).unwrap_or_default().to_owned();
+    let body = |head: &str| code.split(head).nth(1).and_then(|rest| rest.split("\n}").next()).unwrap_or_default().to_owned();
     let fields = body(&format!("struct {name}")).lines().filter(|line| line.trim_end().ends_with(',')).count();
     let functions = body(&format!("impl {name}")) + &body(&format!("impl<'a> {name}"));
     (
         fields,
-        functions
-            .lines()
-            .filter(|line| line.contains("fn ") && line.starts_with("    ") && !line.starts_with("     "))
-            .count(),
+        functions.lines().filter(|line| line.contains("fn ") && line.starts_with("    ") && !line.starts_with("     ")).count(),
     )
 }
 
@@ -70,17 +65,15 @@ fn figures() {
     let lines: usize = rust.iter().map(|(_, text)| text.lines().count()).sum();
     let comments = rust.iter().flat_map(|(_, text)| text.lines()).filter(|l| l.trim_start().starts_with("//")).count();
     let file = |name: &str| rust.iter().find(|(n, _)| n == name).map_or("", |(_, text)| text.as_str());
-    let constants =
-        code(file("crates/schedule/src/constants.rs")).lines().filter(|line| line.contains("const ")).count();
+    let constants = code(file("crates/schedule/src/constants.rs")).lines().filter(|line| line.contains("const ")).count();
     let (fields, methods) = fields_and_functions(file("src/run/runner.rs"), "Runner");
     let longest = functions(&rust).into_iter().next().unwrap_or_default();
     let c = below(&["workers/c"], &[".c", ".h"]);
-    let cones =
-        c.iter().filter(|(name, text)| name.contains("/methods/") && text.contains("\nMETHOD(")).map(|(name, _)| {
-            let mut seen = BTreeSet::new();
-            cone(name, &c, &mut seen);
-            (seen.len(), name)
-        });
+    let cones = c.iter().filter(|(name, text)| name.contains("/methods/") && text.contains("\nMETHOD(")).map(|(name, _)| {
+        let mut seen = BTreeSet::new();
+        cone(name, &c, &mut seen);
+        (seen.len(), name)
+    });
     let largest = cones.max().expect("methods");
     let rows = [
         ("lines of src and crates/*/src", lines.to_string()),
@@ -113,8 +106,7 @@ fn figures_are_counted_right() {
     assert_eq!(fields_and_functions(text, "Runner"), (2, 1));
     assert_eq!(functions(&[("a.rs".to_owned(), text.to_owned())]), [(5, "a.rs:7".to_owned())]);
     let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
-    let files =
-        [file("workers/c/m/a.c", "#include \"a.h\"\n#include <b.h>\n"), file("workers/c/m/a.h", "#include \"a.c\"\n")];
+    let files = [file("workers/c/m/a.c", "#include \"a.h\"\n#include <b.h>\n"), file("workers/c/m/a.h", "#include \"a.c\"\n")];
     let mut seen = BTreeSet::new();
     cone("workers/c/m/a.c", &files, &mut seen);
     assert_eq!(seen.len(), 2);

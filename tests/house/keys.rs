@@ -5,12 +5,8 @@ use crate::source::{Source, below, none, root};
 
 /// The code that deals with files, bounds and huge pages.
 const DEALS: [&str; 6] = [
-    "src/plan/input.rs",
-    "src/run/captures.rs",
-    "src/run/bound.rs",
-    "crates/judge/src/warnings.rs",
-    "crates/judge/src/flags.rs",
-    "crates/record/src/cell.rs",
+    "src/plan/input.rs", "src/run/captures.rs", "src/run/bound.rs", "crates/judge/src/warnings.rs",
+    "crates/judge/src/flags.rs", "crates/record/src/cell.rs",
 ];
 
 /// The keys of an experiment that concern something, and the fact that counts its huge pages.
@@ -49,8 +45,7 @@ fn named((name, text): &Source, keys: &[String]) -> Vec<String> {
 
 #[test]
 fn no_code_names_a_key_that_concerns_a_file_or_huge_pages() {
-    let mut keys: Vec<String> =
-        below(&["experiments"], &[".toml"]).iter().flat_map(|(_, text)| concerned(text)).collect();
+    let mut keys: Vec<String> = below(&["experiments"], &[".toml"]).iter().flat_map(|(_, text)| concerned(text)).collect();
     keys.sort();
     keys.dedup();
     for known in ["file", "cache", "memory", "huge_bytes"] {
@@ -62,8 +57,7 @@ fn no_code_names_a_key_that_concerns_a_file_or_huge_pages() {
 
 #[test]
 fn a_named_key_is_found() {
-    let text =
-        "huge_pages = \"huge_bytes\"\n[parameters.file]\nkind = \"text\"\nconcerns = \"file\"\n[parameters.ops]\n";
+    let text = "huge_pages = \"huge_bytes\"\n[parameters.file]\nkind = \"text\"\nconcerns = \"file\"\n[parameters.ops]\n";
     let keys = concerned(text);
     assert_eq!(keys, ["huge_bytes", "file"]);
     let wrong = |line: &str| named(&("x.rs".to_owned(), format!("{line}\n")), &keys).len();

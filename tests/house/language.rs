@@ -17,55 +17,22 @@ const RECORDS: [&str; 3] = ["docs/decisions/", "docs/evidence/", "docs/validity.
 
 /// Most vague identifiers, phrases of the old dialect, matches on booleans and type names used twice. Each number may
 /// only fall.
-const MOST_VAGUE: usize = 1;
-const MOST_PHRASES: usize = 3;
+const MOST_VAGUE: usize = 0;
+const MOST_PHRASES: usize = 0;
 const MOST_BOOLEAN_ARMS: usize = 0;
-const MOST_SHARED_TYPE_NAMES: usize = 1;
+const MOST_SHARED_TYPE_NAMES: usize = 0;
 
 /// Words that may not stand alone as an identifier.
 const VAGUE: [&str; 8] = ["words", "of", "found", "own", "one", "told", "said", "asked"];
 
 /// Phrases of the old dialect, lower case; each has a field term instead.
 const PHRASES: [&str; 40] = [
-    "held against",
-    "stands beside",
-    "stands in the table",
-    "as it is written",
-    "as it should be",
-    "the obvious way",
-    "measured best",
-    "best possible",
-    "the very source",
-    "for lack of",
-    "of its own kind",
-    "what it comes to",
-    "comes to rest",
-    "piled up",
-    "full pile",
-    "the pile",
-    "a way to do it",
-    "another way to do the same",
-    "write-up",
-    "the machine tells",
-    "the kernel tells",
-    "is told by",
-    "as told",
-    "a look at the claims",
-    "looks at claims",
-    "turn of launches",
-    "a turn of",
-    "first look",
-    "once more (a/a)",
-    "too few rounds to tell",
-    "compared is ready",
-    "compared is",
-    "the ratio itself moved",
-    "memory gone over",
-    "equal steps are equal factors",
-    "odd node",
-    "seldom phase",
-    "laboratory's word",
-    "has company",
+    "held against", "stands beside", "stands in the table", "as it is written", "as it should be", "the obvious way",
+    "measured best", "best possible", "the very source", "for lack of", "of its own kind", "what it comes to", "comes to rest",
+    "piled up", "full pile", "the pile", "a way to do it", "another way to do the same", "write-up", "the machine tells",
+    "the kernel tells", "is told by", "as told", "a look at the claims", "looks at claims", "turn of launches", "a turn of",
+    "first look", "once more (a/a)", "too few rounds to tell", "compared is ready", "compared is", "the ratio itself moved",
+    "memory gone over", "equal steps are equal factors", "odd node", "seldom phase", "laboratory's word", "has company",
     "in company",
 ];
 
@@ -252,10 +219,7 @@ fn sentences_are_short() {
 fn each_rule_finds_a_fault() {
     let file = |text: &str| vec![("a.rs".to_owned(), text.to_owned())];
     assert_eq!(openings(&file("/// Where it is.\n/// Reads it.\n")).len(), 1);
-    assert_eq!(
-        vague(&file("let words = 1;\nlet all_words = 2;\nfn f(of: u8) {}\nx(|one| 1)\nPlace::of(3);\n")).len(),
-        3
-    );
+    assert_eq!(vague(&file("let words = 1;\nlet all_words = 2;\nfn f(of: u8) {}\nx(|one| 1)\nPlace::of(3);\n")).len(), 3);
     assert_eq!(boolean_matches(&file("match a {\n    true => 1,\n    Some(true) => 2,\n}\n")).len(), 1);
     assert_eq!(shared_type_names(&file("pub struct A;\nenum A {}\nstruct B;\n")).len(), 1);
     assert_eq!(dialect(&file("// It is held against a reference.\n// It is compared.\n")).len(), 1);

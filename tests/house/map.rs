@@ -74,8 +74,7 @@ fn every_path_that_a_document_names_is_there() {
     let mut wrong = Vec::new();
     for (document, text) in documents.iter().filter(|(name, _)| !is_history(name)) {
         let missing = named_paths(document, text);
-        let missing =
-            missing.iter().filter(|path| !root().join(path).exists() && !TO_BE_WRITTEN.contains(&path.as_str()));
+        let missing = missing.iter().filter(|path| !root().join(path).exists() && !TO_BE_WRITTEN.contains(&path.as_str()));
         wrong.extend(missing.map(|path| format!("{document} names {path}, which is not there")));
     }
     none("paths in documents", &wrong);
@@ -129,8 +128,7 @@ fn a_module_with_parts_is_a_folder_with_mod_rs() {
 
 #[test]
 fn a_wrong_map_is_found() {
-    let text =
-        "## The map\n    src/     all\n      a.rs b/  rooms\n               c.rs is words\n    d/       x\n\n## Next\n";
+    let text = "## The map\n    src/     all\n      a.rs b/  rooms\n               c.rs is words\n    d/       x\n\n## Next\n";
     let map = places(text);
     assert_eq!(map, ["src/", "src/a.rs", "src/b/", "d/"]);
     let rooms = ["src/a.rs".to_owned(), "src/z".to_owned()];

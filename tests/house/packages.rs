@@ -26,9 +26,7 @@ fn missing(place: &str, files: &[Source], packed: &BTreeSet<String>) -> Vec<Stri
         let Some(own) = name.strip_prefix(place) else { continue };
         missing.extend((!packed.contains(own)).then(|| format!("{name} is not packed")));
         if name.ends_with(".rs") && !name.ends_with("tests.rs") {
-            missing.extend(
-                outside(own, text).map(|path| format!("{name} includes {path}, which is in no package of its own")),
-            );
+            missing.extend(outside(own, text).map(|path| format!("{name} includes {path}, which is in no package of its own")));
         }
     }
     missing
@@ -103,7 +101,6 @@ fn tests_and_benches_take_what_the_program_is_built_of() {
 fn a_dependency_with_other_features_is_found() {
     let set = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<BTreeSet<String>>();
     let plain = set(&["rand v0.10.3 with std", "toml v1.2.0 with std"]);
-    let wrong =
-        built_anew(&plain, &set(&["insta v1.49.0 with ", "rand v0.10.3 with std,sys_rng", "toml v1.2.0 with std"]));
+    let wrong = built_anew(&plain, &set(&["insta v1.49.0 with ", "rand v0.10.3 with std,sys_rng", "toml v1.2.0 with std"]));
     assert_eq!(wrong, ["rand v0.10.3 with std, but tests need it with others"]);
 }

@@ -34,8 +34,7 @@ fn read_back((path, text): &Source) -> Vec<String> {
 fn no_code_reads_a_sentence_back() {
     let sources = below(&["crates/judge/src", "crates/report/src", "src/cli"], &[".rs"]);
     // `show` reads the sources of methods, which are data to it.
-    let sources =
-        sources.iter().filter(|(path, _)| !path.ends_with("tests.rs") && !path.ends_with("report/src/show.rs"));
+    let sources = sources.iter().filter(|(path, _)| !path.ends_with("tests.rs") && !path.ends_with("report/src/show.rs"));
     let sources = sources.filter(|(path, _)| ALLOWED.iter().all(|(allowed, _)| allowed != path));
     none("sentences that are read back", &sources.flat_map(read_back).collect::<Vec<_>>());
 }
@@ -50,9 +49,7 @@ fn a_sentence_that_is_read_back_is_found() {
     ] {
         assert_eq!(read_back(&source(line)).len(), 1, "{line}");
     }
-    for line in
-        ["name.ends_with(\".b\")", "// reason.contains(x)", "digits.strip_suffix(\".0\")", "rows.find(|r| r.ok)"]
-    {
+    for line in ["name.ends_with(\".b\")", "// reason.contains(x)", "digits.strip_suffix(\".0\")", "rows.find(|r| r.ok)"] {
         assert!(read_back(&source(line)).is_empty(), "{line}");
     }
 }

@@ -4,18 +4,8 @@ use crate::source::{Source, below, code, none};
 
 /// What the code of a crate that starts nothing cannot contain. Files are the record's alone.
 const FORBIDDEN: [&str; 12] = [
-    "std::process",
-    "std::env",
-    "std::thread",
-    "std::net",
-    "std::time",
-    "Instant::now",
-    "SystemTime",
-    "Timestamp::now",
-    "Zoned::now",
-    "env!(",
-    "rustix",
-    "libc::",
+    "std::process", "std::env", "std::thread", "std::net", "std::time", "Instant::now", "SystemTime", "Timestamp::now",
+    "Zoned::now", "env!(", "rustix", "libc::",
 ];
 
 /// Names by which code opens files without `crates/files`.
@@ -24,32 +14,10 @@ const FILES: [&str; 7] =
 
 /// What the five crates may depend on, and no more.
 const ALLOWED: [&str; 25] = [
-    "files",
-    "stats",
-    "record",
-    "judge",
-    "schedule",
-    "anyhow",
-    "comfy-table",
-    "jiff",
-    "kuva",
-    "minijinja",
-    "proptest",
-    "quick-xml",
-    "rand",
-    "serde",
-    "serde_json",
-    "sha2",
-    "statrs",
-    "strsim",
-    "tempfile",
-    "thiserror",
-    "toml",
-    "zstd",
-    "insta",
+    "files", "stats", "record", "judge", "schedule", "anyhow", "comfy-table", "jiff", "kuva", "minijinja", "proptest",
+    "quick-xml", "rand", "serde", "serde_json", "sha2", "statrs", "strsim", "tempfile", "thiserror", "toml", "zstd", "insta",
     // For tests: the schema of a summary is made from its types and held against a real one.
-    "jsonschema",
-    "schemars",
+    "jsonschema", "schemars",
 ];
 
 /// Features by which a dependency reads a clock, a time zone or the system's randomness.

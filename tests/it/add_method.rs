@@ -18,13 +18,7 @@ fn cc(folder: &Path) -> Command {
     let mut cc = Command::new("cc");
     cc.args(["-std=gnu11", "-O1", "-pthread", "-D_GNU_SOURCE", "-Wno-maybe-uninitialized"]);
     cc.args(["-DPAGEWISE_WORKER_NAME=\"walked\"", "-DPAGEWISE_COMPILER=\"cc\"", "-DPAGEWISE_FLAGS=\"-O1\""]);
-    cc.arg("-I")
-        .arg(root.join("harness"))
-        .arg("-I")
-        .arg(&root)
-        .arg("-I")
-        .arg(root.join("methods/fault"))
-        .current_dir(folder);
+    cc.arg("-I").arg(root.join("harness")).arg("-I").arg(&root).arg("-I").arg(root.join("methods/fault")).current_dir(folder);
     cc
 }
 

@@ -205,8 +205,7 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
             let way = advice.way(question, *bytes, *condition);
             assert_eq!(said, way.unwrap_or("-"), "{question} {bytes} {condition:?}");
         }
-        let depends =
-            |b: &u64| advice.way("read", *b, None).is_none() && advice.way("read", *b, Some("cache=hot")).is_some();
+        let depends = |b: &u64| advice.way("read", *b, None).is_none() && advice.way("read", *b, Some("cache=hot")).is_some();
         assert!(asked.iter().any(|(q, b, _)| *q == "read" && depends(b)), "some sizes depend");
     }
     std::fs::write(place.file("questions"), "read 131072 -\n").unwrap();
@@ -215,9 +214,7 @@ fn the_c_reader_says_what_the_laboratory_says_and_nothing_of_a_damaged_file() {
         let out = ask(&bytes[..cut]);
         assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "cut at {cut}: {out}");
     }
-    for wrong in
-        ["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"schema\":1}", "{\"schema\":3}", "\"\\u12", "{}{}"]
-    {
+    for wrong in ["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"schema\":1}", "{\"schema\":3}", "\"\\u12", "{}{}"] {
         let out = ask(wrong.as_bytes());
         assert!(out.ends_with("\n-\n") && !out.starts_with("loaded"), "{wrong}: {out}");
     }
@@ -293,8 +290,7 @@ fn exported_source_compiles_and_says_the_same() {
         return skip("there is no rustc to compile the exported module with");
     }
     let mut rustc = Command::new("rustc");
-    let made =
-        rustc.args(["--edition", "2024", "-D", "warnings", "-o"]).arg(place.file("rust")).arg(place.file("main.rs"));
+    let made = rustc.args(["--edition", "2024", "-D", "warnings", "-o"]).arg(place.file("rust")).arg(place.file("main.rs"));
     ended(made, "rustc");
     assert_eq!(ended(&mut Command::new(place.file("rust")), "constants").unwrap(), expected);
 }
@@ -318,8 +314,7 @@ fn a_question_is_answered_and_saved_and_read_again() {
     assert_eq!((advice.machine.clone(), advice.canonical().unwrap()), (here(), text));
     let shown = said(&mut place.command(&["advise", "--out", out]));
     assert!(shown.code == 0 && shown.out.contains("copy: to copy a block"), "{}", shown.out);
-    let merged =
-        said(&mut place.command(&["advise", "--merge", out, out, "--out", place.file("m.json").to_str().unwrap()]));
+    let merged = said(&mut place.command(&["advise", "--merge", out, out, "--out", place.file("m.json").to_str().unwrap()]));
     assert_eq!(merged.code, 0, "{}", merged.err);
     assert_eq!(Advice::parse(&std::fs::read_to_string(place.file("m.json")).unwrap()).unwrap(), advice);
     std::fs::write(place.file("none"), "").unwrap();

@@ -73,21 +73,12 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
         let mut digests = BTreeMap::new();
         for worker in workers() {
             for method in [
-                "malloc-zero",
-                "calloc",
-                "malloc-brk",
-                "mmap-touch",
-                "mmap-zero",
-                "mmap-populate",
-                "aligned-thp",
-                "malloc-published",
-                "mmap-published",
-                "limit",
+                "malloc-zero", "calloc", "malloc-brk", "mmap-touch", "mmap-zero", "mmap-populate", "aligned-thp",
+                "malloc-published", "mmap-published", "limit",
             ] {
                 let transcript = run(Command::new(worker), &request(method, bytes, 1));
                 if transcript.endings.is_empty() {
-                    digests
-                        .insert(format!("{method}@{}", transcript.worker), facts(&transcript, 0)["digest"].to_owned());
+                    digests.insert(format!("{method}@{}", transcript.worker), facts(&transcript, 0)["digest"].to_owned());
                 }
             }
         }
@@ -99,12 +90,9 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
 #[test]
 fn large_blocks_are_mapped_small_ones_come_from_the_heap_and_brk_serves_both() {
     let worker = &workers()[0];
-    for (method, bytes, mapped) in [
-        ("malloc-zero", 4096, "0"),
-        ("malloc-zero", 1 << 20, "1"),
-        ("malloc-brk", 4096, "0"),
-        ("malloc-brk", 40 << 20, "0"),
-    ] {
+    for (method, bytes, mapped) in
+        [("malloc-zero", 4096, "0"), ("malloc-zero", 1 << 20, "1"), ("malloc-brk", 4096, "0"), ("malloc-brk", 40 << 20, "0")]
+    {
         let transcript = run(Command::new(worker), &request(method, bytes, 1));
         let facts = facts(&transcript, 0);
         assert_eq!(facts["mmapped_blocks"], mapped, "{method} {bytes}");
@@ -186,10 +174,7 @@ fn a_preloaded_allocator_is_the_one_in_use_where_it_is_installed() {
 fn libraries_are_found_by_the_loader_or_said_to_be_missing() {
     let find = |name: &str| Command::new(helper()).args(["find-library", name]).output().unwrap();
     let found = find("libc.so.6");
-    assert!(
-        found.status.success() && String::from_utf8_lossy(&found.stdout).trim().ends_with("/libc.so.6"),
-        "{found:?}"
-    );
+    assert!(found.status.success() && String::from_utf8_lossy(&found.stdout).trim().ends_with("/libc.so.6"), "{found:?}");
     let missing = find("libsuchathingisnot.so.1");
     assert_eq!(missing.status.code(), Some(1));
     assert!(missing.stdout.is_empty() && missing.stderr.is_empty(), "{missing:?}");
@@ -211,8 +196,7 @@ fn published_figures_name_what_exists() {
         for figure in table["figure"].as_array().unwrap() {
             let cell = figure["cell"].as_str().unwrap();
             let (name, worker) = cell.split_once('@').unwrap();
-            let known =
-                |(go, m): &&(bool, Method)| *go == (worker == "go") && format!("{}/{}", m.experiment, m.name) == name;
+            let known = |(go, m): &&(bool, Method)| *go == (worker == "go") && format!("{}/{}", m.experiment, m.name) == name;
             let (_, method) = methods.iter().find(known).unwrap_or_else(|| panic!("{id}: {cell} does not exist"));
             let phase = figure["phase"].as_str().unwrap();
             assert!(phase == "ready" || method.phases.iter().any(|p| p == phase), "{id}: {cell} has no phase {phase}");
@@ -268,9 +252,7 @@ fn p5_as_published_stops_at_its_bound_where_no_cgroup_keeps_it() {
         ("bytes=33554432\nrelease=free\npiled=no\npile=33554432\nbenchtime_ms=1", "more than half"),
     ] {
         let transcript = published(&workers()[1], "touch-published", keys);
-        let [SideEnding::Skip { reason, .. }] = transcript.endings.as_slice() else {
-            panic!("{:?}", transcript.endings)
-        };
+        let [SideEnding::Skip { reason, .. }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
         assert!(reason.contains(words), "{reason}");
     }
 }
@@ -281,8 +263,7 @@ fn a_users_variables_reach_no_worker_unless_they_are_asked_for() {
     let place = Place::new();
     let mapped = |name: &str, more: &[&str]| {
         let out = place.file(name);
-        let what =
-            ["run", "allocate/malloc-zero@c-O3", "--set", "bytes=4MiB", "--launches", "1", "--budget", "5s", "--json"];
+        let what = ["run", "allocate/malloc-zero@c-O3", "--set", "bytes=4MiB", "--launches", "1", "--budget", "5s", "--json"];
         let mut command = place.command(&what);
         command.args(["--out", out.to_str().unwrap()]).args(more);
         command.env("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=16777216").env("MALLOC_ARENA_MAX", "1");

@@ -110,9 +110,7 @@ fn a_worker_must_be_one() {
 fn an_experiment_must_be_one() {
     refused("--experiments /nonexistent/folder list", &["cannot read /nonexistent/folder"]);
     let place = Place::new();
-    for (text, part) in
-        [("name = ", "broken.toml is not an experiment"), ("name = \"x\"\ncolour = \"red\"\n", "colour")]
-    {
+    for (text, part) in [("name = ", "broken.toml is not an experiment"), ("name = \"x\"\ncolour = \"red\"\n", "colour")] {
         std::fs::write(place.file("home/broken.toml"), text).unwrap();
         let result = place.run(&["--experiments", place.file("home").to_str().unwrap(), "list"]);
         is_one_sentence(text, &result, &["broken.toml", part]);
@@ -133,11 +131,7 @@ fn an_output_folder_that_cannot_be_is_refused() {
     is_one_sentence("a file", &run_into(&place, &file), &["home/file"]);
     is_one_sentence("below a file", &run_into(&place, &file.join("a/b")), &["cannot make", "file/a/b"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
-    is_one_sentence(
-        "in /proc",
-        &run_into(&place, Path::new("/proc/pagewise-run")),
-        &["cannot make /proc/pagewise-run"],
-    );
+    is_one_sentence("in /proc", &run_into(&place, Path::new("/proc/pagewise-run")), &["cannot make /proc/pagewise-run"]);
     is_one_sentence("in /sys", &run_into(&place, Path::new("/sys/kernel")), &["/sys/kernel"]);
 }
 

@@ -99,7 +99,8 @@ fn a_function_that_forks_or_changes_the_process_fails_and_the_others_do_not() {
 #[test]
 fn a_function_that_leaves_without_a_word_is_named() {
     let place = Place::new();
-    let text = "#include <unistd.h>\nBASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\nBENCH(leaves) { _exit(0); }\n";
+    let text =
+        "#include <unistd.h>\nBASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\nBENCH(leaves) { _exit(0); }\n";
     let (result, summary) = bench(&place, text, &[]);
     let status = |function: &str| cell(&summary, &format!("bench/{function}@own"), &[])["status"].clone();
     assert!(status("leaves") == "untrusted" && status("sound") != "untrusted", "{summary} {}", result.err);
@@ -142,11 +143,7 @@ fn an_endless_function_ends_at_the_limit() {
 fn what_cannot_be_compiled_is_one_sentence() {
     let place = Place::new();
     let (result, _) = bench(&place, "BENCH(a) { int x = ; }\n", &[]);
-    assert!(
-        result.code == 1 && result.err.contains("mine.c:3:") && result.err.contains("does not compile"),
-        "{}",
-        result.err
-    );
+    assert!(result.code == 1 && result.err.contains("mine.c:3:") && result.err.contains("does not compile"), "{}", result.err);
     for (text, words) in [
         ("int x;\n", "has no BENCH(name)"),
         ("BASELINE(a) { }\nBASELINE(b) { }\n", "several baselines"),
@@ -211,8 +208,7 @@ fn a_function_is_compared_with_a_built_in_method_that_comes_to_the_same() {
         let reason = cell["reason"].as_str().unwrap_or_default();
         assert_eq!(reason.contains("digest"), is_wrong, "{cell_name}: {reason} {}", result.err);
     }
-    let used =
-        summary["groups"].as_array().unwrap().iter().any(|group| group["recommendation"].to_string().contains("use"));
+    let used = summary["groups"].as_array().unwrap().iter().any(|group| group["recommendation"].to_string().contains("use"));
     assert!(!used, "a function that did something else is recommended: {}", summary["groups"]);
     for (with, words) in [
         ("read/nope", "has no method \"nope\" in read"),

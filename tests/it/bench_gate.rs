@@ -153,9 +153,8 @@ fn git(folder: &Path, arguments: &[&str]) {
 /// The composite action, its steps played as a runner does, on a repository with a base and a change.
 #[test]
 fn the_action_comments_what_a_change_makes_worse() {
-    let has = |program: &str, argument: &[&str]| {
-        Command::new(program).args(argument).output().is_ok_and(|o| o.status.success())
-    };
+    let has =
+        |program: &str, argument: &[&str]| Command::new(program).args(argument).output().is_ok_and(|o| o.status.success());
     if !has("git", &["--version"]) || !has("curl", &["--version"]) || !has("python3", &["-c", "import yaml"]) {
         return skip("git, curl, or Python with its package yaml is missing");
     }

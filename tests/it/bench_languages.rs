@@ -74,8 +74,7 @@ fn functions_in_python_are_measured_by_the_decorator() {
     std::fs::copy(example("mine.py"), &script).unwrap();
     measured(&place, script.to_str().unwrap(), &["joined", "added"]);
     assert!(!place.file("__pycache__").exists(), "compiled code is left beside the script");
-    std::fs::write(&script, "import pagewise\n\n\n@pagewise.bench\ndef wrong():\n    raise ValueError('no\\tdata')\n")
-        .unwrap();
+    std::fs::write(&script, "import pagewise\n\n\n@pagewise.bench\ndef wrong():\n    raise ValueError('no\\tdata')\n").unwrap();
     let result = said(&mut place.command(&["bench", script.to_str().unwrap(), "--budget", "1s", "--json"]));
     assert!(result.out.contains("ValueError: no data"), "{}{}", result.out, result.err);
 }
@@ -90,27 +89,17 @@ fn a_target_of_cargo_bench_is_measured_and_tested() {
             .args(words)
             .arg("--manifest-path")
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers/pagewise-bench/Cargo.toml"));
-        command
-            .arg("--target-dir")
-            .arg(place.file("target"))
-            .arg("--offline")
-            .arg("--quiet")
-            .env("PAGEWISE", program());
+        command.arg("--target-dir").arg(place.file("target")).arg("--offline").arg("--quiet").env("PAGEWISE", program());
         command
     };
     let home = std::env::var_os("HOME").unwrap_or_default();
     let rustup = std::env::var_os("RUSTUP_HOME").unwrap_or_else(|| Path::new(&home).join(".rustup").into());
     let mut measured = cargo(&["bench", "--bench", "vectors"]);
-    let result = said(measured.env("RUSTUP_HOME", &rustup).args([
-        "--",
-        "--launches",
-        "6",
-        "--budget",
-        "60s",
-        "--json",
-        "--set",
-        "elements=1000",
-    ]));
+    let result = said(
+        measured
+            .env("RUSTUP_HOME", &rustup)
+            .args(["--", "--launches", "6", "--budget", "60s", "--json", "--set", "elements=1000"]),
+    );
     let summary: Value = serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{}", result.err));
     for function in ["grow", "reserve"] {
         let cell = cell(&summary, &format!("bench/{function}@own"), &[("elements", "1000")]);

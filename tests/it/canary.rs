@@ -95,9 +95,5 @@ fn system_calls_are_held_against_what_is_declared() {
 fn a_description_that_cannot_be_read_is_an_error() {
     let result = check("broken-law");
     assert_eq!(result.code, 1, "{}", result.out);
-    assert!(
-        result.err.starts_with("pagewise: worker canary describes itself wrongly: method fault/touch"),
-        "{}",
-        result.err
-    );
+    assert!(result.err.starts_with("pagewise: worker canary describes itself wrongly: method fault/touch"), "{}", result.err);
 }

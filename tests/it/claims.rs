@@ -16,8 +16,7 @@ fn conforms(answers: &Value) {
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     jsonschema::meta::validate(&schema).expect("the schema is one");
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: BTreeSet<String> =
-        validator.iter_errors(answers).map(|e| format!("{} at {}", e, e.instance_path())).collect();
+    let errors: BTreeSet<String> = validator.iter_errors(answers).map(|e| format!("{} at {}", e, e.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 

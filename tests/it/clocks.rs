@@ -82,10 +82,7 @@ fn restarted(place: &Place, arguments: &[&str]) -> Option<Command> {
 
 fn killed(place: &Place, out: &PathBuf) {
     let mut command = place.command(&CELLS);
-    command
-        .args(["--launches", "6", "--budget", "20s", "--out"])
-        .arg(out)
-        .stdout(fs::File::create("/dev/null").unwrap());
+    command.args(["--launches", "6", "--budget", "20s", "--out"]).arg(out).stdout(fs::File::create("/dev/null").unwrap());
     let mut child = command.stderr(fs::File::create("/dev/null").unwrap()).spawn().unwrap();
     wait_until("three launches are written", || {
         let lines = fs::read_to_string(out.join("launches.jsonl")).map_or(0, |text| text.lines().count());

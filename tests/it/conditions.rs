@@ -44,11 +44,7 @@ fn the_overview_measures_every_question_under_the_conditions_that_reverse_its_an
     for (experiment, key, usual, others) in CONDITIONS {
         let parameter = &all[*experiment].parameters[*key];
         assert!(parameter.condition, "{experiment}: {key} is a choice, no condition");
-        assert_eq!(
-            parameter.look.first().or(parameter.default.first()).map(String::as_str),
-            Some(*usual),
-            "{experiment}"
-        );
+        assert_eq!(parameter.look.first().or(parameter.default.first()).map(String::as_str), Some(*usual), "{experiment}");
         for value in [usual].into_iter().chain(*others) {
             assert!(parameter.look.iter().any(|look| look == value), "{experiment}: {key}={value} is not measured");
             assert!(!parameter.when[*value].is_empty(), "{experiment}: {key}={value} has no clause");
@@ -87,8 +83,7 @@ fn a_run_prints_the_cost_of_one_operation_under_a_named_condition() {
     let cells = ["message/unix-stream@c-O3+c-O3", "message/eventfd@c-O3+c-O3"];
     let set = ["--set", "bytes=64", "--set", "wait=block", "--set", "pin=same", "--set", "idle=no"];
     let out = place.file("run").display().to_string();
-    let run =
-        place.run(&[&["run"], &cells[..], &set[..], &["--budget", "3s", "--launches", "3", "--out", &out]].concat());
+    let run = place.run(&[&["run"], &cells[..], &set[..], &["--budget", "3s", "--launches", "3", "--out", &out]].concat());
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
     assert!(run.out.contains("µs") && run.out.contains("round trip"), "{}", run.out);
     assert!(run.out.contains("both sides share a CPU") || run.out.contains("pin=same"), "{}", run.out);

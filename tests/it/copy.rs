@@ -29,11 +29,7 @@ fn odd_sizes_end_in_the_same_bytes_whatever_the_method() {
                 for method in worker.of("copy").filter(|m| m.name != "null" && takes(&m.name)) {
                     let ended = launch.alone(&worker, &[(method, &parameters)], 2);
                     if let Some(SideEnding::Skip { reason, .. }) = ended.transcript.endings.first() {
-                        assert!(
-                            bytes.parse::<u64>().unwrap() < 8192 || !reason.contains("page"),
-                            "{}: {reason}",
-                            method.name
-                        );
+                        assert!(bytes.parse::<u64>().unwrap() < 8192 || !reason.contains("page"), "{}: {reason}", method.name);
                         continue;
                     }
                     assert_eq!(ended.facts(1)["wrong_at"], bytes, "{} {destination}", method.name);
@@ -74,13 +70,8 @@ fn a_pipe_that_is_not_granted_as_asked_is_no_measurement() {
     let worker = Worker::native("c-O3");
     for (asked, words) in [("100000", "131072"), ("18446744073709551615", "an int")] {
         let launch = Launch::new();
-        let parameters = [
-            ("bytes", "65536"),
-            ("destination", "warm"),
-            ("batch_bytes", "1"),
-            ("pages", "base"),
-            ("pipe_bytes", asked),
-        ];
+        let parameters =
+            [("bytes", "65536"), ("destination", "warm"), ("batch_bytes", "1"), ("pages", "base"), ("pipe_bytes", asked)];
         let ended = launch.alone(&worker, &[(worker.method("copy", "vmsplice-wide"), &parameters)], 1);
         let Some(SideEnding::Skip { reason, .. }) = ended.transcript.endings.first() else { panic!("not skipped") };
         assert!(reason.contains(words), "{reason}");

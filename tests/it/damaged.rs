@@ -151,22 +151,13 @@ pub(crate) fn verbs(kind: &str) -> &'static [&'static str] {
             "fleet {} --again --format ndjson",
             "report {} --explain-verdict fault/populate",
         ],
-        "claims" => &[
-            "report {}",
-            "report {} --json",
-            "claims --compare {0} {} --json",
-            "compare {0} {} --json",
-            "runs show {}",
-        ],
+        "claims" => {
+            &["report {}", "report {} --json", "claims --compare {0} {} --json", "compare {0} {} --json", "runs show {}"]
+        }
         "profile" => &["report {}", "report {} --json", "export {} --format csv", "compare {0} {} --gate 50%"],
         _ => &[
-            "report {}",
-            "report {} --json",
-            "export {} --format csv",
-            "export {} --format hyperfine",
-            "compare {} {0} --gate 50%",
-            "compare {0} {} --json",
-            "runs show {}",
+            "report {}", "report {} --json", "export {} --format csv", "export {} --format hyperfine",
+            "compare {} {0} --gate 50%", "compare {0} {} --json", "runs show {}",
         ],
     }
 }
@@ -307,9 +298,7 @@ fn advice_believes_no_forged_summary_and_holds_few_of_many_runs() {
 fn pipes_devices_bombs_and_huge_files_are_refused_at_once() {
     let (place, sound) = (Place::new(), recorded("ordinary"));
     let lines = ["report {}", "export {} --format csv", "compare {0} {}", "fleet {}", "runs show {}"];
-    for name in
-        ["plan.json", "environment.json", "launches.jsonl", "decisions.jsonl", "transcripts.zst", "summary.json"]
-    {
+    for name in ["plan.json", "environment.json", "launches.jsonl", "decisions.jsonl", "transcripts.zst", "summary.json"] {
         for kind in ["pipe", "device", "huge"] {
             let changed = place.file("changed");
             let _ = fs::remove_dir_all(&changed);

@@ -85,25 +85,10 @@ const OFTEN_REFUSED: [&str; 3] = ["memfd_create", "cachestat", "io_uring_setup"]
 
 /// Methods that use such calls, and one of each experiment that does without.
 const USERS: [&str; 19] = [
-    "share/memfd",
-    "share/memfd-huge",
-    "share/memfd-hugetlb",
-    "share/posix-shm",
-    "share/file-disk",
-    "message/spin-ring",
-    "message/io_uring",
-    "message/pipe",
-    "transfer/shm-ring",
-    "transfer/memfd-handover",
-    "transfer/memfd-sealed",
-    "transfer/pipe",
-    "read/io_uring",
-    "read/mmap",
-    "write/io_uring-fsync",
-    "write/pwrite-fdatasync",
-    "fault/uffd-minor",
-    "fault/shared-second",
-    "fork/fork",
+    "share/memfd", "share/memfd-huge", "share/memfd-hugetlb", "share/posix-shm", "share/file-disk", "message/spin-ring",
+    "message/io_uring", "message/pipe", "transfer/shm-ring", "transfer/memfd-handover", "transfer/memfd-sealed",
+    "transfer/pipe", "read/io_uring", "read/mmap", "write/io_uring-fsync", "write/pwrite-fdatasync", "fault/uffd-minor",
+    "fault/shared-second", "fork/fork",
 ];
 
 /// The suite's lines about these methods of the optimised worker, by a command that ends with the verb.
@@ -157,8 +142,7 @@ fn memory_files_are_made_where_they_must_not_be_executable() {
     let mut command = unshare();
     command.arg(env!("CARGO_BIN_EXE_pagewise")).arg("check");
     let lines = suite_lines(place.path(), command, &USERS);
-    for method in
-        ["share/memfd@", "message/spin-ring@", "transfer/shm-ring@", "transfer/memfd-sealed@", "fault/shared-second@"]
+    for method in ["share/memfd@", "message/spin-ring@", "transfer/shm-ring@", "transfer/memfd-sealed@", "fault/shared-second@"]
     {
         assert!(lines.iter().any(|l| l.starts_with("ok") && l.contains(method)), "{method}: {lines:#?}");
     }
@@ -208,8 +192,7 @@ fn a_refused_io_uring_is_skipped_with_the_reason() {
 #[test]
 fn refused_calls_between_processes_are_skipped_with_the_reason() {
     let calls = ["process_vm_readv", "process_vm_writev", "vmsplice"];
-    let transfer =
-        ["process-vm-readv", "process-vm-writev", "vmsplice-published", "vmsplice-wide", "vmsplice-gift", "pipe"];
+    let transfer = ["process-vm-readv", "process-vm-writev", "vmsplice-published", "vmsplice-wide", "vmsplice-gift", "pipe"];
     let what = transfer.map(|method| format!("transfer/{method}"));
     let what: Vec<&str> = what.iter().map(String::as_str).chain(["--set", "bytes=256KiB"]).collect();
     let Some(cells) = cells_without(&calls, &what) else { return };
@@ -221,28 +204,13 @@ fn refused_calls_between_processes_are_skipped_with_the_reason() {
 #[test]
 fn refused_calls_within_a_process_are_skipped_with_the_reason() {
     let calls = ["process_vm_readv", "vmsplice"];
-    let copy = [
-        "copy/process-vm-self",
-        "copy/vmsplice-wide",
-        "copy/vmsplice-published",
-        "copy/memcpy",
-        "--set",
-        "bytes=64KiB",
-    ];
+    let copy = ["copy/process-vm-self", "copy/vmsplice-wide", "copy/vmsplice-published", "copy/memcpy", "--set", "bytes=64KiB"];
     let Some(cells) = cells_without(&calls, &copy) else { return };
     let splice = "vmsplice() is not there or not permitted";
     let self_words = "process_vm_readv() is not there or not permitted";
     expect(&cells, &[("process-vm-self", self_words), ("vmsplice-wide", splice), ("vmsplice-published", splice)]);
-    let relay = [
-        "relay/mmap-vmsplice",
-        "relay/read-pipe",
-        "--set",
-        "bytes=64KiB",
-        "--set",
-        "place=tmpfs",
-        "--set",
-        "cache=hot",
-    ];
+    let relay =
+        ["relay/mmap-vmsplice", "relay/read-pipe", "--set", "bytes=64KiB", "--set", "place=tmpfs", "--set", "cache=hot"];
     let Some(cells) = cells_without(&calls, &relay) else { return };
     expect(&cells, &[("mmap-vmsplice", splice)]);
 }

@@ -30,11 +30,8 @@ fn verbs() -> Vec<String> {
 /// What is wrong with the words of one call, by clap's own account.
 fn wrong_with(words: &[String], within_a_sentence: bool) -> Option<String> {
     let error = Cli::try_parse_from(words).err()?;
-    let incomplete = [
-        ErrorKind::MissingRequiredArgument,
-        ErrorKind::MissingSubcommand,
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
-    ];
+    let incomplete =
+        [ErrorKind::MissingRequiredArgument, ErrorKind::MissingSubcommand, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
     let allowed = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion].contains(&error.kind())
         || within_a_sentence && incomplete.contains(&error.kind());
     (!allowed).then(|| error.to_string().lines().next().unwrap_or_default().to_owned())
@@ -67,8 +64,7 @@ fn every_command_has_a_verb_and_options_that_there_are() {
     let (mut wrong, mut held) = (Vec::new(), 0);
     for (name, page) in pages::pages() {
         wrong.extend(loose(&page, &verbs).iter().map(|at| format!("{name}:{at}: stands outside of a block")));
-        let of_blocks =
-            commands(&page).into_iter().flat_map(|c| calls(&c.text).into_iter().map(move |w| (c.line, w, false)));
+        let of_blocks = commands(&page).into_iter().flat_map(|c| calls(&c.text).into_iter().map(move |w| (c.line, w, false)));
         let of_sentences =
             mentions(&page).into_iter().flat_map(|(line, text)| calls(&text).into_iter().map(move |w| (line, w, true)));
         for (line, words, within) in of_blocks.chain(of_sentences) {
@@ -87,10 +83,7 @@ fn a_command_that_is_no_more_is_found() {
     assert!(wrong_with(&words("pagewise run fault --budget 1s"), false).is_none());
     assert!(wrong_with(&words("pagewise run fault --budgt 1s"), true).is_some());
     assert!(wrong_with(&words("pagewise measure fault"), true).is_some());
-    assert!(
-        wrong_with(&words("pagewise compare"), true).is_none()
-            && wrong_with(&words("pagewise compare"), false).is_some()
-    );
+    assert!(wrong_with(&words("pagewise compare"), true).is_none() && wrong_with(&words("pagewise compare"), false).is_some());
     assert!(wrong_with_cargo(&words("cargo test --test it read::")).is_none());
     assert!(wrong_with_cargo(&words("cargo test --test it reading::")).is_some());
     assert!(wrong_with_cargo(&words("cargo bench --bench lists")).is_some());
@@ -99,8 +92,7 @@ fn a_command_that_is_no_more_is_found() {
 
 /// The command with what makes it short: its budgets are a second each.
 fn shortened(text: &str) -> String {
-    let mut words: Vec<String> =
-        text.replace("cargo run --release -- ", "pagewise ").split(' ').map(str::to_owned).collect();
+    let mut words: Vec<String> = text.replace("cargo run --release -- ", "pagewise ").split(' ').map(str::to_owned).collect();
     for at in 0..words.len() {
         if words[at] == "--budget" {
             words[at + 1] = "1s".to_owned() + if words[at + 1].ends_with(';') { ";" } else { "" };
@@ -109,8 +101,7 @@ fn shortened(text: &str) -> String {
     let mut text = words.join(" ");
     for verb in MEASURING {
         let call = format!("pagewise {verb}");
-        let again =
-            ["--resume", "--list", "--export", "--merge", "--compare"].iter().any(|option| text.contains(option));
+        let again = ["--resume", "--list", "--export", "--merge", "--compare"].iter().any(|option| text.contains(option));
         let measures = text.contains(&format!("{call} ")) || text.ends_with(&call);
         if measures && !text.contains("--budget") && !again {
             text = text.replace(&call, &format!("{call} --budget 1s"));

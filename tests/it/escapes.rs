@@ -35,17 +35,12 @@ fn a_hostile_command_steers_no_verb() {
     for (name, kind) in [("one", "try"), ("two", "try"), ("three", "profile"), ("four", "profile")] {
         let out = store.join(name);
         let out = out.to_str().unwrap();
-        let how: &[&str] =
-            if kind == "try" { &["--with", "env:A=\u{1b}[31m", "--pairs", "6"] } else { &["--blocks", "6"] };
+        let how: &[&str] = if kind == "try" { &["--with", "env:A=\u{1b}[31m", "--pairs", "6"] } else { &["--blocks", "6"] };
         let words = [&[kind, "--out", out], how, &["--", "/bin/echo", NAME]].concat();
         harmless(&place, &words);
-        for words in [
-            &["report", name][..],
-            &["report", name, "--json"],
-            &["runs", "show", name],
-            &["runs"],
-            &["runs", "--json"],
-        ] {
+        for words in
+            [&["report", name][..], &["report", name, "--json"], &["runs", "show", name], &["runs"], &["runs", "--json"]]
+        {
             let shown = harmless(&place, words);
             assert!(words.len() != 2 || words[0] == "runs" || shown.contains("\\x1b[2J"), "{words:?}: {shown}");
         }

@@ -175,11 +175,7 @@ fn junitparser_counts_the_outcomes() {
         let count = |of: &[Status]| shown(&summary).filter(|c| of.contains(&c.status)).count() as u64;
         assert_eq!(found["tests"].as_u64(), Some(shown(&summary).count() as u64));
         let skipping = [Status::Skipped, Status::Refused, Status::Untrusted];
-        assert_eq!(
-            (found["skipped"].as_u64(), found["failures"].as_u64()),
-            (Some(count(&skipping)), Some(0)),
-            "{name}"
-        );
+        assert_eq!((found["skipped"].as_u64(), found["failures"].as_u64()), (Some(count(&skipping)), Some(0)), "{name}");
         let cases = found["cases"].as_array().unwrap();
         let skipped = cases.iter().filter(|c| c[2] == serde_json::json!(["skipped"])).count() as u64;
         assert_eq!(skipped, count(&skipping), "{name}");

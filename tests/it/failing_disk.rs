@@ -102,10 +102,7 @@ fn is_one_sentence(what: &str, result: &Said) {
 }
 
 const WRITES: [&str; 5] = [
-    "write/pwrite-fdatasync@c-O3",
-    "write/rename-over@c-O3",
-    "write/mmap-msync@c-O3",
-    "write/direct-dsync@c-O3",
+    "write/pwrite-fdatasync@c-O3", "write/rename-over@c-O3", "write/mmap-msync@c-O3", "write/direct-dsync@c-O3",
     "write/null@c-O3",
 ];
 
@@ -182,8 +179,7 @@ fn a_run_outlives_a_power_cut_after_its_end_and_before_it_is_read_or_refused() {
     let words = ["run", "share/posix-shm@c-O3+c-O3", "share/null@c-O3", "--set", "bytes=1MiB", "--set", "load=0"];
     let more = ["--launches", "8", "--budget", "8s", "--json", "--out", out];
     // The journal is written every second; the end is cut before it is unmounted, which would write everything.
-    let script =
-        format!("mount -o remount,commit=1 disk; {IT}; ended=$?; cat \"$DISK\" > \"$PLACE/cut\"; (exit $ended)");
+    let script = format!("mount -o remount,commit=1 disk; {IT}; ended=$?; cat \"$DISK\" > \"$PLACE/cut\"; (exit $ended)");
     let mut run = in_the_midst(&disk, &place, &script, &[&words[..], &more].concat());
     let mut cuts = Vec::new();
     while run.try_wait().unwrap().is_none() {

@@ -26,55 +26,17 @@ fn texts() -> u64 {
 
 /// Pieces that mean something to a terminal, a spreadsheet, a browser, a parser, a compiler or a shell.
 const PIECES: [&str; 40] = [
-    "\u{1b}[2J",
-    "\u{1b}]0;x\u{7}",
-    "\u{9b}31m",
-    "\u{202e}",
-    "\u{2066}",
-    "\u{200b}",
-    "\u{feff}",
-    "\u{85}",
-    "\u{2028}",
-    "\u{7f}",
-    "\n",
-    "\r\n",
-    "\t",
-    "\u{8}",
-    "=cmd|' /C calc'!A0",
-    "@SUM(1)",
-    "+1",
-    "-2+3",
-    "\"",
-    "'",
-    ",",
-    ";",
-    "|",
-    "`",
-    "\\",
-    "*/",
-    "</script><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "]]>",
-    "-->",
-    "&amp;",
-    "&#0;",
-    "${HOME}",
-    "$(id)",
-    "{} # HELP x",
-    "# EOF",
-    "[x](javascript:alert(1))",
-    "| a | b |",
-    "%n",
-    "ü",
+    "\u{1b}[2J", "\u{1b}]0;x\u{7}", "\u{9b}31m", "\u{202e}", "\u{2066}", "\u{200b}", "\u{feff}", "\u{85}", "\u{2028}",
+    "\u{7f}", "\n", "\r\n", "\t", "\u{8}", "=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-2+3", "\"", "'", ",", ";", "|", "`", "\\",
+    "*/", "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "]]>", "-->", "&amp;", "&#0;", "${HOME}",
+    "$(id)", "{} # HELP x", "# EOF", "[x](javascript:alert(1))", "| a | b |", "%n", "ü",
 ];
 
 /// One to ten pieces and plain characters.
 fn hostile(random: &mut Seeded) -> String {
     let piece = |random: &mut Seeded| match random.below(4) {
         0 => char::from(b'!' + random.below(94) as u8).to_string(),
-        1 => {
-            char::from_u32(random.below(0x1_1000) as u32).filter(|c| *c != '\0').map_or_else(String::new, String::from)
-        }
+        1 => char::from_u32(random.below(0x1_1000) as u32).filter(|c| *c != '\0').map_or_else(String::new, String::from),
         _ => PIECES[random.below(PIECES.len())].to_owned(),
     };
     (0..=random.below(10)).map(|_| piece(random)).collect()
@@ -84,19 +46,7 @@ fn hostile(random: &mut Seeded) -> String {
 /// said, what the machine calls itself.
 fn infected(value: &mut Value, random: &mut Seeded) {
     const OUTSIDE: [&str; 14] = [
-        "reason",
-        "text",
-        "seen",
-        "hint",
-        "at",
-        "message",
-        "model",
-        "kernel",
-        "name",
-        "cpu",
-        "hypervisor",
-        "version",
-        "does",
+        "reason", "text", "seen", "hint", "at", "message", "model", "kernel", "name", "cpu", "hypervisor", "version", "does",
         "title",
     ];
     match value {
@@ -206,8 +156,7 @@ fn every_exporter_stays_whole_with_generated_text() {
     }
     let Some(python) = readers::python() else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/support/readers.py");
-    for (format, path) in
-        files.iter().filter(|(format, _)| ["csv", "ndjson", "openmetrics", "junit"].contains(format)).take(12)
+    for (format, path) in files.iter().filter(|(format, _)| ["csv", "ndjson", "openmetrics", "junit"].contains(format)).take(12)
     {
         let output = Command::new(&python).arg(&script).arg(format).arg(path).output().unwrap();
         assert!(output.status.success(), "{format} {}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
@@ -245,9 +194,8 @@ fn every_verb_is_harmless_with_generated_text() {
         let run = place.file(&format!("home/r{name}"));
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/ordinary"), &run);
         for line in LINES.split('|') {
-            let fill = |word: &str, random: &mut Seeded| {
-                word.replace("RUN", run.to_str().unwrap()).replace("{}", &hostile(random))
-            };
+            let fill =
+                |word: &str, random: &mut Seeded| word.replace("RUN", run.to_str().unwrap()).replace("{}", &hostile(random));
             let words: Vec<String> = line.split_whitespace().map(|word| fill(word, random)).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             is_harmless(&words, &said(place.command(&words).current_dir(place.file("home"))));

@@ -124,9 +124,8 @@ fn it_leaves_the_same_content_as_the_native_worker() {
 #[test]
 fn threads_share_the_touching_and_leave_nothing_out() {
     let Some(workers) = workers() else { return };
-    let keys = |threads| {
-        format!("bytes=5242880\nrelease=dontneed\nbacking=recycled\nidle_ms=1\nframes=cached\nthreads={threads}\n")
-    };
+    let keys =
+        |threads| format!("bytes=5242880\nrelease=dontneed\nbacking=recycled\nidle_ms=1\nframes=cached\nthreads={threads}\n");
     let digests: Vec<_> = [1, 2, 3]
         .map(|threads| {
             let transcript = transcript(&workers.go, &request("touch", &keys(threads), "round=0 0\n"));
@@ -151,14 +150,10 @@ fn it_refuses_what_the_native_worker_refuses_with_the_same_sentence() {
 #[test]
 fn what_the_machine_refuses_fails_its_cell_only() {
     let Some(workers) = workers() else { return };
-    let keys = |bytes: u64| {
-        format!("bytes={bytes}\nrelease=dontneed\nbacking=recycled\nidle_ms=1\nframes=cached\nthreads=1\n")
-    };
+    let keys = |bytes: u64| format!("bytes={bytes}\nrelease=dontneed\nbacking=recycled\nidle_ms=1\nframes=cached\nthreads=1\n");
     let two = format!("{}cell=1\nmethod=null\nbytes=4096\nround=0 0,1\n", request("touch", &keys(1 << 60), ""));
     let transcript = transcript(&workers.go, &two);
-    let [SideEnding::Fail { cell: 0, reason }] = transcript.endings.as_slice() else {
-        panic!("{:?}", transcript.endings)
-    };
+    let [SideEnding::Fail { cell: 0, reason }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
     assert!(reason.starts_with("mmap "), "{reason}");
     assert_eq!(transcript.samples.len(), 7);
 }

@@ -51,8 +51,7 @@ fn spoil(value: &mut Value, rng: &mut Seeded, one_in: u64) {
         _ if !rng.bits().is_multiple_of(one_in) => {}
         Value::String(text) if rng.bits().is_multiple_of(2) => text.push_str(pick::<&str>(rng, &EVIL)),
         Value::String(text) => {
-            *text =
-                if rng.bits().is_multiple_of(9) { "x".repeat(100_000) } else { (*pick::<&str>(rng, &EVIL)).to_owned() }
+            *text = if rng.bits().is_multiple_of(9) { "x".repeat(100_000) } else { (*pick::<&str>(rng, &EVIL)).to_owned() }
         }
         Value::Number(_) => {
             let number = *pick(rng, &NUMBERS);
@@ -157,9 +156,7 @@ fn page_is_inert(page: &str) {
     let elements = page.split("<style>").next().unwrap().to_owned() + page.split("</style>").nth(1).unwrap();
     let scripts = elements.matches("<script").count();
     assert!(scripts <= 2 && elements.matches("</script").count() == scripts, "{scripts} scripts");
-    for alive in
-        ["<img", "<iframe", "<link", "<object", " href=\"j", " href=\"h", "<!--", "=\"NaN", "=\"inf", "=\"-inf"]
-    {
+    for alive in ["<img", "<iframe", "<link", "<object", " href=\"j", " href=\"h", "<!--", "=\"NaN", "=\"inf", "=\"-inf"] {
         assert!(!elements.contains(alive), "{alive}");
     }
     if let Some(data) = elements.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()) {

@@ -289,8 +289,7 @@ fn is_left_alone(method: &Method) -> bool {
 
 fn subjects<'a>(laboratory: &'a Laboratory, methods: &[&'a Method]) -> Vec<Subject<'a>> {
     // A busy machine may break a law of an undisturbed launch.
-    let again =
-        |method, tried: Result<_, _>| (1..3).fold(tried, |t, _| t.or_else(|_: String| laboratory.subject(method)));
+    let again = |method, tried: Result<_, _>| (1..3).fold(tried, |t, _| t.or_else(|_: String| laboratory.subject(method)));
     let tried = methods.iter().map(|method| (method, again(method, laboratory.subject(method))));
     let kept = tried.filter_map(|(method, subject)| match subject {
         Ok(subject) => Some(subject),

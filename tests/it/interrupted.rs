@@ -134,8 +134,7 @@ ACROSS(process_vm_writev)
 fn preload(place: &Path) -> Option<PathBuf> {
     let (source, library) = (place.join("calls.c"), place.join("calls.so"));
     std::fs::write(&source, PRELOAD).unwrap();
-    let compiled =
-        Command::new("cc").args(["-w", "-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl").status();
+    let compiled = Command::new("cc").args(["-w", "-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl").status();
     if !compiled.is_ok_and(|s| s.success()) {
         skip("there is no compiler here");
         return None;
@@ -144,8 +143,7 @@ fn preload(place: &Path) -> Option<PathBuf> {
 }
 
 fn parameters() -> Vec<(&'static str, &'static str)> {
-    let place =
-        [("cache", "hot"), ("place", "tmpfs"), ("sink", "memory"), ("segment", "touched"), ("ring_chunks", "3")];
+    let place = [("cache", "hot"), ("place", "tmpfs"), ("sink", "memory"), ("segment", "touched"), ("ring_chunks", "3")];
     let sides = [("block", "untouched"), ("pages", "base"), ("pin", "none")];
     [("bytes", BYTES), ("chunk", "4097"), ("pipe_bytes", "65536")].into_iter().chain(place).chain(sides).collect()
 }
@@ -184,16 +182,8 @@ impl Disturbed {
 }
 
 /// The methods whose bytes go through calls, one or both sides' work.
-const TRANSFER: [&str; 8] = [
-    "pipe",
-    "pipe-wide",
-    "unix-stream",
-    "tcp",
-    "vmsplice-published",
-    "vmsplice-wide",
-    "process-vm-readv",
-    "process-vm-writev",
-];
+const TRANSFER: [&str; 8] =
+    ["pipe", "pipe-wide", "unix-stream", "tcp", "vmsplice-published", "vmsplice-wide", "process-vm-readv", "process-vm-writev"];
 const RELAY: [&str; 7] = ["read-pipe", "read-shm", "splice", "splice-discard", "sendfile", "mmap-vmsplice", "limit"];
 
 fn methods(worker: &Worker) -> Vec<&Method> {
@@ -234,13 +224,8 @@ fn a_call_that_would_block_fails_with_the_offset() {
         let method = disturbed.worker.method(experiment, name);
         let (a, b) = disturbed.pair(method, &side.to_string(), &[("TEST_CALLS", "would-block".to_owned())]);
         let ended = if side == 'a' { &a } else { &b };
-        let Some(SideEnding::Fail { reason, .. }) = ended.transcript.endings.first() else {
-            panic!("{name}: no failure")
-        };
-        assert!(
-            reason.contains("Resource temporarily unavailable after ") && reason.contains(" of 1000001 bytes"),
-            "{reason}"
-        );
+        let Some(SideEnding::Fail { reason, .. }) = ended.transcript.endings.first() else { panic!("{name}: no failure") };
+        assert!(reason.contains("Resource temporarily unavailable after ") && reason.contains(" of 1000001 bytes"), "{reason}");
         for side in [&a, &b] {
             assert!(!side.facts(0).contains_key("wrong_at"), "{name}: nothing is proved of a part");
         }
@@ -277,10 +262,7 @@ fn a_side_that_dies_half_way_leaves_the_other_with_the_offset() {
             if name == "tcp" && victim == 'b' && reason.starts_with("rendezvous: ") {
                 continue;
             }
-            let at = reason
-                .split("the other side ended after ")
-                .nth(1)
-                .and_then(|r| r.split(' ').next()?.parse::<u64>().ok());
+            let at = reason.split("the other side ended after ").nth(1).and_then(|r| r.split(' ').next()?.parse::<u64>().ok());
             assert!(at.is_some_and(|at| (200_000..1_000_001).contains(&at)), "{name}, {victim} died: {reason}");
             assert!(!survivor.facts(0).contains_key("wrong_at"), "{name}: nothing is proved of a part");
         }
@@ -291,9 +273,7 @@ fn a_side_that_dies_half_way_leaves_the_other_with_the_offset() {
 fn a_byte_that_changes_on_the_way_is_found_wherever_it_is() {
     let Some(disturbed) = Disturbed::new() else { return };
     let mut at: u64 = 1;
-    for (experiment, name) in
-        [("transfer", "pipe"), ("transfer", "unix-stream"), ("transfer", "tcp"), ("relay", "read-pipe")]
-    {
+    for (experiment, name) in [("transfer", "pipe"), ("transfer", "unix-stream"), ("transfer", "tcp"), ("relay", "read-pipe")] {
         let method = disturbed.worker.method(experiment, name);
         for offset in [0, 4096, 4097, 1_000_000].into_iter().map(Some).chain([None; 4]) {
             let offset = offset.unwrap_or_else(|| {

@@ -137,12 +137,8 @@ fn a_full_tmpfs_fails_what_needs_it_and_nothing_else() {
         return;
     }
     let full = "mount -t tmpfs -o size=32k,mode=1777 tmpfs /dev/shm";
-    let cells = [
-        "share/posix-shm@c-O3+c-O3",
-        "share/file-tmpfs@c-O0+c-O0",
-        "share/memfd@c-O3+c-O3",
-        "share/sysv-shm@c-O3+c-O3",
-    ];
+    let cells =
+        ["share/posix-shm@c-O3+c-O3", "share/file-tmpfs@c-O0+c-O0", "share/memfd@c-O3+c-O3", "share/sysv-shm@c-O3+c-O3"];
     let run = Limited::run(full, "", &share(&cells, "bytes=64KiB"));
     run.is("share/posix-shm@c-O3+c-O3", "failed", &["32768 bytes free, 65536 are needed"]);
     run.is("share/file-tmpfs@c-O0+c-O0", "failed", &["32768 bytes free, 65536 are needed"]);
@@ -170,12 +166,8 @@ fn who_may_not_write_is_told_where() {
         return;
     }
     let closed = "chmod 755 /dev/shm";
-    let cells = [
-        "share/posix-shm@c-O3+c-O3",
-        "share/file-tmpfs@c-O3+c-O3",
-        "share/memfd@c-O3+c-O3",
-        "message/spin-ring@c-O3+c-O3",
-    ];
+    let cells =
+        ["share/posix-shm@c-O3+c-O3", "share/file-tmpfs@c-O3+c-O3", "share/memfd@c-O3+c-O3", "message/spin-ring@c-O3+c-O3"];
     let words = [share(&cells, "bytes=64KiB"), vec!["--set", "wait=spin", "--set", "pin=l3"]].concat();
     let run = Limited::run(closed, NOBODY, &words);
     run.is("share/posix-shm@c-O3+c-O3", "failed", &["shm_open", "Permission denied"]);
@@ -237,12 +229,7 @@ fn queues_that_are_not_allowed_name_their_limit() {
     let words = message(&cells, "bytes=4KiB", "wait=block");
     let limits = [
         ("", format!("prlimit --msgqueue=1000 {NOBODY}"), "skipped", "RLIMIT_MSGQUEUE"),
-        (
-            "echo 128 > /proc/sys/fs/mqueue/msgsize_max",
-            NOBODY.to_owned(),
-            "skipped",
-            "sysctl fs.mqueue.msgsize_max=4096",
-        ),
+        ("echo 128 > /proc/sys/fs/mqueue/msgsize_max", NOBODY.to_owned(), "skipped", "sysctl fs.mqueue.msgsize_max=4096"),
         ("echo 1 > /proc/sys/fs/mqueue/msg_max", NOBODY.to_owned(), "skipped", "sudo sysctl fs.mqueue.msg_max=2"),
         ("echo 1 > /proc/sys/fs/mqueue/queues_max", NOBODY.to_owned(), "failed", "fs.mqueue.queues_max"),
     ];

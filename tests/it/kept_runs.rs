@@ -160,8 +160,7 @@ fn sets_of_runs_are_compared_and_have_the_shape_of_the_schema() {
     let value: Value = serde_json::from_str(&listed.out).unwrap_or_else(|_| panic!("{}", listed.err));
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/record/schema/compare.schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    let errors: Vec<String> =
-        jsonschema::validator_for(&schema).unwrap().iter_errors(&value).map(|e| e.to_string()).collect();
+    let errors: Vec<String> = jsonschema::validator_for(&schema).unwrap().iter_errors(&value).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(value["differences"], serde_json::json!([]), "copies differ in nothing");
     let code = match value["gated"].as_str().unwrap() {

@@ -16,17 +16,8 @@ use crate::support::skips::skip;
 use crate::support::waiting::wait_until;
 
 const WORDS: [&str; 11] = [
-    "share/posix-shm@c-O3+c-O3",
-    "share/sysv-shm@c-O3+c-O3",
-    "share/null@c-O3",
-    "--set",
-    "bytes=1MiB",
-    "--set",
-    "load=0",
-    "--launches",
-    "3",
-    "--budget",
-    "4s",
+    "share/posix-shm@c-O3+c-O3", "share/sysv-shm@c-O3+c-O3", "share/null@c-O3", "--set", "bytes=1MiB", "--set", "load=0",
+    "--launches", "3", "--budget", "4s",
 ];
 
 /// Who is killed.
@@ -44,9 +35,7 @@ impl Victim {
     /// The processes of this run that it may be: of two sides, either.
     fn all(self, run: &Run) -> Vec<Pid> {
         let is_it = |words: &str| match self {
-            Victim::Laboratory | Victim::Both => {
-                words.split(' ').next().is_some_and(|name| name.ends_with("/pagewise"))
-            }
+            Victim::Laboratory | Victim::Both => words.split(' ').next().is_some_and(|name| name.ends_with("/pagewise")),
             Victim::Helper => words.contains("pagewise-helper try") || words.contains("pagewise-helper exec"),
             Victim::Worker => words.contains("worker-c") && !words.contains("pagewise-helper"),
             Victim::Guard => words.contains("pagewise-helper guard"),
@@ -133,8 +122,7 @@ fn verbs(place: &Place, out: &str) -> Vec<Vec<String>> {
 /// What is the whole machine's and bears this program's name: shared memory, queues, cgroups, temporary files. Those with the
 /// number of a living process belong to another command.
 fn named() -> BTreeSet<PathBuf> {
-    let mut all: Vec<PathBuf> =
-        ["/dev/shm", "/dev/mqueue", "/tmp"].iter().flat_map(|f| entries(Path::new(f))).collect();
+    let mut all: Vec<PathBuf> = ["/dev/shm", "/dev/mqueue", "/tmp"].iter().flat_map(|f| entries(Path::new(f))).collect();
     cgroups(Path::new("/sys/fs/cgroup"), &mut all);
     let lives = |part: &str| part.parse::<u32>().is_ok() && Path::new("/proc").join(part).exists();
     let named = |path: &PathBuf| {

@@ -170,8 +170,7 @@ fn a_bundle_is_shown_then_written_and_names_nobody() {
     let run = place.run(&run);
     assert!(matches!(run.code, 0 | 3 | 4), "{}", run.err);
     let arguments = ["doctor", "--bundle", bundle.to_str().unwrap()];
-    let shown =
-        said(place.command(&arguments).env("PAGEWISE_NODE", "secret-node").env("MALLOC_SECRET", "secret-value"));
+    let shown = said(place.command(&arguments).env("PAGEWISE_NODE", "secret-node").env("MALLOC_SECRET", "secret-value"));
     let text = std::fs::read_to_string(&bundle).unwrap();
     assert!(shown.code == 0 && shown.out.starts_with(&text), "{}\n{}", shown.err, shown.out);
     assert!(text.contains(env!("CARGO_PKG_VERSION")) && text.contains("c-O3") && text.contains("read"), "{text}");

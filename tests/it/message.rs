@@ -152,23 +152,8 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
         let mut command = pagewise(
             &place,
             &[
-                "run",
-                "message/udp@c-O3+c-O3",
-                "--set",
-                "wait=block",
-                "--set",
-                "bytes=64",
-                "--set",
-                "ops=100000",
-                "--launches",
-                "1",
-                "--budget",
-                "30s",
-                "--time-limit",
-                "10s",
-                "--json",
-                "--out",
-                folder,
+                "run", "message/udp@c-O3+c-O3", "--set", "wait=block", "--set", "bytes=64", "--set", "ops=100000",
+                "--launches", "1", "--budget", "30s", "--time-limit", "10s", "--json", "--out", folder,
             ],
         );
         let told = place.path().join("told");
@@ -179,8 +164,7 @@ fn the_laboratory_ends_the_other_side_and_names_the_cause() {
         assert_eq!(cell["status"], "failed", "{cell:#}");
         let reason = cell["reason"].as_str().unwrap();
         assert!(reason.contains("killed by signal 9") || reason.contains("SIGKILL"), "{reason}");
-        let left =
-            std::fs::read_dir("/dev/shm").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned());
+        let left = std::fs::read_dir("/dev/shm").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned());
         let id = summary["run"].as_str().unwrap_or("nothing").to_owned();
         assert!(left.filter(|name| name.contains(&id)).count() == 0);
     }

@@ -96,8 +96,7 @@ fn cpus(place: &Path) {
             ("cache/index3/id", cpu.to_string()),
         ];
         files.iter().for_each(|(file, text)| std::fs::write(own.join(file), format!("{text}\n")).unwrap());
-        std::fs::write(place.join(format!("meminfo{cpu}")), format!("Node {cpu} MemTotal:       8388608 kB\n"))
-            .unwrap();
+        std::fs::write(place.join(format!("meminfo{cpu}")), format!("Node {cpu} MemTotal:       8388608 kB\n")).unwrap();
     }
     for list in ["online", "possible", "present"] {
         std::fs::write(place.join("cpu").join(list), "0-1\n").unwrap();
@@ -161,19 +160,8 @@ fn by_value<'a>(summary: &'a Value, method: &str, key: &str) -> Vec<(&'a str, &'
 fn memory_lies_where_it_is_asked_for_and_every_page_is_proved() {
     let Some(machine) = TwoNodes::make() else { return };
     let arguments = [
-        "run",
-        "copy/memcpy-node@c-O3",
-        "--set",
-        "node=local,remote,interleave",
-        "--set",
-        "bytes=64KiB",
-        "--set",
-        "destination=warm",
-        "--set",
-        "pages=base",
-        "--budget",
-        "3s",
-        "--json",
+        "run", "copy/memcpy-node@c-O3", "--set", "node=local,remote,interleave", "--set", "bytes=64KiB", "--set",
+        "destination=warm", "--set", "pages=base", "--budget", "3s", "--json",
     ];
     let honest = machine.summary(&arguments, false);
     let cells = by_value(&honest, "memcpy-node", "node");
@@ -182,8 +170,7 @@ fn memory_lies_where_it_is_asked_for_and_every_page_is_proved() {
     assert_eq!(values, BTreeSet::from(["interleave", "local", "remote"]));
     let lying = machine.summary(&arguments, true);
     // Launches run on either node, so that local or remote memory may be right by luck, but not both of them.
-    let wrong: Vec<_> =
-        by_value(&lying, "memcpy-node", "node").into_iter().filter(|(_, status, _)| *status != "ok").collect();
+    let wrong: Vec<_> = by_value(&lying, "memcpy-node", "node").into_iter().filter(|(_, status, _)| *status != "ok").collect();
     assert!(wrong.len() >= 2 && wrong.iter().any(|(node, ..)| *node == "interleave"), "{wrong:?}");
     assert!(wrong.iter().all(|(.., reason)| reason.contains("pages_")), "{wrong:?}");
 }
@@ -192,17 +179,8 @@ fn memory_lies_where_it_is_asked_for_and_every_page_is_proved() {
 fn sides_are_pinned_to_two_nodes_and_to_nothing_that_is_not_there() {
     let Some(machine) = TwoNodes::make() else { return };
     let arguments = [
-        "run",
-        "message/pipe@c-O3",
-        "--set",
-        "pin=far,l3,node,same",
-        "--set",
-        "wait=block",
-        "--set",
-        "idle=no",
-        "--budget",
-        "5s",
-        "--json",
+        "run", "message/pipe@c-O3", "--set", "pin=far,l3,node,same", "--set", "wait=block", "--set", "idle=no", "--budget",
+        "5s", "--json",
     ];
     let summary = machine.summary(&arguments, false);
     for (pin, status, reason) in by_value(&summary, "pipe", "pin") {

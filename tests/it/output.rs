@@ -48,17 +48,8 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
     let place = Place::new();
     let out = place.file("run");
     // Without a PATH there is no Go: a worker that is missing is part of what the schema describes.
-    let mut command = place.command(&[
-        "run",
-        "fault",
-        "--set",
-        "bytes=2MiB",
-        "--budget",
-        "20s",
-        "--json",
-        "--out",
-        out.to_str().unwrap(),
-    ]);
+    let mut command =
+        place.command(&["run", "fault", "--set", "bytes=2MiB", "--budget", "20s", "--json", "--out", out.to_str().unwrap()]);
     let result = said(command.env("PATH", "/nonexistent"));
     // 4: on a loaded machine some cells are rightly not trusted.
     assert!(matches!(result.code, 0 | 4), "{}", result.err);
@@ -68,11 +59,7 @@ fn a_run_of_a_whole_experiment_conforms_to_the_schema_and_reports_repeat_it() {
     assert!(crate::support::place::is_measured(touch), "{touch:#}");
     assert_eq!(touch["phases"]["first-touch"]["minor_faults"], 512.0, "{touch:#}");
     let go = cell(&summary, "fault/touch@go", &[]);
-    assert_eq!(
-        (&go["status"], go["reason"].as_str().unwrap().contains("Go toolchain")),
-        (&"skipped".into(), true),
-        "{go:#}"
-    );
+    assert_eq!((&go["status"], go["reason"].as_str().unwrap().contains("Go toolchain")), (&"skipped".into(), true), "{go:#}");
     let mut kept = json(&std::fs::read_to_string(out.join("summary.json")).unwrap());
     assert!(kept.as_object_mut().unwrap().shift_remove("seal").is_some());
     assert_eq!(kept, summary);
@@ -109,9 +96,7 @@ fn the_schema_refuses_what_is_not_a_summary() {
 #[test]
 fn every_part_of_the_schema_is_described() {
     fn walk(at: &str, value: &Value, bare: &mut Vec<String>) {
-        if let Some(properties) =
-            value.get("properties").and_then(Value::as_object).filter(|_| value.get("type").is_some())
-        {
+        if let Some(properties) = value.get("properties").and_then(Value::as_object).filter(|_| value.get("type").is_some()) {
             for (name, property) in properties {
                 if property["description"].as_str().is_none_or(str::is_empty) {
                     bare.push(format!("{at}/{name}"));
@@ -255,15 +240,7 @@ fn kept_runs_are_listed_and_found_by_their_id() {
 fn a_request_drives_a_worker_by_hand() {
     let place = Place::new();
     let arguments = [
-        "request",
-        "fault/touch",
-        "--set",
-        "bytes=1MiB",
-        "--set",
-        "threads=1",
-        "--set",
-        "processes=1,2",
-        "--set",
+        "request", "fault/touch", "--set", "bytes=1MiB", "--set", "threads=1", "--set", "processes=1,2", "--set",
         "frames=cached",
     ];
     let request = place.run(&arguments);
@@ -289,8 +266,7 @@ fn requests(run: &Path) -> Vec<(PathBuf, Vec<String>, Vec<String>)> {
         for part in folder.parts(&record).unwrap().into_iter().filter(|p| p.name.starts_with("request")) {
             let text = String::from_utf8(part.bytes).unwrap();
             let lines = text.lines().filter(|l| !of_run.iter().any(|start| l.starts_with(start))).map(str::to_owned);
-            let (orders, rest): (Vec<_>, Vec<_>) =
-                lines.partition(|l| l.starts_with("round=") || l.starts_with("warmup="));
+            let (orders, rest): (Vec<_>, Vec<_>) = lines.partition(|l| l.starts_with("round=") || l.starts_with("warmup="));
             let orders = orders.into_iter().filter(|l| l.starts_with("round=")).collect();
             found.push((PathBuf::from(format!("{} {}", record.launch, part.name)), rest, orders));
         }
@@ -350,15 +326,10 @@ fn what_stands_beside_the_question_is_passed_in_few_rounds() {
     }
     assert!(fault["refault"] > 0 && fault["refault"] * 4 <= fault["first-touch"], "{fault:?}");
     assert_eq!(fault["re-touch"], fault["refault"]);
-    assert_eq!(
-        [fault["give-back"], fault["whole"]],
-        [fault["refault"]; 2],
-        "a total counts where all of it was passed"
-    );
+    assert_eq!([fault["give-back"], fault["whole"]], [fault["refault"]; 2], "a total counts where all of it was passed");
     assert_eq!(fault["ready"], fault["first-touch"]);
     let pipes = ["message/pipe@c-O3", "--set", "bytes=64", "--set", "wait=block", "--set", "pin=same"];
     let message = samples(&place, &pipes);
-    let few =
-        |m: &std::collections::BTreeMap<String, u64>| m["timed-trips"] > 0 && m["timed-trips"] * 4 <= m["round-trips"];
+    let few = |m: &std::collections::BTreeMap<String, u64>| m["timed-trips"] > 0 && m["timed-trips"] * 4 <= m["round-trips"];
     assert!(message.is_empty() || few(&message), "{message:?}");
 }

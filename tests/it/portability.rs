@@ -6,14 +6,7 @@ use std::process::Command;
 
 /// What `build.rs` compiles with; the warnings that a phase's loop causes are those that it leaves out, too.
 const FLAGS: [&str; 9] = [
-    "-std=gnu11",
-    "-pthread",
-    "-O2",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-D_GNU_SOURCE",
-    "-DPAGEWISE_WORKER_NAME=\"c-O2\"",
+    "-std=gnu11", "-pthread", "-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-DPAGEWISE_WORKER_NAME=\"c-O2\"",
     "-DPAGEWISE_COMPILER=\"a test\"",
 ];
 /// The highest system call number of Linux 5.4 (clone3).
@@ -57,9 +50,7 @@ fn compile(compiler: &str, options: &[&str]) -> Result<(), String> {
 /// A header that brings in the system's own and takes back every name that came after Linux 5.4.
 fn stripped(folder: &Path) -> PathBuf {
     let mut text = String::new();
-    for header in
-        ["fcntl.h", "linux/magic.h", "linux/perf_event.h", "sched.h", "sys/mman.h", "sys/prctl.h", "sys/stat.h"]
-    {
+    for header in ["fcntl.h", "linux/magic.h", "linux/perf_event.h", "sched.h", "sys/mman.h", "sys/prctl.h", "sys/stat.h"] {
         writeln!(text, "#include <{header}>").unwrap();
     }
     text += "#include <sys/socket.h>\n#include <sys/syscall.h>\n#include <sys/uio.h>\n";

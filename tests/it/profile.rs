@@ -120,10 +120,7 @@ fn faults_are_counted_by_kind_and_the_profile_is_kept() {
     assert_eq!(again, of);
     let screen = place.run(&["report", id]).out;
     assert!(screen.lines().count() <= 40, "{screen}");
-    assert!(
-        screen.contains("Page faults cost this program about") && screen.contains("pagewise try --with"),
-        "{screen}"
-    );
+    assert!(screen.contains("Page faults cost this program about") && screen.contains("pagewise try --with"), "{screen}");
     // What the profile predicted stands in the plan of a try of the same command.
     let tried = place.run(&["try", "--pairs", "6", "--with", "keep,no-thp", "--json", "--", program]);
     let tried: Value = serde_json::from_str(&tried.out).unwrap();

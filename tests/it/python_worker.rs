@@ -130,23 +130,16 @@ fn it_reads_the_same_words_as_the_native_worker() {
         std::fs::write(&path, &content).unwrap();
         let mut padded = content;
         padded.resize(bytes.div_ceil(8) * 8, 0);
-        let sum =
-            padded.chunks(8).fold(0_u64, |sum, word| sum.wrapping_add(u64::from_le_bytes(word.try_into().unwrap())));
+        let sum = padded.chunks(8).fold(0_u64, |sum, word| sum.wrapping_add(u64::from_le_bytes(word.try_into().unwrap())));
         for order in ["sequential", "random"] {
             for (method, chunk) in
                 [("buffered", "chunk=4096\n"), ("readinto", "chunk=4096\n"), ("mmap-slices", ""), ("mmap-view", "")]
             {
                 let file = path.display();
-                let keys =
-                    format!("file={file}\nbytes={bytes}\nplace=disk\nconsume=sum\norder={order}\ncache=hot\n{chunk}");
+                let keys = format!("file={file}\nbytes={bytes}\nplace=disk\nconsume=sum\norder={order}\ncache=hot\n{chunk}");
                 let asked = request("read", method, &keys, "round=0 0\n");
                 let told = heard(&run(workers.python(), &asked), &asked);
-                assert_eq!(
-                    words(&told, "digest"),
-                    [format!("{sum:016x}")],
-                    "{method} {bytes} {order}: {:?}",
-                    told.endings
-                );
+                assert_eq!(words(&told, "digest"), [format!("{sum:016x}")], "{method} {bytes} {order}: {:?}", told.endings);
             }
         }
     }
@@ -158,10 +151,8 @@ fn a_file_that_is_shorter_than_it_was_is_named() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("file");
     std::fs::write(&path, [7; 10_000]).unwrap();
-    let keys = format!(
-        "file={}\nbytes=20000\nplace=disk\nconsume=sum\norder=sequential\ncache=hot\nchunk=4096\n",
-        path.display()
-    );
+    let keys =
+        format!("file={}\nbytes=20000\nplace=disk\nconsume=sum\norder=sequential\ncache=hot\nchunk=4096\n", path.display());
     let asked = request("read", "readinto", &keys, "round=0 0\n");
     let told = heard(&run(workers.python(), &asked), &asked);
     let [SideEnding::Fail { cell: 0, .. }] = told.endings.as_slice() else { panic!("{:?}", told.endings) };
@@ -185,11 +176,8 @@ fn pair(workers: &Workers, kinds: [&str; 2], experiment: &str, method: &str, key
     let command = |kind: &str| if kind == "c" { workers.c() } else { workers.python() };
     let sides = [0, 1].map(|side| begin(command(kinds[side]), &asked[side]));
     let told = sides.map(|side| side.wait_with_output().unwrap());
-    let left: Vec<_> = std::fs::read_dir("/dev/shm")
-        .unwrap()
-        .flatten()
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .collect();
+    let left: Vec<_> =
+        std::fs::read_dir("/dev/shm").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     assert!(!left.iter().any(|name| name.contains(&launch)), "{method}: {left:?}");
     [0, 1].map(|side| heard(&told[side], &asked[side]))
 }
@@ -229,18 +217,10 @@ fn a_block_arrives_whole_by_every_way() {
             continue;
         }
         let taken = fields.iter().find_map(|field| field.strip_prefix("keys=")).unwrap();
-        let values = BTreeMap::from([
-            ("bytes", "300000"),
-            ("pin", "none"),
-            ("pages", "base"),
-            ("chunk", "65536"),
-            ("ring_chunks", "2"),
-        ]);
-        let keys: String = taken
-            .split(' ')
-            .map(|key| key.split(':').next().unwrap())
-            .map(|key| format!("{key}={}\n", values[key]))
-            .collect();
+        let values =
+            BTreeMap::from([("bytes", "300000"), ("pin", "none"), ("pages", "base"), ("chunk", "65536"), ("ring_chunks", "2")]);
+        let keys: String =
+            taken.split(' ').map(|key| key.split(':').next().unwrap()).map(|key| format!("{key}={}\n", values[key])).collect();
         let kinds = if fields[2] == "unix-stream" {
             vec![["python", "python"], ["c", "python"], ["python", "c"]]
         } else {
@@ -269,9 +249,7 @@ fn what_the_machine_refuses_fails_its_cell_only() {
     let keys = "bytes=1152921504606846976\nrelease=dontneed\nbacking=cold\nidle_ms=1\nframes=cached\nthreads=1\n";
     let two = format!("{}cell=1\nmethod=null\nbytes=4096\nround=0 0,1\n", request("fault", "touch", keys, ""));
     let transcript = heard(&run(workers.python(), &two), &two);
-    let [SideEnding::Fail { cell: 0, reason }] = transcript.endings.as_slice() else {
-        panic!("{:?}", transcript.endings)
-    };
+    let [SideEnding::Fail { cell: 0, reason }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
     assert!(reason.starts_with("mmap "), "{reason}");
     assert_eq!(transcript.samples.len(), 7);
 }
@@ -286,9 +264,7 @@ fn a_python_without_numpy_skips_what_needs_it() {
     let mut command = workers.python();
     command.env("PYTHONPATH", place.path());
     let transcript = heard(&run(command, &asked), &asked);
-    let [SideEnding::Skip { cell: 0, reason }] = transcript.endings.as_slice() else {
-        panic!("{:?}", transcript.endings)
-    };
+    let [SideEnding::Skip { cell: 0, reason }] = transcript.endings.as_slice() else { panic!("{:?}", transcript.endings) };
     assert!(reason.contains("python3-numpy") && reason.contains("--python"), "{reason}");
 }
 
@@ -315,16 +291,10 @@ fn a_machine_without_python_says_so_and_works() {
 #[test]
 fn its_methods_conform() {
     let Some(workers) = workers() else { return };
-    let cells: Vec<String> = [
-        "fault/touch",
-        "fault/touch-slice",
-        "fault/bytearray",
-        "fault/null",
-        "message/connection-bytes",
-        "transfer/pickle5",
-    ]
-    .map(|method| format!("{method}@{}", workers.name))
-    .into();
+    let cells: Vec<String> =
+        ["fault/touch", "fault/touch-slice", "fault/bytearray", "fault/null", "message/connection-bytes", "transfer/pickle5"]
+            .map(|method| format!("{method}@{}", workers.name))
+            .into();
     let place = Place::new();
     let output = place.command(&["check"]).args(&cells).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);

@@ -11,17 +11,8 @@ use crate::support::reading::{
 };
 
 const WALKERS: [&str; 11] = [
-    "read",
-    "pread",
-    "fread",
-    "fread-published",
-    "mmap",
-    "mmap-published",
-    "mmap-populate",
-    "io_uring",
-    "direct",
-    "direct-single",
-    "limit",
+    "read", "pread", "fread", "fread-published", "mmap", "mmap-published", "mmap-populate", "io_uring", "direct",
+    "direct-single", "limit",
 ];
 
 fn make_capture(worker: &Path, path: &Path, bytes: u64, seed: u64) -> Output {
@@ -124,8 +115,7 @@ fn one_read_in_flight_costs_one_call() {
     let worker = worker(place.path());
     let path = place.path().join("capture");
     assert!(make_capture(&worker, &path, 400_000, 3).status.success());
-    let methods =
-        ["io_uring", "io_uring-registered", "io_uring-defer", "io_uring-direct", "io_uring-direct-registered"];
+    let methods = ["io_uring", "io_uring-registered", "io_uring-defer", "io_uring-direct", "io_uring-direct-registered"];
     for (method, told) in
         methods.iter().zip(drive(&worker, &methods, &path, 400_000, &[("queue_depth", "1"), ("consume", "sum")]))
     {
@@ -144,8 +134,7 @@ fn all_methods_share_one_summing_loop_that_begins_a_line() {
     let place = tempfile::tempdir().unwrap();
     let worker = worker(place.path());
     let Ok(output) = Command::new("nm").arg(&worker).output() else { return };
-    let symbols: Vec<String> =
-        text(&output.stdout).lines().filter(|l| l.contains("sum_words")).map(str::to_owned).collect();
+    let symbols: Vec<String> = text(&output.stdout).lines().filter(|l| l.contains("sum_words")).map(str::to_owned).collect();
     assert_eq!(symbols.len(), 1, "{symbols:?}");
     let address = u64::from_str_radix(symbols[0].split(' ').next().unwrap(), 16).unwrap();
     assert_eq!(address % 64, 0, "{symbols:?}");
@@ -183,8 +172,7 @@ fn what_is_no_capture_says_so() {
             assert_eq!(told.samples, 0, "nothing is timed of a file that cannot be walked");
         }
         // Whatever it is, it has words to be added up.
-        let sums =
-            drive(&worker, &["read", "fread", "mmap", "io_uring"], &path, file.len() as u64, &[("consume", "sum")]);
+        let sums = drive(&worker, &["read", "fread", "mmap", "io_uring"], &path, file.len() as u64, &[("consume", "sum")]);
         let digests: BTreeSet<_> = sums.iter().map(|t| t.facts["digest"].clone()).collect();
         assert_eq!(digests.len(), 1);
     }

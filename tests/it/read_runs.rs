@@ -67,8 +67,7 @@ fn tmpfs_cannot_be_cold_and_nothing_is_left_in_it() {
 fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
     let _turn = turns::with_page_cache();
     let home = tempfile::tempdir().unwrap();
-    let set =
-        ["read/read", "--set", "bytes=48MiB", "--set", "memory=32MiB", "--set", "cache=cold", "--set", "place=disk"];
+    let set = ["read/read", "--set", "bytes=48MiB", "--set", "memory=32MiB", "--set", "cache=cold", "--set", "place=disk"];
     let summary = run_json(home.path(), &set);
     assert_eq!(summary["cells"][0]["status"], "refused");
     assert!(summary["cells"][0]["reason"].as_str().unwrap().contains("--allow-system-changes"));
@@ -81,8 +80,7 @@ fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
             assert!(!cell["proofs"]["series"].as_array().unwrap().is_empty());
         }
         // Other tests read from the same disk.
-        "untrusted"
-            if ["foreign_bytes", "switched out"].iter().any(|w| cell["reason"].as_str().unwrap().contains(w)) => {}
+        "untrusted" if ["foreign_bytes", "switched out"].iter().any(|w| cell["reason"].as_str().unwrap().contains(w)) => {}
         other => panic!("{other}: {cell:#}"),
     }
     let other = run_json(home.path(), &[&["read/bufio@go", "read/mapped-buffer@java*"][..], &set[1..]].concat());
@@ -92,15 +90,7 @@ fn a_memory_bound_needs_permission_and_leaves_no_cgroup() {
     let small = run_json(
         home.path(),
         &[
-            "read/read",
-            "--set",
-            "bytes=48MiB",
-            "--set",
-            "memory=1MiB",
-            "--set",
-            "cache=cold",
-            "--set",
-            "place=disk",
+            "read/read", "--set", "bytes=48MiB", "--set", "memory=1MiB", "--set", "cache=cold", "--set", "place=disk",
             "--allow-system-changes",
         ],
     );
@@ -177,9 +167,7 @@ fn a_file_that_shrinks_during_a_run_fails_every_reader_and_the_run_ends() {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command.args(["run", "--json", "--launches", "6", "--budget", "30s", "--set", &set, "--set", "cache=hot"]);
-    command
-        .args(["read/read", "read/mmap", "read/mmap@go", "read/bufio@go", "read/mapped-buffer@java*", "--out"])
-        .arg(&out);
+    command.args(["read/read", "read/mmap", "read/mmap@go", "read/bufio@go", "read/mapped-buffer@java*", "--out"]).arg(&out);
     let child = command.spawn().unwrap();
     let patience = std::time::Instant::now();
     while !out.join("decisions.jsonl").exists() && patience.elapsed().as_secs() < 50 {
@@ -194,9 +182,7 @@ fn a_file_that_shrinks_during_a_run_fails_every_reader_and_the_run_ends() {
         match cell["status"].as_str().unwrap() {
             "skipped" => assert!(reason.contains("no Java") || reason.contains("Go"), "{reason}"),
             "failed" => assert!(
-                ["it has become shorter", "has 4096 bytes and the cell asks for", "SIGBUS"]
-                    .iter()
-                    .any(|w| reason.contains(w)),
+                ["it has become shorter", "has 4096 bytes and the cell asks for", "SIGBUS"].iter().any(|w| reason.contains(w)),
                 "{reason}"
             ),
             other => panic!("{other}: {cell:#}"),

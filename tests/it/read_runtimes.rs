@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::native::helper;
-use crate::support::reading::{
-    Reader, Told, captures, drive, hold_against_reference, mutations, shrunk, unmeasurable, worker,
-};
+use crate::support::reading::{Reader, Told, captures, drive, hold_against_reference, mutations, shrunk, unmeasurable, worker};
 
 /// The reading methods of a worker; `memory-segment` is there from JDK 22 on.
 fn methods(name: &str) -> &'static [&'static str] {

@@ -31,9 +31,8 @@ fn every_byte_arrives_from_the_cache_and_from_the_disk() {
         for bytes in ["1", "1000001"] {
             let launch = Launch::new();
             let parameters = parameters(bytes, cache, "disk");
-            let to_memory = |m: &&Method| {
-                m.keys.iter().any(|(key, kind)| key == "sink" && kind.normalise(key, "memory", 1).is_ok())
-            };
+            let to_memory =
+                |m: &&Method| m.keys.iter().any(|(key, kind)| key == "sink" && kind.normalise(key, "memory", 1).is_ok());
             let methods: Vec<_> = a.of("relay").filter(|m| m.name != "null").filter(to_memory).collect();
             let cells: Vec<(_, &[_])> = methods.iter().map(|m| (*m, &parameters[..])).collect();
             let (first, second) = launch.pair(&a, &b, &cells, 2);

@@ -54,8 +54,7 @@ fn a_scan_without_write_protection_puts_back_for_ever_what_was_written_once() {
 
 #[test]
 fn every_method_leaves_the_same_content() {
-    let methods =
-        ["memset", "copy-image", "compare", "dontneed", "remap", "map-over", "memfd-cow", "keep", "fork-server"];
+    let methods = ["memset", "copy-image", "compare", "dontneed", "remap", "map-over", "memfd-cow", "keep", "fork-server"];
     for image in ["zero", "pattern"] {
         let ended = ended(&methods, image, "same");
         let digests: Vec<String> = (0..9).map(|slot| ended.facts(slot)["digest"].to_owned()).collect();

@@ -79,10 +79,8 @@ impl Run {
         let place = self.place.path().to_str().unwrap();
         let numbered = entries(Path::new("/proc")).into_iter();
         let numbered = numbered.filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().parse::<u32>().is_ok()));
-        let ours =
-            |p: &PathBuf| std::fs::read(p.join("environ")).is_ok_and(|e| String::from_utf8_lossy(&e).contains(place));
-        let name =
-            |p: PathBuf| std::fs::read(p.join("cmdline")).map(|c| String::from_utf8_lossy(&c).replace('\0', " "));
+        let ours = |p: &PathBuf| std::fs::read(p.join("environ")).is_ok_and(|e| String::from_utf8_lossy(&e).contains(place));
+        let name = |p: PathBuf| std::fs::read(p.join("cmdline")).map(|c| String::from_utf8_lossy(&c).replace('\0', " "));
         let number = |p: &Path| p.file_name()?.to_string_lossy().parse().ok();
         let found = numbered.filter(ours).filter_map(|p| Some((number(&p)?, name(p).ok()?)));
         found.filter(|(_, words)| !words.is_empty()).collect()
@@ -180,8 +178,7 @@ fn nobody_measures_into_the_folder_of_a_running_run() {
 fn dies(lie: &str, bytes: &str, more: &[&str]) -> (Place, Value) {
     let place = Place::new();
     let bytes = format!("bytes={bytes}");
-    let cells =
-        ["run", "fault/touch@canary", "fault/null@canary", "--set", &bytes, "--budget", "8s", "--launches", "2"];
+    let cells = ["run", "fault/touch@canary", "fault/null@canary", "--set", &bytes, "--budget", "8s", "--launches", "2"];
     let result = said(place.canary(lie, &cells).args(["--json", "--out"]).arg(place.file("run")).args(more));
     assert_eq!(result.code, 0, "{lie}: {}", result.err);
     let summary: Value = serde_json::from_str(&result.out).unwrap();
@@ -267,8 +264,7 @@ fn a_worker_that_runs_out_of_memory_is_a_failed_cell() {
         return;
     };
     let place = Place::new();
-    let cells =
-        ["run", "fault/touch@canary", "fault/null@canary", "--set", "bytes=64MiB", "--budget", "8s", "--launches", "2"];
+    let cells = ["run", "fault/touch@canary", "fault/null@canary", "--set", "bytes=64MiB", "--budget", "8s", "--launches", "2"];
     let result = said(place.canary("out-of-memory", &cells).arg("--json").env("CANARY_CGROUP", &bounded.0));
     assert_eq!(result.code, 0, "{}", result.err);
     let summary: Value = serde_json::from_str(&result.out).unwrap();

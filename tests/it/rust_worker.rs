@@ -71,8 +71,7 @@ fn without_a_toolchain_its_cells_are_skipped() {
 #[test]
 fn its_sources_are_formatted() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("workers/rust");
-    let Ok(format) =
-        Command::new("rustfmt").args(["--check", "--edition", "2021", "main.rs"]).current_dir(folder).output()
+    let Ok(format) = Command::new("rustfmt").args(["--check", "--edition", "2021", "main.rs"]).current_dir(folder).output()
     else {
         return skip("there is no rustfmt here");
     };

@@ -84,8 +84,7 @@ fn doctor_walks_the_ladder_of_caches_and_runs_of_the_boot_go_by_it() {
     }
     let out = place.file("run");
     let out = out.to_str().expect("a path in UTF-8");
-    let what =
-        ["run", "copy/memcpy", "--set", "bytes=8KiB", "--launches", "1", "--budget", "2s", "--json", "--out", out];
+    let what = ["run", "copy/memcpy", "--set", "bytes=8KiB", "--launches", "1", "--budget", "2s", "--json", "--out", out];
     let summary = json(&mut place.command(&what));
     assert!(summary["cells"][0]["footprint"]["against_cache"].is_string(), "{}", summary["cells"][0]);
     let kept = std::fs::read(place.file("run/environment.json")).expect("the run's environment");

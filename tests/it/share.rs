@@ -38,8 +38,7 @@ fn java() -> Option<&'static (tempfile::TempDir, PathBuf, Vec<Method>)> {
         let list = carried::source("workers/java/methods.tsv").unwrap();
         std::fs::write(classes.join("methods.tsv"), list).unwrap();
         let program = place.path().join("worker-java");
-        std::fs::write(&program, format!("#!/bin/sh\nexec java -cp {} pagewise.Worker \"$@\"\n", classes.display()))
-            .unwrap();
+        std::fs::write(&program, format!("#!/bin/sh\nexec java -cp {} pagewise.Worker \"$@\"\n", classes.display())).unwrap();
         assert!(Command::new("chmod").arg("755").arg(&program).status().unwrap().success());
         let methods = list.lines().map(|line| Method::parse(line).unwrap()).collect();
         Some((place, program, methods))
@@ -115,17 +114,13 @@ fn java_writes_the_same_bytes_as_c() {
         let request = launch.request(&cells, None, 1);
         let mut child = Command::new(program);
         child.env("PAGEWISE_HELPER", native.helper());
-        child
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped());
+        child.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         let mut child = child.spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), request.as_bytes()).unwrap();
         let j = crate::support::sides::Side { child }.end();
         assert!(j.transcript.done, "{}", j.messages);
         for (slot, facts) in &j.transcript.facts {
-            let digest =
-                facts.iter().find(|(name, _)| name == "digest").unwrap_or_else(|| panic!("slot {slot}")).1.as_str();
+            let digest = facts.iter().find(|(name, _)| name == "digest").unwrap_or_else(|| panic!("slot {slot}")).1.as_str();
             assert_eq!(digest, c.facts(0)["digest"], "index={index}, slot {slot}");
             let own = j.facts(*slot);
             assert_eq!(own["b.number_seen"], own["number"], "another process reads what Java wrote");
@@ -194,9 +189,7 @@ fn a_directory_that_cannot_be_written_fails_the_cell_with_its_cause() {
     let request = |role| launch.request(&cells, Some(role), 2).replacen("directory=", "directory=/proc/nowhere", 1);
     let (a, b) = (launch.start(&worker, &request('a')), launch.start(&worker, &request('b')));
     let (a, b) = (a.end(), b.end());
-    let [SideEnding::Fail { cell: 0, reason }] = &a.transcript.endings[..] else {
-        panic!("{:?}", a.transcript.endings)
-    };
+    let [SideEnding::Fail { cell: 0, reason }] = &a.transcript.endings[..] else { panic!("{:?}", a.transcript.endings) };
     assert!(reason.contains("No such file") || reason.contains("Permission"), "{reason}");
     assert!(b.messages.contains("the other side ended"), "{}", b.messages);
 }
@@ -218,9 +211,7 @@ fn a_region_larger_than_the_file_system_fails_before_it_is_touched() {
     let first = launch.start(&worker, &launch.request(&cells, Some('a'), 1));
     let second = launch.start(&worker, &launch.request(&cells, Some('b'), 1));
     let (ended, _) = (first.end(), second.end());
-    let [SideEnding::Fail { reason, .. }] = &ended.transcript.endings[..] else {
-        panic!("{:?}", ended.transcript.endings)
-    };
+    let [SideEnding::Fail { reason, .. }] = &ended.transcript.endings[..] else { panic!("{:?}", ended.transcript.endings) };
     assert!(reason.contains("are needed"), "{reason}");
     assert!(!launch.leftovers().iter().any(|p| p.starts_with("/dev/shm")), "the object is left");
 }

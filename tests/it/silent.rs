@@ -99,13 +99,7 @@ fn no_change_goes_through_a_verb_without_a_word() {
                 named += 1;
                 let told = format!("{}{}", after.out, after.err);
                 let words = [
-                    "damaged",
-                    "\"damage\":",
-                    "as it was written",
-                    "interrupted",
-                    "has schema",
-                    "no run",
-                    "only begun",
+                    "damaged", "\"damage\":", "as it was written", "interrupted", "has schema", "no run", "only begun",
                     // A plan of another kind makes another kind of folder of it, which is refused by its name.
                     "is not a run of claims",
                 ];

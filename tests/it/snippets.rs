@@ -55,12 +55,7 @@ fn every_way_has_a_snippet_in_c_that_does_its_work() {
         for method in topic.ways.iter().map(|w| &w.method).chain([&topic.obvious]) {
             let source = root(&format!("snippets/{}/{method}.c", topic.experiment));
             let text = std::fs::read_to_string(&source).unwrap_or_else(|_| panic!("{} is missing", source.display()));
-            assert_eq!(
-                text.matches("/* --- */\n").count(),
-                2,
-                "{}: what is shown lies between two marks",
-                source.display()
-            );
+            assert_eq!(text.matches("/* --- */\n").count(), 2, "{}: what is shown lies between two marks", source.display());
             let program = compiled(&place, &format!("{}-{method}", topic.experiment), &[source]);
             let calls = match topic.id.as_str() {
                 "read" => files.clone(),
@@ -99,9 +94,7 @@ fn snippets_of_other_languages_run_where_their_tools_are() {
                     ended(Command::new("rustc").args(["-O", "-o"]).arg(&program).arg(&file), &what).unwrap();
                     ("rustc", vec![program])
                 }
-                Some("java") if which("java") && !what.contains("memory-segment") => {
-                    ("java", vec!["java".into(), file])
-                }
+                Some("java") if which("java") && !what.contains("memory-segment") => ("java", vec!["java".into(), file]),
                 Some("py") if which("python3") && (!what.contains("numpy") || has_numpy()) => {
                     ("python3", vec!["python3".into(), file])
                 }

@@ -158,8 +158,5 @@ fn without_java_and_go_the_native_workers_are_measured_and_the_others_skipped() 
     let summary = outcomes("no Java, no Go", &said(command.args(words)));
     let cells = summary["cells"].as_array().unwrap();
     assert!(cells.iter().any(|c| c["cell"] == "share/null@c-O3" && c["status"] != "skipped"), "{summary:#}");
-    assert!(
-        cells.iter().all(|c| !c["cell"].as_str().unwrap().contains("@go") || c["status"] == "skipped"),
-        "{summary:#}"
-    );
+    assert!(cells.iter().all(|c| !c["cell"].as_str().unwrap().contains("@go") || c["status"] == "skipped"), "{summary:#}");
 }

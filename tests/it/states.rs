@@ -47,10 +47,7 @@ fn is_root() -> bool {
 /// The records of the launches of a run.
 fn launches(folder: &Path) -> Vec<Value> {
     let lines = fs::read_to_string(folder.join("launches.jsonl")).unwrap();
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line.split_once('\t').map_or(line, |(_, json)| json)).unwrap())
-        .collect()
+    lines.lines().map(|line| serde_json::from_str(line.split_once('\t').map_or(line, |(_, json)| json)).unwrap()).collect()
 }
 
 /// Runs a method in states; the summary, the states of its launches, and what was said.

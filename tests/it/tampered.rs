@@ -59,8 +59,7 @@ fn a_program_that_is_exchanged_while_it_is_used_is_not_run() {
 /// own cache is this user's: it is not what is tested.
 fn build(place: &Place, what: &str) -> Command {
     let go = Command::new("go").args(["env", "GOCACHE"]).output().map(|output| output.stdout).unwrap_or_default();
-    let mut command =
-        place.command(&["run", what, "--set", "bytes=1MiB", "--launches", "1", "--budget", "10s", "--json"]);
+    let mut command = place.command(&["run", what, "--set", "bytes=1MiB", "--launches", "1", "--budget", "10s", "--json"]);
     command.env("XDG_CACHE_HOME", place.file("cache")).env("GOCACHE", String::from_utf8(go).unwrap().trim());
     command
 }

@@ -76,8 +76,7 @@ fn what_one_side_cannot_do_both_skip_and_the_launch_goes_on() {
     let launch = Launch::new();
     let odd = [("bytes", "65536"), ("chunk", "4096"), ("pipe_bytes", "100000"), ("pages", "base"), ("pin", "none")];
     let good = parameters("65536");
-    let cells: [(_, &[_]); 2] =
-        [(worker.method("transfer", "pipe-wide"), &odd), (worker.method("transfer", "pipe"), &good)];
+    let cells: [(_, &[_]); 2] = [(worker.method("transfer", "pipe-wide"), &odd), (worker.method("transfer", "pipe"), &good)];
     let (a, b) = launch.pair(&worker, &worker, &cells, 2);
     for side in [&a, &b] {
         let [SideEnding::Skip { cell: 0, reason }] = &side.transcript.endings[..] else { panic!("not one skip") };
@@ -109,16 +108,9 @@ fn a_side_whose_peer_dies_ends_without_a_figure_for_what_was_cut() {
             assert!(!ended.status.success() && !ended.transcript.done, "{method}, {victim} killed");
             for ending in &ended.transcript.endings {
                 let SideEnding::Fail { reason, .. } = ending else { panic!("{ending:?}") };
-                assert!(
-                    reason.contains("the other side ended after") && reason.contains("of 33554432 bytes"),
-                    "{reason}"
-                );
+                assert!(reason.contains("the other side ended after") && reason.contains("of 33554432 bytes"), "{reason}");
             }
-            assert!(
-                !ended.transcript.endings.is_empty() || ended.messages.contains("rendezvous"),
-                "{}",
-                ended.messages
-            );
+            assert!(!ended.transcript.endings.is_empty() || ended.messages.contains("rendezvous"), "{}", ended.messages);
             assert_eq!(launch.leftovers(), Vec::<std::path::PathBuf>::new());
         }
     }
@@ -166,8 +158,7 @@ fn the_published_jobs_have_the_faults_of_a_block_that_nobody_touched() {
             let parameters = [("bytes", size), ("pin", "none"), ("block", block), ("segment", segment)];
             let (a, b) = launch.pair(&worker, &worker, &[(worker.method("transfer", method), &parameters)], 2);
             let faults = |side: &crate::support::sides::Ended, phase: &str| {
-                let mut of =
-                    side.transcript.samples.iter().filter(|s| side.transcript.phases[usize::from(s.phase)] == phase);
+                let mut of = side.transcript.samples.iter().filter(|s| side.transcript.phases[usize::from(s.phase)] == phase);
                 of.next_back().unwrap().counts.minor_faults
             };
             let huge: u64 = b.facts(1)["b.huge_bytes"].parse().unwrap();

@@ -89,8 +89,7 @@ fn huge_bytes(pid: u32) -> u64 {
 #[test]
 fn what_won_is_deployed_by_the_lines_that_are_written() {
     let place = Place::new();
-    if !std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default().contains("[madvise]")
-    {
+    if !std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default().contains("[madvise]") {
         return skip("transparent huge pages are not on madvise");
     }
     let (source, program) = (place.file("deployed.c"), place.file("deployed"));
@@ -113,8 +112,7 @@ fn what_won_is_deployed_by_the_lines_that_are_written() {
     assert!(huge >= whole, "{huge} bytes in huge pages by run.sh");
     // As systemd reads a drop-in (systemd.exec(5)): quotes around, and a percent sign twice.
     let unit = std::fs::read_to_string(folder.join("systemd.conf")).unwrap();
-    let variables =
-        unit.lines().filter_map(|line| line.strip_prefix("Environment=\"")?.strip_suffix('"')?.split_once('='));
+    let variables = unit.lines().filter_map(|line| line.strip_prefix("Environment=\"")?.strip_suffix('"')?.split_once('='));
     let variables: Vec<(String, String)> = variables.map(|(n, v)| (n.to_owned(), v.replace("%%", "%"))).collect();
     assert!(variables.iter().any(|(name, value)| name == "QUICK" && value == "100 %"), "{unit}");
     let mut by_unit = Command::new(&program).arg("wait").env_clear().envs(variables).spawn().unwrap();
@@ -161,10 +159,7 @@ fn changed_output_and_other_ends_are_failures() {
         &["sh", "-c", "echo $CHANGED; [ -z \"$FAILED\" ]"],
     );
     let changed = arm(&all, "env:CHANGED=1");
-    assert!(
-        changed["status"] == "failed" && changed["reason"].as_str().unwrap().contains("output changed"),
-        "{changed:#}"
-    );
+    assert!(changed["status"] == "failed" && changed["reason"].as_str().unwrap().contains("output changed"), "{changed:#}");
     let failed = arm(&all, "env:FAILED=1");
     assert!(failed["reason"].as_str().unwrap().contains("exit code 1"), "{failed:#}");
     // What failed is not run again.
@@ -267,8 +262,8 @@ fn built(place: &Place, name: &str, source: &str, flags: &[&str]) -> Option<Stri
 fn unusual_programs_are_tried() {
     let place = Place::new();
     let status = |options: &[&str], command: &str, wanted: &str| {
-        let said = place
-            .run(&[&["try", "--pairs", "1", "--json"], options, &["--with", "env:TRIED=1", "--", command]].concat());
+        let said =
+            place.run(&[&["try", "--pairs", "1", "--json"], options, &["--with", "env:TRIED=1", "--", command]].concat());
         let of: Value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
         assert_eq!((said.code, arm(&of, "env:TRIED=1")["status"].as_str()), (0, Some(wanted)), "{command}: {of:#}");
     };
@@ -310,7 +305,8 @@ fn user_and_kernel_time_are_told_apart_by_samples() {
     let place = Place::new();
     let head = "#include <fcntl.h>\n#include <time.h>\n#include <unistd.h>\nstatic char block[1 << 16];\nint main(void) {\n\
                 int zero = open(\"/dev/zero\", O_RDONLY); struct timespec t; do { ";
-    let tail = "clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); } while (!t.tv_sec && t.tv_nsec < 100000000); return zero < 0; }\n";
+    let tail =
+        "clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); } while (!t.tv_sec && t.tv_nsec < 100000000); return zero < 0; }\n";
     let calm = "for (volatile int i = 0; i < 1000000; i++); ";
     let calls = "for (int i = 0; i < 100; i++) if (read(zero, block, sizeof block) < 0) return 1; ";
     let program = |name: &str, work: &str| built(&place, name, &format!("{head}{work}{tail}"), &[]).expect("gcc");
@@ -363,7 +359,7 @@ fn every_run_finds_what_was_prepared_for_it() {
     std::fs::write(&input, "some words\n").unwrap();
     let input = input.to_str().unwrap();
     let all = summary(&place, &["--input", input, "--evict", input, "--prepare", &line, "--warmup", "2"], &["cat"]);
-    let of = arm(&all, "once more (A/A)");
+    let of = arm(&all, "control (A/A)");
     assert_eq!((&of["status"], of["runs"].as_u64()), (&Value::from("ok"), Some(6)), "{of:#}");
     // Two arms, six blocks, two warm-ups.
     assert_eq!(std::fs::read_to_string(place.file("count")).unwrap().lines().count(), 16);

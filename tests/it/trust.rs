@@ -273,8 +273,7 @@ fn a_run_of_another_user_is_reported_and_no_more() {
     let (theirs, own) = (kept[0].to_str().unwrap(), kept[1].to_str().unwrap());
     give_away(&kept[0]);
     let before = tree(&written(&place));
-    let verbs: [&[&str]; 3] =
-        [&["run", "--resume", theirs], &["compare", theirs, own], &["export", theirs, "--format", "csv"]];
+    let verbs: [&[&str]; 3] = [&["run", "--resume", theirs], &["compare", theirs, own], &["export", theirs, "--format", "csv"]];
     for words in verbs {
         refused(&place.run(words), &format!("belongs to user {NOBODY}"));
     }
@@ -431,8 +430,7 @@ fn three_hundred_refused_commands_leave_every_byte() {
     let mut count = 0;
     for command in REFUSED {
         for junk in JUNK {
-            let words: Vec<String> =
-                command.split(' ').map(|word| word.replace("RUN", run).replace("{}", junk)).collect();
+            let words: Vec<String> = command.split(' ').map(|word| word.replace("RUN", run).replace("{}", junk)).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let result = place.run(&words);
             assert!([1, 2].contains(&result.code), "{words:?}: {} {}", result.code, result.err);

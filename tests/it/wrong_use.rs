@@ -40,8 +40,7 @@ fn settled() -> (Place, String) {
         std::fs::copy(&file, store.join("RUN").join(file.file_name().unwrap())).unwrap();
     }
     let out = store.join("TRY");
-    let tried =
-        place.run(&["try", "--with", "keep", "--pairs", "6", "--out", out.to_str().unwrap(), "--", "/bin/true"]);
+    let tried = place.run(&["try", "--with", "keep", "--pairs", "6", "--out", out.to_str().unwrap(), "--", "/bin/true"]);
     assert!(out.join("plan.json").is_file(), "{}{}", tried.out, tried.err);
     std::fs::write(place.file("home/file"), "mine").unwrap();
     // The workers are built and the list of runs is made before anything is timed.

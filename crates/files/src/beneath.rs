@@ -1,11 +1,10 @@
 //! Opening below a descriptor without following links.
 
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path};
-
-use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
-use rustix::io::Errno;
 
 /// Opens a relative path below `folder`. No component may be a symbolic link or lead out of the folder.
 pub(super) fn open(folder: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {

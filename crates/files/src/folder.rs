@@ -1,5 +1,11 @@
 //! A folder of ours, held by its descriptor.
 
+use crate::input::{limited, regular};
+use crate::{Access, Error, File, Ownership, Result, beneath};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, mkdirat, openat, renameat, statat, unlinkat,
+};
+use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,14 +13,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, mkdirat, openat, renameat, statat, unlinkat,
-};
-use rustix::io::Errno;
-
-use crate::input::{limited, regular};
-use crate::{Access, Error, File, Ownership, Result, beneath};
 
 /// An open folder. Names are relative paths below it.
 #[derive(Debug)]

@@ -1,11 +1,9 @@
 //! Files that the user names.
 
+use crate::{Error, File, Result};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, fstat, openat};
 use std::io::{self, Read};
 use std::path::Path;
-
-use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, fstat, openat};
-
-use crate::{Error, File, Result};
 
 /// Opens a regular file by a path that the user typed; links are followed.
 /// Errors: there is none, it may not be read, or it is no regular file.

@@ -1,10 +1,9 @@
 //! Files of /proc, /sys and cgroups: composed while they are read, and without owners to check.
 
+use crate::{File, input::limited};
 use std::fs;
 use std::io;
 use std::path::Path;
-
-use crate::{File, input::limited};
 
 /// Limit of [`read`], in bytes.
 const MOST_BYTES: u64 = 64 << 20;

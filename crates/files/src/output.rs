@@ -1,13 +1,11 @@
 //! Files that the user asks for: written whole or not at all; none is replaced unless the user says so.
 
+use crate::{Error, Result};
+use rustix::fs::{Access, AtFlags, CWD, RenameFlags, accessat, renameat_with};
+use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{Access, AtFlags, CWD, RenameFlags, accessat, renameat_with};
-use rustix::io::Errno;
-
-use crate::{Error, Result};
 
 /// A file that will be written: its path was found writable.
 #[derive(Debug)]

@@ -1,28 +1,19 @@
 //! Two sets of runs compared: unpaired, with the run as the unit of inference. A try or profile of a user's program is a
 //! run whose cells are its arms.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use anyhow::Result;
-use record::across::{
-    COMPARED_SCHEMA, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell,
-};
-use record::claim::Answers;
-use record::command::KeptCommand;
-use record::kind::Kind;
-use record::machine::environment::Environment;
-use record::outcome::Status;
-use record::summary::Summary;
-
-use crate::claims;
 use crate::command::{self, Times};
 use crate::machines::{Facts, facts, unlike};
 use crate::sets::{Costs, MeasuredCells, RunCell, SetQuestion, SetQuestions, by_question, pairs};
-use crate::warnings::THROTTLED;
+use crate::{claims, warnings::THROTTLED};
+use anyhow::Result;
+use record::across::{COMPARED_SCHEMA, Compared, ComparedRun, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
+use record::{
+    claim::Answers, command::KeptCommand, kind::Kind, machine::environment::Environment, outcome::Status, summary::Summary,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Codes of warnings about what disturbed a run, not about the machine as it is.
-const DISTURBING: [&str; 6] =
-    ["another-run", "busy-processes", "cpu-taken", "interrupted", "memory-pressure", THROTTLED];
+const DISTURBING: [&str; 6] = ["another-run", "busy-processes", "cpu-taken", "interrupted", "memory-pressure", THROTTLED];
 
 /// Prefix of the field of a worker's SHA-256.
 const WORKER: &str = "worker.";
@@ -151,16 +142,13 @@ pub struct CompareOptions {
 /// Compares `b` with `a`; each has one run at least.
 pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
     let mut questions = SetQuestions::default();
-    let [cells_a, cells_b] =
-        [a, b].map(|side| side.iter().map(|run| questions.take(&run.measured)).collect::<Vec<_>>());
+    let [cells_a, cells_b] = [a, b].map(|side| side.iter().map(|run| questions.take(&run.measured)).collect::<Vec<_>>());
     let [by_a, by_b] = [&cells_a, &cells_b].map(|side| by_question(side.iter()));
     let compared = pairs(&questions.all, &costs(&by_a), &costs(&by_b), options.margin, options.gate);
     let lacking = (0..questions.all.len()).filter(|question| !compared.contains_key(question));
     let missing_cell = |question| {
-        let missing = absent(
-            &questions.all[question],
-            [&by_a, &by_b].map(|side| side.get(&question).map_or(&[][..], Vec::as_slice)),
-        );
+        let missing =
+            absent(&questions.all[question], [&by_a, &by_b].map(|side| side.get(&question).map_or(&[][..], Vec::as_slice)));
         let command = format!("{} of {}", missing.cell, questions.all[question].experiment);
         MissingCell { cell: if a[0].is_program { command } else { missing.cell }, ..missing }
     };
@@ -237,8 +225,7 @@ pub fn unknown_fact<'a>(expected: &'a [String], fields: &BTreeSet<&String>) -> O
 pub(crate) fn gated(compared: &Compared) -> Gated {
     let verdicts = || compared.cells.iter().filter_map(|cell| cell.gate).chain(compared.counts.iter().map(|c| c.gate));
     let word = |wanted: GateWord| verdicts().any(|verdict| verdict == wanted);
-    let doubtful =
-        |m: &&MissingCell| [m.a, m.b].iter().flatten().any(|s| matches!(s, Status::Untrusted | Status::Damaged));
+    let doubtful = |m: &&MissingCell| [m.a, m.b].iter().flatten().any(|s| matches!(s, Status::Untrusted | Status::Damaged));
     let lost = |m: &&MissingCell| m.a == Some(Status::Ok) && m.b != Some(Status::Ok);
     let differs = compared.differences.iter().any(|d| d.matters && !d.expected);
     let nothing = compared.cells.is_empty() && compared.counts.is_empty();

@@ -1,9 +1,8 @@
 //! Cells of one group whose content must agree with each other's.
 
+use crate::evidence::Evidence;
 use record::plan::{compatible, group_of};
 use record::{experiment::Content, method::Role, state::State};
-
-use crate::evidence::Evidence;
 
 /// One digest of a cell, with all that decides whom it must agree with.
 struct Witness {

@@ -1,18 +1,15 @@
 //! The fastest methods of a group, and what may be claimed of them.
 
-use std::collections::BTreeMap;
-
-use anyhow::Result;
-use record::summary::{BestClaim, Comparison, Recommendation, Unsettled, Verdict};
-use record::{method::Role, state::State};
-
-use stats::estimate::{LEAST_POINTS, RatioEstimate};
-use stats::leader::{Standing, rank_contrasts, simultaneous};
-
 use crate::compared::{CellComparison, Judged};
 use crate::estimate::{LEVEL, alone, shown};
 use crate::pairs::{PairedCost, points};
 use crate::{evidence::Evidence, footprint::memory_bytes, groups::Group};
+use anyhow::Result;
+use record::summary::{BestClaim, Comparison, Recommendation, Unsettled, Verdict};
+use record::{method::Role, state::State};
+use stats::estimate::{LEAST_POINTS, RatioEstimate};
+use stats::leader::{Standing, rank_contrasts, simultaneous};
+use std::collections::BTreeMap;
 
 /// The claims of a group: methods are ranked within one kind only.
 pub(crate) fn claims(state: &State, evidence: &Evidence, judged: &Judged, widened: f64) -> Result<Vec<BestClaim>> {
@@ -94,12 +91,7 @@ fn unmoved(estimate: &RatioEstimate) -> record::summary::Estimate {
 /// Recommendation: of the methods that are as good as the fastest, and shown to be faster than the baseline, the one
 /// that asks for the fewest kinds of calls, then for the least memory. Where none of these is shown to be faster but
 /// another is, the fastest of the others. Nothing is recommended that is not shown to help.
-pub(crate) fn recommend(
-    state: &State,
-    group: &Group,
-    best: &[BestClaim],
-    compared: &[CellComparison],
-) -> Recommendation {
+pub(crate) fn recommend(state: &State, group: &Group, best: &[BestClaim], compared: &[CellComparison]) -> Recommendation {
     let Some(baseline) = group.baseline else { return Recommendation::Nothing };
     let Some(claim) = best.iter().find(|c| c.group.is_empty()) else { return Recommendation::Nothing };
     let headline = group.experiment.headline();
@@ -110,8 +102,7 @@ pub(crate) fn recommend(
     };
     let ratio = |cell: usize| faster(cell).map_or(f64::INFINITY, |e| e.ratio);
     // A word that holds among all methods holds for whichever is chosen, so that none of these can be luck alone.
-    let ordinary =
-        |cell: &usize| state.cells[*cell].method.role == Role::Method && state.cells[*cell].method.group.is_empty();
+    let ordinary = |cell: &usize| state.cells[*cell].method.role == Role::Method && state.cells[*cell].method.group.is_empty();
     let shown: Vec<usize> = group.cells.iter().copied().filter(ordinary).filter(|&c| faster(c).is_some()).collect();
     let as_good = |cell: &usize| *cell == claim.leader || claim.within.contains(cell);
     let cost = |cell: usize| {

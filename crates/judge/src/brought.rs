@@ -1,19 +1,15 @@
 //! Results of one launch by itself: read from its transcripts without a look at any other launch.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use record::end::End;
-use record::experiment::{Content, Experiment, Total};
-use record::launches::{COUNTED, LaunchRecord};
-use record::machine::noise::NoiseDelta;
-use record::machine_state::LostProof;
-use record::method::{Method, Role};
-use record::state::{Stage, State};
-use record::transcript::{COLUMNS, Counts, Read, Transcript};
-
 use crate::checks::{Checks, DigestsSeen};
 use crate::laws::PlacedLaws;
 use crate::slots::{Slot, SlotValues, added, counts_of, overall, slots};
+use record::experiment::{Content, Experiment, Total};
+use record::launches::{COUNTED, LaunchRecord};
+use record::method::{Method, Role};
+use record::state::{Stage, State};
+use record::transcript::{COLUMNS, Counts, Read, Transcript};
+use record::{end::End, machine::noise::NoiseDelta, machine_state::LostProof};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Figures of one phase or total in one launch, round by round.
 #[derive(Clone, Debug, Default)]
@@ -69,11 +65,9 @@ pub struct Brought {
 pub(crate) struct PassCount {
     /// The cell's number in the plan.
     pub cell: usize,
-    /// The phase.
     pub phase: String,
     /// `calls`, `minor_faults` …
     pub name: String,
-    /// The count.
     pub count: u64,
 }
 
@@ -169,12 +163,10 @@ impl Brought {
                     checks.phases(method, (slot.phases.as_slice(), slot.twice), may_lack, record.launch);
                 }
             }
-            let has_content =
-                matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
+            let has_content = matches!(method.role, Role::Method | Role::Published) && experiment.content != Content::None;
             let mut digests = (has_content && !slots.is_empty()).then(DigestsSeen::default);
             let relieved = record.state.as_ref().map_or(&[][..], |state| &state.relieves);
-            let applying =
-                method.laws.iter().filter(|law| !relieved.iter().any(|fact| law.operands().contains(fact.as_str())));
+            let applying = method.laws.iter().filter(|law| !relieved.iter().any(|fact| law.operands().contains(fact.as_str())));
             let mut laws = PlacedLaws::placed(applying, parameters, about);
             for slot in &slots {
                 let proves = record.proves(slot.round);
@@ -201,9 +193,7 @@ impl Brought {
 pub fn broken(transcript: &Result<Transcript, String>) -> Option<String> {
     match transcript {
         Err(reason) => Some(reason.clone()),
-        Ok(transcript) if !transcript.done => {
-            Some("the transcript is truncated: it does not end with \"done\"".to_owned())
-        }
+        Ok(transcript) if !transcript.done => Some("the transcript is truncated: it does not end with \"done\"".to_owned()),
         Ok(_) => None,
     }
 }
@@ -218,8 +208,7 @@ fn figures(experiment: &Experiment, method: &Method, slots: &[&Slot], record: &L
     let mut interrupted: BTreeMap<&str, u32> = BTreeMap::new();
     for slot in slots {
         for ((name, total), into) in names.iter().zip(&mut measures) {
-            let lacks =
-                |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && counts_of(&slot.phases, p).is_none());
+            let lacks = |total: &Total| seldom.iter().any(|p| total.phases.contains(p) && counts_of(&slot.phases, p).is_none());
             let counts = match total {
                 Some(total) if lacks(total) => None,
                 Some(total) => {

@@ -1,12 +1,11 @@
 //! The hidden duplicates of a run's baselines: whether its intervals are as wide as they must be, and whether it can
 //! be believed.
 
+use crate::{compared::Judged, estimate::shown};
 use record::summary::{AaCheck, Calibration};
 use stats::calibration::{calibrate, differing, score};
 use stats::estimate::{RatioEstimate, confirm_moves};
 use stats::t::two_sided_p;
-
-use crate::{compared::Judged, estimate::shown};
 
 /// The word "moved" is said where it holds among all ratios of the run at this level.
 const MOVED_FAMILY: f64 = 0.05;
@@ -16,10 +15,7 @@ pub(crate) fn widen(judged: &mut [Judged], kept_scores: &[f64]) -> (Calibration,
     let scores: Vec<Option<f64>> = judged.iter().map(|group| score(group.twin()?)).collect();
     let pool: Vec<f64> = scores.iter().flatten().chain(kept_scores).copied().collect();
     let calibration = calibrate(&pool);
-    judged
-        .iter_mut()
-        .flat_map(Judged::estimates_mut)
-        .for_each(|estimate| *estimate = estimate.widened(calibration.factor));
+    judged.iter_mut().flat_map(Judged::estimates_mut).for_each(|estimate| *estimate = estimate.widened(calibration.factor));
     let has_checks = !pool.is_empty();
     let calibration = Calibration {
         checks: calibration.checks,
@@ -41,8 +37,7 @@ pub(crate) fn confirm(judged: &mut [Judged]) {
 
 /// The check of each group, with its score before anything was widened.
 pub(crate) fn checks(judged: &[Judged], scores: &[Option<f64>], margin: f64) -> Vec<Option<AaCheck>> {
-    let twins: Vec<(usize, RatioEstimate)> =
-        judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
+    let twins: Vec<(usize, RatioEstimate)> = judged.iter().enumerate().filter_map(|(i, g)| Some((i, *g.twin()?))).collect();
     let broken = differing(&twins.iter().map(|(_, estimate)| *estimate).collect::<Vec<_>>(), margin);
     let mut checks: Vec<Option<AaCheck>> = vec![None; judged.len()];
     for (number, (index, estimate)) in twins.iter().enumerate() {

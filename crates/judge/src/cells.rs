@@ -1,21 +1,15 @@
 //! One cell by itself: its outcome, figures, facts and laws.
 
-use std::collections::BTreeMap;
-
-use anyhow::Result;
-use record::machine::environment::Environment;
-use record::outcome::{Cause, Outcome, Status};
-use record::plan::PlannedCell;
-use record::state::State;
-use record::summary::{CellSummary, FactProof, Footprint, LaunchValues, LawSummary, SteadySummary};
-use stats::quantile::median;
-use stats::steady::{Label, TOLERANCE, steadiness};
-
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::figures::{phase_summary, proof};
-use crate::flags::distrust;
-use crate::tails;
-use crate::warnings::broken_proof;
+use crate::{flags::distrust, tails, warnings::broken_proof};
+use anyhow::Result;
+use record::outcome::{Cause, Outcome, Status};
+use record::summary::{CellSummary, FactProof, Footprint, LaunchValues, LawSummary, SteadySummary};
+use record::{machine::environment::Environment, plan::PlannedCell, state::State};
+use stats::quantile::median;
+use stats::steady::{Label, TOLERANCE, steadiness};
+use std::collections::BTreeMap;
 
 /// The fact by which a method says how many bytes its work goes over.
 const FOOTPRINT: &str = "footprint_bytes";
@@ -42,8 +36,7 @@ fn outcome(state: &State, evidence: &Evidence, index: usize, mine: &CellEvidence
         } else if evidence.damaged_cells.contains(&index) {
             Outcome::new(Status::Damaged, "the record of its launches is not as it was written")
         } else {
-            Outcome::new(Status::Refused, "the time budget ended before it was measured; raise --budget")
-                .with(Cause::Budget)
+            Outcome::new(Status::Refused, "the time budget ended before it was measured; raise --budget").with(Cause::Budget)
         }
     })
 }
@@ -60,10 +53,8 @@ pub(crate) fn summary_of_cell(
     let nothing = CellEvidence::default();
     let mine = evidence.cells.get(&index).unwrap_or(&nothing);
     let outcome = outcome(state, evidence, index, mine, doubt);
-    let measures: Vec<&str> =
-        state.plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
-    let named_phase =
-        |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
+    let measures: Vec<&str> = state.plan.experiment(&planned.cell.experiment).map_or_else(Vec::new, |e| e.measures().collect());
+    let named_phase = |(measure, name): (usize, &&str)| Some(((*name).to_owned(), phase_summary(&mine.launches, measure)?));
     let laws = mine.checks.laws.iter().map(|(t, s)| (t.clone(), LawSummary { samples: s.samples, broken: s.broken }));
     let proofs: BTreeMap<String, FactProof> =
         mine.checks.facts.iter().map(|(name, fact)| (name.clone(), proof(fact))).collect();

@@ -1,11 +1,9 @@
 //! True if a figure may be believed: laws on counters and facts, digests, phases. Anything broken makes a cell untrusted.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::slots::{TimedPhase, counts_of};
 use record::outcome::{Outcome, Status};
 use record::{expression::Holding, method::Method};
-
-use crate::slots::{TimedPhase, counts_of};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of samples that may break a level (a law about a time) before the cell is untrusted.
 const LEVEL_TOLERANCE: f64 = 0.25;

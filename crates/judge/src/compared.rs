@@ -1,16 +1,14 @@
 //! Verdicts: each method of a group against its baseline, by the margin asked for and nothing else.
 
-use std::collections::BTreeMap;
-
-use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
-use record::{method::Role, state::State};
-use stats::{estimate::RatioEstimate, levels::two_levels, verdict::Region, verdicts::verdicts};
-
 use crate::estimate::{LEVEL, against, level, shown};
 use crate::evidence::{CellEvidence, Evidence};
 use crate::flags::{distrust, stolen};
 use crate::groups::Group;
 use crate::pairs::{PairedCost, points};
+use record::summary::{AaCheck, Comparison, Doubt, Levels, Verdict};
+use record::{method::Role, state::State};
+use stats::{estimate::RatioEstimate, levels::two_levels, verdict::Region, verdicts::verdicts};
+use std::collections::BTreeMap;
 
 /// The ratios of a group's cells to its baseline.
 pub(crate) struct Judged<'a> {
@@ -82,12 +80,7 @@ pub(crate) fn sound(evidence: &CellEvidence) -> bool {
     evidence.checks.outcome().is_none() && distrust(evidence).is_none()
 }
 
-pub(crate) fn compare(
-    state: &State,
-    evidence: &Evidence,
-    judged: &Judged,
-    aa: Option<&AaCheck>,
-) -> Vec<CellComparison> {
+pub(crate) fn compare(state: &State, evidence: &Evidence, judged: &Judged, aa: Option<&AaCheck>) -> Vec<CellComparison> {
     let group = judged.group;
     let Some((baseline, base)) = group.baseline.and_then(|b| Some((b, evidence.cells.get(&b)?))) else {
         return Vec::new();
@@ -107,11 +100,9 @@ pub(crate) fn compare(
             // Nobody asked whether these moved.
             let beside = |column| estimate(column).map(|e| shown(&RatioEstimate { moved: None, ..e }));
             let wall = estimate(0);
-            let verdict =
-                wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin));
+            let verdict = wall.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, state.plan.margin));
             let doubt = wall.filter(|_| phase == group.experiment.headline()).and_then(|e| {
-                let logs: Vec<f64> =
-                    points(base, mine, measure, PairedCost::Wall)?.iter().map(|point| point.log).collect();
+                let logs: Vec<f64> = points(base, mine, measure, PairedCost::Wall)?.iter().map(|point| point.log).collect();
                 doubt(&e, verdict, &logs, aa)
             });
             let comparison = Comparison {
@@ -140,10 +131,8 @@ fn doubt(ratio: &RatioEstimate, verdict: Verdict, logs: &[f64], aa: Option<&AaCh
         return Some(Doubt::TwoLevels(Levels { low, high, share: found.share }));
     }
     let half_width = aa.filter(|aa| aa.weak)?.ratio.half_width();
-    let beyond = matches!(
-        Verdict::from_interval(ratio.low, ratio.high, half_width),
-        Verdict::Faster { .. } | Verdict::Slower { .. }
-    );
+    let beyond =
+        matches!(Verdict::from_interval(ratio.low, ratio.high, half_width), Verdict::Faster { .. } | Verdict::Slower { .. });
     (verdict != Verdict::NotSettled && !beyond).then_some(Doubt::WeakCheck { half_width })
 }
 

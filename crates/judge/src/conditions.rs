@@ -1,9 +1,8 @@
 //! The same question under several conditions: an answer that another condition contradicts depends on it.
 
-use std::collections::BTreeMap;
-
 use record::experiment::Experiment;
 use record::summary::{AnswerCondition, CellSummary, GroupSummary, Recommendation, Verdict};
+use std::collections::BTreeMap;
 
 type Parameters = BTreeMap<String, String>;
 
@@ -62,8 +61,7 @@ fn depends(
         let cell = same(group)?;
         let (ratio, verdict) = verdict(group, cell);
         let theirs = groups[group].parameters.iter();
-        let when =
-            theirs.filter(|(key, value)| experiment.is_condition(key) && mine.parameters.get(*key) != Some(*value));
+        let when = theirs.filter(|(key, value)| experiment.is_condition(key) && mine.parameters.get(*key) != Some(*value));
         Some(AnswerCondition { when: when.map(|(k, v)| (k.clone(), v.clone())).collect(), group, cell, ratio, verdict })
     };
     let conditions: Vec<AnswerCondition> = others().filter_map(condition).collect();

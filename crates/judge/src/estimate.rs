@@ -1,18 +1,15 @@
 //! From launches to ratios with their intervals: the one place where a ratio's statistics are chosen.
 
-use std::collections::BTreeMap;
-
-use record::{method::Role, state::State, summary::Estimate};
-use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
-use stats::{interval::CONFIDENCE, moderated::Prior};
-
 use crate::evidence::{CellEvidence, Evidence};
 use crate::groups::Group;
 use crate::pairs::{PairedCost, points};
+use record::{method::Role, state::State, summary::Estimate};
+use stats::estimate::{Point, RatioEstimate, confidence, estimate, prior};
+use stats::{interval::CONFIDENCE, moderated::Prior};
+use std::collections::BTreeMap;
 
 /// Confidence of the intervals that are shown, but where precision itself ended the run.
 pub(crate) const LEVEL: f64 = CONFIDENCE;
-
 /// The note of an experiment that ended because its intervals were as narrow as asked.
 const PRECISE: &str = "precision-reached";
 

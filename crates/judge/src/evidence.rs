@@ -1,21 +1,15 @@
 //! Results of a run's launches, verified: figures by cell, phase and launch; laws, facts and digests beside them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-use anyhow::Result;
-use record::folder::{Damaged, RunFolder, lost};
-use record::launches::LaunchRecord;
-use record::machine::preflight::Preflight;
-use record::machine_state::LostProof;
-use record::method::Role;
-use record::state::State;
-use record::summary::CountSummary;
-use record::transcript::Read;
-
 use crate::brought::{Brought, PassCount};
 pub use crate::brought::{CellLaunch, Figures};
-use crate::checks::Checks;
-use crate::content;
+use crate::{checks::Checks, content};
+use anyhow::Result;
+use record::folder::{Damaged, RunFolder, lost};
+use record::{
+    launches::LaunchRecord, machine::preflight::Preflight, machine_state::LostProof, method::Role, state::State,
+    summary::CountSummary, transcript::Read,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Everything known of one cell.
 #[derive(Clone, Debug, Default)]
@@ -109,9 +103,9 @@ impl Evidence {
             _ if !self.damage.is_empty() || state.ended.is_some() => {}
             [] => {}
             [only] => self.lost = Some(only),
-            [first, .., last] => self.damage.push(format!(
-                "launches.jsonl: the lines of launch {first} to {last} in transcripts.zst are not there"
-            )),
+            [first, .., last] => self
+                .damage
+                .push(format!("launches.jsonl: the lines of launch {first} to {last} in transcripts.zst are not there")),
         }
         let counted = state.ended.as_ref().map(|ended| ended.launches);
         self.damage.extend(counted.and_then(|counted| lost(listed + self.damage.len(), counted)));

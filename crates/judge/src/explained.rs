@@ -1,14 +1,13 @@
 //! Derivation of one verdict, step by step, for those who doubt it.
 
+use crate::evidence::{Evidence, one_by_one};
+use crate::pairs::{PairedCost, numbered};
+use crate::{estimate::shown, groups::groups, summarise::replay_with_evidence};
 use anyhow::{Result, bail};
 use record::summary::{Calibration, Comparison, Estimate};
 use record::{cell::Selector, folder::RunFolder, state::State};
 use stats::moved::{LEAST_IN_ORDER, alike_by_chance};
 use stats::{estimate::estimate, interval::CONFIDENCE, moderated::Prior, t::t_interval};
-
-use crate::evidence::{Evidence, one_by_one};
-use crate::pairs::{PairedCost, numbered};
-use crate::{estimate::shown, groups::groups, summarise::replay_with_evidence};
 
 /// One launch of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -96,12 +95,7 @@ fn names(wanted: &Selector, state: &State, cell: usize) -> bool {
         && wanted.worker.as_ref().is_none_or(|worker| *worker == cell.worker)
 }
 
-fn launches(
-    evidence: &Evidence,
-    base: usize,
-    cell: usize,
-    measure: Option<usize>,
-) -> Vec<(usize, stats::estimate::Point)> {
+fn launches(evidence: &Evidence, base: usize, cell: usize, measure: Option<usize>) -> Vec<(usize, stats::estimate::Point)> {
     let pair = evidence.cells.get(&base).zip(evidence.cells.get(&cell)).zip(measure);
     pair.and_then(|((base, mine), measure)| numbered(base, mine, measure, PairedCost::Wall)).unwrap_or_default()
 }

@@ -4,10 +4,7 @@ use crate::checks::FactSeen;
 use crate::evidence::{CellLaunch, Figures};
 use crate::pairs::{PairedCost, column};
 use record::summary::{Distribution, FactProof, Levels, PhaseSummary};
-use stats::absolute::absolute;
-use stats::interval::CONFIDENCE;
-use stats::levels::two_levels;
-use stats::quantile::median;
+use stats::{absolute::absolute, interval::CONFIDENCE, levels::two_levels, quantile::median};
 
 pub(super) fn proof(fact: &FactSeen) -> FactProof {
     match fact {

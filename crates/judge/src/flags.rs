@@ -54,9 +54,7 @@ impl Flag {
             Flag::ForeignIo => {
                 "others moved more than 10 MiB/s to or from block devices while this cell used one: throughput was shared"
             }
-            Flag::ThpFallback => {
-                "huge pages were not to be had for somebody (thp_fault_fallback): memory is fragmented"
-            }
+            Flag::ThpFallback => "huge pages were not to be had for somebody (thp_fault_fallback): memory is fragmented",
         }
     }
 
@@ -156,15 +154,11 @@ pub fn distrust(cell: &CellEvidence) -> Option<Outcome> {
     (most && cell.launches.len() >= LEAST_JUDGED).then(|| {
         let launches = cell.launches.len();
         let names = names.join(", ");
-        let reason = format!(
-            "{disturbed} of its {launches} launches were disturbed ({names}), so the median is a disturbed one"
-        );
+        let reason =
+            format!("{disturbed} of its {launches} launches were disturbed ({names}), so the median is a disturbed one");
         let is_disk = 2 * on_disk > disturbed;
-        let cause = if is_disk {
-            Cause::OthersOnDisk { launches: disturbed }
-        } else {
-            Cause::Disturbed { launches: disturbed }
-        };
+        let cause =
+            if is_disk { Cause::OthersOnDisk { launches: disturbed } } else { Cause::Disturbed { launches: disturbed } };
         Outcome::new(Status::Untrusted, reason).with(cause)
     })
 }

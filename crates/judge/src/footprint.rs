@@ -1,8 +1,7 @@
 //! Memory need and working set of a cell.
 
-use std::collections::BTreeMap;
-
 use record::{expression::Values, plan::PlannedCell};
+use std::collections::BTreeMap;
 
 /// A cell's parameters as operands; pages are of the usual size, which is near enough to rank by.
 struct Parameters<'a>(&'a BTreeMap<String, String>);

@@ -1,7 +1,8 @@
 //! A gate on a user's functions: their times and counts against those of a saved worker that ran in turn with them.
 
-use std::collections::BTreeMap;
-
+use crate::across::{compared_run, gated};
+use crate::estimate::{LEVEL, of_series, shown};
+use crate::sets::{gates, hold_among_all};
 use record::across::{
     COMPARED_SCHEMA, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord, Gated, MissingCell, SideCost,
 };
@@ -9,10 +10,7 @@ use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, CountSummary, Role, Summary, Verdict};
 use stats::estimate::RatioEstimate;
-
-use crate::across::{compared_run, gated};
-use crate::estimate::{LEVEL, of_series, shown};
-use crate::sets::{gates, hold_among_all};
+use std::collections::BTreeMap;
 
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
@@ -31,13 +29,9 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         let worker = worker.to_owned();
         summary.cells.iter().filter(move |c| c.worker == worker && !c.hidden && c.role != Role::Null)
     };
-    let same =
-        |cell: &CellSummary| functions(before).find(|c| c.method == cell.method && c.parameters == cell.parameters);
-    let side = || ComparedSide {
-        runs: vec![compared_run(summary)],
-        environment: summary.environment.clone(),
-        unlike: Vec::new(),
-    };
+    let same = |cell: &CellSummary| functions(before).find(|c| c.method == cell.method && c.parameters == cell.parameters);
+    let side =
+        || ComparedSide { runs: vec![compared_run(summary)], environment: summary.environment.clone(), unlike: Vec::new() };
     let mut compared = Compared {
         schema: COMPARED_SCHEMA,
         margin: terms.margin,
@@ -88,12 +82,7 @@ fn label(cell: &CellSummary) -> String {
     format!("{} {}", cell.method, parameter_words(&cell.parameters, None)).trim_end().to_owned()
 }
 
-fn times(
-    summary: &Summary,
-    a: &CellSummary,
-    b: &CellSummary,
-    margin: f64,
-) -> Option<(ComparedCell, Option<RatioEstimate>)> {
+fn times(summary: &Summary, a: &CellSummary, b: &CellSummary, margin: f64) -> Option<(ComparedCell, Option<RatioEstimate>)> {
     let experiment = summary.experiment(&b.experiment)?;
     let headline = &experiment.headline;
     let wall = |launch: &record::summary::LaunchValues| Some((launch.block, *launch.wall_ns.get(headline)?));
@@ -114,10 +103,8 @@ fn times(
         unit: experiment.definition.unit.clone(),
         a: cost(a)?,
         b: cost(b)?,
-        ratio: estimate.map_or_else(
-            || cost(b).map_or(0.0, |b| b.per_unit_ns) / cost(a).map_or(0.0, |a| a.per_unit_ns),
-            |e| e.ratio,
-        ),
+        ratio: estimate
+            .map_or_else(|| cost(b).map_or(0.0, |b| b.per_unit_ns) / cost(a).map_or(0.0, |a| a.per_unit_ns), |e| e.ratio),
         estimate: estimate.as_ref().map(shown),
         verdict: estimate.map_or(Verdict::NotSettled, |e| Verdict::from_interval(e.low, e.high, margin)),
         holds_among_all: false,
@@ -129,8 +116,7 @@ fn times(
 
 /// The counts that both have, by phase.
 fn counts<'a>(a: &'a CellSummary, b: &'a CellSummary) -> impl Iterator<Item = ComparedCount> + 'a {
-    let named =
-        b.counts.iter().flat_map(|(phase, counts)| counts.iter().map(move |(name, count)| (phase, name, count)));
+    let named = b.counts.iter().flat_map(|(phase, counts)| counts.iter().map(move |(name, count)| (phase, name, count)));
     named.filter_map(move |(phase, name, now)| {
         let before = a.counts.get(phase)?.get(name)?;
         Some(ComparedCount {

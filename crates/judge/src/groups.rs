@@ -1,9 +1,8 @@
 //! Cells that are compared with each other.
 
-use std::collections::BTreeMap;
-
 use record::plan::{compatible, group_of};
 use record::{experiment::Experiment, state::State};
+use std::collections::BTreeMap;
 
 /// Common parameters of cells, by the parameters' names.
 type Parameters = BTreeMap<String, String>;

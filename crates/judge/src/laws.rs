@@ -1,13 +1,11 @@
 //! The laws of a method checked on all slots of a launch. Where a name's value stands is looked up once, not slot by
 //! slot, and how a law is broken is left to the law itself to tell.
 
-use std::collections::BTreeMap;
-
-use record::expression::{Condition, Expression, Holding, Law};
-use record::transcript::COLUMNS;
-
 use crate::checks::LawSeen;
 use crate::slots::{SlotValues, counts_of};
+use record::expression::{Condition, Expression, Holding, Law};
+use record::transcript::COLUMNS;
+use std::collections::BTreeMap;
 
 /// Value of a name or an expression in a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,8 +69,8 @@ impl<'a> PlacedLaws<'a> {
     pub fn ask(&mut self, values: &SlotValues, launch: usize, proves: bool) {
         for placed in &mut self.0 {
             let holding = placed.holding(values, proves);
-            let holding = holding
-                .unwrap_or_else(|| if proves { placed.law.check(values) } else { placed.law.check_recorded(values) });
+            let holding =
+                holding.unwrap_or_else(|| if proves { placed.law.check(values) } else { placed.law.check_recorded(values) });
             if holding != Holding::NotAsked {
                 placed.seen.take(holding, launch);
             }

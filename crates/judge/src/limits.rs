@@ -1,12 +1,11 @@
 //! Figures beside the floor and beside the lower bound of their group.
 
+use crate::estimate::{LEVEL, against, alone, level, shown};
+use crate::{compared::sound, evidence::Evidence, groups::Group, pairs::PairedCost};
 use anyhow::Result;
 use record::summary::{CellSummary, GroupSummary};
 use record::{method::Role, state::State};
 use stats::{estimate::RatioEstimate, leader::simultaneous, quantile::median};
-
-use crate::estimate::{LEVEL, against, alone, level, shown};
-use crate::{compared::sound, evidence::Evidence, groups::Group, pairs::PairedCost};
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to
 /// be faster than it, which then takes its place for the run.
@@ -61,8 +60,7 @@ pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
                 continue;
             }
             for (name, phase) in &mut cell.phases {
-                phase.below_floor =
-                    floor.phases.get(name).is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
+                phase.below_floor = floor.phases.get(name).is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
             }
         }
     }

@@ -1,44 +1,24 @@
 //! Differences between two machines, or between two states of one, and whether that can change a figure.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use record::across::FactDifference;
-use serde_json::Value;
-
 use record::machine::environment::Environment;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Value of a fact that one side lacks.
 const ABSENT: &str = "absent";
-
 /// Facts that decide whether something can be measured, or name where something is, but not what it costs. `*` stands
 /// for one part of a field's name; a field below one of these is meant as well.
 const WITHOUT_COST: [&str; 23] = [
-    "cgroups.memory.*.folder",
-    "cgroups.memory.*.writable",
-    // Measured, so never twice the same.
-    "cpu.ladder",
-    "huge_pages.pools.*.free_pages",
-    "huge_pages.pools.*.overcommit_pages",
-    "huge_pages.pools.*.pages",
+    "cgroups.memory.*.folder", "cgroups.memory.*.writable", // Measured, so never twice the same.
+    "cpu.ladder", "huge_pages.pools.*.free_pages", "huge_pages.pools.*.overcommit_pages", "huge_pages.pools.*.pages",
     "huge_pages.pools.*.reserved_pages",
     // A machine that was started again, or is called otherwise, is the same machine.
-    "identity.boot",
-    "identity.name",
-    "identity.node",
-    "limits",
-    "memory.dev_shm_bytes",
+    "identity.boot", "identity.name", "identity.node", "limits", "memory.dev_shm_bytes",
     // Kernels that initialise memory lazily count only what they have come to so far.
-    "memory.nodes.*.total_bytes",
-    "rights.effective_capabilities",
-    "rights.effective_uid",
-    "rights.hardware_counters",
-    "rights.io_uring_disabled",
-    "rights.perf_event_paranoid",
-    "rights.sysctl_read_only",
-    "rights.unprivileged_userfaultfd",
-    "rights.yama_ptrace_scope",
-    "tools.allocators",
-    "tools.programs",
+    "memory.nodes.*.total_bytes", "rights.effective_capabilities", "rights.effective_uid", "rights.hardware_counters",
+    "rights.io_uring_disabled", "rights.perf_event_paranoid", "rights.sysctl_read_only", "rights.unprivileged_userfaultfd",
+    "rights.yama_ptrace_scope", "tools.allocators", "tools.programs",
 ];
 
 /// Kernels keep a little more or less for themselves; that much of all memory is no difference between machines.

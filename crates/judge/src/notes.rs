@@ -30,9 +30,8 @@ fn short(state: &State) -> impl Iterator<Item = Note> {
     let needed_s: f64 = state.plan.experiments.iter().map(Experiment::needed_s).sum();
     let short = state.plan.experiments.iter().filter(|e| state.plan.short && e.budget_s.is_some());
     short.map(move |e| {
-        let text = format!(
-            "full grid: --budget {needed_s:.0}s; without it, and without --set, the overview's values are taken"
-        );
+        let text =
+            format!("full grid: --budget {needed_s:.0}s; without it, and without --set, the overview's values are taken");
         Note { code: "short-budget".to_owned(), experiment: e.name.clone(), text }
     })
 }

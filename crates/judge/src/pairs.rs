@@ -1,11 +1,9 @@
 //! One cell against another: what each launch says of their ratio.
 
+use crate::evidence::{CellEvidence, CellLaunch, Figures};
+use stats::estimate::Point;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-use stats::estimate::Point;
-
-use crate::evidence::{CellEvidence, CellLaunch, Figures};
 
 /// Cost of a column in each round.
 #[derive(Clone, Copy)]
@@ -32,12 +30,7 @@ struct LaunchPair<'a> {
 
 /// The ratio of b to a in every block in which both were launched, with the number of b's launch, in the order in which they
 /// ran; `None` where a launch has no finite ratio. Where any sample is zero, all launches count by their means.
-pub(crate) fn numbered(
-    a: &CellEvidence,
-    b: &CellEvidence,
-    measure: usize,
-    which: PairedCost,
-) -> Option<Vec<(usize, Point)>> {
+pub(crate) fn numbered(a: &CellEvidence, b: &CellEvidence, measure: usize, which: PairedCost) -> Option<Vec<(usize, Point)>> {
     let by_block: BTreeMap<i32, &CellLaunch> = a.launches.iter().rev().map(|l| (l.block, l)).collect();
     let mut rows: Vec<(usize, LaunchPair)> = Vec::new();
     for mine in &b.launches {

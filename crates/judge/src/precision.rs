@@ -1,10 +1,9 @@
 //! Widths of a run's ratios and their variation: the basis for the choice of launches.
 
-use record::{ending::Width, method::Role, state::State, summary::Estimate};
-
 use crate::estimate::{against, level, shown};
 use crate::pairs::{PairedCost, points};
 use crate::{evidence::Evidence, groups::groups};
+use record::{ending::Width, method::Role, state::State, summary::Estimate};
 
 /// The widths of all headline ratios of an experiment that have one. Where none of them is ranked, all are.
 pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<Width> {
@@ -60,8 +59,7 @@ pub fn twins(state: &State, evidence: &Evidence) -> Vec<(Estimate, Vec<f64>)> {
     for group in groups(state, None) {
         let measure = group.experiment.measures().position(|m| m == group.experiment.headline());
         let Some(((base, twin), measure)) = group.baseline.zip(group.twin).zip(measure) else { continue };
-        let ratios =
-            against(state, evidence, &group, base, (measure, PairedCost::Wall), level(state, &group.experiment.name));
+        let ratios = against(state, evidence, &group, base, (measure, PairedCost::Wall), level(state, &group.experiment.name));
         let Some(ratio) = ratios.get(&twin) else { continue };
         let Some((base, twin)) = evidence.cells.get(&base).zip(evidence.cells.get(&twin)) else { continue };
         let launches = points(base, twin, measure, PairedCost::Wall).unwrap_or_default();

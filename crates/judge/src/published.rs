@@ -81,8 +81,7 @@ fn ours(figure: &Figure, cell: &CellSummary) -> Option<Value> {
         "us" | "µs" => 1e-3,
         _ => 1.0,
     };
-    let timed =
-        |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
+    let timed = |d: &Distribution, scale: f64| Some((d.median * scale, d.low.zip(d.high).map(|(l, h)| (l * scale, h * scale))));
     match figure.column.as_str() {
         "wall_ns" if figure.ops > 0 => timed(&phase.per_unit_ns, scale * figure.ops as f64),
         "wall_ns" => timed(&phase.wall_ns, scale),

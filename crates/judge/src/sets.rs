@@ -1,23 +1,14 @@
 //! Sets of runs: the cells that runs measured, and the cost of a cell on one side against that on another. Unpaired, with
 //! a run (or a node with all its runs) as the unit of inference.
 
-use std::collections::{BTreeMap, HashMap};
-
+use crate::{estimate::shown, tails::P999, warnings::THROTTLED};
 use anyhow::{Context, Result};
 use record::across::{ComparedCell, GateWord, SideCost};
-use record::outcome::Status;
-use record::plan::BATCH;
 use record::summary::{CellSummary, Role, Summary, Verdict};
+use record::{outcome::Status, plan::BATCH};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
-use stats::estimate::RatioEstimate;
-use stats::interval::CONFIDENCE;
-use stats::location::midmean;
-use stats::multiplicity::holm;
-use stats::verdicts::verdicts;
-
-use crate::estimate::shown;
-use crate::tails::P999;
-use crate::warnings::THROTTLED;
+use stats::{estimate::RatioEstimate, interval::CONFIDENCE, location::midmean, multiplicity::holm, verdicts::verdicts};
+use std::collections::{BTreeMap, HashMap};
 
 /// Place of a cell in a summary: its name and parameters, without the batch, which the pilot of each run chooses.
 pub type Key = (String, BTreeMap<String, String>);

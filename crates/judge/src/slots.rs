@@ -1,10 +1,9 @@
 //! The slots of a launch: what each turn of a cell timed and told, those of both sides together.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
 use record::expression::Values;
 use record::transcript::{Counts, Read};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// One phase of a slot.
 #[derive(Clone, Debug)]

@@ -1,17 +1,12 @@
 //! The same methods on the plain machine and in a state of it: ratios of launches of the same block, and the effect on the
 //! answer.
 
-use std::collections::BTreeMap;
-
-use record::machine_state::{PLAIN, STATE};
-use record::method::Role;
-use record::state::State;
-use record::summary::{GroupSummary, Recommendation, StateAnswer, StateEffect, StateRatio, Verdict};
-
 use crate::estimate::{LEVEL, alone, shown};
-use crate::evidence::Evidence;
-use crate::flags::distrust;
-use crate::pairs::PairedCost;
+use crate::{evidence::Evidence, flags::distrust, pairs::PairedCost};
+use record::machine_state::{PLAIN, STATE};
+use record::summary::{GroupSummary, Recommendation, StateAnswer, StateEffect, StateRatio, Verdict};
+use record::{method::Role, state::State};
+use std::collections::BTreeMap;
 
 /// Gives each group of a state its comparison with the group of the plain machine.
 pub(crate) fn compare(state: &State, evidence: &Evidence, groups: &mut [GroupSummary], widened: f64) {
@@ -34,13 +29,7 @@ pub(crate) fn compare(state: &State, evidence: &Evidence, groups: &mut [GroupSum
     groups.iter_mut().zip(answers).for_each(|(group, answer)| group.state = answer);
 }
 
-fn ratios(
-    state: &State,
-    evidence: &Evidence,
-    group: &GroupSummary,
-    plain: &GroupSummary,
-    widened: f64,
-) -> Vec<StateRatio> {
+fn ratios(state: &State, evidence: &Evidence, group: &GroupSummary, plain: &GroupSummary, widened: f64) -> Vec<StateRatio> {
     let Some(experiment) = state.plan.experiment(&group.experiment) else { return Vec::new() };
     let Some(measure) = experiment.measures().position(|m| m == experiment.headline()) else { return Vec::new() };
     let name = |cell: usize| {

@@ -1,31 +1,18 @@
 //! From evidence to a summary.
 
-use std::collections::BTreeMap;
-
-use anyhow::Result;
-use record::experiment::Experiment;
-use record::folder::{RunFolder, SUMMARY};
-use record::machine::environment::Environment;
-use record::machine::preflight::Preflight;
-use record::state::State;
-use record::summary::Role;
-use record::summary::{ExperimentSummary, GroupSummary, SUMMARY_SCHEMA, Settings, Summary};
-use serde::{Deserialize, Serialize};
-
-use crate::agreement::disagreements;
 use crate::best::{claims, recommend};
-use crate::calibration;
 use crate::cells::{LastCache, summary_of_cell};
 use crate::compared::{CellComparison, Judged, adjust, compare};
-use crate::conditions;
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
 use crate::limits::{best_possible, floors, shares};
-use crate::notes::notes;
-use crate::rounding::rounded;
-use crate::states;
-use crate::tails;
-use crate::warnings;
+use crate::{agreement::disagreements, calibration, conditions, notes::notes, rounding::rounded, states, tails, warnings};
+use anyhow::Result;
+use record::folder::{RunFolder, SUMMARY};
+use record::summary::{ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary};
+use record::{experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight, state::State};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Facts of a summary that the record does not hold.
 #[derive(Clone, Debug, Default)]

@@ -1,16 +1,13 @@
 //! Tails of single operations: quantiles of each launch, intervals over launches, and ratios of p99.9 within launches. Stalls
 //! of one launch come together, so operations of a launch are no independent samples; launches are.
 
-use std::collections::BTreeMap;
-
-use record::state::State;
-use record::summary::{CellSummary, GroupSummary, LatencySummary, TailQuantile, TailRatio, Verdict};
-use stats::absolute::absolute;
-use stats::interval::CONFIDENCE;
-
 use crate::estimate::{LEVEL, of_logs};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::distrust;
+use record::state::State;
+use record::summary::{CellSummary, GroupSummary, LatencySummary, TailQuantile, TailRatio, Verdict};
+use stats::{absolute::absolute, interval::CONFIDENCE};
+use std::collections::BTreeMap;
 
 /// Operations of a launch from which it has a p99.9: below 3,688 no order statistic bounds it from above.
 const LEAST_OPS: u64 = 3_688;

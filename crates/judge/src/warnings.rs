@@ -1,17 +1,14 @@
 //! Every doubt has a name, a test and advice. They flag; they never correct a figure.
 
-use std::collections::BTreeMap;
-
 use crate::checks::LawSeen;
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use crate::flags::{self, Flag, interrupted_share};
 use record::concern::{COLD, Concern, DROPPED};
 use record::machine_state::{LostProof, ProofMoment};
-use record::outcome::Status;
-use record::sizes::format_ns;
-use record::state::State;
 use record::summary::{AaCheck, CellSummary, Role, Summary, Warning};
+use record::{outcome::Status, sizes::format_ns, state::State};
 use stats::steady::Label;
+use std::collections::BTreeMap;
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
@@ -37,23 +34,8 @@ type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
 const TESTS: [Test; 17] = [
-    damaged,
-    company,
-    aa_differs,
-    beaten,
-    below_floor,
-    interrupted,
-    stolen,
-    throttled,
-    disturbed,
-    laboratory,
-    memory_pressure,
-    unsteady,
-    lost_states,
-    levels,
-    first_pass,
-    before_the_run,
-    absent_counters,
+    damaged, company, aa_differs, beaten, below_floor, interrupted, stolen, throttled, disturbed, laboratory, memory_pressure,
+    unsteady, lost_states, levels, first_pass, before_the_run, absent_counters,
 ];
 
 /// The name of the warning that a CPU quota kept a cell waiting.
@@ -101,8 +83,7 @@ fn aa_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
             aa.ratio.low, aa.ratio.high
         );
         let at = summary.cells[aa.cell].cell.clone();
-        let hint =
-            "believe no ratio of this run; see pagewise doctor for what disturbs this machine, and raise --budget";
+        let hint = "believe no ratio of this run; see pagewise doctor for what disturbs this machine, and raise --budget";
         Warning { cells: vec![aa.cell], ..warning("aa-differs", &at, seen, hint) }
     };
     differing.map(warning_of).collect()
@@ -111,9 +92,7 @@ fn aa_differs(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
 fn beaten(_: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for group in &summary.groups {
-        for &cell in
-            group.cells.iter().filter(|c| summary.cells[**c].role == Role::Limit && Some(**c) != group.best_possible)
-        {
+        for &cell in group.cells.iter().filter(|c| summary.cells[**c].role == Role::Limit && Some(**c) != group.best_possible) {
             // That another limit took less is no surprise: they are candidates for one place.
             let winner = group.best_possible.map(|b| &summary.cells[b]).filter(|by| by.role != Role::Limit);
             let Some(by) = winner.map(|by| by.cell.clone()) else { continue };
@@ -221,9 +200,8 @@ fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warni
             waited_us as f64 / 1e6 > PRESSURE_SHARE * l.wall_s
         };
         let (count, all) = (cell.launches.iter().filter(waited).count(), cell.launches.len());
-        let seen = format!(
-            "in {count} of {all} launches something waited for memory for more than 2 % of the time (memory pressure)"
-        );
+        let seen =
+            format!("in {count} of {all} launches something waited for memory for more than 2 % of the time (memory pressure)");
         (2 * count > all).then_some(("memory-pressure", seen, "free some, or take smaller sizes"))
     })
 }
@@ -237,8 +215,7 @@ fn unsteady(state: &State, _: &Evidence, summary: &Summary) -> Vec<Warning> {
             Label::Steady | Label::Short => return None,
         };
         let shift = steady.shift.map_or_else(String::new, |s| format!(" (last third / first third: {s:.2})"));
-        let seen =
-            format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
+        let seen = format!("{how}{shift}: ratios are paired round by round and hold, single figures are an average of it");
         Some(of_cell(state, index, "unsteady", seen, ""))
     };
     summary.cells.iter().enumerate().filter(|(_, c)| !c.hidden).filter_map(warning_of).collect()
@@ -262,8 +239,7 @@ fn lost_states(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> 
     let mut warnings = Vec::new();
     for (index, (lost, proof)) in evidence.lost_states.iter().filter(|(index, _)| !state.cells[**index].twin) {
         let judged = evidence.cells.get(index).map_or(0, |cell| cell.launches.len());
-        let seen =
-            format!("the machine lost the state in {lost} of {} launches: {}", lost + judged, broken_proof(proof));
+        let seen = format!("the machine lost the state in {lost} of {} launches: {}", lost + judged, broken_proof(proof));
         warnings.push(of_cell(state, *index, "state-lost", seen, "these launches are left out"));
     }
     warnings
@@ -328,9 +304,8 @@ fn levels(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
 /// A first pass that is so many times slower than the next ones found a cache cold that the next ones found warm.
 const FIRST_PASS_FACTOR: f64 = 2.0;
 
-/// Warm caches below the page cache: where it is emptied before every pass, a cache below it (the hypervisor's, the
-/// device's) may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; here the
-/// difference is told.
+/// Warm caches below the page cache: where it is emptied before every pass, a cache below it (the hypervisor's, the device's)
+/// may stay warm. The first pass is the pilot's, which is kept apart from the figures in any case; here the difference is told.
 fn first_pass(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (index, first) in &evidence.first_pass_ns {

@@ -36,8 +36,7 @@ impl Copy {
         }
         files.sort();
         let folder = open(place.path()).unwrap();
-        let of =
-            |r: &record::launches::LaunchRecord| (r.frame.offset as usize, (r.frame.offset + r.frame.length) as usize);
+        let of = |r: &record::launches::LaunchRecord| (r.frame.offset as usize, (r.frame.offset + r.frame.length) as usize);
         let frames = folder.launches().unwrap().records.iter().map(of).collect();
         let summary = judge::replay(&folder).unwrap().1;
         Copy { place, files, frames, summary }
@@ -200,10 +199,7 @@ fn hold(run: &str) {
         failures.extend(trouble.map(|trouble| format!("{run}, seed {seed}, {name}: {how}: {trouble}")));
         copy.put_back(&name);
     }
-    println!(
-        "{run}: {changes} changes: {errors} errors, {named} named, {nothing} without effect, {} wrong",
-        failures.len()
-    );
+    println!("{run}: {changes} changes: {errors} errors, {named} named, {nothing} without effect, {} wrong", failures.len());
     assert!(failures.is_empty(), "{} of {changes}:\n{}", failures.len(), failures.join("\n"));
     assert!(
         errors > changes / 20 && named > changes / 20 && nothing > 0,

@@ -42,15 +42,7 @@ fn article(column: &str, against: Option<&str>) -> Published {
         job: "corrected".to_owned(),
     };
     let text = || String::new();
-    Published {
-        id: text(),
-        title: text(),
-        source: text(),
-        machine: text(),
-        once: false,
-        note: None,
-        figures: vec![figure],
-    }
+    Published { id: text(), title: text(), source: text(), machine: text(), once: false, note: None, figures: vec![figure] }
 }
 
 fn here(summary: &Summary, column: &str, against: Option<&str>) -> OwnFigure {

@@ -72,9 +72,8 @@ fn a_killed_run_is_judged_as_far_as_it_came() {
 fn a_call_that_failed_fails_its_cell_and_no_other() {
     let summary = judged("failed-cell").1;
     let touch = |large: bool| {
-        let of = |c: &&record::summary::CellSummary| {
-            c.method == "touch" && !c.hidden && (c.parameters["bytes"].len() > 8) == large
-        };
+        let of =
+            |c: &&record::summary::CellSummary| c.method == "touch" && !c.hidden && (c.parameters["bytes"].len() > 8) == large;
         summary.cells.iter().find(of).unwrap()
     };
     assert_eq!(touch(false).status, Status::Ok, "{}", touch(false).reason);

@@ -1,12 +1,9 @@
 //! Comparison of two sets of runs: the shape of `compare --json`, which the committed JSON Schema describes.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
-use crate::claim::AnswerChange;
-use crate::outcome::Status;
 use crate::summary::{CountSummary, Estimate, Verdict};
+use crate::{claim::AnswerChange, outcome::Status};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub const COMPARED_SCHEMA: u32 = 3;
 

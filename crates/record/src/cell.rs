@@ -1,13 +1,11 @@
 //! Cells: one method of one worker with its parameters; and the words by which people select them.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
-use anyhow::{Result, bail};
-use serde::{Deserialize, Serialize};
-
 use crate::method::{KeyKind, Method};
 use crate::sizes;
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// One method × worker × parameters. Sizes are plain byte counts here; they get their units back when printed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -91,8 +89,7 @@ impl Selector {
 pub fn parse_setting(text: &str, is_path: impl Fn(&str) -> bool) -> Result<(String, Vec<String>)> {
     match text.split_once('=') {
         Some((key, values)) if !key.is_empty() && !values.is_empty() => {
-            let split =
-                if is_path(key) { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
+            let split = if is_path(key) { vec![values.to_owned()] } else { values.split(',').map(str::to_owned).collect() };
             if split.iter().any(String::is_empty) {
                 bail!("--set {text}: a value is empty");
             }

@@ -1,8 +1,7 @@
 //! Decisions made during a run: a line of `decisions.jsonl` each, never changed once it is written.
 
-use serde::{Deserialize, Serialize};
-
 use crate::{outcome::Outcome, summary::Note};
+use serde::{Deserialize, Serialize};
 
 /// One decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

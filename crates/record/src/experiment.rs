@@ -1,12 +1,10 @@
 //! Experiments: what is asked and how to read the answer, from `experiments/*.toml`.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
+use crate::{cell::Cell, concern::Concern, sizes, table::FurtherTable};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
-
-use crate::{cell::Cell, concern::Concern, sizes, table::FurtherTable};
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// Rule for the digests of one experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -257,15 +255,10 @@ impl Experiment {
         }
         if let Some(wrong) = experiment.seldom.iter().find(|p| !experiment.may_be_seldom(p)) {
             let at = place_of(text, "seldom", wrong);
-            bail!(
-                "{path}: {at}: {wrong:?} is no phase that may be left out of most rounds: it is what is compared first"
-            );
+            bail!("{path}: {at}: {wrong:?} is no phase that may be left out of most rounds: it is what is compared first");
         }
         if !experiment.takes(&experiment.baseline, ParameterList::Look) {
-            bail!(
-                "{path}: look_methods lacks the baseline {}, with which the others are compared",
-                experiment.baseline
-            );
+            bail!("{path}: look_methods lacks the baseline {}, with which the others are compared", experiment.baseline);
         }
         experiment
             .check_tables()
@@ -291,8 +284,7 @@ impl Experiment {
                 let title = &column.title;
                 let unknown = column.phase.as_ref().filter(|phase| !self.measures().any(|m| m == *phase));
                 if let Some(phase) = unknown {
-                    let wrong =
-                        format!("column {title:?} names {phase:?}, which is no phase or total of the experiment");
+                    let wrong = format!("column {title:?} names {phase:?}, which is no phase or total of the experiment");
                     return Err((phase.clone(), wrong));
                 }
                 if column.figure.is_some() == column.fact.is_some() {
@@ -407,8 +399,7 @@ impl Experiment {
     /// Clause that follows "if" for values of conditions: `a mapping cached the file and its pages are small`.
     pub fn clause(&self, when: &BTreeMap<String, String>) -> String {
         let clause = |(key, value): (&String, &String)| {
-            let known =
-                self.parameters.get(key).and_then(|p| p.when.iter().find(|(known, _)| same_value(known, value)));
+            let known = self.parameters.get(key).and_then(|p| p.when.iter().find(|(known, _)| same_value(known, value)));
             known.map(|(_, clause)| clause.clone()).unwrap_or_else(|| format!("{key}={value}"))
         };
         when.iter().map(clause).collect::<Vec<_>>().join(" and ")

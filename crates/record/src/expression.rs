@@ -4,9 +4,8 @@
 //! Precedence as usual; `/` is whole-number division and `%` its remainder. Names contain letters, digits, `-`, `_` and `.`,
 //! so a minus sign stands between spaces.
 
-use std::fmt;
-
 use anyhow::{Result, bail};
+use std::fmt;
 
 /// A sum of products over numbers and names.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,8 +151,7 @@ impl Law {
     pub fn parse(text: &str) -> Result<Law> {
         let text = text.trim();
         let (when, body) = text.split_once(':').map_or(("", text), |(w, b)| (w, b));
-        let when =
-            when.split('&').map(str::trim).filter(|w| !w.is_empty()).map(parse_condition).collect::<Result<_>>()?;
+        let when = when.split('&').map(str::trim).filter(|w| !w.is_empty()).map(parse_condition).collect::<Result<_>>()?;
         let (left, relation, right) = parse_relation(body)?;
         Ok(Law { when, left, relation, right, text: text.to_owned() })
     }
@@ -181,8 +179,7 @@ impl Law {
 
     /// Holds the law against one slot's values. An operand without a value breaks it.
     pub fn check(&self, values: &dyn Values) -> Holding {
-        self.against(values)
-            .unwrap_or_else(|missing| Holding::Broken(format!("{}: {missing} was not recorded", self.text)))
+        self.against(values).unwrap_or_else(|missing| Holding::Broken(format!("{}: {missing} was not recorded", self.text)))
     }
 
     /// The same where an operand may lack its value: the law is not asked then.
@@ -201,11 +198,7 @@ impl Law {
             }
         }
         let (a, b) = (self.left.value(values)?, self.right.value(values)?);
-        Ok(if self.relation.holds(a, b) {
-            Holding::Holds
-        } else {
-            Holding::Broken(format!("{}: {a} against {b}", self.text))
-        })
+        Ok(if self.relation.holds(a, b) { Holding::Holds } else { Holding::Broken(format!("{}: {a} against {b}", self.text)) })
     }
 }
 

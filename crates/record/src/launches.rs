@@ -1,10 +1,7 @@
 //! Record of each launch: a line of `launches.jsonl`.
 
+use crate::{end::End, machine::noise::NoiseDelta, machine_state::StateSeen};
 use serde::{Deserialize, Serialize};
-
-use crate::end::End;
-use crate::machine::noise::NoiseDelta;
-use crate::machine_state::StateSeen;
 
 /// The block of launches that are counted by a tracer and not timed.
 pub const COUNTED: i32 = -3;

@@ -1,10 +1,9 @@
 //! States of the machine under which an experiment is measured: how each is made, proved and undone. One file each in
 //! `states/`.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The parameter of every experiment that names the state.
 pub const STATE: &str = "state";
@@ -56,7 +55,6 @@ pub struct MachineState {
 pub struct StateProof {
     /// A fact of the helper, a line of `/proc/vmstat`, or `bound_hits`: failures to charge the cgroup.
     pub counter: String,
-    /// Moment of the reading.
     pub at: ProofMoment,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<u64>,
@@ -78,7 +76,6 @@ pub enum ProofMoment {
 /// A broken proof of one launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostProof {
-    /// The proof.
     #[serde(flatten)]
     pub proof: StateProof,
     /// The value read; absent where the machine does not report the counter.
@@ -94,7 +91,6 @@ pub struct StateSeen {
     pub made_s: f64,
     /// Counters of its proofs before the launch.
     pub before: Counters,
-    /// The same after it.
     pub after: Counters,
     /// Facts that the state takes from methods: laws that name one are not asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -135,9 +131,8 @@ impl StateProof {
             ProofMoment::Both => vec![before, after],
             ProofMoment::Rise => vec![before.zip(after).map(|(before, after)| after.saturating_sub(before))],
         };
-        let keeps = |value: u64| {
-            self.at_least.is_none_or(|least| value >= least) && self.at_most.is_none_or(|most| value <= most)
-        };
+        let keeps =
+            |value: u64| self.at_least.is_none_or(|least| value >= least) && self.at_most.is_none_or(|most| value <= most);
         let broken = values.into_iter().find(|value| !value.is_some_and(keeps))?;
         Some(LostProof { proof: self.clone(), value: broken })
     }

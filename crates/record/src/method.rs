@@ -1,14 +1,12 @@
 //! A method as its worker describes it in one `method` line of `--list`.
 
+use crate::expression::{Expression, Law};
+use crate::sizes;
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::OnceLock;
-
-use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
-
-use crate::expression::{Expression, Law};
-use crate::sizes;
 
 /// The part a method plays in its experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -258,9 +256,7 @@ impl KeyKind {
     /// A value as the worker wants it: sizes as plain byte counts, `N` as the number of CPUs, choices as they are.
     pub fn normalise(&self, key: &str, text: &str, cpus: usize) -> Result<String> {
         match self {
-            KeyKind::Size => {
-                sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}"))
-            }
+            KeyKind::Size => sizes::parse_size(text).map(|bytes| bytes.to_string()).with_context(|| format!("{key}={text}")),
             KeyKind::Count if text == "N" => Ok(cpus.to_string()),
             KeyKind::Count => match text.parse::<u64>() {
                 Ok(0) => bail!("{key}=0 leaves nothing to measure"),

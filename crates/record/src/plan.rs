@@ -1,25 +1,19 @@
 //! Plan of a run: its cells, the processes they share, the number of launches and the random order.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use crate::{cell::Cell, concern::Concern, experiment::Experiment, kind::Kind, method::Method, outcome::Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of everything in a run folder; a reader refuses any other.
 pub const SCHEMA: u32 = 2;
-
 /// The fewest and the most launches of a launch group unless the user says otherwise. The budget usually ends a run
 /// at about ten; the
 /// rounds of a launch are chosen from what varies, and where processes differ, many short launches are better than few long.
 pub const LAUNCHES: (u32, u32) = (6, 40);
-
 /// The most launches where only the budget ends a run.
 pub const MOST_LAUNCHES: u32 = 400;
-
 /// The most cells of a run: a grid with more of them is a slip of the pen, and a record with more was not written by us.
 pub const MOST_CELLS: usize = 20_000;
-
 /// The key of methods that do their work several times in one sample, because once is too short to time.
 pub const BATCH: &str = "batch";
 

@@ -1,9 +1,8 @@
 //! Published figures: `published/*.toml`, one file an article.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// One article.
 #[derive(Clone, Debug, Deserialize)]

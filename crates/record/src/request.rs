@@ -1,9 +1,7 @@
 //! Text of a request to a worker. See `workers/PROTOCOL.md`.
 
+use crate::{cell::Cell, machine_state::STATE};
 use std::fmt::Write as _;
-
-use crate::cell::Cell;
-use crate::machine_state::STATE;
 
 /// Keys of the whole launch, apart from its cells.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +23,7 @@ pub struct LaunchKeys<'a> {
 /// Writes a request. `warmup` and `rounds` hold orders of indices into `cells`.
 pub fn request(keys: &LaunchKeys, cells: &[&Cell], warmup: &[Vec<usize>], rounds: &[Vec<usize>]) -> String {
     let mut text = String::from("protocol=1\n");
-    let mut line =
-        |key: &str, value: &dyn std::fmt::Display| writeln!(text, "{key}={value}").expect("writing to a string");
+    let mut line = |key: &str, value: &dyn std::fmt::Display| writeln!(text, "{key}={value}").expect("writing to a string");
     line("experiment", &keys.experiment);
     line("launch", &keys.launch);
     line("seed", &keys.seed);

@@ -1,9 +1,8 @@
 //! A setting that can be tried on somebody's program: how it is made, and how it is proved to have taken effect. One file each.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One setting, as its file in `settings/` says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

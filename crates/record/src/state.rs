@@ -1,10 +1,9 @@
 //! State of a run: its plan and all decisions since. A pure function of the two.
 
-use anyhow::{Context, Result, bail};
-
 use crate::decision::{Decision, DecisionKind, LeftOut};
 use crate::plan::{BATCH, MOST_CELLS, Plan, PlannedCell};
 use crate::summary::Note;
+use anyhow::{Context, Result, bail};
 
 /// The time of a launch group's launches, as its pilot or first launch showed it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! Answer of a worker: the lines of a transcript. See `workers/PROTOCOL.md`.
 
+use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::io::BufRead;
-
-use anyhow::{Context, Result, bail};
 
 /// Defines the numbers of a sample by their names, each once.
 macro_rules! counts {
@@ -222,8 +221,7 @@ impl Transcript {
             }
             ("fail", [_slot, cell, phase, call, _errno, message]) => {
                 let place = if *phase == "-" { "between phases".to_owned() } else { format!("in phase {phase}") };
-                self.endings
-                    .push(SideEnding::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
+                self.endings.push(SideEnding::Fail { cell: cell.parse()?, reason: format!("{call} {place}: {message}") });
             }
             ("crash", [_slot, cell, phase, signal]) => self.endings.push(SideEnding::Crash {
                 cell: cell.parse().ok(),

@@ -31,11 +31,8 @@ fn capabilities_are_bits() {
 
 #[test]
 fn the_balloon_decides_whether_free_pages_go_back() {
-    let with = |balloon_reporting, page_reporting_order| Reclaim {
-        balloon_reporting,
-        page_reporting_order,
-        ..Reclaim::default()
-    };
+    let with =
+        |balloon_reporting, page_reporting_order| Reclaim { balloon_reporting, page_reporting_order, ..Reclaim::default() };
     assert!(with(Some(true), None).reports_free_pages());
     assert!(!with(Some(false), Some(10)).reports_free_pages());
     assert!(with(None, Some(9)).reports_free_pages());
@@ -44,11 +41,8 @@ fn the_balloon_decides_whether_free_pages_go_back() {
 
 #[test]
 fn a_kdamond_that_is_off_takes_nothing() {
-    let kdamond = |running| Kdamond {
-        running: Some(running),
-        actions: BTreeSet::from(["pageout".to_owned()]),
-        ..Kdamond::default()
-    };
+    let kdamond =
+        |running| Kdamond { running: Some(running), actions: BTreeSet::from(["pageout".to_owned()]), ..Kdamond::default() };
     let with = |running| Reclaim { kdamonds: vec![kdamond(running)], ..Reclaim::default() };
     assert!(with(true).damon_takes_pages());
     assert!(!with(false).damon_takes_pages());

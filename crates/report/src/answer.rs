@@ -1,8 +1,7 @@
 //! Recommendations, in sentences: never a change that is not shown to help.
 
-use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Role, Summary, Unsettled, Verdict};
-
 use crate::{conditions::clauses, wording};
+use record::summary::{BestClaim, CellSummary, GroupSummary, Recommendation, Role, Summary, Unsettled, Verdict};
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(summary: &Summary, group: &GroupSummary, name: impl Fn(usize) -> String) -> Vec<String> {
@@ -57,15 +56,12 @@ fn ordinary(
     let beside = |named: usize| best.within.iter().copied().filter(|&c| c != named).collect::<Vec<usize>>();
     let open = |named: usize| best.unsettled.iter().filter(|u| u.cell != named).collect::<Vec<&Unsettled>>();
     let (mut text, named) = match group.recommendation {
-        Recommendation::Use { cell, ratio } => {
-            (format!("→ use {}: {}", name(cell), wording::at_least_faster(&ratio)), cell)
-        }
+        Recommendation::Use { cell, ratio } => (format!("→ use {}: {}", name(cell), wording::at_least_faster(&ratio)), cell),
         Recommendation::Depends { .. } => {
             let experiment = summary.experiment(&group.experiment).map(|e| &e.definition);
             let known = experiment.and_then(|e| clauses(summary, e, group, name));
-            return known.map_or_else(String::new, |(method, clauses)| {
-                format!("→ it depends: {method} is {}", clauses.join("; "))
-            });
+            return known
+                .map_or_else(String::new, |(method, clauses)| format!("→ it depends: {method} is {}", clauses.join("; ")));
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
             let what = if unranked_is_faster(summary, group) { "nothing that is ranked with it" } else { "nothing" };

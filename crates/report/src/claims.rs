@@ -1,15 +1,13 @@
 //! Answers to claims as a document: a row a claim, grouped by verdict, and everything about a few.
 
+use crate::document::{Block, Body, Column, Document, Entry, Place, Section, Shown, Table, TableCell};
+use crate::plot::{Axis, Plot};
+use crate::{numbers, wording::count};
 use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, Word};
 use record::{sizes::format_size, summary::Estimate};
 
-use crate::document::{Block, Body, Cell, Column, Document, Entry, Place, Section, Shown, Table};
-use crate::plot::{Axis, Plot};
-use crate::{numbers, wording::count};
-
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;
-
 /// All verdicts, the most surprising first.
 const VERDICTS: [Word; 7] = [
     Word::Reversed,
@@ -31,15 +29,14 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     }
     for verdict in VERDICTS {
         let of_verdict: Vec<&Answer> = all.iter().filter(|a| a.word == verdict).collect();
-        let (id, title) =
-            (format!("verdict-{}", verdict.label()), format!("{} ({})", verdict.label(), of_verdict.len()));
+        let (id, title) = (format!("verdict-{}", verdict.label()), format!("{} ({})", verdict.label(), of_verdict.len()));
         let blocks: Vec<Block> = of_verdict.into_iter().flat_map(|answer| about(answer, whole)).collect();
         let place = if whole { Place::Everywhere } else { Place::Page };
         if !blocks.is_empty() {
             document.sections.push(Section { id, title, short: verdict.label().to_owned(), place, blocks });
         }
     }
-    let facts = answers.environment.iter().map(|(name, value)| Entry::new(name, vec![Cell::text(value)]));
+    let facts = answers.environment.iter().map(|(name, value)| Entry::new(name, vec![TableCell::text(value)]));
     let facts = Table::new("The machine", vec![Column::text("fact"), Column::text("")], facts);
     document.section("sum", "In short", Place::Everywhere, summing_up(answers, whole)).section(
         "environment",
@@ -94,10 +91,10 @@ fn table(answers: &Answers) -> Block {
         if let Some(axis) = &axis {
             let (axis, label) = (axis.clone(), figure.clone());
             let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
-            cells.push(Cell::plot(ratio(answer).map(plot)));
+            cells.push(TableCell::plot(ratio(answer).map(plot)));
         }
-        let published = Cell::text(other.map_or("", |job| job.word.label()));
-        cells.extend([Cell::number(figure, value), published, Cell::text(&answer.statement)]);
+        let published = TableCell::text(other.map_or("", |job| job.word.label()));
+        cells.extend([TableCell::number(figure, value), published, TableCell::text(&answer.statement)]);
         Entry::new(&answer.id, cells)
     };
     let bodies = VERDICTS.into_iter().map(|verdict| {
@@ -135,7 +132,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
         rows.extend([&job.cause, &job.why].into_iter().filter(|w| !w.is_empty()).map(|w| ("", format!("{w}."))));
         points.extend(job.points.iter().map(|point| {
             let ratio = point.ratio.as_ref().map_or_else(|| "no figure".to_owned(), numbers::with_limits);
-            Entry::new(format_size(point.value), vec![Cell::number(ratio, point.ratio.map(|r| r.ratio))])
+            Entry::new(format_size(point.value), vec![TableCell::number(ratio, point.ratio.map(|r| r.ratio))])
         }));
     }
     rows.push(("beware", answer.confuses.clone().unwrap_or_default()));
@@ -148,7 +145,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
     let address = source.address.as_ref().map(|address| format!("{address} (read {})", source.read));
     rows.push(("at", address.or(source.unlocated.clone()).unwrap_or_default()));
     let rows = rows.into_iter().filter(|(_, text)| !text.is_empty());
-    let rows = rows.map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+    let rows = rows.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
     let mut blocks = vec![Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows))];
     if !points.is_empty() {
         let columns = vec![Column::text("value"), Column::number("ratio")];
@@ -163,8 +160,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
 
 /// Our figure against the range with which the claim holds; empty without a figure.
 fn here(kind: ClaimKind, job: &JobAnswer) -> String {
-    let edge =
-        |value: f64| if kind == ClaimKind::Crossover { format_size(value as u64) } else { numbers::digits(value) };
+    let edge = |value: f64| if kind == ClaimKind::Crossover { format_size(value as u64) } else { numbers::digits(value) };
     let range = match job.holds {
         (Some(low), Some(high)) => format!("{} to {}", edge(low), edge(high)),
         (Some(low), None) => format!("at least {}", edge(low)),
@@ -186,15 +182,13 @@ pub fn list(claims: &[&Claim]) -> Document {
             (None, ClaimKind::Crossover) => "crossover",
             (None, ClaimKind::Absolute) => "absolute",
         };
-        Entry::new(&claim.id, vec![Cell::text(kind), Cell::text(&claim.statement)])
+        Entry::new(&claim.id, vec![TableCell::text(kind), TableCell::text(&claim.statement)])
     };
     let columns = vec![Column::text("claim"), Column::text("kind"), Column::text("statement")];
     let crossovers = claims.iter().filter(|c| c.kind == ClaimKind::Crossover).count();
     let absent = claims.iter().filter(|c| c.missing.is_some()).count();
-    let total = format!(
-        "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-)",
-        count(claims.len(), "claim")
-    );
+    let total =
+        format!("{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-)", count(claims.len(), "claim"));
     let blocks = vec![Block::Table(Table::new("", columns, claims.iter().map(row))), Block::Text(total)];
     Document::new("claims", []).section("claims", "", Place::Everywhere, blocks)
 }

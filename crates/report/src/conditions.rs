@@ -1,9 +1,8 @@
 //! The clauses of an answer that depends on a condition: `1.2–1.3× faster if read(2) cached the file`.
 
+use crate::wording;
 use record::experiment::Experiment;
 use record::summary::{Estimate, GroupSummary, Recommendation, Summary, Verdict};
-
-use crate::wording;
 
 /// The name of the method whose verdict flips, or was checked, and its verdict under each condition: the group's own first,
 /// then the others, faster ones first. `None` where no other condition was measured.

@@ -1,13 +1,12 @@
 //! A report as data: sections of headings, sentences, tables, charts and commands. Products build it; the terminal, the
 //! page and Markdown render it, and nothing else writes lines or tags. Texts are plain: a renderer escapes them.
 
+use crate::numbers::{self, Work};
+use crate::plot::Plot;
 use record::outcome::Status;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Estimate, Verdict};
 use serde::Serialize;
-
-use crate::numbers::{self, Work};
-use crate::plot::Plot;
 
 /// A report.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -174,12 +173,12 @@ pub struct Entry {
     pub cell: Option<usize>,
     pub tone: Tone,
     /// One for each column but the first.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
 /// A field of a table.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Cell {
+pub struct TableCell {
     pub text: String,
     /// Its number with six digits: rows are sorted by it, and programs read it.
     pub value: Option<String>,
@@ -267,63 +266,63 @@ impl Column {
 }
 
 impl Entry {
-    pub fn new(name: impl Into<String>, cells: Vec<Cell>) -> Entry {
+    pub fn new(name: impl Into<String>, cells: Vec<TableCell>) -> Entry {
         Entry { name: name.into(), cells, ..Entry::default() }
     }
 }
 
-impl Cell {
-    pub fn text(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), ..Cell::default() }
+impl TableCell {
+    pub fn text(text: impl Into<String>) -> TableCell {
+        TableCell { text: text.into(), ..TableCell::default() }
     }
 
     /// A number as a text writes it.
-    pub fn number(text: impl Into<String>, value: Option<f64>) -> Cell {
+    pub fn number(text: impl Into<String>, value: Option<f64>) -> TableCell {
         let value = value.filter(|v| v.is_finite()).map(|v| six_digits(v).to_string());
-        Cell { text: text.into(), value, plot: None }
+        TableCell { text: text.into(), value, plot: None }
     }
 
-    pub fn count(count: usize) -> Cell {
-        Cell::number(count.to_string(), Some(count as f64))
+    pub fn count(count: usize) -> TableCell {
+        TableCell::number(count.to_string(), Some(count as f64))
     }
 
     /// A mean count, with decimals where it has any.
-    pub fn mean(value: f64) -> Cell {
-        Cell::number(three_digits(value).trim_end_matches(".00"), Some(value))
+    pub fn mean(value: f64) -> TableCell {
+        TableCell::number(three_digits(value).trim_end_matches(".00"), Some(value))
     }
 
     /// A time in nanoseconds.
-    pub fn ns(ns: f64) -> Cell {
-        Cell::number(format_ns(ns), Some(ns))
+    pub fn ns(ns: f64) -> TableCell {
+        TableCell::number(format_ns(ns), Some(ns))
     }
 
     /// A median cost of one operation with its interval.
-    pub(crate) fn cost(work: Work, cost: &Distribution) -> Cell {
+    pub(crate) fn cost(work: Work, cost: &Distribution) -> TableCell {
         let (text, value) = work.interval(cost);
-        Cell::number(text, Some(value))
+        TableCell::number(text, Some(value))
     }
 
     /// A cost by nanoseconds of one operation; rows are sorted by these.
-    pub(crate) fn work(work: Work, per_unit_ns: f64) -> Cell {
-        Cell::number(work.figure(per_unit_ns), Some(per_unit_ns))
+    pub(crate) fn work(work: Work, per_unit_ns: f64) -> TableCell {
+        TableCell::number(work.figure(per_unit_ns), Some(per_unit_ns))
     }
 
     /// A ratio with its interval; empty where there is none.
-    pub fn ratio(ratio: Option<&Estimate>) -> Cell {
-        ratio.map_or_else(Cell::default, |r| Cell::number(numbers::ratio_words(r), Some(r.ratio)))
+    pub fn ratio(ratio: Option<&Estimate>) -> TableCell {
+        ratio.map_or_else(TableCell::default, |r| TableCell::number(numbers::ratio_words(r), Some(r.ratio)))
     }
 
     /// A share, in percent; empty where there is none.
-    pub fn share(share: Option<f64>) -> Cell {
-        share.map_or_else(Cell::default, |s| Cell::number(crate::wording::percent(s), Some(s)))
+    pub fn share(share: Option<f64>) -> TableCell {
+        share.map_or_else(TableCell::default, |s| TableCell::number(crate::wording::percent(s), Some(s)))
     }
 
-    pub fn status(status: Status) -> Cell {
-        Cell::text(status.word())
+    pub fn status(status: Status) -> TableCell {
+        TableCell::text(status.word())
     }
 
-    pub fn plot(plot: Option<Plot>) -> Cell {
-        Cell { plot, ..Cell::default() }
+    pub fn plot(plot: Option<Plot>) -> TableCell {
+        TableCell { plot, ..TableCell::default() }
     }
 }
 

@@ -51,8 +51,7 @@ fn undecided(likely: usize, near_edge: usize, launches: usize) -> String {
     let comparisons = |n: usize| if n == 1 { "1 comparison".to_owned() } else { format!("{n} comparisons") };
     let time = format!("{} without a word should get one in more time", comparisons(likely));
     let seem = if near_edge == 1 { "seems" } else { "seem" };
-    let edge =
-        format!("{} without a word {seem} to lie on an edge, where more time may not help", comparisons(near_edge));
+    let edge = format!("{} without a word {seem} to lie on an edge, where more time may not help", comparisons(near_edge));
     match (likely, near_edge) {
         (0, 0) => format!("every comparison has its word after {launches} launches, or had all that one may have"),
         (_, 0) => format!("after {launches} launches {time}"),
@@ -64,9 +63,7 @@ fn undecided(likely: usize, near_edge: usize, launches: usize) -> String {
 /// The duration of a run of jobs that take minutes each, before it begins.
 pub fn long_jobs(budget_s: f64) -> String {
     let most = crate::wording::duration(budget_s);
-    format!(
-        "each job takes minutes, or an hour where write-back slows its file down; the run ends after {most} (--budget)"
-    )
+    format!("each job takes minutes, or an hour where write-back slows its file down; the run ends after {most} (--budget)")
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Text from outside, made harmless for where it goes: one function a destination. A record, a file name or an argument may
 //! hold anything.
 
-use std::fmt::Write;
-
 use serde::Serialize;
+use std::fmt::Write;
 
 /// True for a character that could steer a screen or deceive a reader: controls (C0, DEL, C1), bidirectional controls,
 /// invisible characters and line separators.
@@ -129,9 +128,7 @@ pub fn markdown(text: &str) -> String {
         '@' => shown.push_str("&#64;"),
         ':' => shown.push_str("&#58;"),
         // GitHub makes a link of a host name that begins with www.
-        '.' if shown.len() > 2 && shown.as_bytes()[shown.len() - 3..].eq_ignore_ascii_case(b"www") => {
-            shown.push_str("&#46;")
-        }
+        '.' if shown.len() > 2 && shown.as_bytes()[shown.len() - 3..].eq_ignore_ascii_case(b"www") => shown.push_str("&#46;"),
         other => shown.push(other),
     });
     // A colon before a space begins no address.

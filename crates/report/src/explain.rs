@@ -1,11 +1,9 @@
 //! `list`, `show` and `explain`: experiments with their methods, the source of a method, an experiment in words.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use record::experiment::{Experiment, Title};
 use record::method::{Heading, Method, Offer, Role};
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+use std::collections::{BTreeMap, BTreeSet};
 
 fn role_word(method: &Heading) -> String {
     match method.role {
@@ -37,7 +35,7 @@ fn headings<'a>(offers: &[Offer<'a>]) -> Vec<(&'a str, Vec<Heading<'a>>)> {
 /// The methods of one experiment, a row each.
 fn section(document: Document, name: &str, title: &str, listed: &Listed) -> Document {
     let rows = methods(name, listed).into_iter().map(|(name, (method, workers))| {
-        let cells = vec![Cell::text(workers.join(" ")), Cell::text(method.summary)];
+        let cells = vec![TableCell::text(workers.join(" ")), TableCell::text(method.summary)];
         Entry::new(format!("{name}{}", role_word(&method)), cells)
     });
     let columns = vec![Column::text(""), Column::sentences(""), Column::sentences("")];
@@ -52,15 +50,14 @@ pub fn list(titles: &[Title], listed: &Listed) -> Document {
         let workers = methods.values().flat_map(|(_, workers)| workers);
         let languages: BTreeSet<&str> = workers.filter_map(|worker| worker.split('-').next()).collect();
         let languages = languages.into_iter().collect::<Vec<_>>().join(" ");
-        Entry::new(&title.name, vec![Cell::text(&title.title), Cell::count(methods.len()), Cell::text(languages)])
+        Entry::new(
+            &title.name,
+            vec![TableCell::text(&title.title), TableCell::count(methods.len()), TableCell::text(languages)],
+        )
     };
     let columns = ["experiment", "question", "methods", "languages"];
-    let columns = vec![
-        Column::text(columns[0]),
-        Column::sentences(columns[1]),
-        Column::number(columns[2]),
-        Column::text(columns[3]),
-    ];
+    let columns =
+        vec![Column::text(columns[0]), Column::sentences(columns[1]), Column::number(columns[2]), Column::text(columns[3])];
     let rows = titles.iter().filter(|title| !title.hidden).map(row);
     let next = ["pagewise list EXPERIMENT", "pagewise explain EXPERIMENT"].map(str::to_owned).into();
     let blocks = vec![Block::Table(Table::new("", columns, rows)), Block::Commands(next)];
@@ -76,7 +73,7 @@ pub fn list_one(experiment: &Experiment, offers: &[Offer]) -> Document {
 fn parameters(document: Document, experiment: &Experiment) -> Document {
     let rows = experiment.parameters.iter().map(|(name, p)| {
         let values = format!("{}; default {}; values {}", p.meaning, p.default.join(","), p.values.join(", "));
-        Entry::new(name, vec![Cell::text(values)])
+        Entry::new(name, vec![TableCell::text(values)])
     });
     let table = Table::new("", vec![Column::text(""), Column::sentences("")], rows);
     let title = "Parameters (--set KEY=VALUE[,VALUE], or KEY=all)";

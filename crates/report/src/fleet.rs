@@ -1,18 +1,14 @@
 //! A fleet as a document: the outliers and what to do first, then each kind, then kinds compared, then what was left out.
 
-use std::collections::BTreeMap;
-
-use record::fleet::{
-    Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, Missed, OddNode, Unread,
-};
-use record::summary::{Estimate, Verdict};
-use record::{across::FactDifference, cell::parameter_words};
-use stats::apart::LEAST;
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Shown, Table, Tone};
+use crate::document::{Block, Column, Document, Entry, Place, Shown, Table, TableCell, Tone};
 use crate::plot::{Axis, Plot};
 use crate::wording::{self, count};
 use crate::{escape, view};
+use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, Missed, OddNode, Unread};
+use record::summary::{Estimate, Verdict};
+use record::{across::FactDifference, cell::parameter_words};
+use stats::apart::LEAST;
+use std::collections::BTreeMap;
 
 /// Facts that are shown of an outlier.
 const FACTS: usize = 8;
@@ -32,9 +28,12 @@ pub fn document(fleet: &Fleet, again: &str, anew: &str) -> Document {
         document = document.section(&format!("compared-{a}-{b}"), title, Place::Everywhere, kinds(compared));
     }
     let unread = Block::list("", fleet.unread.iter().map(unread)).into_iter().collect();
-    document
-        .section("unread", format!("{} left out", count(fleet.unread.len(), "folder")), Place::Everywhere, unread)
-        .section("repeat", "How to repeat it", Place::Page, vec![Block::Commands(vec![anew.to_owned()])])
+    document.section("unread", format!("{} left out", count(fleet.unread.len(), "folder")), Place::Everywhere, unread).section(
+        "repeat",
+        "How to repeat it",
+        Place::Page,
+        vec![Block::Commands(vec![anew.to_owned()])],
+    )
 }
 
 fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
@@ -42,11 +41,11 @@ fn answers(fleet: &Fleet, again: &str) -> Vec<Block> {
     // A row a finding; what is true of a node as a whole is in its first.
     let rows = fleet.odd.iter().flat_map(|node| {
         node.findings.iter().enumerate().map(move |(at, finding)| {
-            let once = |text: String| Cell::text(if at == 0 { text } else { String::new() });
+            let once = |text: String| TableCell::text(if at == 0 { text } else { String::new() });
             let cells = vec![
-                Cell::text(&node.kind),
-                Cell::text(named(finding.cell().0, finding.cell().1)),
-                Cell::text(self::finding(finding)),
+                TableCell::text(&node.kind),
+                TableCell::text(named(finding.cell().0, finding.cell().1)),
+                TableCell::text(self::finding(finding)),
                 once(sure(node).to_owned()),
                 once(why(node, FACTS).unwrap_or_default()),
             ];
@@ -84,9 +83,9 @@ fn of_kind(kind: &MachineGroup, fleet: &Fleet) -> Vec<Block> {
 
 fn costs(kind: &MachineGroup) -> Table {
     let row = |cell: &KindCell| {
-        let mut cells = vec![Cell::text(&cell.unit)];
-        cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(Cell::ns));
-        cells.extend([Cell::share(cell.between_nodes), Cell::share(cell.within_nodes), Cell::count(cell.nodes)]);
+        let mut cells = vec![TableCell::text(&cell.unit)];
+        cells.extend([cell.per_unit_ns, cell.low_ns, cell.high_ns].map(TableCell::ns));
+        cells.extend([TableCell::share(cell.between_nodes), TableCell::share(cell.within_nodes), TableCell::count(cell.nodes)]);
         Entry::new(named(&cell.cell, &cell.parameters), cells)
     };
     let mut columns = vec![Column::text("cell"), Column::text("unit")];
@@ -105,10 +104,10 @@ fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(1))));
     columns.extend([Column::number("ratio").shown(Shown::Room(0)), Column::sentences("finding")]);
     let rows = kind.methods.iter().map(|method| {
-        let ratio = Cell::ratio(Some(&method.ratio));
-        let mut cells = vec![Cell::text(&method.baseline)];
-        cells.extend(axis.as_ref().map(|axis| Cell::plot(Some(ratio_plot(axis, method.ratio, &ratio.text)))));
-        cells.extend([ratio, Cell::text(self::method(method, fleet))]);
+        let ratio = TableCell::ratio(Some(&method.ratio));
+        let mut cells = vec![TableCell::text(&method.baseline)];
+        cells.extend(axis.as_ref().map(|axis| TableCell::plot(Some(ratio_plot(axis, method.ratio, &ratio.text)))));
+        cells.extend([ratio, TableCell::text(self::method(method, fleet))]);
         Entry::new(named(&method.cell, &method.parameters), cells)
     });
     let caption = "Each method's cost over its baseline's, with 95 % limits over nodes; left of 1 it costs less";

@@ -1,12 +1,10 @@
 //! A gate on a user's functions as a document, for a screen and for a comment on a pull request.
 
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell, Tone};
+use crate::view::{by_experiment, side_by_side};
+use crate::{numbers::range, wording};
 use record::across::{Compared, ComparedCell, ComparedCount, GateWord, Gated};
 use record::summary::CountSummary;
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table, Tone};
-use crate::numbers::range;
-use crate::view::{by_experiment, side_by_side};
-use crate::wording;
 
 /// The result of a gate on functions of the workers of these names.
 pub fn document(compared: &Compared, names: [&str; 2], file: &str) -> Document {
@@ -22,15 +20,12 @@ pub fn document(compared: &Compared, names: [&str; 2], file: &str) -> Document {
 fn answer(compared: &Compared) -> String {
     let slower = |cell: &&ComparedCell| cell.gate == Some(GateWord::Regression);
     let worse = |count: &&ComparedCount| count.gate == GateWord::Regression;
-    let mut names: Vec<String> =
-        compared.cells.iter().filter(slower).map(|cell| format!("time of {}", cell.cell)).collect();
+    let mut names: Vec<String> = compared.cells.iter().filter(slower).map(|cell| format!("time of {}", cell.cell)).collect();
     names.extend(compared.counts.iter().filter(worse).map(|c| format!("{} of {} in {}", c.count, c.cell, c.phase)));
     match compared.gated {
         Some(Gated::Passes) | None => "Gate passed: nothing is worse.".to_owned(),
         Some(Gated::Regression) => format!("Gate closed: worse: {}.", names.join(", ")),
-        Some(Gated::Undecided) => {
-            "Gate undecided: the intervals hold both answers; a larger --budget narrows them.".to_owned()
-        }
+        Some(Gated::Undecided) => "Gate undecided: the intervals hold both answers; a larger --budget narrows them.".to_owned(),
         Some(Gated::Damaged) => "Gate undecided: the run is damaged.".to_owned(),
         Some(Gated::NotComparable) => "Gate closed: a function could not be measured.".to_owned(),
     }
@@ -56,13 +51,13 @@ fn counts(counts: &[ComparedCount], [before, now]: [&str; 2]) -> Vec<Block> {
                 GateWord::Regression => ("REGRESSION", Tone::Slower),
                 GateWord::Undecided => ("undecided", Tone::Open),
             };
-            let number = |side: &CountSummary| Cell::number(range(side), Some(side.max as f64));
+            let number = |side: &CountSummary| TableCell::number(range(side), Some(side.max as f64));
             let cells = vec![
-                Cell::text(&count.phase),
-                Cell::text(count.count.replace('_', " ")),
+                TableCell::text(&count.phase),
+                TableCell::text(count.count.replace('_', " ")),
                 number(&count.a),
                 number(&count.b),
-                Cell::text(word),
+                TableCell::text(word),
             ];
             Entry { tone, ..Entry::new(&count.cell, cells) }
         });

@@ -1,9 +1,8 @@
 //! A document in Markdown as GitHub and GitLab show it: for issues, pull requests and their comments.
 
-use std::fmt::Write as _;
-
 use crate::document::{Block, Body, Document, Place, Shape, Shown, Table};
 use crate::escape;
+use std::fmt::Write as _;
 
 /// The document as text. Charts and the parts that back its figures are left to the page.
 pub fn render(document: &Document) -> String {
@@ -29,8 +28,7 @@ fn block(block: &Block, out: &mut String) {
         Block::Code(text) => writeln!(out, "\n{}", fenced(text.lines())),
         Block::Commands(lines) => writeln!(out, "\n{}", fenced(lines.iter().map(String::as_str))),
         Block::List(list) => {
-            let title =
-                if list.title.is_empty() { String::new() } else { format!("\n{}:\n", escape::markdown(&list.title)) };
+            let title = if list.title.is_empty() { String::new() } else { format!("\n{}:\n", escape::markdown(&list.title)) };
             let items: Vec<String> = list.items.iter().map(|item| format!("- {}", escape::markdown(item))).collect();
             writeln!(out, "{title}\n{}", items.join("\n"))
         }
@@ -60,11 +58,8 @@ fn table(table: &Table, out: &mut String) {
             0 => escape::markdown(&entry.name),
             at => entry.cells.get(at - 1).map_or_else(String::new, |cell| escape::markdown(&cell.text)),
         };
-        let heading = || {
-            columns
-                .iter()
-                .map(|c| if *c == 0 { format!("*{}*", escape::markdown(&body.heading)) } else { String::new() })
-        };
+        let heading =
+            || columns.iter().map(|c| if *c == 0 { format!("*{}*", escape::markdown(&body.heading)) } else { String::new() });
         let heading = if body.heading.is_empty() { String::new() } else { row(heading().collect()) };
         let rows = body.rows.iter().map(|entry| row(columns.iter().map(|c| fields(*c, entry)).collect()));
         heading + &rows.collect::<String>()

@@ -1,9 +1,8 @@
 //! The disturbances of this machine at the moment: the document of `doctor --noise`.
 
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use record::sizes::{about_size, format_ns};
 use record::{machine::busy::Busy, machine::preflight::Preflight};
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 
 fn names(list: &[Busy]) -> Vec<String> {
     list.iter().map(|b| format!("{} {:.2} (pid {})", b.name, b.cpus, b.pid)).collect()
@@ -13,8 +12,7 @@ fn names(list: &[Busy]) -> Vec<String> {
 pub fn document(seen: &Preflight) -> Document {
     let mut rows: Vec<(String, String)> = Vec::new();
     for gaps in &seen.gaps {
-        let over: Vec<String> =
-            gaps.over.iter().map(|(ns, count)| format!("{count} > {}", format_ns(*ns as f64))).collect();
+        let over: Vec<String> = gaps.over.iter().map(|(ns, count)| format!("{count} > {}", format_ns(*ns as f64))).collect();
         let text = format!(
             "{:.2} % of a busy process's time taken, at most {} at a time ({}); one clock read {:.1} ns",
             gaps.lost_share() * 100.0,
@@ -42,15 +40,10 @@ pub fn document(seen: &Preflight) -> Document {
     row("block devices", vec![format!("{} read", about_size(read)), format!("{} written", about_size(written))], "");
     let busy = format!("{:.2} in all; of those still there: {}", seen.busy_cpus, names(&seen.busy).join(", "));
     row("other busy processes, in CPUs", if seen.busy.is_empty() { Vec::new() } else { vec![busy] }, "none");
-    let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+    let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
     let table = Table::new("", vec![Column::text(""), Column::sentences("")], rows);
     let blocks = vec![Block::Table(table), Block::Answer(verdict(seen))];
-    Document::new("noise now", [format!("{:.1} s of looking", seen.seconds)]).section(
-        "answers",
-        "",
-        Place::Everywhere,
-        blocks,
-    )
+    Document::new("noise now", [format!("{:.1} s of looking", seen.seconds)]).section("answers", "", Place::Everywhere, blocks)
 }
 
 fn verdict(seen: &Preflight) -> String {
@@ -63,7 +56,6 @@ fn verdict(seen: &Preflight) -> String {
         }
     };
     let hidden = lost > 10.0 * seen.counters.steal_share && lost > 0.002 && seen.busy_cpus < 0.5 * lost;
-    let unseen =
-        if hidden { " No counter and no process explains it: it is the hypervisor or interrupts." } else { "" };
+    let unseen = if hidden { " No counter and no process explains it: it is the hypervisor or interrupts." } else { "" };
     format!("{verdict}{unseen}")
 }

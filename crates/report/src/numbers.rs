@@ -1,10 +1,9 @@
 //! Figures with their intervals, as every table writes them.
 
+use crate::wording::percent;
 use record::experiment::Experiment;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{CountSummary, Distribution, Estimate, PhaseSummary};
-
-use crate::wording::percent;
 
 /// Bytes of the unit of work in which times of bytes are shown.
 const MIB: f64 = (1 << 20) as f64;

@@ -1,11 +1,9 @@
 //! A plan before it is carried out: its cells and its time.
 
-use std::collections::BTreeMap;
-
-use record::plan::{Plan, PlannedCell};
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::wording::{count, duration};
+use record::plan::{Plan, PlannedCell};
+use std::collections::BTreeMap;
 
 /// The plan of a new run; `least_s` as in [`too_short`].
 pub fn planned(plan: &Plan, least_s: f64) -> Document {
@@ -14,18 +12,14 @@ pub fn planned(plan: &Plan, least_s: f64) -> Document {
     let row = |(name, cells): (String, Vec<&PlannedCell>)| {
         let outcomes = cells.iter().filter_map(|p| p.outcome.as_ref());
         let reason = outcomes.map(|o| format!("{}: {}", o.status.word(), o.reason)).next().unwrap_or_default();
-        Entry::new(name, vec![Cell::count(cells.len()), Cell::text(reason)])
+        Entry::new(name, vec![TableCell::count(cells.len()), TableCell::text(reason)])
     };
     let cells = plan.cells.iter().filter(|p| !p.twin && p.outcome.is_none()).count();
     let columns = vec![Column::text("method"), Column::number("cells"), Column::sentences("")];
     let sentence = format!(
         "{} in {} a round of launches. Budget: {}. The least that compares all of it: about {}. Nothing was measured.",
         count(cells, "cell"),
-        if plan.launch_groups.len() == 1 {
-            "1 process".to_owned()
-        } else {
-            format!("{} processes", plan.launch_groups.len())
-        },
+        if plan.launch_groups.len() == 1 { "1 process".to_owned() } else { format!("{} processes", plan.launch_groups.len()) },
         duration(plan.budget_s),
         duration(least_s),
     );

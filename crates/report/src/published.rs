@@ -1,11 +1,10 @@
 //! Published figures beside ours as a section: a table for each article.
 
+use crate::document::{Block, Column, Entry, Place, Section, Shown, Table, TableCell};
 use judge::published::{OwnFigure, repeated};
 use record::published::{Figure, Published};
 use record::sizes::three_digits;
 use record::summary::{CellSummary, Summary};
-
-use crate::document::{Block, Cell, Column, Entry, Place, Section, Shown, Table};
 
 /// The articles' tables with our figures beside theirs. Of several articles, rows on which no statement rests and that were
 /// not measured are only counted.
@@ -20,16 +19,16 @@ fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
     let entries = rows.iter().map(|row| {
         let figure = row.figure;
         let mut cells = vec![
-            Cell::text(row.cell.map_or_else(|| figure.job.clone(), |cell| job(figure, cell))),
-            Cell::number(format!("{} {}", figure.value, figure.unit), Some(figure.value)),
+            TableCell::text(row.cell.map_or_else(|| figure.job.clone(), |cell| job(figure, cell))),
+            TableCell::number(format!("{} {}", figure.value, figure.unit), Some(figure.value)),
         ];
         cells.extend(match (&row.here, row.cell) {
             (Some(here), _) => ours(here),
-            (None, Some(cell)) => [Cell::status(cell.status), Cell::default(), Cell::default()],
-            (None, None) => [Cell::text("not in this run"), Cell::default(), Cell::default()],
+            (None, Some(cell)) => [TableCell::status(cell.status), TableCell::default(), TableCell::default()],
+            (None, None) => [TableCell::text("not in this run"), TableCell::default(), TableCell::default()],
         });
         let against = figure.against.as_ref().map_or_else(String::new, |other| format!(" / {other}"));
-        cells.push(Cell::text(row.cell.map_or_else(|| figure.cell.clone(), |cell| format!("{}{against}", cell.cell))));
+        cells.push(TableCell::text(row.cell.map_or_else(|| figure.cell.clone(), |cell| format!("{}{against}", cell.cell))));
         Entry::new(&figure.label, cells)
     });
     let mut columns = vec![Column::text("figure"), Column::text("job")];
@@ -48,14 +47,14 @@ fn section(article: &Published, alone: bool, summary: &Summary) -> Section {
     Section { id, title, short: article.id.clone(), place: Place::Everywhere, blocks }
 }
 
-fn ours(here: &OwnFigure) -> [Cell; 3] {
+fn ours(here: &OwnFigure) -> [TableCell; 3] {
     let interval = match here.interval {
         Some((low, high)) => format!("{}–{}", three_digits(low), three_digits(high)),
         None if here.is_count => "counted".to_owned(),
         None => String::new(),
     };
-    let number = |value: f64| Cell::number(three_digits(value), Some(value));
-    [number(here.value), Cell::text(interval), here.ratio.map_or_else(Cell::default, number)]
+    let number = |value: f64| TableCell::number(three_digits(value), Some(value));
+    [number(here.value), TableCell::text(interval), here.ratio.map_or_else(TableCell::default, number)]
 }
 
 /// The figure's job, and which of the values that it leaves open the cell had.

@@ -1,10 +1,9 @@
 //! The result of the self-test as a document.
 
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use judge::selftest::real::Real;
 use judge::selftest::{SURE, SelfTest};
 use record::sizes::{format_ns, three_digits};
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 
 /// A table of figures; the first two columns may hold words.
 fn table(header: &[&str], rows: Vec<Entry>) -> Block {
@@ -14,7 +13,7 @@ fn table(header: &[&str], rows: Vec<Entry>) -> Block {
 }
 
 fn row<const N: usize>(name: &str, texts: [String; N]) -> Entry {
-    Entry::new(name, texts.map(Cell::text).into())
+    Entry::new(name, texts.map(TableCell::text).into())
 }
 
 fn share(count: usize, all: usize) -> String {
@@ -47,16 +46,7 @@ fn identical(test: &SelfTest) -> Vec<Block> {
     );
     let beyond = format!("beyond ±{margin} %");
     let header = [
-        "work",
-        "pairs",
-        "false alarms",
-        &beyond,
-        "half-width",
-        "widest",
-        "launches",
-        "rounds",
-        "sample",
-        "to ±1 %",
+        "work", "pairs", "false alarms", &beyond, "half-width", "widest", "launches", "rounds", "sample", "to ±1 %",
         "correlation",
     ];
     let rows = test.identical.iter().map(|work| {
@@ -94,8 +84,7 @@ fn effects(test: &SelfTest) -> Vec<Block> {
     }
     let header = ["work", "extra", "truth", "trials", "covered", "seen", "estimate", "half-width", "verdicts"];
     let rows = test.effects.iter().map(|effect| {
-        let verdicts: Vec<String> =
-            effect.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+        let verdicts: Vec<String> = effect.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
         row(
             &effect.work,
             [
@@ -124,15 +113,7 @@ fn real(test: &SelfTest) -> Vec<Block> {
         return Vec::new();
     }
     let header = [
-        "experiment",
-        "worker",
-        "pairs",
-        "false alarms",
-        "half-width",
-        "5 % more",
-        "seen",
-        "missed",
-        "estimate",
+        "experiment", "worker", "pairs", "false alarms", "half-width", "5 % more", "seen", "missed", "estimate",
         "wrong sentences",
     ];
     let rows = test.real.iter().map(|real| {
@@ -198,8 +179,7 @@ fn naive(test: &SelfTest) -> Vec<Block> {
 }
 
 fn verdict(test: &SelfTest) -> Vec<Block> {
-    let ((pairs, alarms), (trials, covered), (usual, announced)) =
-        (test.false_alarms(), test.covered(), test.announced());
+    let ((pairs, alarms), (trials, covered), (usual, announced)) = (test.false_alarms(), test.covered(), test.announced());
     if pairs == 0 {
         let text = "Nothing could be judged: the budget ended before any pair had launches enough. Raise --budget.";
         return vec![Block::Answer(text.to_owned())];

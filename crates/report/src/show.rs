@@ -51,8 +51,7 @@ fn is_include(line: &str, path: &str, header: &str) -> bool {
 fn is_import(line: &str, module: &str) -> bool {
     let dotted = |path: &str| path.trim_start_matches("workers/python/").trim_end_matches(".py").replace('/', ".");
     let names = |from: &str| line.strip_prefix(&format!("from {from} import "));
-    names(&dotted(module)).is_some()
-        || names(&dotted(folder(module))).is_some_and(|names| has_word(names, stem(module)))
+    names(&dotted(module)).is_some() || names(&dotted(folder(module))).is_some_and(|names| has_word(names, stem(module)))
 }
 
 /// Names of the functions that a Go file declares.

@@ -1,10 +1,9 @@
 //! The steps to one verdict: launches, location, interval, what was adjusted, A/A check, margin.
 
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::wording;
 use judge::explained::Explained;
 use record::summary::{Comparison, Estimate, Verdict};
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
-use crate::wording;
 
 /// Everything that made each verdict, one step a sentence.
 pub fn document(all: &[Explained]) -> Document {
@@ -23,18 +22,14 @@ fn blocks(explained: &Explained) -> Vec<Block> {
         return vec![Block::text("No launch holds both, so there is no ratio.")];
     }
     let rows = launches.iter().map(|launch| {
-        let spread = if launch.round_spread > 0.0 {
-            format!("±{:.1} %", 100.0 * launch.round_spread.exp_m1())
-        } else {
-            String::new()
-        };
-        let ratio = Cell::number(format!("{:.4}", launch.ratio), Some(launch.ratio));
-        let cells = vec![ratio, Cell::text(format!("{} rounds", launch.rounds)), Cell::text(spread)];
+        let spread =
+            if launch.round_spread > 0.0 { format!("±{:.1} %", 100.0 * launch.round_spread.exp_m1()) } else { String::new() };
+        let ratio = TableCell::number(format!("{:.4}", launch.ratio), Some(launch.ratio));
+        let cells = vec![ratio, TableCell::text(format!("{} rounds", launch.rounds)), TableCell::text(spread)];
         Entry::new(launch.launch.to_string(), cells)
     });
     let columns = vec![Column::text("launch"), Column::number("ratio"), Column::number(""), Column::number("scatter")];
-    let what =
-        "launches: the midmean of ln(method / baseline) over rounds, as a ratio; ± is the scatter of single rounds";
+    let what = "launches: the midmean of ln(method / baseline) over rounds, as a ratio; ± is the scatter of single rounds";
     let widened = explained.calibration.widened;
     let pooled = "variances pooled over the group";
     let pooled = if widened > 1.0 { format!("{pooled}, widened {widened:.2} times") } else { pooled.to_owned() };
@@ -67,10 +62,11 @@ fn order(explained: &Explained) -> String {
     let Some(p) = explained.alike else {
         return "order: with fewer than eight launches nobody can see whether the ratio moved".to_owned();
     };
-    let moved =
-        explained.comparison.ratio.and_then(|ratio| ratio.moved).map_or_else(String::new, |(low, high)| {
-            format!("; ratio drifted from {low:.3} to {high:.3} during this run")
-        });
+    let moved = explained
+        .comparison
+        .ratio
+        .and_then(|ratio| ratio.moved)
+        .map_or_else(String::new, |(low, high)| format!("; ratio drifted from {low:.3} to {high:.3} during this run"));
     format!("order: neighboring launches are this much alike by chance with probability {p:.3}{moved}")
 }
 

@@ -185,8 +185,7 @@ pub fn finding(ratio: Option<&Estimate>, verdict: Verdict, holds_among_all: bool
 }
 
 /// Footnote ¹ of [`verdict_briefly`] stands for.
-pub const AMONG_ALL: &str =
-    "¹ settled by itself, but among all the comparisons of this run one like it is expected by chance";
+pub const AMONG_ALL: &str = "¹ settled by itself, but among all the comparisons of this run one like it is expected by chance";
 
 /// Claim of the recommendation: the interval of the method that is to be used.
 pub fn at_least_faster(ratio: &Estimate) -> String {
@@ -221,9 +220,8 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
         return format!("A/A broken: {} differs from itself, {}", name(aa.cell), between(&aa.ratio));
     }
     let (weak, good): (Vec<&AaCheck>, Vec<&AaCheck>) = checks.iter().partition(|aa| AaCheck::is_weak(&aa.ratio));
-    let widest = |checks: &[&AaCheck]| {
-        percent_digits(checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max), Round::Up)
-    };
+    let widest =
+        |checks: &[&AaCheck]| percent_digits(checks.iter().map(|aa| aa.ratio.half_width()).fold(0.0, f64::max), Round::Up);
     let all = count(checks.len() + untrusted.len(), "control");
     let mut parts = Vec::new();
     if !good.is_empty() {
@@ -239,11 +237,7 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
         [one] => parts.push(format!("{one} untrusted")),
         untrusted => parts.push(format!("{} untrusted", untrusted.len())),
     }
-    if parts.is_empty() {
-        "A/A: no control has launches enough".to_owned()
-    } else {
-        format!("A/A: {}", parts.join("; "))
-    }
+    if parts.is_empty() { "A/A: no control has launches enough".to_owned() } else { format!("A/A: {}", parts.join("; ")) }
 }
 
 /// A number of things: `1 run`, `3 runs`.

@@ -63,8 +63,7 @@ fn csv_has_the_unit_and_the_cost_of_one_in_each_row() {
     let mut seen = 0;
     for row in lines.filter(|row| field(row, "headline") == "true" && !field(row, "launch").is_empty()) {
         let number = |name: &str| field(&row, name).parse::<f64>().unwrap();
-        let is_cell =
-            |c: &&record::summary::CellSummary| !c.hidden && field(&row, "cell").starts_with(&format!("{} ", c.cell));
+        let is_cell = |c: &&record::summary::CellSummary| !c.hidden && field(&row, "cell").starts_with(&format!("{} ", c.cell));
         let cell = summary.cells.iter().find(is_cell).unwrap();
         let launch = cell.per_launch.iter().find(|l| l.launch as f64 == number("launch")).unwrap();
         let ops = declared(&cell.parameters).unwrap();

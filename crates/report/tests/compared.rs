@@ -28,8 +28,7 @@ fn page(compared: &Compared, claims: bool, again: &str) -> String {
 }
 
 fn change(id: &str, unit: &str) -> AnswerChange {
-    let ratio =
-        |ratio: f64| Estimate { ratio, low: ratio * 0.9, high: ratio * 1.1, level: 0.95, launches: 8, moved: None };
+    let ratio = |ratio: f64| Estimate { ratio, low: ratio * 0.9, high: ratio * 1.1, level: 0.95, launches: 8, moved: None };
     AnswerChange {
         id: id.to_owned(),
         statement: "A statement.".into(),

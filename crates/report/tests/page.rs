@@ -12,8 +12,7 @@ fn fixture(name: &str) -> Summary {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-const ALL: [&str; 9] =
-    ["fault", "fork", "interrupted", "look", "one-launch", "read", "share-no-java", "transfer", "whole"];
+const ALL: [&str; 9] = ["fault", "fork", "interrupted", "look", "one-launch", "read", "share-no-java", "transfer", "whole"];
 
 fn page(summary: &Summary) -> String {
     html::page(&view::tables(summary, &[], None), html::of_run(summary))
@@ -22,8 +21,7 @@ fn page(summary: &Summary) -> String {
 /// The page without its style, its script, their hashes and its data.
 fn visible(page: &str) -> String {
     let mut rest = page.to_owned();
-    for (start, end) in
-        [("<meta http-equiv", ">"), ("<style>", "</style>"), ("<script", "</script>"), ("<script", "</script>")]
+    for (start, end) in [("<meta http-equiv", ">"), ("<style>", "</style>"), ("<script", "</script>"), ("<script", "</script>")]
     {
         let from = rest.find(start).unwrap_or_else(|| panic!("no {start}"));
         let to = from + rest[from..].find(end).unwrap() + end.len();
@@ -43,8 +41,7 @@ fn a_page_is_whole_and_small() {
         let page = page(&fixture(name));
         assert!(page.len() < 1_000_000, "{name}: {} bytes", page.len());
         let visible = visible(&page);
-        for reference in ["src=", "url(", "@import", "<link", "<iframe", "http-equiv=\"refresh", " style=", " onclick="]
-        {
+        for reference in ["src=", "url(", "@import", "<link", "<iframe", "http-equiv=\"refresh", " style=", " onclick="] {
             assert!(!visible.contains(reference), "{name}: {reference}");
         }
         let outside = visible.split("href=\"").skip(1).find(|rest| !rest.starts_with('#'));
@@ -82,10 +79,7 @@ fn figures_are_those_of_the_summary() {
             }
             let ratio = summary.groups.iter().find_map(|g| g.comparison(cell_index(row), headline)?.ratio);
             if let Some(ratio) = ratio.filter(|_| cell.status == record::outcome::Status::Ok) {
-                assert!(
-                    row.contains(&format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)),
-                    "{name}: {row}"
-                );
+                assert!(row.contains(&format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)), "{name}: {row}");
             }
             rows += 1;
         }
@@ -120,7 +114,8 @@ fn the_page_carries_a_summary_that_reads_as_one() {
 
 #[test]
 fn a_hostile_summary_is_inert() {
-    const EVIL: &str = "\u{1b}[2J\u{7}\u{202e}\u{2028}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--../../etc{{7*7}}";
+    const EVIL: &str =
+        "\u{1b}[2J\u{7}\u{202e}\u{2028}</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--../../etc{{7*7}}";
     for name in ALL {
         let mut summary = fixture(name);
         for cell in &mut summary.cells {
@@ -137,8 +132,7 @@ fn a_hostile_summary_is_inert() {
         }
         summary.notes.iter_mut().for_each(|n| n.text += EVIL);
         summary.warnings.iter_mut().for_each(|w| w.seen += EVIL);
-        summary.environment =
-            summary.environment.iter().map(|(k, v)| (format!("{k}{EVIL}"), format!("{v}{EVIL}"))).collect();
+        summary.environment = summary.environment.iter().map(|(k, v)| (format!("{k}{EVIL}"), format!("{v}{EVIL}"))).collect();
         summary.run += EVIL;
         let page = page(&summary);
         assert_eq!(page.matches("<script").count(), 2, "{name}");
@@ -168,8 +162,7 @@ fn figures_that_are_none_make_no_broken_page() {
         let drawn: Vec<&str> = page.split("<svg").skip(1).collect();
         for place in ["x", "x1", "x2", "y", "cx", "cy", "width", "height"] {
             let values = drawn.iter().filter_map(|svg| attribute(svg, &format!(" {place}")));
-            let broken =
-                values.into_iter().find(|v| v.trim_end_matches('%').parse::<f64>().is_ok_and(|v| !v.is_finite()));
+            let broken = values.into_iter().find(|v| v.trim_end_matches('%').parse::<f64>().is_ok_and(|v| !v.is_finite()));
             assert_eq!(broken, None, "{name} with {wild}");
         }
     }

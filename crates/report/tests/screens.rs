@@ -75,8 +75,7 @@ fn a_first_look_is_one_screen_however_many_experiments_there_are() {
     for (name, mut summary) in looks {
         // Many more experiments than there are: each again under other names.
         for copy in 0..4 {
-            let doubled: Vec<_> =
-                summary.experiments.iter().filter(|e| !e.definition.name.contains('~')).cloned().collect();
+            let doubled: Vec<_> = summary.experiments.iter().filter(|e| !e.definition.name.contains('~')).cloned().collect();
             for mut experiment in doubled {
                 let was = experiment.definition.name.clone();
                 experiment.definition.name = format!("{was}~{copy}");

@@ -42,10 +42,7 @@ fn explained(low: f64, high: f64, holds_among_all: bool) -> Explained {
 fn every_step_is_there_and_the_word_is_the_interval_s() {
     let shown = text(&[explained(0.7, 0.9, true)]);
     for part in [
-        "0.8000 7 rounds ±10.5 %",
-        "widened 1.40 times",
-        "0.7000 to 0.9000",
-        "fewer than eight",
+        "0.8000 7 rounds ±10.5 %", "widened 1.40 times", "0.7000 to 0.9000", "fewer than eight",
         "21 % faster (95 % CI 10–30 %)",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");

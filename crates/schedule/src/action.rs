@@ -1,9 +1,8 @@
 //! The actions of a scheduler.
 
+use crate::Task;
 use record::decision::{DecisionKind, LeftOut};
 use record::ending::Ending;
-
-use crate::Task;
 
 /// The block of launches that are kept but only show the cost of a launch.
 pub const PILOT: i32 = -1;
@@ -65,9 +64,7 @@ impl Action {
         Some(match self.clone() {
             Action::FixRounds { launch_group, rounds, warmup_rounds, why } => {
                 let why = match why {
-                    Why::WorthItsStart => {
-                        "a launch is worth its start, and about ten of every group fit into the budget"
-                    }
+                    Why::WorthItsStart => "a launch is worth its start, and about ten of every group fit into the budget",
                     Why::MoreLaunches => "a launch is worth its start; more launches say more than longer ones",
                     Why::TooSlow => "launches take longer than the pilot promised, and six must fit",
                 };

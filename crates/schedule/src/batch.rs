@@ -1,15 +1,13 @@
 //! The batch of methods that are too short to time once: a repeated median over short launches, one batch for all cells that
 //! are compared with each other.
 
-use std::collections::BTreeMap;
-
-use record::plan::{BATCH, compatible, group_of};
-use record::state::Stage;
-use stats::quantile::median;
-
 use crate::action::{Action, CALIBRATION, Launch, StepResult};
 use crate::constants::{CALIBRATIONS, SAMPLE, TIMING_ROUNDS};
 use crate::{Task, view::View};
+use record::plan::{BATCH, compatible, group_of};
+use record::state::Stage;
+use stats::quantile::median;
+use std::collections::BTreeMap;
 
 /// The calibration of one experiment.
 #[derive(Debug)]
@@ -48,11 +46,7 @@ impl BatchCalibration {
             return StepResult::Do(Action::Pilot(launch));
         }
         self.pass += 1;
-        if self.seen.is_empty() {
-            StepResult::Done
-        } else {
-            StepResult::After(vec![Task::Decisions(self.batches(view))])
-        }
+        if self.seen.is_empty() { StepResult::Done } else { StepResult::After(vec![Task::Decisions(self.batches(view))]) }
     }
 
     fn learn(&mut self, view: &View, group: usize) {
@@ -79,8 +73,7 @@ impl BatchCalibration {
         let mut chosen: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (cell, own, _) in &each {
             let compared = each.iter().filter(|(_, group, _)| compatible(own, group)).map(|(.., ns)| *ns);
-            let (fastest, slowest) =
-                compared.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
+            let (fastest, slowest) = compared.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
             let worker = view.state.cells[*cell].cell.sides().next();
             let clock_ns = worker.and_then(|worker| view.forecast.clock_read_ns(worker)).unwrap_or(100.0);
             let batch = batch_for(fastest, slowest, clock_ns);

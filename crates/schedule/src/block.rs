@@ -1,8 +1,7 @@
 //! Comparison sets and their blocks: one launch of each launch group, in random order.
 
-use record::state::Stage;
-
 use crate::{Shared, action::Launch, taking_part, view::View};
+use record::state::Stage;
 
 /// Launch groups whose cells are compared with each other.
 #[derive(Clone, Debug)]

@@ -1,17 +1,15 @@
 //! The policy of a run of claims: every comparison has the launches of an interval, then those without a verdict go on from one
 //! interim analysis to the next, the cheapest to decide first. Each analysis has its price in the verdicts (`stats::looks`).
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use anyhow::Result;
-use record::{cell::Cell, ending::Ending, state::Stage};
-use stats::{interval::LEAST_LAUNCHES, looks::next_look, rng::Seeded, stopping::DOUBT};
-
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next};
 use crate::constants::{BATCH_TIME, BESIDE, LONGER, PLANNED_SHARE, UNLIKELY};
 use crate::pilot::{Pilots, Room};
 use crate::{Shared, Task, batch::BatchCalibration, names, plain, rounds::Sizing, view::View};
+use anyhow::Result;
+use record::{cell::Cell, ending::Ending, state::Stage};
+use stats::{interval::LEAST_LAUNCHES, looks::next_look, rng::Seeded, stopping::DOUBT};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A run of claims under way.
 #[derive(Debug)]
@@ -76,9 +74,8 @@ impl Claims {
                 }
                 ClaimPhase::Batch(targets) => {
                     let sets = &self.sets;
-                    let lacks = |&&(set, until): &&(usize, usize)| {
-                        (sets[set].blocks as usize) < until && sets[set].is_open(view)
-                    };
+                    let lacks =
+                        |&&(set, until): &&(usize, usize)| (sets[set].blocks as usize) < until && sets[set].is_open(view);
                     let behind = targets.iter().filter(lacks).min_by_key(|(set, _)| sets[*set].blocks);
                     match behind.map(|(set, _)| *set) {
                         Some(set) => self.begin(view, set),

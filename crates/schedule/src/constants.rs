@@ -22,7 +22,6 @@ pub(crate) const CHEAP: f64 = 0.25;
 pub(crate) const SHORT_ROUND_S: f64 = 0.1;
 /// Rounds of a launch that times short rounds; the median of five ignores two slow ones.
 pub(crate) const TIMING_ROUNDS: u32 = 5;
-
 /// Launches for which the rounds are planned; the budget and the precision decide how many there are.
 pub(crate) const PLANNED_LAUNCHES: f64 = 10.0;
 /// Launches of one sample each that an experiment of fresh processes should have in the overview.
@@ -33,13 +32,11 @@ pub(crate) const PLANNED_SHARE: f64 = 0.92;
 pub const LONGER: f64 = 1.25;
 /// Factor by which a launch may exceed its forecast before it counts as hung, and the least such limit in seconds.
 pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
-
 /// Bytes from which a job is long: the costs that a process has once vanish beside it, so there is no warm-up.
 pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
 /// Seconds of a cell's turn whatever its size (start, checks and cleaning up), and for each byte of its job, with its checks. A
 /// guess that only shares out time.
 pub(crate) const GUESS_S: (f64, f64) = (0.3, 4e-9);
-
 /// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.
@@ -49,7 +46,6 @@ pub(crate) const PILOT_SHARE: f64 = 0.02;
 /// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
 /// visit is the longest, so that a run that is ended early has intervals.
 pub(crate) const VISITS: [(f64, &[f64]); 2] = [(0.0, &[0.6, 1.0]), (300.0, &[0.4, 0.6, 0.8, 1.0])];
-
 /// Beyond the least launches, unranked cells take part in one launch of this many.
 pub(crate) const OTHERS_EVERY: usize = 3;
 /// Unranked ratios are precise at this multiple of the requested half-width.
@@ -58,24 +54,20 @@ pub(crate) const OTHERS_WIDTH: f64 = 5.0;
 pub(crate) const LOWER_BOUND_EVERY: u32 = 4;
 /// One round of this many carries proofs, and at most this many of a launch: ten launches prove each cell forty times.
 pub(crate) const PROOFS: (u32, u32) = (8, 4);
-
 /// Launches that the overview plans for a neighboring condition, and the factor by which its ratio may be wider than one under
 /// the usual condition.
 pub(crate) const NEIGHBOR: (f64, f64) = (6.0, 4.0);
-
 /// Weight of the cost of a comparison that decides no claim, relative to one that does.
 pub(crate) const BESIDE: f64 = 4.0;
 /// Weight of the cost of a comparison whose estimate lies near an edge, relative to others.
 pub(crate) const UNLIKELY: f64 = 8.0;
 /// Share of the time left, and the least seconds, of the launches between two interim analyses: each of these judges the run.
 pub(crate) const BATCH_TIME: (f64, f64) = (0.04, 3.0);
-
 /// Nanoseconds of a batched sample, and its length in reads of the clock at the least: it is a tenth of the shortest timer tick
 /// of Linux (1000 Hz), so that most samples meet none, and the clock adds at most a hundredth.
 pub(crate) const SAMPLE: (f64, f64) = (1e5, 100.0);
 /// Launches until a batch is near, and launches after that whose median counts.
 pub(crate) const CALIBRATIONS: (usize, usize) = (2, 3);
-
 /// The search for the sizes at which an answer changes.
 pub(crate) const SEARCH: Search = Search {
     coarse_factor: 8.0,

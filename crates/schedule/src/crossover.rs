@@ -1,9 +1,8 @@
 //! The search for the sizes at which an answer changes: a coarse grid, then halving between two different answers until they
 //! are near enough. The order of the answers decides the next size; the length of a measurement never depends on them.
 
-use record::ending::Reason;
-
 use crate::constants::SEARCH;
+use record::ending::Reason;
 
 /// The answer at one size.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,8 +59,7 @@ impl CrossoverSearch {
             return Ok(size);
         }
         let width = |gap: &(u64, u64)| gap.1 as f64 / gap.0.max(1) as f64;
-        let changes =
-            || answers.windows(2).filter(|two| two[0].method != two[1].method).map(|two| (two[0].size, two[1].size));
+        let changes = || answers.windows(2).filter(|two| two[0].method != two[1].method).map(|two| (two[0].size, two[1].size));
         let wide = changes().filter(|gap| width(gap) > SEARCH.near);
         let middles = wide.filter_map(|gap| Some((width(&gap), self.middle(gap)?)));
         let widest = middles.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, middle)| middle);

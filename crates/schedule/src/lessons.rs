@@ -1,13 +1,11 @@
 //! The decisions that follow from one launch: its cost, cells that end, and which cell a death is due to.
 
-use std::collections::BTreeSet;
-
+use crate::Launch;
 use record::launches::{LaunchRecord, SideRecord};
 use record::outcome::{Outcome, Status};
 use record::transcript::{Read, SideEnding};
 use record::{decision::DecisionKind, end::End, state::State};
-
-use crate::Launch;
+use std::collections::BTreeSet;
 
 const BEHIND_THE_MAPPING: &str =
     ": nothing was behind a mapped page; its file was cut, its device failed, or its file system or pool was exhausted";

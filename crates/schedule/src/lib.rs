@@ -22,10 +22,9 @@ mod view;
 mod visit;
 mod visits;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use anyhow::Result;
 use record::{cell::Cell, ending::Ending, state::State};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use action::{Action, CALIBRATION, Launch, PILOT};
 pub use constants::LONGER;

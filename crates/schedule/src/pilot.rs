@@ -1,14 +1,11 @@
 //! Pilots: short launches that show the cost of a group, what cannot run here, and which comparisons the budget holds. A
 //! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
 
+use crate::action::{Action, Launch, PILOT, StepResult};
+use crate::constants::{LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS};
+use crate::{Shared, names, view::View};
 use record::state::Stage;
 use stats::estimate::LEAST_POINTS;
-
-use crate::action::{Action, Launch, PILOT, StepResult};
-use crate::constants::{
-    LEAST_PILOT_S, LEAST_TIME_S, LONGER, PILOT_SHARE, PLANNED_LAUNCHES, SHORT_ROUND_S, TIMING_ROUNDS,
-};
-use crate::{Shared, names, view::View};
 
 /// The time of an experiment while its pilots are made.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,10 @@
 //! The policy of an ordinary run: the widest ranked ratio is launched next, until all are as narrow as requested. It sees
 //! widths and never where a ratio lies.
 
+use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
 use record::ending::Reason;
 use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 use stats::{estimate::LEAST_POINTS, interval::LEAST_LAUNCHES};
-
-use crate::constants::{OTHERS_EVERY, OTHERS_WIDTH};
 
 /// One comparison set.
 #[derive(Clone, Copy, Debug)]

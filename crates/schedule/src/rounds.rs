@@ -1,13 +1,12 @@
 //! The length of launches: rounds that are worth the start of a process, within what lets enough launches fit.
 
-use record::state::{LaunchCost, Stage};
-use stats::interval::LEAST_LAUNCHES;
-
 use crate::action::{Action, Why};
 use crate::constants::{
     CHEAP, CLAIMS_ROUNDS, MOST_ROUNDS, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, RoundsRule, SHORT_ROUND_S,
 };
 use crate::{block::ComparisonSet, view::View};
+use record::state::{LaunchCost, Stage};
+use stats::interval::LEAST_LAUNCHES;
 
 /// Fixes the rounds of what a pilot has shown: of an experiment until a time in seconds, or of all for claims.
 #[derive(Debug)]

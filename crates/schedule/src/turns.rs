@@ -1,11 +1,10 @@
 //! The cells of each round of a launch, their order, and the rounds that carry proofs. Unjudged work takes little time:
 //! overhead is measured in one launch of a run, a lower bound in one round of four, and one round of eight carries proofs.
 
-use record::{method::Role, state::State};
-use stats::{orders, rng::Seeded};
-
 use crate::action::Launch;
 use crate::constants::{LOWER_BOUND_EVERY, PROOFS};
+use record::{method::Role, state::State};
+use stats::{orders, rng::Seeded};
 
 /// The rounds of one launch.
 #[derive(Clone, Debug)]
@@ -49,14 +48,7 @@ pub fn of_launch(state: &State, launch: &Launch, cells: &[usize], proves_by_roun
 
 /// The turns of cells with these roles in a launch of so many discarded and measured rounds. With `everything` all cells take
 /// part in all rounds; with `sparing` few rounds carry proofs.
-pub fn turns(
-    roles: &[Role],
-    block: i32,
-    (warmup, rounds): (u32, u32),
-    seed: u64,
-    everything: bool,
-    sparing: bool,
-) -> Turns {
+pub fn turns(roles: &[Role], block: i32, (warmup, rounds): (u32, u32), seed: u64, everything: bool, sparing: bool) -> Turns {
     let mut turns = Turns {
         warmup: orders::rounds(roles.len(), warmup as usize, seed ^ 1),
         rounds: orders::rounds(roles.len(), rounds as usize, seed),
@@ -72,8 +64,7 @@ pub fn turns(
         order.retain(|&cell| comes(roles[cell], counted(roles[cell])) || !measured);
     }
     // A cell without a measured round needs no warm-up.
-    let comes: Vec<bool> =
-        (0..roles.len()).map(|cell| turns.rounds.iter().any(|order| order.contains(&cell))).collect();
+    let comes: Vec<bool> = (0..roles.len()).map(|cell| turns.rounds.iter().any(|order| order.contains(&cell))).collect();
     turns.warmup.iter_mut().for_each(|order| order.retain(|&cell| comes[cell]));
     turns
 }

@@ -1,16 +1,13 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
-use std::collections::BTreeMap;
-use std::ops::Deref;
-
-use record::machine_state::STATE;
-use record::method::Role;
-use record::plan::{compatible, group_of};
-use record::state::{GroupState, LaunchCost, Stage};
-use stats::rng::Seeded;
-
 use crate::constants::{GUESS_S, LONG_JOB_BYTES};
 use crate::{Facts, Moment, turns};
+use record::plan::{compatible, group_of};
+use record::state::{GroupState, LaunchCost, Stage};
+use record::{machine_state::STATE, method::Role};
+use stats::rng::Seeded;
+use std::collections::BTreeMap;
+use std::ops::Deref;
 
 /// A moment with the facts of the scheduler.
 pub(crate) struct View<'a> {
@@ -78,9 +75,8 @@ impl View<'_> {
 
     /// A guess at one launch of everything of an experiment, in seconds.
     pub fn by_size_s(&self, experiment: &str) -> f64 {
-        let mine = |&cell: &usize| {
-            self.state.cells[cell].cell.experiment == experiment && self.state.cells[cell].outcome.is_none()
-        };
+        let mine =
+            |&cell: &usize| self.state.cells[cell].cell.experiment == experiment && self.state.cells[cell].outcome.is_none();
         (0..self.state.cells.len()).filter(mine).map(|cell| self.guess_s(cell)).sum()
     }
 
@@ -161,9 +157,7 @@ impl View<'_> {
         let group = self.group(launch_group);
         let baseline = self.state.plan.baselines.get(&group.experiment);
         let first = self.state.cells.iter().find(|planned| {
-            planned.cell.experiment == group.experiment
-                && Some(&planned.cell.method) == baseline
-                && planned.outcome.is_none()
+            planned.cell.experiment == group.experiment && Some(&planned.cell.method) == baseline && planned.outcome.is_none()
         });
         group.cells.iter().map(|&cell| &self.state.cells[cell]).any(|planned| {
             first.is_none_or(|first| first.cell.worker == planned.cell.worker)

@@ -1,16 +1,14 @@
 //! One visit of an experiment: pilots of new groups, their rounds, then blocks by a policy.
 
-use std::collections::BTreeSet;
-
-use record::ending::{Ending, Reason, Width};
-use stats::stopping::StoppingGoal;
-
 use crate::action::{Action, StepResult};
 use crate::block::{ComparisonSet, LaunchBlock, Next};
 use crate::pilot::{Pilots, Room};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use crate::rounds::{Sizing, shortened};
 use crate::{Shared, Task, batch::BatchCalibration, constants::NEIGHBOR, view::View};
+use record::ending::{Ending, Reason, Width};
+use stats::stopping::StoppingGoal;
+use std::collections::BTreeSet;
 
 /// The end of a visit, in seconds of the run.
 #[derive(Clone, Copy, Debug)]
@@ -123,8 +121,7 @@ impl Visit {
         // Sets that are closed and neighboring conditions may be wider than what ended the visit.
         let is_wide = widest.is_some_and(|width| width.half_width > view.state.plan.precision);
         let reason = if reason == Reason::Precise && is_wide { Reason::NothingOpen } else { reason };
-        let mine =
-            |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if *experiment == self.experiment);
+        let mine = |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if *experiment == self.experiment);
         shared.endings.retain(|ending| !mine(ending));
         shared.endings.push(Ending::Experiment {
             experiment: self.experiment.clone(),
@@ -138,9 +135,8 @@ impl Visit {
 /// The ranked cells whose ratio is as narrow as requested; never a baseline.
 fn precise(widths: &[Width], precision: f64) -> BTreeSet<usize> {
     let narrow = widths.iter().filter(|width| width.ranked && width.half_width <= precision);
-    let stays = |cell: usize| {
-        widths.iter().any(|width| width.base == cell || width.cell == cell && width.half_width > precision)
-    };
+    let stays =
+        |cell: usize| widths.iter().any(|width| width.base == cell || width.cell == cell && width.half_width > precision);
     narrow.map(|width| width.cell).filter(|&cell| !stays(cell)).collect()
 }
 

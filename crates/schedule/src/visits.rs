@@ -2,13 +2,12 @@
 //! its share of the time. Several experiments are visited more than once: a machine changes over minutes, and launches of one
 //! of them would show nothing of it (docs/decisions/0016-a-run-comes-back-to-its-experiments.md).
 
-use record::{decision::LeftOut, state::Stage};
-
 use crate::action::{Action, StepResult};
 use crate::constants::{FRESH_LAUNCHES, LONGER, NEIGHBOR, PLANNED_LAUNCHES, PLANNED_SHARE, PRECISION_ROUNDS, VISITS};
 use crate::pilot::{Pilots, Room};
 use crate::visit::{Until, Visit};
 use crate::{Shared, Task, names, precision::Policy, rounds::worth, view::View};
+use record::{decision::LeftOut, state::Stage};
 
 /// The tour under way.
 #[derive(Debug, Default)]

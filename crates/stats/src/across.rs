@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 
 /// The fewest runs of a side that a verdict rests on.
 pub const LEAST_RUNS: usize = 3;
-
 /// Below this an error is taken for this, so that runs of exact counts have limits too.
 const LEAST_ERROR: f64 = 1e-9;
 
@@ -53,8 +52,7 @@ impl MeasuredSide {
 
 /// The cost on side `b` divided by that on side `a`, with its interval over runs.
 ///
-/// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with
-/// fewer.
+/// `TooFew` below [`LEAST_RUNS`] on either side, `NotAProbability`. The `n` of the result is the runs of the side with fewer.
 pub fn ratio(a: &MeasuredSide, b: &MeasuredSide, confidence: f64) -> Result<RatioEstimate, Undefined> {
     let fewer = a.runs.min(b.runs);
     let too_few = Undefined::TooFew { got: fewer, needed: LEAST_RUNS };

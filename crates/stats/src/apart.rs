@@ -9,30 +9,22 @@ use super::{quantile::median, t::two_sided_p};
 
 /// The fewest values of which one can be told apart.
 pub const LEAST: usize = 5;
-
 /// The quartiles' distance in standard deviations of a normal distribution.
 const QUARTILES: f64 = 1.349;
-
 /// The distance of the tenth and ninetieth percentiles, likewise; looked at from [`WITH_TAILS`] values on.
 const DECILES: f64 = 2.563;
-
 /// From so many others the deciles say whether tails are heavier than the quartiles let expect.
 const WITH_TAILS: usize = 20;
-
 /// From so many others the outer thousandths say it too: nothing less says how far off the farthest of thousands lie.
 const WITH_FAR_TAILS: usize = 5000;
-
 /// The distance of these in deviations of a t distribution of [`MOST_FREEDOM`] degrees of freedom: twice 3.552.
 const FAR: f64 = 7.104;
-
 /// Degrees of freedom for each other value: a spread by quartiles is as sure as a deviation of 0.37 times as many
 /// (Rousseeuw & Croux 1993).
 const EFFICIENCY: f64 = 0.37;
-
 /// However many the others are, tails are taken to be as heavy as those of this many degrees of freedom: machines are not
 /// normally distributed.
 const MOST_FREEDOM: f64 = 20.0;
-
 /// Below this a spread is taken for this, so that exact counts can be compared.
 const LEAST_SPREAD: f64 = 1e-9;
 

@@ -11,13 +11,10 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// Fewer checks than this calibrate nothing.
 pub const LEAST_CHECKS: usize = 6;
-
 /// The pool of checks is off where chance would be as far off no oftener than this.
 pub const OFF_AT: f64 = 0.001;
-
 /// An identical pair that differs at this level, adjusted for the number of pairs, makes the run untrusted.
 pub const UNTRUSTED_AT: f64 = 0.01;
-
 /// A single check counts as at most this many standard errors, so that one broken group cannot condemn the others.
 pub const LARGEST_Z: f64 = 3.0;
 

@@ -8,9 +8,7 @@
 use super::interval::{CONFIDENCE, Undefined, tail};
 use super::location::{MIDMEAN_VARIANCE, midmean};
 use super::moderated::{Prior, weighted_mean};
-use super::moved::{
-    BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, alike_by_chance, block_count, inflation, memory, neighbours_alike,
-};
+use super::moved::{BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, alike_by_chance, block_count, inflation, memory, neighbours_alike};
 use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
 use super::ratio::{Basis, Paired, log_ratios};
 use super::stopping::STOPPED_CONFIDENCE;
@@ -191,13 +189,8 @@ pub fn estimate(points: &[Point], prior: &Prior, confidence: f64) -> Result<Rati
     let logs = logs_of(points);
     // Half its own and half the group's: one short series says little of its memory.
     let (more, left) = inflation((memory(&logs) + prior.memory) / 2.0, n);
-    let plain =
-        RatioEstimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
-    if n >= LEAST_IN_ORDER {
-        in_order(plain, points, neighbours_alike(&logs)?, alike_by_chance(&logs)?)
-    } else {
-        Ok(plain)
-    }
+    let plain = RatioEstimate::of_log(log, (variance / n as f64 * more).sqrt(), (freedom * left).max(1.0), n, confidence)?;
+    if n >= LEAST_IN_ORDER { in_order(plain, points, neighbours_alike(&logs)?, alike_by_chance(&logs)?) } else { Ok(plain) }
 }
 
 /// The estimate with the order of the launches taken into account: how alike neighbours are by rank, and by either measure.
@@ -263,9 +256,5 @@ fn between(points: &[Point], within: f64) -> f64 {
 fn weights(points: &[Point], within: f64, between: f64) -> Vec<f64> {
     let equal = points.iter().all(|point| point.rounds == points[0].rounds);
     let variance = |point: &Point| between + within / point.rounds.max(1) as f64;
-    if equal || within == 0.0 {
-        vec![1.0; points.len()]
-    } else {
-        points.iter().map(|point| 1.0 / variance(point)).collect()
-    }
+    if equal || within == 0.0 { vec![1.0; points.len()] } else { points.iter().map(|point| 1.0 / variance(point)).collect() }
 }

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 /// The nominal confidence of every interval unless the caller asks for another.
 pub const CONFIDENCE: f64 = 0.95;
-
 /// The fewest launches for which the signed-rank interval reaches [`CONFIDENCE`]; nothing is judged with fewer.
 pub const LEAST_LAUNCHES: usize = 6;
 

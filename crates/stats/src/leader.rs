@@ -135,10 +135,8 @@ fn costs_more(method: usize, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdi
 }
 
 fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[AdjustedVerdict]) -> Standing {
-    let with_leader = pairs
-        .iter()
-        .zip(verdicts)
-        .find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
+    let with_leader =
+        pairs.iter().zip(verdicts).find(|((a, b), _)| (*a.min(b), *a.max(b)) == (method.min(leader), method.max(leader)));
     match with_leader {
         _ if method == leader => Standing::Leader,
         _ if costs_more(method, pairs, verdicts) => Standing::Beaten,
@@ -149,8 +147,7 @@ fn standing(method: usize, leader: usize, pairs: &[(usize, usize)], verdicts: &[
 
 /// The ratio the other way round.
 fn turned(estimate: RatioEstimate) -> RatioEstimate {
-    let moved =
-        estimate.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
+    let moved = estimate.moved.map(|moved| super::estimate::Moved { low: 1.0 / moved.high, high: 1.0 / moved.low, ..moved });
     RatioEstimate {
         ratio: 1.0 / estimate.ratio,
         low: 1.0 / estimate.high,

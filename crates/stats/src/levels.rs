@@ -8,7 +8,6 @@ pub const LEAST_LAUNCHES: usize = 8;
 const LEAST_OF_LEVEL: (usize, f64) = (3, 0.2);
 /// Factor between neighbors of the two levels at the least.
 const LEAST_FACTOR: f64 = 1.25;
-
 /// Gap between the levels, in widths of the wider level, at the least.
 const LEAST_GAP: f64 = 1.25;
 
@@ -29,9 +28,8 @@ pub fn two_levels(logs: &[f64]) -> Option<TwoLevels> {
     let (count, last) = (sorted.len(), *sorted.last()?);
     let least = LEAST_OF_LEVEL.0.max((LEAST_OF_LEVEL.1 * count as f64).ceil() as usize);
     let gap = |at: usize| sorted[at] - sorted[at - 1];
-    let apart = |at: usize| {
-        gap(at) >= LEAST_FACTOR.ln() && gap(at) >= LEAST_GAP * (sorted[at - 1] - sorted[0]).max(last - sorted[at])
-    };
+    let apart =
+        |at: usize| gap(at) >= LEAST_FACTOR.ln() && gap(at) >= LEAST_GAP * (sorted[at - 1] - sorted[0]).max(last - sorted[at]);
     let splits = least..=count.saturating_sub(least);
     let at = splits.filter(|&at| count >= LEAST_LAUNCHES && apart(at)).max_by(|&a, &b| gap(a).total_cmp(&gap(b)))?;
     let (low, high) = sorted.split_at(at);

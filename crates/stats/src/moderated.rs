@@ -9,7 +9,6 @@ use statrs::function::gamma::digamma;
 
 /// Fewer variances than this say too little of how much they differ: then each stands alone.
 pub const LEAST_POOLED: usize = 4;
-
 /// The correlation of the squares of two contrasts that share their baseline. Their noise correlates by one half, their
 /// squares by its square. Pooled variances are worth fewer degrees of freedom for it.
 const SHARED_BASELINE: f64 = 0.25;

@@ -7,14 +7,11 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 /// Below this many launches no movement can be seen.
 pub const LEAST_IN_ORDER: usize = 8;
-
 /// Neighbours that are this much too alike cost the independence of the launches: the interval is made of blocks. It is no
 /// claim, so it may err in one case of ten on the side of width.
 pub const BLOCKS_AT: f64 = 0.10;
-
 /// Neighbours that are this much too alike are said to have moved.
 pub const MOVED_AT: f64 = 0.01;
-
 /// Values count no further than so many deviations from the middle.
 const FURTHEST: f64 = 3.0;
 

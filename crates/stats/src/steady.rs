@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The change of level, as a fraction, from which a launch does not count as steady, unless the caller names another.
 /// It is wider than the margin of a verdict because a drift common to all cells of a round cancels in their ratio.
 pub const TOLERANCE: f64 = 0.05;
-
 /// The fewest rounds that can be judged: thirds of ten.
 pub const LEAST_ROUNDS: usize = 30;
-
 /// A launch is condensed to this many medians of consecutive rounds, so that ticks vanish and the cost stays bounded.
 const BLOCKS: usize = 60;
 

@@ -40,10 +40,7 @@ pub fn verdicts(comparisons: &[(RatioEstimate, f64)], confidence: f64) -> Vec<Ad
 pub(crate) fn likeliest(estimate: &RatioEstimate, margin: f64) -> (Region, f64) {
     let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
     let within = estimate.p_above(below).max(estimate.p_below(above));
-    let tests = [
-        (Region::Faster, estimate.p_below(below)),
-        (Region::Slower, estimate.p_above(above)),
-        (Region::Equivalent, within),
-    ];
+    let tests =
+        [(Region::Faster, estimate.p_below(below)), (Region::Slower, estimate.p_above(above)), (Region::Equivalent, within)];
     tests.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((Region::Undecided, 1.0))
 }

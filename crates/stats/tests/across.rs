@@ -25,13 +25,9 @@ fn limits_over_runs_follow_from_scipys_welch_statistic() {
     for case in cases {
         let got = ratio(&side(&case.a).unwrap(), &side(&case.b).unwrap(), 0.95).unwrap();
         let p = two_sided_p(got.log / got.error, got.freedom);
-        for (got, expected) in [
-            (got.ratio, case.ratio),
-            (got.low, case.low),
-            (got.high, case.high),
-            (got.freedom, case.freedom),
-            (p, case.p),
-        ] {
+        for (got, expected) in
+            [(got.ratio, case.ratio), (got.low, case.low), (got.high, case.high), (got.freedom, case.freedom), (p, case.p)]
+        {
             assert!((got / expected - 1.0).abs() < 1e-7, "{got} {expected}");
         }
     }
@@ -84,13 +80,9 @@ const WILD: Machine = Machine { runs: 3, launches: 6, between: 0.15, within: 0.0
 #[test]
 fn identical_sides_are_called_different_in_at_most_five_of_a_hundred() {
     let more = |machine: Machine, runs: usize| Machine { runs, ..machine };
-    for (a, b) in [
-        (QUIET, QUIET),
-        (USUAL, USUAL),
-        (WILD, WILD),
-        (more(USUAL, 5), more(USUAL, 5)),
-        (more(USUAL, 3), more(USUAL, 8)),
-    ] {
+    for (a, b) in
+        [(QUIET, QUIET), (USUAL, USUAL), (WILD, WILD), (more(USUAL, 5), more(USUAL, 5)), (more(USUAL, 3), more(USUAL, 8))]
+    {
         let alarms = share(a, b, 0.0, 4000, differs);
         assert!(alarms <= 0.05, "{alarms}");
     }

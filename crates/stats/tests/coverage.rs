@@ -89,8 +89,7 @@ fn judged(machine: &Machine, launches: usize, truths: &[f64], rng: &mut Seeded) 
 /// The share of intervals that hold the truth, their median half-width, and the share said to have moved.
 fn coverage(machine: &Machine, launches: usize, trials: usize) -> (f64, f64, f64) {
     let mut rng = Seeded::new(launches as u64);
-    let all: Vec<RatioEstimate> =
-        (0..trials).flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng)).collect();
+    let all: Vec<RatioEstimate> = (0..trials).flat_map(|_| judged(machine, launches, &[TRUTH; METHODS], &mut rng)).collect();
     let share = |holds: &dyn Fn(&&RatioEstimate) -> bool| all.iter().filter(holds).count() as f64 / all.len() as f64;
     let mut widths: Vec<f64> = all.iter().map(RatioEstimate::half_width).collect();
     widths.sort_by(f64::total_cmp);

@@ -61,8 +61,7 @@ fn intervals_of_launches_that_happened_hold_the_truth() {
                 })
                 .collect();
             let mean = each.iter().sum::<f64>() / each.len() as f64;
-            let words: Vec<String> =
-                all.iter().zip(&each).map(|((name, _), share)| format!("{name} {share:.3}")).collect();
+            let words: Vec<String> = all.iter().zip(&each).map(|((name, _), share)| format!("{name} {share:.3}")).collect();
             println!("{name}, {n} launches: {mean:.3} ({})", words.join(", "));
             assert!((0.92..=most).contains(&mean), "{name}, {n} launches: {mean}");
         }

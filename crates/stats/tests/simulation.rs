@@ -163,8 +163,7 @@ fn stopping_on_precision_keeps_the_coverage() {
     for precision in [0.04, 0.02, 0.015, 0.0125, 0.011] {
         let trials = 1_000;
         let runs: Vec<_> = (0..trials as u64).map(|seed| run_until_stopped(&machine, precision, seed)).collect();
-        let covered =
-            runs.iter().filter(|(logs, _)| logs.low <= 0.0 && 0.0 <= logs.high).count() as f64 / trials as f64;
+        let covered = runs.iter().filter(|(logs, _)| logs.low <= 0.0 && 0.0 <= logs.high).count() as f64 / trials as f64;
         let launches = runs.iter().map(|(logs, _)| logs.n).sum::<usize>() as f64 / trials as f64;
         let precise = runs.iter().filter(|(_, stopped)| *stopped == NextStep::Precise).count();
         println!("±{precision}: {covered:.3} covered, {launches:.1} launches, {precise} runs precise");
@@ -173,8 +172,7 @@ fn stopping_on_precision_keeps_the_coverage() {
         }
         assert!((0.93..=0.98).contains(&covered), "±{precision}: {covered}");
         assert!(precise >= trials * 9 / 10, "±{precision}: {precise}");
-        let held =
-            |(logs, stopped): &(Interval, NextStep)| *stopped != NextStep::Precise || half_width(logs) <= precision;
+        let held = |(logs, stopped): &(Interval, NextStep)| *stopped != NextStep::Precise || half_width(logs) <= precision;
         assert!(runs.iter().all(held));
     }
     let covered = after_many_looks.iter().sum::<f64>() / after_many_looks.len() as f64;
@@ -222,8 +220,7 @@ fn wrongly_beaten(deviation: f64, memory: f64, level: f64, trials: usize) -> f64
         let mut rng = Seeded::new(seed);
         let (mut points, mut state): (Vec<Point>, f64) = (Vec::new(), normal(&mut rng));
         loop {
-            let half_width =
-                estimates(&[points.clone()], STOPPED_CONFIDENCE)[0].as_ref().ok().map(RatioEstimate::half_width);
+            let half_width = estimates(&[points.clone()], STOPPED_CONFIDENCE)[0].as_ref().ok().map(RatioEstimate::half_width);
             let group = GroupProgress { launches: points.len(), half_width, launch_seconds: 1.0 };
             if !matches!(decide(&goal, &[group], points.len() as f64), NextStep::Continue { .. }) {
                 let all = |_, _| points.clone();
@@ -294,8 +291,7 @@ fn absolute_medians_cover_the_typical_launch() {
         let trials = 1_000;
         let judged = |seed: u64| {
             let mut rng = Seeded::new(seed);
-            let mut samples: Vec<Vec<f64>> =
-                (0..launches).map(|_| vec![80.0 * (0.3 * normal(&mut rng)).exp(); 9]).collect();
+            let mut samples: Vec<Vec<f64>> = (0..launches).map(|_| vec![80.0 * (0.3 * normal(&mut rng)).exp(); 9]).collect();
             absolute(&mut samples, CONFIDENCE).expect("samples").median.interval.expect("enough launches")
         };
         let promised = judged(0).coverage;

@@ -1,16 +1,14 @@
 //! Holds the judging against work whose truth is known: identical pairs, effects of exact size, and the usual way beside it.
 
-use std::path::Path;
-use std::time::Instant;
-
+use crate::{run::signals::Signals, worker::Worker};
 use anyhow::Result;
 use files::Folder;
 use judge::selftest::trial::{Done, EXTRAS, WorkKind};
 use judge::{selftest::SelfTest, selftest::real::RealRun};
 use record::experiment::Experiment;
+use std::path::Path;
+use std::time::Instant;
 use trials::{TestBench, Trial};
-
-use crate::{run::signals::Signals, worker::Worker};
 
 mod sequential;
 
@@ -19,37 +17,25 @@ pub mod trials;
 
 /// The experiment whose cells are used.
 pub const EXPERIMENT: &str = "selftest";
-
 /// The worker whose methods are used.
 const WORKER: &str = "c-O3";
-
 /// Runs of their own plan, launches and seed: what one run has in common cannot mislead the others.
 const RUNS: usize = 12;
-
 /// Groups in a run: each has a baseline, its identical twin and one cell with extra work.
 const PAIRS: usize = 12;
-
 const WORKS: [WorkKind; 3] = [WorkKind::Steps, WorkKind::Pages, WorkKind::Steps];
-
 /// The share of the budget that the runs take, and that of the naive comparisons after them.
 const RUNS_SHARE: f64 = 0.4;
-
 /// The same of runs of real cells, at least: they also get what the others left.
 const REAL_SHARE: f64 = 0.48;
-
 const NAIVE_SHARE: f64 = 0.1;
-
 /// Seconds of one run of real cells: what an ordinary run of them is given.
 const REAL_RUN_S: f64 = 14.0;
-
 /// No run is planned shorter than this; a small budget gives fewer runs instead.
 const LEAST_RUN_S: f64 = 2.5;
-
 const NAIVE_COMPARISONS: usize = 40;
-
 /// Samples on a side: fewer are no benchmark, and as many as this are common.
 const LEAST_NAIVE_SAMPLES: usize = 30;
-
 const USUAL_SAMPLES: usize = 1000;
 
 /// Number of runs that fit, and the seconds of each.

@@ -1,17 +1,15 @@
 //! Runs of real cells as an ordinary run makes them: processes of their own, cold starts, Java. Each comparison holds a
 //! baseline, its hidden duplicate, and the same method with exactly 5 % more to do.
 
-use std::path::Path;
-
+use crate::plan::{self, Choice, Terms, Wish, catalog, input};
+use crate::{run::Runner, run::progress::Progress, run::signals::Signals, worker::Worker};
 use anyhow::{Context, Result};
 use judge::selftest::real::{CellWork, MORE_PERCENT, RealRun};
 use judge::{Circumstances, evidence::Evidence};
 use record::experiment::{Experiment, ParameterList};
 use record::{cell::Selector, folder::RunFolder, kind::Kind, state::State};
 use stats::verdict::MARGIN;
-
-use crate::plan::{self, Choice, Terms, Wish, catalog, input};
-use crate::{run::Runner, run::progress::Progress, run::signals::Signals, worker::Worker};
+use std::path::Path;
 
 /// One comparison: a method at an amount of work and at 5 % more of it.
 #[derive(Clone, Copy)]
@@ -37,7 +35,6 @@ const MESSAGE: Regime = Regime {
 
 /// Beyond 5 % more calls or pages a sample may take this much longer, because it leaves a page table's page sooner.
 const STEP_OF_COUNTS: f64 = 0.01;
-
 /// Beyond 5 % more bytes to copy. What a byte costs depends on the caches that it and its neighbours share, and on the frames
 /// that a size happens to get: 5 % more of a copy within the second-level cache cost 7 to 13 % here, run after run.
 const STEP_OF_BYTES: f64 = 0.15;
@@ -77,7 +74,6 @@ const SECOND: &[Regime] = &[
 
 /// Bytes of a capture that lies in whole huge folios with and without the 5 %: 21 MiB cost 9 % more than 20 here.
 const WHOLE_FOLIOS: u64 = 40 << 20;
-
 const JAVA: &[Regime] = &[
     MESSAGE,
     Regime {
@@ -111,8 +107,7 @@ fn narrowed(all: &[Experiment], regime: &Regime) -> Result<Experiment> {
 }
 
 /// Work and methods of successive runs.
-const TURNS: [(&str, &[Regime]); 5] =
-    [(NATIVE, FIRST), (NATIVE, SECOND), ("java", JAVA), (NATIVE, FIRST), (NATIVE, SECOND)];
+const TURNS: [(&str, &[Regime]); 5] = [(NATIVE, FIRST), (NATIVE, SECOND), ("java", JAVA), (NATIVE, FIRST), (NATIVE, SECOND)];
 
 /// The share of the time that a run of Java's methods gets, relative to a native one's: two virtual machines start and warm up
 /// for each launch.

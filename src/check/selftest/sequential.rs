@@ -1,10 +1,9 @@
 //! The usual way: all samples of A, then all of B, in one process, and a t test. Launched on purpose in that order; nothing
 //! is regrouped.
 
-use std::io::BufReader;
-use std::path::Path;
-use std::time::Duration;
-
+use super::{EXPERIMENT, NAIVE_COMPARISONS, trials::TestBench};
+use crate::run::launch::{self, Side};
+use crate::run::patience::TimeLimit;
 use anyhow::{Result, bail};
 use files::Folder;
 use judge::selftest::Usual;
@@ -12,14 +11,12 @@ use judge::selftest::trial::{LEVEL, WorkKind};
 use record::request::{self, LaunchKeys};
 use record::{end::End, transcript::Transcript};
 use stats::{naive::naive, verdict::MARGIN};
-
-use super::{EXPERIMENT, NAIVE_COMPARISONS, trials::TestBench};
-use crate::run::launch::{self, Side};
-use crate::run::patience::TimeLimit;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::Duration;
 
 /// Comparisons one after another in one launch: A, B, A, B …; each block of samples is used once.
 const PER_LAUNCH: usize = 4;
-
 /// Discarded at the start of a launch, as everywhere.
 const WARMUP_ROUNDS: usize = 5;
 

@@ -1,9 +1,9 @@
 //! One run of the self-test: a plan like any other, carried out by the same runner and judged by the same judge.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Instant;
-
+use super::{EXPERIMENT, WORKER};
+use crate::plan::{self, Choice, Terms, catalog};
+use crate::worker::{self, Worker};
+use crate::{run::Runner, run::progress::Progress, run::signals::Signals};
 use anyhow::{Context, Result, bail};
 use judge::Circumstances;
 use judge::selftest::trial::{Done, Effect, PRECISION, WorkKind};
@@ -12,11 +12,9 @@ use record::{
     cell::Cell, experiment::Experiment, folder::RunFolder, kind::Kind, outcome::Status, state::Stage, summary::Summary,
 };
 use stats::verdict::MARGIN;
-
-use super::{EXPERIMENT, WORKER};
-use crate::plan::{self, Choice, Terms, catalog};
-use crate::worker::{self, Worker};
-use crate::{run::Runner, run::progress::Progress, run::signals::Signals};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
 
 /// Needs of every run.
 pub struct TestBench<'a> {
@@ -62,12 +60,8 @@ impl<'a> TestBench<'a> {
             parameters.insert(key.clone(), value);
         }
         let free_batch = batch.is_none() && parameters.contains_key(BATCH);
-        let cell = Cell {
-            experiment: EXPERIMENT.to_owned(),
-            method: method.to_owned(),
-            worker: self.worker.name.clone(),
-            parameters,
-        };
+        let cell =
+            Cell { experiment: EXPERIMENT.to_owned(), method: method.to_owned(), worker: self.worker.name.clone(), parameters };
         Ok(PlannedCell { cell, method: described.clone(), twin: false, free_batch, outcome: None })
     }
 
@@ -103,8 +97,7 @@ impl<'a> TestBench<'a> {
         let twins = judge::twins(&state, &evidence);
         let first = &summary.cells[0];
         let phase = first.phases.values().next();
-        let null =
-            summary.cells.iter().find(|c| c.role == record::summary::Role::Null).and_then(|c| c.phases.values().next());
+        let null = summary.cells.iter().find(|c| c.role == record::summary::Role::Null).and_then(|c| c.phases.values().next());
         let stage = state.launch_groups[0].stage;
         let rounds = if let Stage::Sized { rounds, .. } = stage { rounds } else { 0 };
         Ok(Done {
@@ -117,11 +110,7 @@ impl<'a> TestBench<'a> {
             samples_each: phase.map_or(0, |p| p.samples),
             sample_ns: phase.map_or(0.0, |p| p.wall_ns.median),
             floor_ns: null.map_or(0.0, |p| p.wall_ns.median),
-            clock_read_ns: evidence
-                .about
-                .get(WORKER)
-                .and_then(|about| about.get("clock_read_ns")?.parse().ok())
-                .unwrap_or(0.0),
+            clock_read_ns: evidence.about.get(WORKER).and_then(|about| about.get("clock_read_ns")?.parse().ok()).unwrap_or(0.0),
             slot_s: stage.cost().map_or(0.0, |cost| cost.round_s) / state.cells.len() as f64,
             batch: state.cells[0].cell.parameters.get(BATCH).and_then(|b| b.parse().ok()),
             cells: state.cells.len() - 1,

@@ -1,20 +1,15 @@
 //! Measures what a question lacks: the size asked for, the sizes where the answer changes, other cases. Each step is an
 //! ordinary run, kept like any other; what kept runs of this machine answer is not measured again.
 
-use std::collections::BTreeMap;
-use std::time::Instant;
-
+use super::super::{Laboratory, run, runs_folder};
+use super::{super::runs::PART, super::start::Start};
+use crate::plan::{self, Choice, Terms, Wish, advice};
 use anyhow::Result;
 use judge::advise::{AdviceRequest, choices, has, points};
-use record::advice::Topic;
-use record::kind::Kind;
-use record::summary::Summary;
+use record::{advice::Topic, kind::Kind, summary::Summary};
 use schedule::crossover::{CrossoverSearch, SizeAnswer};
-
-use super::super::runs::PART;
-use super::super::start::Start;
-use super::super::{Laboratory, run, runs_folder};
-use crate::plan::{self, Choice, Terms, Wish, advice};
+use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Half-width at which a ratio is narrow enough.
 const PRECISION: f64 = 0.015;
@@ -93,13 +88,7 @@ impl<'a> AdviceSession<'a> {
     }
 
     /// One run of a question at this size.
-    fn run(
-        &mut self,
-        request: &AdviceRequest,
-        size: u64,
-        settings: &BTreeMap<String, String>,
-        spend: Spend,
-    ) -> Result<()> {
+    fn run(&mut self, request: &AdviceRequest, size: u64, settings: &BTreeMap<String, String>, spend: Spend) -> Result<()> {
         let wish = advice::wish(request, &[size], settings, &self.wish)?;
         let start = Start::now();
         let seed = self.seed.map_or_else(|| start.seed(), |seed| seed.wrapping_add(self.made.len() as u64));

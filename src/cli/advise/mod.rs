@@ -4,17 +4,14 @@ mod measuring;
 mod places;
 mod saving;
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
-use record::advice::{AdviceAnswer, Topic};
-use record::experiment::ParameterList;
-use record::sizes;
-
 use super::{Laboratory, SelectArgs, print, print_json};
 use crate::plan::advice;
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
 use measuring::{AdviceSession, Spending};
+use record::advice::{AdviceAnswer, Topic};
+use record::{experiment::ParameterList, sizes};
+use std::path::PathBuf;
 
 /// The words after `advise`.
 #[derive(Debug, Args)]
@@ -189,9 +186,7 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
     };
     let topics: Vec<Topic> = match arguments.languages.as_slice() {
         [] => vec![topic.clone()],
-        languages => {
-            languages.iter().map(|l| advice::in_language(&topic, l, &laboratory.workers)).collect::<Result<_>>()?
-        }
+        languages => languages.iter().map(|l| advice::in_language(&topic, l, &laboratory.workers)).collect::<Result<_>>()?,
     };
     let mut session = session(laboratory, arguments, std::slice::from_ref(&topic))?;
     let budget_s = budget_s / topics.len() as f64;

@@ -14,12 +14,7 @@ pub(super) fn all() -> Vec<PathBuf> {
     }
     let configured = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".config"));
-    configured
-        .or_else(home)
-        .map(|p| p.join("pagewise/advice.json"))
-        .into_iter()
-        .chain([PathBuf::from(SYSTEM)])
-        .collect()
+    configured.or_else(home).map(|p| p.join("pagewise/advice.json")).into_iter().chain([PathBuf::from(SYSTEM)]).collect()
 }
 
 /// The first of them that is there.

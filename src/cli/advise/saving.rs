@@ -1,18 +1,14 @@
 //! The file of advice: made, found, merged.
 
-use std::path::{Path, PathBuf};
-
+use super::{super::print, AdviseArgs, measuring::AdviceSession, places};
+use crate::plan::{self, advice};
+use crate::worker::{self, carried};
+use crate::{machine, machine::fingerprint::fingerprint};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::advise::AdviceRequest;
 use record::advice::{ADVICE_SCHEMA, Advice, Fingerprint, Question, Snippet, Topic};
-
-use super::super::print;
-use super::measuring::AdviceSession;
-use super::{AdviseArgs, places};
-use crate::machine::{self, fingerprint::fingerprint};
-use crate::plan::{self, advice};
-use crate::worker::{self, carried};
+use std::path::{Path, PathBuf};
 
 /// Seconds for each question of the file.
 pub(super) const QUESTION_S: f64 = 30.0;
@@ -61,12 +57,7 @@ fn may_write(path: &Path) -> Result<()> {
 }
 
 /// Measures what the questions lack, and saves the answers together with those that are there already.
-pub(super) fn save(
-    session: &mut AdviceSession,
-    topics: Vec<Topic>,
-    budget_s: f64,
-    arguments: &AdviseArgs,
-) -> Result<u8> {
+pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f64, arguments: &AdviseArgs) -> Result<u8> {
     let mut advice = Advice {
         schema: ADVICE_SCHEMA,
         created: jiff::Timestamp::now().to_string(),
@@ -92,9 +83,7 @@ pub(super) fn save(
     let older = path.is_file().then(|| read(&path)).transpose();
     let merged = match older {
         // What was measured on another machine, or cannot be read, is replaced by what was measured here.
-        Ok(Some(older)) if !arguments.fresh && older.machine == advice.machine => {
-            judge::advise::merge(&[advice, older])?
-        }
+        Ok(Some(older)) if !arguments.fresh && older.machine == advice.machine => judge::advise::merge(&[advice, older])?,
         Ok(_) => advice,
         Err(error) => {
             remark!("pagewise: {error:#}; it is replaced");

@@ -1,16 +1,14 @@
 //! `pagewise fleet check`: this node compared with what its fleet has learnt, in one line, for a node health check.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
+use crate::cli::{Laboratory, SelectArgs, print, run};
+use crate::plan::{self, Choice, Terms};
+use crate::{cli::start::Start, machine, run::Session, run::alone::Check, run::guard::Scratch};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::fleet::{Gathered, check, read};
 use record::{experiment::ParameterList, fleet::Criteria, folder::RunFolder, kind::Kind, sizes};
-
-use crate::cli::{Laboratory, SelectArgs, print, run};
-use crate::plan::{self, Choice, Terms};
-use crate::{cli::start::Start, machine, run::Session, run::alone::Check, run::guard::Scratch};
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// Half-width at which a check is done before its budget ends: finer than any limit that is learnt.
 const PRECISION: f64 = 0.02;
@@ -34,10 +32,7 @@ pub(in crate::cli) struct CheckNodeArgs {
 
 /// 0 where the node is like its kind, 3 where it is odd, 4 where its kind is not known. Costs beside another run are no
 /// fault of the node.
-pub(in crate::cli) fn check_node(
-    laboratory: impl FnOnce() -> Result<Laboratory>,
-    arguments: &CheckNodeArgs,
-) -> Result<u8> {
+pub(in crate::cli) fn check_node(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &CheckNodeArgs) -> Result<u8> {
     let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
     let criteria = criteria(&arguments.criteria)?;
     arguments.out.as_deref().map_or(Ok(()), RunFolder::can_create)?;
@@ -84,12 +79,7 @@ fn criteria(path: &std::path::Path) -> Result<Criteria> {
     Criteria::parse(&text).with_context(|| format!("{} is no criteria file", path.display()))
 }
 
-fn measure(
-    laboratory: &Laboratory,
-    criteria: &Criteria,
-    place: &std::path::Path,
-    budget_s: f64,
-) -> Result<Option<i32>> {
+fn measure(laboratory: &Laboratory, criteria: &Criteria, place: &std::path::Path, budget_s: f64) -> Result<Option<i32>> {
     let select = SelectArgs { what: criteria.what.clone(), set: criteria.set.clone() };
     let wish = laboratory.wish(&select, None, ParameterList::Short)?;
     let start = Start::now();

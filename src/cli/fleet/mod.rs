@@ -1,8 +1,7 @@
 //! `pagewise fleet`: the run folders of many machines compared with each other.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-
+use super::write::{may_write, write};
+use super::{Laboratory, output::OutputArgs, print};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Folder;
@@ -10,9 +9,8 @@ use judge::fleet::{BY, Gathered, OpenedFolder, explain, gather, judge, learn, op
 use record::fleet::{Fleet, folders};
 use record::sizes;
 use report::escape::pretty_json;
-
-use super::write::{may_write, write};
-use super::{Laboratory, output::OutputArgs, print};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 mod check_node;
 mod rerun;

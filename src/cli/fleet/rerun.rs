@@ -1,8 +1,7 @@
 //! The command that measures outliers again.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::Fleet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A line for ClusterShell that measures, on every node of the rerun list, what it was odd in. Each node names its own folder:
 /// ClusterShell would replace a %h only in commands that it does not send to nodes.

@@ -1,20 +1,16 @@
 //! Index of kept runs for `runs`: a store may hold ten thousand. What is
 //! remembered of a folder is believed as long as no file in it has another size or time.
 
+use crate::cli::opened::{Opened, open};
+use crate::{cli::tags, worker::private_cache};
+use files::Folder;
+use record::folder::{OLD_CLAIMS, peek};
+use record::{kind::Kind, plan::SCHEMA};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::SystemTime;
-
-use files::Folder;
-use record::folder::{OLD_CLAIMS, peek};
-use record::kind::Kind;
-use record::plan::SCHEMA;
-use serde::{Deserialize, Serialize};
-
-use crate::cli::opened::{Opened, open};
-use crate::cli::tags;
-use crate::worker::private_cache;
 
 /// Changes where what is remembered has another shape.
 const SHAPE: u32 = 4;

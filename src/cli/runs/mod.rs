@@ -2,22 +2,18 @@
 
 mod index;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
-
+use super::opened::{Opened, code_of_run, open_any};
+use super::{command, named, print, print_json, runs_folder, tags};
+use crate::{plan::catalog, run, run::replay::judged};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use files::Folder;
-use record::folder::RunFolder;
-use record::sizes::about_size;
-use report::escape::terminal;
-
-use super::opened::{Opened, code_of_run, open_any};
-use super::{command, named, print, print_json, runs_folder, tags};
-use crate::plan::catalog;
-use crate::run::{self, replay::judged};
 pub(super) use index::{Entry, entries};
+use record::{folder::RunFolder, sizes::about_size};
+use report::escape::terminal;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 /// Before the number of a further run of one command: `20261121T171805Z-1a2b3c4d-p2`.
 pub(super) const PART: &str = "-p";
@@ -122,10 +118,7 @@ fn list(arguments: &RunsArgs) -> Result<u8> {
     }
     let mut text = String::new();
     let mut parts: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    entries
-        .iter()
-        .filter_map(|e| Some((first_of(&e.run)?, e.bytes)))
-        .for_each(|(f, b)| parts.entry(f).or_default().push(b));
+    entries.iter().filter_map(|e| Some((first_of(&e.run)?, e.bytes))).for_each(|(f, b)| parts.entry(f).or_default().push(b));
     let names: BTreeSet<&str> = entries.iter().map(|entry| entry.run.as_str()).collect();
     for entry in entries.iter().filter(|entry| first_of(&entry.run).is_none_or(|first| !names.contains(first))) {
         let tags: String = entry.tags.iter().map(|tag| format!("  #{tag}")).collect();

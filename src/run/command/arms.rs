@@ -1,14 +1,12 @@
 //! From the user's words to the arms of a try: what each runs and with which environment.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
+use crate::worker;
 use anyhow::{Result, bail};
 use files::kernel;
 use record::command::{Arm, ArmRole};
 use record::setting::{Setting, split_words};
-
-use crate::worker;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The arms: the baseline first, the baseline once more last.
 pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
@@ -20,9 +18,7 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
         for line in commands {
             let command = command_words(line)?;
             if let Err(error) = runnable(&command[0]) {
-                bail!(
-                    "{error}; without --with each word behind -- is a whole command (quote it), or name a setting by --with"
-                );
+                bail!("{error}; without --with each word behind -- is a whole command (quote it), or name a setting by --with");
             }
             let role = if arms.is_empty() { ArmRole::Baseline } else { ArmRole::Command };
             arms.push(plain(line, role, line, command));
@@ -35,7 +31,7 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
             arms.push(arm);
         }
     }
-    arms.push(Arm { name: "once more (A/A)".to_owned(), role: ArmRole::Again, ..arms[0].clone() });
+    arms.push(Arm { name: "control (A/A)".to_owned(), role: ArmRole::Again, ..arms[0].clone() });
     Ok(arms)
 }
 
@@ -43,8 +39,7 @@ pub fn arms(commands: &[String], settings: &[Setting]) -> Result<Vec<Arm>> {
 pub fn subject(commands: &[String]) -> Result<(String, Vec<String>)> {
     let Some(first) = commands.first() else { bail!("nothing to run; write the command behind --") };
     let whole = commands.len() == 1 && first.contains(char::is_whitespace);
-    let (shown, command) =
-        if whole { (first.clone(), command_words(first)?) } else { (commands.join(" "), commands.to_vec()) };
+    let (shown, command) = if whole { (first.clone(), command_words(first)?) } else { (commands.join(" "), commands.to_vec()) };
     runnable(&command[0])?;
     Ok((shown, command))
 }
@@ -68,8 +63,7 @@ pub fn plain(name: &str, role: ArmRole, shown: &str, command: Vec<String>) -> Ar
 fn command_words(line: &str) -> Result<Vec<String>> {
     let needs_shell = line.contains(|c| "|&;<>()$`*?[]{}~#!\n\\".contains(c))
         || line.split_whitespace().next().is_some_and(|first| first.contains('='));
-    let command =
-        if needs_shell { vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()] } else { split_words(line)? };
+    let command = if needs_shell { vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()] } else { split_words(line)? };
     if command.is_empty() {
         bail!("an empty command cannot be tried");
     }

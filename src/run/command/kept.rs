@@ -1,16 +1,14 @@
 //! The kept folder of a study of a command: made, gone on with and finished.
 
-use std::path::Path;
-
+use crate::run::signals::Signals;
+use crate::run::{decide, lock};
 use anyhow::{Result, bail};
 use files::File;
 use record::command::{CommandPlan, KeptCommand, schema_of};
 use record::decision::DecisionKind;
 use record::folder::{PAGE, RunFolder, SUMMARY};
 use serde::Serialize;
-
-use crate::run::signals::Signals;
-use crate::run::{decide, lock};
+use std::path::Path;
 
 /// Makes the folder and writes the plan into it; it is locked as long as the file lives.
 pub fn create(path: &Path, plan: CommandPlan) -> Result<(KeptCommand, File)> {

@@ -1,26 +1,22 @@
 //! One launch of a study. The worker `command` is the helper program: it starts the command, waits for
 //! all that it started, and says what it cost.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
+use super::orphans::Adopting;
+use crate::run::launch::{self, Side};
+use crate::run::patience::{TimeLimit, duration};
+use crate::{run::signals::Signals, worker};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
 use record::end::End;
-
-use super::orphans::Adopting;
-use crate::run::launch::{self, Side};
-use crate::run::patience::{TimeLimit, duration};
-use crate::run::signals::Signals;
-use crate::worker;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Limit of a line of costs and of messages, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 /// Time of the helper beyond the command's time limit.
 const GRACE: Duration = Duration::from_secs(60);
-
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
 const SPLIT_US: &str = "500";
 
@@ -129,12 +125,7 @@ fn start(
 }
 
 /// Runs the helper program, which has so much time and a little more, and returns the cost that it prints and its messages.
-fn run_helper(
-    command_line: &[OsString],
-    limit_s: f64,
-    scratch: &Path,
-    signals: &Signals,
-) -> Result<(CommandCost, String)> {
+fn run_helper(command_line: &[OsString], limit_s: f64, scratch: &Path, signals: &Signals) -> Result<(CommandCost, String)> {
     let ended = run_worker(command_line, "", TimeLimit::Strict(duration(limit_s) + GRACE), scratch, signals)?;
     match ended.end {
         End::Stopped => Ok((CommandCost { end: CommandEnd::Stopped, ..CommandCost::default() }, ended.messages)),

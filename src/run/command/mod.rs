@@ -8,21 +8,16 @@ mod price;
 pub mod settings;
 mod stacks;
 
-use std::time::Instant;
-
+use super::{guard::Scratch, progress::Progress, signals::Signals};
 use anyhow::{Context, Result};
 use judge::command::profile::footprint_bytes;
 use judge::command::{given_up, half_width};
+pub use launch::thp_rule;
 use record::command::{CommandCost, CommandEnd, CommandLaunch, KeptCommand, LaunchMode};
 use record::kind::Kind;
-use stats::interval::LEAST_LAUNCHES;
-use stats::orders::rounds;
 use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
-
-use super::guard::Scratch;
-use super::progress::Progress;
-use super::signals::Signals;
-pub use launch::thp_rule;
+use stats::{interval::LEAST_LAUNCHES, orders::rounds};
+use std::time::Instant;
 
 /// Seconds for all launches of a try without a budget.
 const USUAL_BUDGET_S: f64 = 60.0;
@@ -33,10 +28,8 @@ pub const MOST_PAIRS: usize = 100_000;
 /// Blocks of a profile in which faults are followed; the others only narrow the interval.
 const FULL_BLOCKS: usize = 8;
 
-/// One launch of a block.
 type Part = (usize, LaunchMode);
 
-/// A study under way.
 struct Study<'a> {
     kept: &'a mut KeptCommand,
     signals: &'a Signals,
@@ -115,7 +108,6 @@ impl Study<'_> {
         self.orders[block].clone()
     }
 
-    /// Launches of a block.
     fn parts(&self, block: usize) -> Vec<Part> {
         let mode = if self.kept.plan.attached.is_some() { LaunchMode::Followed } else { LaunchMode::Plain };
         let mut parts: Vec<Part> = (0..self.kept.plan.arms.len()).map(|arm| (arm, mode)).collect();
@@ -132,8 +124,7 @@ impl Study<'_> {
             (LaunchMode::PriceEvents, true),
             (LaunchMode::PriceCow, true),
         ];
-        let hopeless =
-            |mode| in_mode(mode).next().is_some_and(|l| !l.failed.is_empty()) && mode != LaunchMode::PriceBase;
+        let hopeless = |mode| in_mode(mode).next().is_some_and(|l| !l.failed.is_empty()) && mode != LaunchMode::PriceBase;
         let wanted = modes.into_iter().filter(|&(mode, wanted)| wanted && !hopeless(mode));
         parts.extend(wanted.map(|(mode, _)| (0, mode)));
         parts
@@ -194,8 +185,7 @@ impl Study<'_> {
             price::price(mode, block, bytes, scratch, self.signals)?
         };
         // A launch that the user's signal ended says nothing of the command.
-        let is_stopped =
-            launch.cost.as_ref().map_or(self.signals.arrived().is_some(), |c| c.end == CommandEnd::Stopped);
+        let is_stopped = launch.cost.as_ref().map_or(self.signals.arrived().is_some(), |c| c.end == CommandEnd::Stopped);
         // A process that runs already is never seen but followed: its window is what it costs, too.
         let window = self.kept.plan.attached.and(launch.cost.as_ref()).map(|cost| CommandLaunch {
             mode: LaunchMode::Plain,

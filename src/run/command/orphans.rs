@@ -1,9 +1,8 @@
 //! Processes that a killed helper leaves: they become children of the laboratory, which ends them.
 
-use std::collections::BTreeSet;
-
 use files::kernel;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
+use std::collections::BTreeSet;
 
 /// Adopts the orphans of one helper for as long as it lives.
 pub(super) struct Adopting {

@@ -1,23 +1,20 @@
 //! One price: a fresh worker process that does one kind of memory work once, at the size of the user's program.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Duration;
-
+use super::launch::run_worker;
+use crate::{run::patience::TimeLimit, run::signals::Signals, worker};
 use anyhow::{Context, Result};
 use record::cell::Cell;
 use record::command::{CommandLaunch, LaunchMode, PricePhase};
 use record::request::{self, LaunchKeys};
 use record::transcript::{SideEnding, Transcript};
-
-use super::launch::run_worker;
-use crate::{run::patience::TimeLimit, run::signals::Signals, worker};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
 
 /// Memory whose copies after a fork are priced, in bytes.
 const COPIED_BYTES: u64 = 16 << 20;
 /// Memory of the worker for zero pages, files and calls, in bytes.
 const EVENT_BYTES: u64 = 4 << 20;
-/// No price takes longer.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The cell that has the price: a method of the experiments, at the program's footprint where that matters.
@@ -35,13 +32,7 @@ fn cell(mode: LaunchMode, footprint_bytes: u64) -> Cell {
 }
 
 /// Runs it once. A price that cannot be had is a result.
-pub fn price(
-    mode: LaunchMode,
-    block: i64,
-    footprint_bytes: u64,
-    scratch: &Path,
-    signals: &Signals,
-) -> Result<CommandLaunch> {
+pub fn price(mode: LaunchMode, block: i64, footprint_bytes: u64, scratch: &Path, signals: &Signals) -> Result<CommandLaunch> {
     let started = worker::optimised()?;
     let cell = cell(mode, footprint_bytes);
     let folder = scratch.to_str().context("a temporary folder whose name is not UTF-8")?;
@@ -63,12 +54,8 @@ pub fn price(
 fn fill(run: &mut CommandLaunch, transcript: &Transcript) {
     for sample in &transcript.samples {
         let counts = &sample.counts;
-        let phase = PricePhase {
-            cpu_ns: counts.cpu_ns,
-            ops: counts.ops,
-            bytes: counts.bytes,
-            minor_faults: counts.minor_faults,
-        };
+        let phase =
+            PricePhase { cpu_ns: counts.cpu_ns, ops: counts.ops, bytes: counts.bytes, minor_faults: counts.minor_faults };
         run.phases.insert(transcript.phases[usize::from(sample.phase)].clone(), phase);
     }
     match transcript.endings.first() {

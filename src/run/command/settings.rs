@@ -1,11 +1,9 @@
 //! The settings that can be tried: those that the binary carries, a user's own files, and the short forms.
 
-use std::path::Path;
-
+use crate::{plan::text_of, worker::carried};
 use anyhow::{Context, Result, bail};
 use record::{setting::Setting, sizes::did_you_mean};
-
-use crate::{plan::text_of, worker::carried};
+use std::path::Path;
 
 /// All settings that the binary carries, by name.
 pub fn all() -> Result<Vec<Setting>> {
@@ -47,10 +45,7 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
     carried.iter().find(|s| s.name == word).cloned().with_context(|| {
         let names: Vec<&str> = carried.iter().map(|s| s.name.as_str()).collect();
         let hint = did_you_mean(word, names.iter().copied());
-        format!(
-            "there is no setting \"{word}\"{hint} (there are {}, env:NAME=VALUE, args:WORDS and files)",
-            names.join(", ")
-        )
+        format!("there is no setting \"{word}\"{hint} (there are {}, env:NAME=VALUE, args:WORDS and files)", names.join(", "))
     })
 }
 

@@ -57,8 +57,7 @@ impl Browser {
         // In the order in which the shell opens the other ends.
         let to = File::options().write(true).open(to).unwrap();
         let from = BufReader::new(File::open(from).unwrap());
-        let mut browser =
-            Browser { child, to, from, calls: 0, session: String::new(), loaded: false, console: Vec::new() };
+        let mut browser = Browser { child, to, from, calls: 0, session: String::new(), loaded: false, console: Vec::new() };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
         let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
         attached["sessionId"].as_str().unwrap().clone_into(&mut browser.session);

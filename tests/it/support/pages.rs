@@ -88,8 +88,7 @@ pub fn mentions(page: &str) -> Vec<(usize, String)> {
     for (number, line) in (1..).zip(page.lines()) {
         fenced ^= line.starts_with("```");
         let quoted = line.split('`').skip(1).step_by(2).filter(|_| !fenced);
-        let is_call =
-            |words: &&str| words.strip_prefix("pagewise ").is_some_and(|rest| rest.starts_with(char::is_lowercase));
+        let is_call = |words: &&str| words.strip_prefix("pagewise ").is_some_and(|rest| rest.starts_with(char::is_lowercase));
         found.extend(quoted.filter(is_call).map(|words| (number, words.to_owned())));
     }
     found

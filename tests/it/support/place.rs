@@ -53,10 +53,7 @@ impl Place {
     /// Gives any program the environment of this place.
     pub fn settle(&self, command: &mut Command) {
         command.env("XDG_DATA_HOME", self.file("data")).env("XDG_CACHE_HOME", cache());
-        command
-            .env("HOME", self.file("home"))
-            .env("TMPDIR", self.file("tmp"))
-            .env("XDG_RUNTIME_DIR", self.file("runtime"));
+        command.env("HOME", self.file("home")).env("TMPDIR", self.file("tmp")).env("XDG_RUNTIME_DIR", self.file("runtime"));
         // Tests run at the same time, each in a machine of its own as far as runs are concerned.
         command.env("PAGEWISE_LOCK", self.path());
     }
@@ -72,8 +69,7 @@ impl Place {
 
     /// A folder whose experiment `fault` is the carried one, but for one cell of each method in the conformance suite.
     pub fn small_experiments(&self) -> String {
-        let carried =
-            pagewise::worker::carried::EXPERIMENTS.iter().find(|(path, _)| path.ends_with("fault.toml")).unwrap().1;
+        let carried = pagewise::worker::carried::EXPERIMENTS.iter().find(|(path, _)| path.ends_with("fault.toml")).unwrap().1;
         let mut fault: toml::Table = toml::from_str(carried).unwrap();
         for (_, parameter) in fault["parameters"].as_table_mut().unwrap() {
             let first = parameter.get("check").unwrap_or(&parameter["default"])[0].clone();
@@ -94,8 +90,7 @@ impl Place {
     pub fn leftovers(&self, run: &Path) -> Vec<PathBuf> {
         let id = std::fs::read_to_string(run.join("plan.json")).ok();
         let id = id.and_then(|text| Some(serde_json::from_str::<Value>(&text).ok()?["run"].as_str()?.to_owned()));
-        let of_run =
-            |path: &Path| id.as_ref().is_some_and(|id| path.to_string_lossy().contains(&format!("pagewise-{id}")));
+        let of_run = |path: &Path| id.as_ref().is_some_and(|id| path.to_string_lossy().contains(&format!("pagewise-{id}")));
         let mut found = entries(&self.file("tmp"));
         found.extend(entries(Path::new("/dev/shm")).into_iter().filter(|p| of_run(p)));
         found.extend(entries(Path::new("/dev/mqueue")).into_iter().filter(|p| of_run(p)));

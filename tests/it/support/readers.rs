@@ -29,10 +29,7 @@ fn try_run(what: &str, command: &mut Command) -> Result<Output, String> {
 }
 
 /// Makes something once for all tests, or gives the reason why it cannot be had.
-fn once(
-    cell: &'static OnceLock<Result<PathBuf, String>>,
-    make: impl FnOnce() -> Result<PathBuf, String>,
-) -> Option<PathBuf> {
+fn once(cell: &'static OnceLock<Result<PathBuf, String>>, make: impl FnOnce() -> Result<PathBuf, String>) -> Option<PathBuf> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     match cell.get_or_init(make) {

@@ -46,10 +46,7 @@ impl<'a> Reader<'a> {
             parameters.remove("memory");
         }
         // Small chunks, so that records are cut by them.
-        if !["mmap", "mapped", "memory", "uncached", "fread-published", "limit"]
-            .iter()
-            .any(|other| method.starts_with(other))
-        {
+        if !["mmap", "mapped", "memory", "uncached", "fread-published", "limit"].iter().any(|other| method.starts_with(other)) {
             parameters.insert("chunk", "4096");
         }
         if method == "uncached" {
@@ -111,13 +108,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Drives the native worker with one cell for each method.
-pub fn drive(
-    worker: &Path,
-    methods: &[&str],
-    file: &Path,
-    bytes: u64,
-    changes: &[(&'static str, &'static str)],
-) -> Vec<Told> {
+pub fn drive(worker: &Path, methods: &[&str], file: &Path, bytes: u64, changes: &[(&'static str, &'static str)]) -> Vec<Told> {
     let cells: Vec<_> = methods.iter().map(|method| (*method, file, bytes)).collect();
     Reader::native(worker).drive(&cells, changes)
 }

@@ -95,8 +95,7 @@ impl Launch {
             let _ = writeln!(text, "cell={number}\nmethod={}", method.name);
             for (key, _) in &method.keys {
                 let usual = || USUAL.iter().find(|(k, _)| k == key);
-                let (_, value) =
-                    parameters.iter().find(|(k, _)| k == key).or_else(usual).unwrap_or_else(|| panic!("no {key}"));
+                let (_, value) = parameters.iter().find(|(k, _)| k == key).or_else(usual).unwrap_or_else(|| panic!("no {key}"));
                 let _ = writeln!(text, "{key}={value}");
             }
         }
@@ -231,8 +230,8 @@ pub fn spoiled_cell(place: &tempfile::TempDir, cell: &str, settings: &[&str], of
         command.args(["--set", setting]);
     }
     let output = command.output().unwrap();
-    let summary: serde_json::Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let summary: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
     assert_eq!(summary["trusted"], false, "{summary:#}");
     summary["cells"][0].clone()
 }

@@ -38,8 +38,7 @@ impl Call {
     /// Whether that is this call once more, after it failed: the same place or descriptor; and all else that it was passed, but
     /// where bytes move or are filled in, which strace shows as what they have become.
     pub fn is_again(&self, first: &Call) -> bool {
-        const MOVING: [&str; 9] =
-            ["read", "write", "send", "recv", "splice", "copy_file", "process_vm", "mq_timed", "wait"];
+        const MOVING: [&str; 9] = ["read", "write", "send", "recv", "splice", "copy_file", "process_vm", "mq_timed", "wait"];
         let moves = MOVING.iter().any(|word| first.name.contains(word));
         let end = if moves { "," } else { ") =" };
         let passed = |call: &Call| call.text.split(end).next().unwrap_or_default().trim_end().to_owned();
@@ -222,8 +221,7 @@ pub fn small(method: &Method, capture: &Path) -> Vec<(String, String)> {
         ("bytes", _) if method.experiment == "write" => "4096".to_owned(),
         ("bytes", _) if method.name == "memfd-huge" => (4 << 20).to_string(),
         ("wait", KeyKind::Choice(words)) => {
-            let blocks =
-                words.iter().any(|w| w == "block") && !["spin-ring", "mailbox"].contains(&method.name.as_str());
+            let blocks = words.iter().any(|w| w == "block") && !["spin-ring", "mailbox"].contains(&method.name.as_str());
             if blocks { "block" } else { "spin" }.to_owned()
         }
         ("bytes", _) if method.experiment == "message" => "64".to_owned(),

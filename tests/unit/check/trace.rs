@@ -35,7 +35,5 @@ fn undeclared_and_unmade_calls_are_named() {
     assert!(compare(&method(""), &calls).unwrap().contains("makes the system call mmap"));
     let handled = parse(&TRACE.replacen("10 mmap", "10 rt_sigreturn({mask=[]}) = 0\n10 mmap", 1));
     assert_eq!(compare(&method("map:mmap"), &handled), None);
-    assert!(
-        compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap")
-    );
+    assert!(compare(&method("map:mmap unmap:munmap"), &calls).unwrap().contains("does not make the system call munmap"));
 }

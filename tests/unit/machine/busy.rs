@@ -18,8 +18,7 @@ fn names_with_spaces_and_parentheses_are_read() {
 
 #[test]
 fn the_busy_are_told_apart_from_the_kernel_s_memory_threads() {
-    let before =
-        processes(&[(10, stat("make", 1, 100, 0)), (20, stat("kswapd0", 2, 5, 5)), (30, stat("idle", 1, 1, 1))]);
+    let before = processes(&[(10, stat("make", 1, 100, 0)), (20, stat("kswapd0", 2, 5, 5)), (30, stat("idle", 1, 1, 1))]);
     let after = processes(&[
         (10, stat("make", 1, 150, 0)),
         (20, stat("kswapd0", 2, 5, 15)),

@@ -29,8 +29,7 @@ fn a_state_that_there_is_not_is_named_with_the_nearest() {
         cpus: 2,
         page_bytes: 4096,
     };
-    let fault =
-        catalog::experiments(None).expect("experiments").into_iter().find(|e| e.name == "fault").expect("fault");
+    let fault = catalog::experiments(None).expect("experiments").into_iter().find(|e| e.name == "fault").expect("fault");
     let fault = with_states(&fault);
     let error = wished(&fault, &wish).expect_err("no such state").to_string();
     assert!(error.contains("swap-zram\""), "{error}");

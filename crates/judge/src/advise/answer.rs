@@ -1,17 +1,15 @@
 //! Answer to one question, for a person and for the advice file.
 
-use std::collections::BTreeMap;
-
-use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
-use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};
-use record::{claim::Of, outcome::Status, sizes::format_size};
-use stats::t::t_quantile;
-
 use super::choice::{choices, flips, segments};
 use super::points::{points, ratio};
 use super::request::{AdviceRequest, by_size};
 use super::{pool::standard, uses::repeated};
 use crate::estimate::LEVEL;
+use record::advice::{ANSWER_SCHEMA, AdviceAnswer, AdvicePoint, Case, Question, Snippet};
+use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, Recommendation, Summary, Verdict};
+use record::{claim::Of, outcome::Status, sizes::format_size};
+use stats::t::t_quantile;
+use std::collections::BTreeMap;
 
 /// The cells of one case at the size asked for, in the first summary that has them.
 struct CaseCells<'a> {
@@ -20,11 +18,7 @@ struct CaseCells<'a> {
     ways: Vec<(&'a str, &'a CellSummary)>,
 }
 
-fn here<'a>(
-    request: &'a AdviceRequest,
-    settings: &BTreeMap<String, String>,
-    summary: &'a Summary,
-) -> Option<CaseCells<'a>> {
+fn here<'a>(request: &'a AdviceRequest, settings: &BTreeMap<String, String>, summary: &'a Summary) -> Option<CaseCells<'a>> {
     let cell = |wanted| by_size(summary, wanted, settings).get(&request.bytes).copied();
     let obvious = cell(&request.obvious)?;
     let ways = request.ways.iter().filter_map(|(name, wanted)| Some((name.as_str(), cell(wanted)?))).collect();
@@ -100,9 +94,8 @@ pub(super) fn blank() -> Case {
 
 /// Applies the run's own verdict on the group.
 fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &GroupSummary) {
-    let is_faster = |cell: usize| {
-        group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.overall(), Verdict::Faster { .. }))
-    };
+    let is_faster =
+        |cell: usize| group.comparison(cell, &request.measure).is_some_and(|c| matches!(c.overall(), Verdict::Faster { .. }));
     match group.recommendation {
         Recommendation::Use { cell, ratio } => {
             case.way = here.name_of(cell).map(str::to_owned);
@@ -119,11 +112,7 @@ fn of_group(case: &mut Case, request: &AdviceRequest, here: &CaseCells, group: &
         _ => {}
     }
     let name = |cell: usize| {
-        if Some(cell) == group.baseline {
-            Some(request.topic.obvious.clone())
-        } else {
-            here.name_of(cell).map(str::to_owned)
-        }
+        if Some(cell) == group.baseline { Some(request.topic.obvious.clone()) } else { here.name_of(cell).map(str::to_owned) }
     };
     if let Some(best) = group.best.iter().find(|b| b.group.is_empty()) {
         let near = best.within.iter().copied().chain([best.leader]).filter_map(name);

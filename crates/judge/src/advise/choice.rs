@@ -1,11 +1,9 @@
 //! From the ratios at sizes to the way to use at each, to segments, and to what lies between them.
 
-use std::collections::BTreeMap;
-
+use super::pool::standard;
 use record::advice::{AdvicePoint, Flip, Segment};
 use stats::{quantile::median, t::t_quantile};
-
-use super::pool::standard;
+use std::collections::BTreeMap;
 
 /// All that is said of the sizes of one question is wrong with at most this probability.
 const FAMILY: f64 = 0.05;

@@ -1,9 +1,8 @@
 //! The files of several runs, or of several machines of one kind, as one.
 
+use super::{choice::segments, pool::pooled};
 use anyhow::{Result, bail};
 use record::advice::{Advice, Question};
-
-use super::{choice::segments, pool::pooled};
 
 /// The advice of several runs of one kind of machine as one; what they disagree about becomes wider.
 pub fn merge(all: &[Advice]) -> Result<Advice> {

@@ -1,14 +1,12 @@
 //! The ratios of the ways to the obvious one, from whichever summaries have them.
 
-use std::collections::BTreeMap;
-
-use record::summary::{CellSummary, Estimate, Summary, Verdict};
-use record::{advice::AdvicePoint, claim::Of, outcome::Status};
-use stats::interval::LEAST_LAUNCHES;
-
 use super::pool::pooled;
 use super::request::{AdviceRequest, by_size};
 use crate::claims::figure::{ClaimSide, timed};
+use record::summary::{CellSummary, Estimate, Summary, Verdict};
+use record::{advice::AdvicePoint, claim::Of, outcome::Status};
+use stats::interval::LEAST_LAUNCHES;
+use std::collections::BTreeMap;
 
 /// One way's cost relative to another's in a summary.
 pub(super) fn ratio(
@@ -58,13 +56,7 @@ pub fn points(request: &AdviceRequest, summaries: &[&Summary]) -> (Vec<AdvicePoi
 
 /// Tells whether a summary already answers the question at this size: every way that can be measured is shown to be
 /// better, worse or the same as the obvious one.
-pub fn has(
-    request: &AdviceRequest,
-    settings: &BTreeMap<String, String>,
-    bytes: u64,
-    summary: &Summary,
-    margin: f64,
-) -> bool {
+pub fn has(request: &AdviceRequest, settings: &BTreeMap<String, String>, bytes: u64, summary: &Summary, margin: f64) -> bool {
     let cell = |wanted| by_size(summary, wanted, settings).get(&bytes).copied();
     let Some(base) = cell(&request.obvious) else { return false };
     request.ways.iter().all(|(_, wanted)| {

@@ -1,9 +1,8 @@
 //! Several estimates of one ratio as one: what disagrees becomes wider, never an average that hides it.
 
-use std::collections::BTreeMap;
-
 use record::{advice::AdvicePoint, summary::Estimate};
 use stats::t::t_quantile;
+use std::collections::BTreeMap;
 
 const LEVEL: f64 = 0.95;
 /// From this spread on, relative to their own errors (as a ratio of variances), estimates are said to disagree.
@@ -26,8 +25,7 @@ fn together(costs: &[Estimate]) -> Option<Estimate> {
     let weight = |error: f64| 1.0 / error.max(1e-9).powi(2);
     let total: f64 = all.iter().map(|(_, error, _)| weight(*error)).sum();
     let log = all.iter().map(|(log, error, _)| log * weight(*error)).sum::<f64>() / total;
-    let spread =
-        all.iter().map(|(own, error, _)| (own - log).powi(2) * weight(*error)).sum::<f64>() / (all.len() - 1) as f64;
+    let spread = all.iter().map(|(own, error, _)| (own - log).powi(2) * weight(*error)).sum::<f64>() / (all.len() - 1) as f64;
     let quantile = |freedom: f64| t_quantile(f64::midpoint(1.0, LEVEL), freedom);
     let freedoms = || all.iter().map(|(_, _, freedom)| *freedom);
     let (half, freedom) = if spread > DISAGREE {
@@ -49,7 +47,5 @@ pub fn pooled(points: Vec<AdvicePoint>) -> Vec<AdvicePoint> {
     for point in points {
         all.entry((point.bytes, point.way)).or_default().push(point.cost);
     }
-    all.into_iter()
-        .filter_map(|((bytes, way), costs)| Some(AdvicePoint { bytes, way, cost: together(&costs)? }))
-        .collect()
+    all.into_iter().filter_map(|((bytes, way), costs)| Some(AdvicePoint { bytes, way, cost: together(&costs)? })).collect()
 }

@@ -1,9 +1,8 @@
 //! A question with the cells that answer it here.
 
-use std::collections::BTreeMap;
-
 use record::summary::{CellSummary, Summary};
 use record::{advice::Topic, cell::Cell, experiment::Experiment, plan::BATCH};
+use std::collections::BTreeMap;
 
 /// A topic as a user asked it.
 #[derive(Clone, Debug)]
@@ -26,8 +25,7 @@ pub struct AdviceRequest {
 impl AdviceRequest {
     /// Open conditions that do not have their usual value in a case.
     pub(super) fn unusual(&self, settings: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-        let is_unusual =
-            |(key, value): &(&String, &String)| self.open.get(*key).is_some_and(|all| all.first() != Some(value));
+        let is_unusual = |(key, value): &(&String, &String)| self.open.get(*key).is_some_and(|all| all.first() != Some(value));
         settings.iter().filter(is_unusual).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 

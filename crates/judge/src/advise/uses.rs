@@ -1,13 +1,11 @@
 //! Number of uses until another way costs less: mapped once and read many times.
 
-use std::collections::BTreeMap;
-
+use super::request::{AdviceRequest, by_size};
+use crate::estimate::{LEVEL, of_logs};
 use record::advice::{Repeated, Uses};
 use record::summary::{CellSummary, LaunchValues, Summary};
 use stats::interval::LEAST_LAUNCHES;
-
-use super::request::{AdviceRequest, by_size};
-use crate::estimate::{LEVEL, of_logs};
+use std::collections::BTreeMap;
 
 /// Cost of a method the first time and each time after, in nanoseconds, in each block of launches.
 type Costs = BTreeMap<i32, (f64, f64)>;

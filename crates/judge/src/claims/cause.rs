@@ -1,16 +1,13 @@
-//! Cause of a difference, as far as the counters show. Each sentence rests on a share: the part of the difference
-//! in wall time that lies in the kernel, in the program or in waiting. Where no part carries half of it, the cause
-//! was not found.
+//! Cause of a difference, as far as the counters show. Each sentence rests on a share: the part of the difference in wall time
+//! that lies in the kernel, in the program or in waiting. Where no part carries half of it, the cause was not found.
 
+use super::figure::ClaimSide;
 use record::claim::{Job, Of, Word};
 use record::sizes::{about_size, three_digits};
 use record::summary::{CellSummary, FactProof, PhaseSummary};
 
-use super::figure::ClaimSide;
-
 /// Cause where no counter explains the difference.
 pub(super) const NOT_FOUND: &str = "the cause was not found";
-
 /// A part explains a difference where it is at least this share of it.
 const SHARE: f64 = 0.5;
 /// A count explains something where one side has at least so many times the other's.
@@ -25,9 +22,7 @@ pub(super) fn sentence(job: &Job, way: ClaimSide, other: ClaimSide, word: Word) 
     if job.cost == Of::Tail {
         return NOT_FOUND.to_owned(); // Counters are of all operations together.
     }
-    if word == Word::NoDifferenceHere
-        || (word == Word::Holds && (a.wall_ns.median / b.wall_ns.median).ln().abs() < 0.05)
-    {
+    if word == Word::NoDifferenceHere || (word == Word::Holds && (a.wall_ns.median / b.wall_ns.median).ln().abs() < 0.05) {
         return alike(way, other, a, b);
     }
     // From here on `dear` is the side that costs more.
@@ -187,11 +182,7 @@ fn counted_itself(job: &Job, a: &PhaseSummary, b: &PhaseSummary) -> String {
     match (&job.fact, job.cost) {
         (Some(fact), _) => format!("{fact} is counted in every sample; the limits are the extremes that were seen"),
         (None, Of::Faults) => {
-            format!(
-                "{} faults against {}, counted by the kernel",
-                three_digits(a.minor_faults),
-                three_digits(b.minor_faults)
-            )
+            format!("{} faults against {}, counted by the kernel", three_digits(a.minor_faults), three_digits(b.minor_faults))
         }
         _ => NOT_FOUND.to_owned(),
     }

@@ -1,8 +1,7 @@
 //! Two runs of claims side by side: which verdicts are not the same.
 
-use std::collections::BTreeSet;
-
 use record::claim::{AnswerChange, Answers, JobAnswer};
+use std::collections::BTreeSet;
 
 /// Claims whose verdict is another in the second run, or that only one of them asked.
 pub fn changes(first: &Answers, second: &Answers) -> Vec<AnswerChange> {

@@ -1,10 +1,9 @@
 //! From which size on one way is cheaper than another: a band between two sizes, never a point.
 
-use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, ResolvedJob, Word};
-use record::summary::{Estimate, Summary};
-
 use super::figure::{self, ClaimFigure};
 use super::{FigureTest, JudgedJob, sides, unmeasured};
+use record::claim::{Band, Claim, ClaimPoint, Job, JobAnswer, ResolvedJob, Word};
+use record::summary::{Estimate, Summary};
 
 /// Position of one point's interval for the praised way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,8 +33,7 @@ pub(super) fn word(
     let value = |index: usize| points[index].value;
     match (&dearer[..], &cheaper[..]) {
         ([], []) => {
-            let same =
-                |p: &ClaimPoint| p.ratio.is_some_and(|e| e.low >= 1.0 / (1.0 + margin) && e.high <= 1.0 + margin);
+            let same = |p: &ClaimPoint| p.ratio.is_some_and(|e| e.low >= 1.0 / (1.0 + margin) && e.high <= 1.0 + margin);
             if points.iter().all(same) && !points.is_empty() {
                 (Word::NoDifferenceHere, None, Vec::new(), "")
             } else {

@@ -1,17 +1,12 @@
 //! The figure of a claim: a ratio of two cells' costs, or a cost by itself, with its interval.
 
-use record::cell::Cell;
-use record::claim::{Claim, ClaimKind, Job, Of, Per};
-use record::outcome::Status;
-use record::plan::BATCH;
-use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Summary};
-use stats::estimate::LEAST_POINTS;
-use stats::looks::price;
-use stats::quantile::median;
-use stats::t::{Welch, t_quantile, two_sided_p, welch};
-
 use crate::estimate::{Estimated, LEVEL, of_logs};
 use crate::tails::P999;
+use record::claim::{Claim, ClaimKind, Job, Of, Per};
+use record::summary::{CellSummary, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Summary};
+use record::{cell::Cell, outcome::Status, plan::BATCH};
+use stats::t::{Welch, t_quantile, two_sided_p, welch};
+use stats::{estimate::LEAST_POINTS, looks::price, quantile::median};
 
 /// Half the width of a 95 % interval in standard errors, where the error is known and not estimated.
 const NORMAL: f64 = 1.959_964;
@@ -145,13 +140,7 @@ pub(crate) fn timed(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSid
 }
 
 /// Verdict of the run itself, where one side is the baseline of a group: its ratios are paired round by round.
-fn compared(
-    cost: Of,
-    summary: &Summary,
-    way: ClaimSide,
-    other: ClaimSide,
-    logs_by_block: &[f64],
-) -> Option<ClaimFigure> {
+fn compared(cost: Of, summary: &Summary, way: ClaimSide, other: ClaimSide, logs_by_block: &[f64]) -> Option<ClaimFigure> {
     if way.phase != other.phase || cost == Of::Tail {
         return None;
     }
@@ -218,13 +207,7 @@ fn from_welch(difference: Welch, (a, b): (&[f64], &[f64])) -> ClaimFigure {
     let launches = a.len().min(b.len());
     let exact = difference.difference.exp();
     let estimate = Estimate { ratio: exact, low: low.exp(), high: high.exp(), level: LEVEL, launches, moved: None };
-    ClaimFigure {
-        estimate,
-        error: Some(difference.error),
-        freedom: difference.freedom,
-        paired: false,
-        unit: String::new(),
-    }
+    ClaimFigure { estimate, error: Some(difference.error), freedom: difference.freedom, paired: false, unit: String::new() }
 }
 
 /// Distance of each launch from the median launch, as logarithms of those distances; Levene's way to compare spreads.

@@ -93,8 +93,7 @@ fn adjust(all: &mut [Vec<JudgedJob>]) {
             let alone = entry.answer.word.label();
             entry.answer.word = Word::Undecided;
             entry.answer.cause.clear();
-            entry.answer.why =
-                format!("by itself it would be called \"{alone}\", but not among {} questions", values.len());
+            entry.answer.why = format!("by itself it would be called \"{alone}\", but not among {} questions", values.len());
         }
     }
 }
@@ -129,9 +128,7 @@ fn surprise(answer: &Answer) -> f64 {
 
 fn judge(claim: &Claim, job: &Job, resolved: &ResolvedJob, summaries: &[&Summary], margin: f64) -> JudgedJob {
     let mut answer = blank(claim, job, resolved);
-    if resolved.way.is_empty()
-        || !resolved.left_out.is_empty() && summaries.iter().all(|s| sides(resolved, 0, s).is_none())
-    {
+    if resolved.way.is_empty() || !resolved.left_out.is_empty() && summaries.iter().all(|s| sides(resolved, 0, s).is_none()) {
         answer.word = if resolved.for_lack_of_time { Word::Undecided } else { Word::NotMeasurableHere };
         answer.why.clone_from(&resolved.left_out);
         answer.late = resolved.for_lack_of_time;
@@ -172,11 +169,7 @@ fn blank(claim: &Claim, job: &Job, resolved: &ResolvedJob) -> JobAnswer {
 }
 
 /// A comparison's cells in a summary, where it has them.
-fn sides<'a>(
-    resolved: &ResolvedJob,
-    index: usize,
-    summary: &'a Summary,
-) -> Option<(&'a CellSummary, Option<&'a CellSummary>)> {
+fn sides<'a>(resolved: &ResolvedJob, index: usize, summary: &'a Summary) -> Option<(&'a CellSummary, Option<&'a CellSummary>)> {
     let way = figure::cell(summary, resolved.way.get(index)?)?;
     match resolved.other.get(index) {
         Some(other) => Some((way, Some(figure::cell(summary, other)?))),

@@ -1,9 +1,8 @@
 //! The line of all possible figures, cut into regions with a word each. A word is said where the whole interval lies in one.
 
+use super::figure::ClaimFigure;
 use record::claim::{Claim, ClaimKind, Word};
 use record::summary::Estimate;
-
-use super::figure::ClaimFigure;
 
 /// Regions in ascending order; each ends where the next begins, and the last has no end.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! Time that a cell took in kept runs, so that the next run of claims is planned by it.
 
+use super::figure;
 use record::cell::Cell;
 use record::summary::{CellSummary, ExperimentSummary, Summary};
-
-use super::figure;
 
 /// Time of one launch of a cell in the first summary that has it, in seconds: its share of its experiment's launches, by
 /// the time of its phases. What proofs, starts and warm-up took is in it.

@@ -1,18 +1,15 @@
 //! Comparisons of claims without a verdict, and the launches that should decide them. What is measured next follows from
 //! it, so every look at a figure has its price in the words ([`stats::looks`]).
 
+use super::{FAMILY, FigureTest, JudgedJob, adjust, figure::ClaimFigure, jobs};
 use record::claim::{ClaimKind, ResolvedClaim, ResolvedJob};
 use record::{cell::Cell, summary::Summary};
 use stats::looks::next_look;
 
-use super::{FAMILY, FigureTest, JudgedJob, adjust, figure::ClaimFigure, jobs};
-
 /// No comparison gets more launches than this for a word: what needs more lies on an edge.
 const MOST_LAUNCHES: usize = 110;
-
 /// With so many launches a ratio that was seen to move is taken to.
 const SEEN_TO_MOVE: usize = 21;
-
 /// From so many launches on an error is taken for what it is.
 const ERROR_KNOWN: usize = 32;
 
@@ -40,8 +37,7 @@ pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<M
             if found.answer.word.is_decided() {
                 continue;
             }
-            let open =
-                found.tests.iter().filter_map(|test| lacking(claim, job, test, number == 0, FAMILY / questions as f64));
+            let open = found.tests.iter().filter_map(|test| lacking(claim, job, test, number == 0, FAMILY / questions as f64));
             all.extend(open);
         }
     }

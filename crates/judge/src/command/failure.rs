@@ -1,11 +1,9 @@
 //! Failures of an arm: the ends of its launches, their output and the processes that they left.
 
-use std::collections::BTreeSet;
-
+use super::note;
 use record::command::{ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
 use record::{kind::Kind, summary::Note};
-
-use super::note;
+use std::collections::BTreeSet;
 
 /// The reason why an arm is not launched again: the machine lacks what it needs, or it has failed. The baseline's failure
 /// ends a study.
@@ -26,8 +24,7 @@ pub(super) fn failure(plan: &CommandPlan, launches: &[CommandLaunch], arm: usize
         None => Some(text),
     };
     let program = &plan.arms[arm].command[0];
-    if let Some((launch, text)) = ends(arm).find_map(|(l, cost)| Some((l, bad_end(cost, program, plan.time_limit_s)?)))
-    {
+    if let Some((launch, text)) = ends(arm).find_map(|(l, cost)| Some((l, bad_end(cost, program, plan.time_limit_s)?))) {
         return reason(text, launch);
     }
     let (first, usual) = ends(0).next()?;

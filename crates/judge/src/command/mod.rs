@@ -44,7 +44,6 @@ pub(crate) struct Times {
     pub arm: String,
     /// Name of the time: `cpu`, `kernel`, `wall`, `page-faults`.
     pub time: &'static str,
-    /// Seconds of each block.
     pub seconds: Vec<f64>,
 }
 
@@ -67,8 +66,7 @@ fn note(code: &str, text: String) -> Note {
 /// Remarks that any study may have, with its number of blocks if it was measured.
 fn notes(launches: &[CommandLaunch], blocks: Option<usize>) -> Vec<Note> {
     let mut notes = Vec::new();
-    let processes =
-        launches.iter().filter(|l| l.arm == 0).find_map(|l| Some(l.cost.as_ref()?.proof.as_ref()?.processes));
+    let processes = launches.iter().filter(|l| l.arm == 0).find_map(|l| Some(l.cost.as_ref()?.proof.as_ref()?.processes));
     if let Some(count) = processes.filter(|count| *count > MANY) {
         let text = format!("the command starts {count} processes; what they cost to start is part of every figure");
         notes.push(note("many-processes", text));

@@ -14,12 +14,7 @@ fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&ObservedEffects> {
 }
 
 /// Proof of an arm's effect, given the ratio of its page faults to the baseline's.
-pub(super) fn proof(
-    plan: &CommandPlan,
-    runs: &[CommandLaunch],
-    arm: usize,
-    faults: Option<&RatioEstimate>,
-) -> ProofSummary {
+pub(super) fn proof(plan: &CommandPlan, runs: &[CommandLaunch], arm: usize, faults: Option<&RatioEstimate>) -> ProofSummary {
     let subject = &plan.arms[arm];
     let (Some(setting), Some(own)) = (&subject.setting, seen(runs, arm)) else { return ProofSummary::default() };
     let usual = |role: ArmRole| {

@@ -1,26 +1,21 @@
 //! A try, judged: the change of each arm against the baseline with its interval, the A/A check, and whether each setting was
 //! seen to take effect.
 
-use std::collections::BTreeMap;
-
+use super::{Times, failure, proof};
+use crate::estimate::{LEVEL, of_series, shown};
 use record::command::{
     Again, Against, Amount, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandLaunch, CommandPlan, Measure, Measured,
     TrialSummary, schema_of,
 };
 use record::summary::Verdict;
-use stats::absolute::absolute;
-use stats::calibration::differing;
 use stats::estimate::{RatioEstimate, confidence};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::t::{mean_and_deviation, t_interval};
-use stats::verdicts::verdicts;
-
-use super::{Times, failure, proof};
-use crate::estimate::{LEVEL, of_series, shown};
+use stats::{absolute::absolute, calibration::differing, verdicts::verdicts};
+use std::collections::BTreeMap;
 
 /// Confidence of the interval of page faults that proves an effect.
 const PROOF_LEVEL: f64 = 0.99;
-
 /// A run is slow beyond so many times the median.
 const SLOW: f64 = 1.5;
 
@@ -106,8 +101,7 @@ pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Opti
 /// Cost of every arm with figures in each block.
 pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times> {
     let (summary, blocks) = (judge(plan, launches), Blocks::new(plan, launches));
-    let believed =
-        summary.arms.iter().enumerate().filter(|(_, arm)| arm.status == ArmStatus::Ok && arm.role != ArmRole::Again);
+    let believed = summary.arms.iter().enumerate().filter(|(_, arm)| arm.status == ArmStatus::Ok && arm.role != ArmRole::Again);
     let times = [(Measure::Cpu, "cpu"), (Measure::Kernel, "kernel"), (Measure::Wall, "wall")];
     let of_arm = |(arm, summary): (usize, &ArmSummary)| {
         times.map(|(measure, time)| Times {

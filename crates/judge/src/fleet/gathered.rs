@@ -1,11 +1,9 @@
 //! Facts kept of each run of a fleet: as little as the judging needs, because there may be ten thousand of them.
 
-use std::collections::{BTreeMap, HashMap};
-
+use crate::sets::{RunCell, SetQuestion, SetQuestions, by_question, side_of};
 use record::fleet::{Fault, KindFacts, Unread};
 use stats::across::MeasuredSide;
-
-use crate::sets::{RunCell, SetQuestion, SetQuestions, by_question, side_of};
+use std::collections::{BTreeMap, HashMap};
 
 /// One run.
 #[derive(Clone, Debug, PartialEq)]

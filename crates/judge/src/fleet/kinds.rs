@@ -1,27 +1,14 @@
 //! Kinds of node: those that have the same processor, kernel, settings and memory.
 
-use std::collections::BTreeMap;
-
-use record::{fleet::KindFacts, machine::environment::Environment, machine::format::size};
-
 use super::gathered::Node;
+use record::{fleet::KindFacts, machine::environment::Environment, machine::format::size};
+use std::collections::BTreeMap;
 
 /// The facts by which nodes are of one kind, unless others are asked for. What a control group or a process sets is not
 /// among these: by that a node is odd, not of another kind.
 pub const BY: [&str; 13] = [
-    "architecture",
-    "clocksource",
-    "cpu",
-    "cpus",
-    "free_page_reporting",
-    "governor",
-    "hypervisor",
-    "kernel",
-    "memory",
-    "microcode",
-    "page",
-    "pagewise",
-    "thp",
+    "architecture", "clocksource", "cpu", "cpus", "free_page_reporting", "governor", "hypervisor", "kernel", "memory",
+    "microcode", "page", "pagewise", "thp",
 ];
 
 /// Nodes whose memory differs by no more are of one kind: kernels and firmware keep a little more or less of it.
@@ -73,8 +60,7 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
     let is_asked = |name: &str| by.iter().any(|word| word == name);
     let mut like: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
     for (index, known) in known.iter().enumerate() {
-        let facts =
-            known.facts.iter().filter(|(name, _)| is_asked(name)).map(|(n, f)| (n.clone(), f.clone())).collect();
+        let facts = known.facts.iter().filter(|(name, _)| is_asked(name)).map(|(n, f)| (n.clone(), f.clone())).collect();
         like.entry(facts).or_default().push(index);
     }
     let mut kinds = Vec::new();

@@ -1,16 +1,14 @@
 //! Pooled nodes of a machine group, and groups compared with each other.
 
-use std::collections::BTreeMap;
-
-use record::fleet::{KindCell, KindMethod, KindsCompared};
-use record::{across::ComparedCell, summary::Verdict};
-use stats::quantile::{median, quantile};
-use stats::{across::LEAST_RUNS, apart::LEAST, interval::CONFIDENCE, t::mean_and_deviation};
-
 use super::gathered::{Gathered, Node, NodePlace, Table, figures};
 use super::kinds::NodeKind;
 use crate::sets::{Costs, SetQuestion, hold_among_all, pairs};
 use crate::{estimate::shown, machines::unlike};
+use record::fleet::{KindCell, KindMethod, KindsCompared};
+use record::{across::ComparedCell, summary::Verdict};
+use stats::quantile::{median, quantile};
+use stats::{across::LEAST_RUNS, apart::LEAST, interval::CONFIDENCE, t::mean_and_deviation};
+use std::collections::BTreeMap;
 
 /// The quartiles' distance in standard deviations of a normal distribution.
 const QUARTILES: f64 = 1.349;
@@ -60,12 +58,7 @@ fn cell(question: &SetQuestion, places: &[NodePlace]) -> Option<KindCell> {
 }
 
 /// Each method against its baseline: the ratio on each node, and the interval over nodes.
-fn methods(
-    questions: &[SetQuestion],
-    table: &Table,
-    is_usual: &impl Fn(usize) -> bool,
-    margin: f64,
-) -> Vec<KindMethod> {
+fn methods(questions: &[SetQuestion], table: &Table, is_usual: &impl Fn(usize) -> bool, margin: f64) -> Vec<KindMethod> {
     let logs = |question: usize| -> BTreeMap<usize, f64> {
         let places = table.get(&question).into_iter().flatten().filter(|place| is_usual(place.node));
         places.filter_map(|place| Some((place.node, place.side?.log))).collect()
@@ -81,8 +74,7 @@ fn methods(
         let logs: Vec<f64> = logs(question).iter().filter_map(|(node, log)| Some(log - base.get(node)?)).collect();
         let Some((mean, deviation)) = mean_and_deviation(&logs).filter(|_| logs.len() >= LEAST_RUNS) else { continue };
         let error = (deviation / (logs.len() as f64).sqrt()).max(1e-9);
-        let estimate =
-            stats::estimate::RatioEstimate::of_log(mean, error, (logs.len() - 1) as f64, logs.len(), CONFIDENCE);
+        let estimate = stats::estimate::RatioEstimate::of_log(mean, error, (logs.len() - 1) as f64, logs.len(), CONFIDENCE);
         let Ok(estimate) = estimate else { continue };
         methods.push(KindMethod {
             cell: question_asked.cell.clone(),

@@ -1,15 +1,13 @@
 //! Nodes that are unlike their kind: in what a cell costs, or in what became of it.
 
-use std::collections::BTreeMap;
-
+use super::gathered::{Gathered, Node, NodePlace, Table, figures};
+use super::{MOST_WRONG, kinds::NodeKind};
+use crate::sets::SetQuestion;
 use record::fleet::{Finding, OddNode};
 use record::outcome::Status;
 use stats::apart::{Apart, LEAST, apart};
 use stats::multiplicity::benjamini_hochberg;
-
-use super::gathered::{Gathered, Node, NodePlace, Table, figures};
-use super::{MOST_WRONG, kinds::NodeKind};
-use crate::sets::SetQuestion;
+use std::collections::BTreeMap;
 
 /// An outcome is a node's own where at least this share of the others came to another, common one.
 const COMMON: f64 = 0.8;
@@ -18,28 +16,20 @@ const COMMON: f64 = 0.8;
 type Found = (usize, Finding, bool);
 
 /// The outliers, the furthest first.
-pub(super) fn odd(
-    gathered: &Gathered,
-    nodes: &[Node],
-    kinds: &[NodeKind],
-    tables: &[Table],
-    margin: f64,
-) -> Vec<OddNode> {
+pub(super) fn odd(gathered: &Gathered, nodes: &[Node], kinds: &[NodeKind], tables: &[Table], margin: f64) -> Vec<OddNode> {
     let questions = &gathered.questions.all;
     let mut by_node: BTreeMap<(usize, usize), Vec<(Finding, bool)>> = BTreeMap::new();
     let mut all = costs(questions, tables, margin);
     for (kind, table) in tables.iter().enumerate() {
         for (&question, places) in table.iter().filter(|(_, places)| places.len() >= LEAST) {
-            let seen =
-                outcomes(&questions[question], places).into_iter().chain(throttled(&questions[question], places));
+            let seen = outcomes(&questions[question], places).into_iter().chain(throttled(&questions[question], places));
             all.extend(seen.map(|finding| (kind, finding)));
         }
     }
     for (kind, (node, finding, each)) in all {
         by_node.entry((node, kind)).or_default().push((finding, each));
     }
-    let mut all: Vec<OddNode> =
-        by_node.into_iter().map(|((node, kind), f)| odd_node(&nodes[node], &kinds[kind], f)).collect();
+    let mut all: Vec<OddNode> = by_node.into_iter().map(|((node, kind), f)| odd_node(&nodes[node], &kinds[kind], f)).collect();
     all.sort_by(|a, b| size(&b.findings[0]).total_cmp(&size(&a.findings[0])));
     all
 }

@@ -1,16 +1,14 @@
 //! From run folders to what is kept of them. A folder that cannot be read is listed with its reason, never fatal.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
+use super::gathered::{Gathered, NodeRun};
+use super::kinds::facts;
+use crate::{machines, sets::MeasuredCells};
 use anyhow::{Context, Result};
 use record::fleet::{Fault, Fleet, Unread};
 use record::folder::{Damaged, RunFolder, SUMMARY};
 use record::{machine::environment::Environment, summary::Summary};
-
-use super::gathered::{Gathered, NodeRun};
-use super::kinds::facts;
-use crate::{machines, sets::MeasuredCells};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Outliers whose facts are looked at: reading them again takes time.
 const EXPLAINED: usize = 50;
@@ -77,9 +75,7 @@ fn take(path: &Path, again: bool) -> Result<(NodeRun, MeasuredCells), (Fault, an
 
 fn opened(path: &Path) -> Result<RunFolder> {
     let name = path.to_str().context("its name is no text")?;
-    RunFolder::open(name, Path::new("/nonexistent"))
-        .ok()
-        .with_context(|| "it has no plan.json, which is a run's first file")
+    RunFolder::open(name, Path::new("/nonexistent")).ok().with_context(|| "it has no plan.json, which is a run's first file")
 }
 
 /// Adds the facts in which outliers differ from an ordinary node of their kind, as far as these can be read.

@@ -1,13 +1,11 @@
 //! Results of the self-test, compared with its promises.
 
-use std::collections::BTreeMap;
-
+use real::{Moves, Real, RealRun};
 use record::summary::{Estimate, Verdict};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use stats::{quantile::median, verdict::MARGIN};
-
-use real::{Moves, Real, RealRun};
+use std::collections::BTreeMap;
 use trial::{Done, EXTRAS, Effect, PRECISION, WorkKind};
 
 pub mod real;
@@ -256,8 +254,7 @@ impl SelfTest {
         let real_chance = at_least(sum(|r| r.false_alarms), sum(|r| r.pairs), NOMINAL);
         let judged = sum(|r| r.more) + sum(|r| r.pairs);
         let sentence_chance = at_least(sum(|r| r.wrong_sentences) + sum(|r| r.missed), judged, NOMINAL);
-        let identical: Vec<Identical> =
-            [WorkKind::Steps, WorkKind::Pages].iter().filter_map(|w| identical(*w, done)).collect();
+        let identical: Vec<Identical> = [WorkKind::Steps, WorkKind::Pages].iter().filter_map(|w| identical(*w, done)).collect();
         let effects: Vec<KnownEffect> = [WorkKind::Steps, WorkKind::Pages]
             .iter()
             .flat_map(|work| EXTRAS.iter().filter_map(|extra| known_effect(*work, *extra, done)))

@@ -1,14 +1,12 @@
 //! Real cells, judged as in any run, where the truth is known: a method against itself, and against 5 % more of the same work.
 
-use std::collections::BTreeMap;
-
+use super::{excludes, middle};
 use record::outcome::Status;
 use record::summary::{CellSummary, Comparison, GroupSummary, Recommendation, Summary, Verdict};
 use serde::{Deserialize, Serialize};
 use stats::estimate::{Point, estimate};
 use stats::{interval::CONFIDENCE, moderated::Prior, moved::LEAST_IN_ORDER};
-
-use super::{excludes, middle};
+use std::collections::BTreeMap;
 
 /// Additional work of the third cell, in percent.
 pub const MORE_PERCENT: u64 = 5;
@@ -196,8 +194,7 @@ fn follow(run: &RealRun, moves: &mut Moves) {
         let (Some(base), Some(phase)) = (group.baseline, headline(run, group)) else { continue };
         let cells = &run.summary.cells;
         let pick = |method: &str, more: bool| {
-            let method =
-                group.cells.iter().find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
+            let method = group.cells.iter().find(|c| cells[**c].method == method && does_more(run, &cells[**c]) == more);
             logs(&cells[base], &cells[*method?], phase)
         };
         let (Some(first), Some(second)) = (pick(OTHER_WAY.1, false), pick(&cells[base].method, true)) else { continue };

@@ -1,15 +1,12 @@
 //! Plan and results of one run of the self-test.
 
-use std::collections::BTreeMap;
-
 use record::summary::{Estimate, Verdict};
+use std::collections::BTreeMap;
 
 /// The half-width at which a run is done: the default of `pagewise run`.
 pub const PRECISION: f64 = 0.01;
-
 /// Thousandths of extra work in successive groups.
 pub const EXTRAS: [u64; 4] = [10, 20, 50, 100];
-
 pub const LEVEL: f64 = 0.05;
 
 /// Work of the cells of a run.

@@ -12,8 +12,7 @@ fn wrong(phases: &[&str], may_lack: &[String]) -> bool {
 
 #[test]
 fn launches_that_are_joined_are_as_if_taken_one_after_the_other() {
-    let launches =
-        [[("faults", "3"), ("page", "12")], [("faults", "9"), ("page", "ab")], [("faults", "1"), ("page", "7")]];
+    let launches = [[("faults", "3"), ("page", "12")], [("faults", "9"), ("page", "ab")], [("faults", "1"), ("page", "7")]];
     let launches = launches.map(|facts| facts.map(|(name, value)| (name.to_owned(), value.to_owned())));
     let (mut joined, mut taken) = (Checks::default(), Checks::default());
     for facts in &launches {

@@ -18,8 +18,7 @@ fn launch(block: i32, ops: u64, stalls: &[(u64, u64)]) -> CellLaunch {
 
 #[test]
 fn each_launch_has_its_own_quantiles() {
-    let launches: Vec<CellLaunch> =
-        (0..6).map(|block| launch(block, 9_980, &[(50_000 + 100 * block as u64, 20)])).collect();
+    let launches: Vec<CellLaunch> = (0..6).map(|block| launch(block, 9_980, &[(50_000 + 100 * block as u64, 20)])).collect();
     let latency = latency(&launches).expect("a tail");
     assert_eq!((latency.median, latency.max, latency.trips), (100.0, 50_500.0, 60_000));
     let tail = latency.over_launches["p99.9"];
@@ -36,8 +35,7 @@ fn a_launch_of_few_operations_has_no_p999() {
 #[test]
 fn the_worst_operation_does_not_move_the_ratio() {
     let calm: Vec<CellLaunch> = (0..6).map(|block| launch(block, 9_980, &[(1_000, 20)])).collect();
-    let one_stall: Vec<CellLaunch> =
-        (0..6).map(|block| launch(block, 9_980, &[(1_000, 19), (500_000_000, 1)])).collect();
+    let one_stall: Vec<CellLaunch> = (0..6).map(|block| launch(block, 9_980, &[(1_000, 19), (500_000_000, 1)])).collect();
     let of = |launches: Vec<CellLaunch>| CellEvidence { launches, ..CellEvidence::default() };
     assert!(logs(&of(calm), &of(one_stall)).iter().all(|log| *log == 0.0));
 }

@@ -1,11 +1,9 @@
 //! The answer to one question of a user: the shape of `advise QUESTION --json`.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::{AdvicePoint, Segment};
 use crate::summary::Estimate;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub const ANSWER_SCHEMA: u32 = 2;
 

@@ -7,12 +7,10 @@ mod answer;
 mod schema;
 mod topic;
 
-use std::collections::BTreeMap;
-
+use crate::summary::Estimate;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-
-use crate::summary::Estimate;
+use std::collections::BTreeMap;
 
 pub use answer::{ANSWER_SCHEMA, AdviceAnswer, Case, Flip, Repeated, Snippet};
 pub use topic::{Topic, Uses, Way};

@@ -1,11 +1,9 @@
 //! Topics of advice: a question with its obvious way and the others. One file a topic, `advice/*.toml`.
 
-use std::collections::BTreeMap;
-
+use crate::sizes;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-
-use crate::sizes;
+use std::collections::BTreeMap;
 
 /// A question that advice answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

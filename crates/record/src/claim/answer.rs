@@ -1,11 +1,9 @@
 //! Answers to claims: the shape of `claims --json`. The committed JSON Schema `claims.schema.json` describes it.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::{ClaimKind, Source};
 use crate::summary::Estimate;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub const ANSWERS_SCHEMA: u32 = 1;
 

@@ -5,9 +5,8 @@ mod answer;
 mod parse;
 mod resolved;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub use answer::{ANSWERS_SCHEMA, Answer, AnswerChange, Answers, Band, ClaimPoint, JobAnswer, Word};
 pub use resolved::{ResolvedClaim, ResolvedJob};

@@ -1,8 +1,7 @@
 //! A claim's file: what may stand in it. Every complaint names line and column.
 
-use anyhow::{Result, bail};
-
 use super::{Claim, ClaimKind};
+use anyhow::{Result, bail};
 
 /// A place in a file that is complained about.
 struct File<'a> {

@@ -1,9 +1,8 @@
 //! A claim with the very cells that answer it here: what a run of kind `claims` keeps beside its plan.
 
-use serde::{Deserialize, Serialize};
-
 use super::Claim;
 use crate::cell::Cell;
+use serde::{Deserialize, Serialize};
 
 /// A claim with its cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

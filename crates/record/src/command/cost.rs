@@ -1,8 +1,7 @@
 //! Cost of one launch of a command, as the helper program prints it.
 
-use serde::{Deserialize, Serialize};
-
 use super::Faults;
+use serde::{Deserialize, Serialize};
 
 /// End of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,9 +11,7 @@ pub enum CommandEnd {
     Exit,
     /// By a signal; the code is its number.
     Signal,
-    /// It was ended at the time limit.
     TimeLimit,
-    /// The try was ended.
     Stopped,
     /// It could not be started; the code is the error's number.
     #[default]
@@ -24,7 +21,6 @@ pub enum CommandEnd {
 /// Cost of one run, over all processes and threads of the command that were waited for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandCost {
-    /// End.
     pub end: CommandEnd,
     /// Exit status, signal or error number.
     pub code: i32,
@@ -40,13 +36,11 @@ pub struct CommandCost {
     pub minor_faults: u64,
     /// Page faults that waited for a device.
     pub major_faults: u64,
-    /// Switches because it waited.
     pub voluntary_switches: u64,
     /// Switches because its time was over.
     pub involuntary_switches: u64,
     /// Bytes written to standard output.
     pub output_bytes: u64,
-    /// A hash of them.
     pub output_hash: String,
     /// Bytes written to standard error.
     pub error_bytes: u64,
@@ -57,13 +51,10 @@ pub struct CommandCost {
     /// Bytes that its processes read by calls, from files, pipes and all else.
     #[serde(default)]
     pub read_bytes: u64,
-    /// Bytes that they wrote.
     #[serde(default)]
     pub write_bytes: u64,
-    /// Calls that read.
     #[serde(default)]
     pub read_calls: u64,
-    /// Calls that wrote.
     #[serde(default)]
     pub write_calls: u64,
     /// Its page faults by kind, where they were followed.
@@ -105,11 +96,9 @@ impl CommandCost {
 pub struct Split {
     /// CPU time between two samples of a thread, in microseconds.
     pub period_us: u64,
-    /// Samples in user mode.
     pub user: u64,
     /// Samples in the kernel; none where it may not be looked into, and then the rest of the CPU time is the kernel's.
     pub kernel: u64,
-    /// True if it may.
     pub in_kernel_seen: bool,
     /// Samples that were lost: where there are any, the ticks divide.
     pub lost: u64,
@@ -131,7 +120,6 @@ pub struct ObservedEffects {
     /// Resident memory of the process that ended with the most, in bytes.
     #[serde(default)]
     pub end_rss_bytes: u64,
-    /// Part without a file.
     #[serde(default)]
     pub end_anonymous_bytes: u64,
     /// Part in transparent huge pages.

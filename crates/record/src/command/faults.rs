@@ -10,7 +10,6 @@ pub struct Faults {
     pub in_kernel_seen: bool,
     /// Faults by the kernel's own count.
     pub counted: u64,
-    /// Records that were read.
     pub samples: u64,
     /// Records that were lost, because they came faster than they were read.
     pub lost: u64,
@@ -34,7 +33,6 @@ pub struct Faults {
     pub zero_write: u64,
     /// Writes to pages that a fork had shared.
     pub cow: u64,
-    /// Pages of files mapped.
     pub file: u64,
     /// Writes to private copies of files' pages.
     pub file_write: u64,
@@ -46,13 +44,9 @@ pub struct Faults {
     pub in_calls: u64,
     /// Blocks of 2 MiB of malloc's memory that would be huge if malloc asked for huge pages.
     pub malloc_blocks: u64,
-    /// Faults that there would not be in them.
     pub malloc_faults: u64,
-    /// The same blocks in other mappings.
     pub other_blocks: u64,
-    /// Faults that there would not be in these.
     pub other_faults: u64,
-    /// Processes.
     pub processes: u64,
     /// Faults of which it is not known whether they read or wrote; they are taken for writes.
     pub unknown_direction: u64,

@@ -7,20 +7,16 @@ mod profile;
 mod stacks;
 mod trial;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-
-use crate::folder::Kept;
-use crate::kind::Kind;
-use crate::setting::Setting;
+use crate::{folder::Kept, kind::Kind, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
 pub use profile::{
     Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileOutcome, ProfileSummary,
 };
+use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 pub use trial::{Again, Against, ArmStatus, ArmSummary, Measure, Measured, ProofSummary, TrialSummary};
 
 /// A kept study.
@@ -38,12 +34,10 @@ pub struct CommandPlan {
     pub schema: u32,
     /// [`Kind::Try`] or [`Kind::Profile`].
     pub kind: Kind,
-    /// Name of the study.
     #[serde(deserialize_with = "crate::name::deserialize")]
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
-    /// Version of Pagewise.
     pub version: String,
     /// Seed of the orders.
     pub seed: u64,
@@ -101,7 +95,6 @@ pub struct CommandPlan {
 /// A process that is followed for some windows of time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attached {
-    /// Its number.
     pub pid: i32,
     /// Seconds of a window, each of which stands for a launch.
     pub window_s: f64,
@@ -110,7 +103,6 @@ pub struct Attached {
 /// Pages of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pages {
-    /// Bytes of a base page.
     pub page_bytes: u64,
     /// Bytes of a transparent huge page; 0 where there are none.
     pub huge_page_bytes: u64,
@@ -121,11 +113,8 @@ pub struct Pages {
 /// A value with its interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Amount {
-    /// The estimate.
     pub value: f64,
-    /// Lower bound.
     pub low: f64,
-    /// Upper bound.
     pub high: f64,
 }
 
@@ -140,11 +129,8 @@ impl Amount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArmRole {
-    /// Baseline.
     Baseline,
-    /// The same command with a setting.
     Setting,
-    /// Another command.
     Command,
     /// The baseline once more: the A/A check.
     Again,
@@ -153,7 +139,6 @@ pub enum ArmRole {
 /// One way of running the command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
-    /// Name in tables.
     pub name: String,
     /// Its part in the study.
     pub role: ArmRole,
@@ -161,7 +146,6 @@ pub struct Arm {
     pub shown: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Changed setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<Setting>,
     /// Variables that are set, after joining with what the environment had.
@@ -182,7 +166,6 @@ pub struct Arm {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaunchMode {
-    /// The command, untouched.
     #[default]
     Plain,
     /// The command under ptrace, which stops its processes just before they end. Its cost is no figure.
@@ -211,11 +194,8 @@ impl LaunchMode {
 pub struct PricePhase {
     /// CPU time of the worker, in nanoseconds.
     pub cpu_ns: u64,
-    /// Units done.
     pub ops: u64,
-    /// Bytes that they were.
     pub bytes: u64,
-    /// Minor page faults.
     pub minor_faults: u64,
 }
 
@@ -226,7 +206,6 @@ pub struct CommandLaunch {
     pub arm: usize,
     /// The block it belongs to; warm-ups are negative.
     pub block: i64,
-    /// Mode.
     #[serde(default)]
     pub mode: LaunchMode,
     /// The kernel's rule for transparent huge pages when it began: `always`, `madvise`, `never`, or empty.
@@ -241,7 +220,6 @@ pub struct CommandLaunch {
     /// Callers of its page faults, where they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<CallStacks>,
-    /// The phases of a price.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PricePhase>,
     /// The reason why there is no price.
@@ -253,9 +231,7 @@ pub struct CommandLaunch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CommandSummary {
-    /// Of a try.
     Try(Box<TrialSummary>),
-    /// Of a profile.
     Profile(Box<ProfileSummary>),
 }
 

@@ -1,17 +1,14 @@
 //! Result of a profile: the shape of its `summary.json` and of `profile --json`.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::{Amount, CallStacks, CommandPlan};
 use crate::summary::Note;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Outcome of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProfileOutcome {
-    /// Costs can be told.
     Ok,
     /// The command did not run as it must, or no price could be had; the reason says why.
     Failed,
@@ -27,7 +24,6 @@ pub enum MemoryEvent {
     Heap,
     /// First writes to other memory without a file.
     Anonymous,
-    /// First writes to stacks.
     Stack,
     /// First writes to shared memory.
     Shared,
@@ -39,15 +35,12 @@ pub enum MemoryEvent {
     ZeroRead,
     /// Writes after them.
     ZeroWrite,
-    /// Writes after a fork.
     Cow,
-    /// Pages of files mapped.
     File,
     /// Writes to private copies of them.
     FileWrite,
     /// Huge pages.
     Huge,
-    /// Faults inside system calls.
     InCalls,
     /// Faults of which only the number is known.
     Unknown,
@@ -55,22 +48,16 @@ pub enum MemoryEvent {
     FreeBase,
     /// Huge pages given back.
     FreeHuge,
-    /// Calls that read.
     ReadCalls,
-    /// Bytes that they copied.
     ReadBytes,
-    /// Calls that wrote.
     WriteCalls,
-    /// Bytes that they copied.
     WriteBytes,
 }
 
 /// Events whose costs are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventFamily {
-    /// Page faults.
     Faults,
-    /// Pages given back.
     Freeing,
     /// Calls that read or write.
     Calls,
@@ -91,13 +78,9 @@ impl MemoryEvent {
 /// Counts of one run of the command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventCounts {
-    /// Events by kind.
     pub events: BTreeMap<MemoryEvent, f64>,
-    /// Minor page faults.
     pub minor_faults: f64,
-    /// Major page faults.
     pub major_faults: f64,
-    /// Context switches.
     pub switches: f64,
     /// Processes; 0 where this is not known.
     pub processes: f64,
@@ -114,9 +97,7 @@ pub struct EventCounts {
 /// Unit cost of one kind of event, in seconds of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Measured kind.
     pub kind: MemoryEvent,
-    /// Events in a run.
     pub count: f64,
     /// Seconds for all of them.
     pub together_s: Amount,
@@ -131,7 +112,6 @@ pub struct Price {
 /// Cost of some kinds of events in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CostLine {
-    /// Seconds of CPU time.
     pub seconds: Amount,
     /// The same as a share of the run's CPU time.
     pub share: Amount,
@@ -162,15 +142,12 @@ pub struct Candidate {
 /// A whole profile, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileSummary {
-    /// Version of this shape.
     pub schema: u32,
     /// Plan; its `kind` is `profile`.
     pub plan: CommandPlan,
-    /// Outcome.
     pub outcome: ProfileOutcome,
     /// Why, in words; empty where it is `ok`.
     pub reason: String,
-    /// Whole blocks that were run.
     pub blocks: usize,
     /// True if each fault was followed; otherwise only their number is known.
     pub by_kind: bool,
@@ -178,13 +155,10 @@ pub struct ProfileSummary {
     pub counts: Option<EventCounts>,
     /// CPU time of a run, in seconds; absent with too few blocks.
     pub cpu_s: Option<Amount>,
-    /// Its part in the kernel.
     pub kernel_s: Option<Amount>,
     /// CPU time with the faults followed relative to that without; absent where this was not done.
     pub overhead: Option<Amount>,
-    /// Prices.
     pub prices: Vec<Price>,
-    /// Cost of page faults.
     pub faults: Option<CostLine>,
     /// The same by callers, in seconds, the largest first; together they are all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,6 +171,5 @@ pub struct ProfileSummary {
     pub consistency: Option<Consistency>,
     /// Settings worth a try, the largest saving first.
     pub candidates: Vec<Candidate>,
-    /// Remarks.
     pub notes: Vec<Note>,
 }

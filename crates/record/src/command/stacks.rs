@@ -1,8 +1,7 @@
 //! Call stacks of page faults.
 
-use serde::{Deserialize, Serialize};
-
 use super::MemoryEvent;
+use serde::{Deserialize, Serialize};
 
 /// A function on a stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -22,7 +21,6 @@ pub struct CallFrame {
 pub struct CallStack {
     /// Indices of frames, the outermost first; none where the callers are not known.
     pub frames: Vec<usize>,
-    /// The kind.
     pub event: MemoryEvent,
     /// Page faults of a launch, or seconds of CPU time in a summary.
     pub weight: f64,
@@ -31,8 +29,6 @@ pub struct CallStack {
 /// CallStacks with their frames.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallStacks {
-    /// Each frame once.
     pub frames: Vec<CallFrame>,
-    /// CallStacks.
     pub stacks: Vec<CallStack>,
 }

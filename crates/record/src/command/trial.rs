@@ -1,11 +1,9 @@
 //! Result of a try: the shape of its `summary.json` and of `try --json`.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::{Amount, ArmRole, CommandPlan};
 use crate::summary::{Estimate, Note, Verdict};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Compared quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,7 +19,6 @@ pub enum Measure {
     Wall,
     /// The most resident memory of any one process, in bytes.
     MaxRss,
-    /// Minor page faults.
     Faults,
 }
 
@@ -34,11 +31,9 @@ impl Measure {
 /// A whole try, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialSummary {
-    /// Version of this shape.
     pub schema: u32,
     /// Plan; its `kind` is `try`.
     pub plan: CommandPlan,
-    /// Whole blocks that were measured.
     pub blocks: usize,
     /// Every arm with its outcome, in the plan's order.
     pub arms: Vec<ArmSummary>,
@@ -46,7 +41,6 @@ pub struct TrialSummary {
     pub again: Option<Again>,
     /// True if the A/A check holds.
     pub trusted: bool,
-    /// Remarks.
     pub notes: Vec<Note>,
 }
 
@@ -67,21 +61,16 @@ pub enum ArmStatus {
 /// One arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
-    /// Name.
     pub name: String,
     /// Its part in the study.
     pub role: ArmRole,
-    /// Outcome.
     pub status: ArmStatus,
     /// Why, in words; empty where it is `ok`.
     pub reason: String,
-    /// Measured runs.
     pub runs: usize,
-    /// Cost.
     pub measured: BTreeMap<Measure, Measured>,
     /// The same relative to the baseline; empty for the baseline, and where the status is not `ok`.
     pub against: BTreeMap<Measure, Against>,
-    /// Proof of its effect.
     pub proof: ProofSummary,
     /// Mean major page faults of a run.
     pub major_faults: f64,
@@ -94,9 +83,7 @@ pub struct Measured {
     pub median: f64,
     /// Lower limit; absent below six runs.
     pub low: Option<f64>,
-    /// Upper limit.
     pub high: Option<f64>,
-    /// The mean.
     pub mean: f64,
     /// Runs beyond 1.5 times the median.
     pub slow_runs: usize,
@@ -125,7 +112,6 @@ pub struct Against {
 pub struct ProofSummary {
     /// True if it took effect; absent where nothing had to be proved.
     pub took_effect: Option<bool>,
-    /// Observations, in words.
     pub seen: Vec<String>,
 }
 

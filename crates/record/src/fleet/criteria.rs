@@ -1,15 +1,12 @@
 //! Criteria that a fleet made from its own nodes: the file by which one node is checked.
 
-use std::collections::BTreeMap;
-
+use crate::outcome::Status;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
-
-use crate::outcome::Status;
+use std::collections::BTreeMap;
 
 /// Version of this shape; a reader refuses any other.
 pub const CRITERIA_SCHEMA: u32 = 1;
-
 /// Possible cost of a unit, in nanoseconds: from a femtosecond to thirty years.
 const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e18;
 

@@ -1,13 +1,11 @@
 //! Finding run folders below a folder that many nodes write into.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::Result;
 use files::Folder;
+use std::path::{Path, PathBuf};
 
 /// Run folders lie at most this deep below the folder that is named: site/rack/node/run.
 const DEPTH: usize = 4;
-
 /// Files by which a folder is known to be a run's, even where its plan is lost.
 const MARKS: [&str; 3] = ["plan.json", "launches.jsonl", "transcripts.zst"];
 

@@ -3,9 +3,8 @@
 mod criteria;
 mod folders;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub use criteria::{CRITERIA_SCHEMA, CellCriterion, Checked, Criteria, CriteriaKind, KindFacts, Missed};
 pub use folders::folders;

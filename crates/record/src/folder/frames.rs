@@ -1,21 +1,18 @@
 //! `transcripts.zst`: one zstd frame a launch, with its requests, transcripts and messages one behind the other, so
 //! that `zstdcat` shows them and a kill costs the last frame at most.
 
-use std::cell::RefCell;
-use std::io::{Read, Seek, SeekFrom, Write};
-
-use files::Folder;
-
 use super::TRANSCRIPTS;
 use crate::{hash::sha256_hex, launches::Frame};
 use anyhow::{Context, Result, bail};
+use files::Folder;
+use std::cell::RefCell;
+use std::io::{Read, Seek, SeekFrom, Write};
 use zstd::bulk::Decompressor;
 
 /// A level that costs about a millisecond a launch.
 const LEVEL: i32 = 9;
 /// Most bytes of a launch, packed or not: a launch of 600,000 samples.
 const MOST_BYTES: u64 = 1 << 26;
-
 /// Most frames behind the last recorded one that are counted.
 const MOST_BEHIND: usize = 1000;
 /// Bytes of a frame that hold its first line.

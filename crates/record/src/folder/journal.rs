@@ -1,13 +1,11 @@
 //! Journals: `launches.jsonl` and `decisions.jsonl`, a sealed line each, appended whole or not at all.
 
-use std::io::{Read, Seek, SeekFrom, Write};
-
+use super::read::bytes_if_there;
+use super::seal::{line_seal, sealed_line, split_line};
 use anyhow::{Context, Result};
 use files::Folder;
 use serde::{Serialize, de::DeserializeOwned};
-
-use super::read::bytes_if_there;
-use super::seal::{line_seal, sealed_line, split_line};
+use std::io::{Read, Seek, SeekFrom, Write};
 
 /// Bytes at a file's end that are read for its last line.
 const TAIL_BYTES: u64 = 1 << 20;

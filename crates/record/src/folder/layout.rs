@@ -19,8 +19,7 @@ pub fn one_a_line(value: &impl Serialize) -> Result<String> {
                 format!("  {name}: [\n{}\n  ]", all.join(",\n"))
             }
             Value::Object(all) if !all.is_empty() => {
-                let entry =
-                    |(name, entry): (&String, &Value)| Ok(format!("    {}: {entry}", serde_json::to_string(name)?));
+                let entry = |(name, entry): (&String, &Value)| Ok(format!("    {}: {entry}", serde_json::to_string(name)?));
                 let all: Vec<String> = all.iter().map(entry).collect::<Result<_>>()?;
                 format!("  {name}: {{\n{}\n  }}", all.join(",\n"))
             }

@@ -7,23 +7,21 @@ mod layout;
 mod read;
 mod seal;
 
-use std::cell::Cell;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result, bail};
-use files::{Folder, Ownership};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-
 use crate::decision::{Decision, DecisionKind};
 pub use crate::hash::sha256_hex;
 use crate::plan::{Plan, SCHEMA};
 use crate::transcript::{Read as Transcripts, Transcript};
 use crate::{kind::Kind, launches::LaunchRecord, state::State};
+use anyhow::{Context, Result, bail};
+use files::{Folder, Ownership};
 pub use frames::FramePart;
 pub use journal::Lines;
 pub use layout::one_a_line;
 pub use read::{Damaged, peek};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::cell::Cell;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 const LAUNCHES: &str = "launches.jsonl";
 const DECISIONS: &str = "decisions.jsonl";

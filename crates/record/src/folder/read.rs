@@ -1,12 +1,11 @@
 //! Reading the files of a kept folder: regular files of a limited size, and one error for everything that is damaged.
 
-use std::error::Error;
-use std::fmt;
-use std::path::{Path, PathBuf};
-
 use anyhow::Result;
 use files::Folder;
 use serde::de::DeserializeOwned;
+use std::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// Largest file of JSON that is read, in bytes: 20,000 cells take two thirds of it.
 const LARGEST: u64 = 96 << 20;

@@ -5,7 +5,6 @@ use crate::hash::sha256_hex;
 
 /// Hex digits of a line's seal; a whole file's has all 64.
 const LINE_DIGITS: usize = 16;
-
 /// First bytes of a sealed JSON file.
 const HEAD: &[u8] = b"{\n  \"seal\": \"";
 
@@ -19,8 +18,7 @@ pub fn sealed_json(cover: &str, pretty: &str) -> String {
 pub fn opened_json<'a>(cover: &str, bytes: &'a mut [u8]) -> Option<&'a [u8]> {
     let seal = bytes.strip_prefix(HEAD)?.get(..64)?.to_vec();
     let rest = HEAD.len() + seal.len() + 3;
-    let sound =
-        bytes.get(rest - 3..rest)? == b"\",\n" && seal == sha256_hex(&[cover.as_bytes(), &bytes[rest..]]).as_bytes();
+    let sound = bytes.get(rest - 3..rest)? == b"\",\n" && seal == sha256_hex(&[cover.as_bytes(), &bytes[rest..]]).as_bytes();
     if !sound {
         return None;
     }

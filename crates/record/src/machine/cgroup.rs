@@ -1,11 +1,9 @@
 //! The control groups above this process: limits, and the right to make groups.
 
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-
 use super::files::{Files, facts};
 use super::system::is_read_only;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 facts! { m:
     /// The tightest limits that control groups set to this process, over all levels above it.

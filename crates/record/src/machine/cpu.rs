@@ -1,38 +1,15 @@
 //! The processor: name, caches, instructions for copying, and frequency.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::{Deserialize, Serialize};
-
 use super::files::{Files, facts, list_length};
 use super::ladder::Ladder;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Flags of /proc/cpuinfo that change how fast memory is copied, cleared, mapped or timed: `rep movsb` and its wide
 /// rivals, stores past the cache, page table features, a clock that does not stop; the last four are Arm's.
 const MEMORY_FLAGS: [&str; 23] = [
-    "erms",
-    "fsrm",
-    "fzrm",
-    "fsrs",
-    "avx",
-    "avx2",
-    "avx512f",
-    "avx512bw",
-    "movdiri",
-    "movdir64b",
-    "clflushopt",
-    "clwb",
-    "clzero",
-    "pdpe1gb",
-    "la57",
-    "pcid",
-    "invpcid",
-    "constant_tsc",
-    "nonstop_tsc",
-    "asimd",
-    "sve",
-    "dcpop",
-    "mops",
+    "erms", "fsrm", "fzrm", "fsrs", "avx", "avx2", "avx512f", "avx512bw", "movdiri", "movdir64b", "clflushopt", "clwb",
+    "clzero", "pdpe1gb", "la57", "pcid", "invpcid", "constant_tsc", "nonstop_tsc", "asimd", "sve", "dcpop", "mops",
 ];
 
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";

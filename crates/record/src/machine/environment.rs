@@ -1,11 +1,10 @@
 //! All facts of a machine before anything is measured: `environment.json` of every run.
 
-use std::collections::BTreeMap;
-
 use super::format::{size, unknown};
 use super::paging::{HugePages, Memory, Reclaim};
 use super::system::{Clock, Hypervisor, Kernel, Limits, Rights};
 use super::{cgroup::Cgroups, cpu::Cpu, files::facts, identity::Identity, tools::Tools};
+use std::collections::BTreeMap;
 
 facts! { m:
     /// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did
@@ -47,10 +46,7 @@ impl Environment {
             ("architecture", unknown(self.kernel.architecture.clone())),
             ("hypervisor", self.hypervisor.name()),
             ("memory", unknown(self.memory.total_bytes.map(size))),
-            (
-                "swap",
-                unknown(self.memory.swap_bytes.map(|bytes| if bytes == 0 { "none".to_owned() } else { size(bytes) })),
-            ),
+            ("swap", unknown(self.memory.swap_bytes.map(|bytes| if bytes == 0 { "none".to_owned() } else { size(bytes) }))),
             ("page", unknown(self.memory.page_bytes.map(size))),
             ("thp", unknown(self.huge_pages.transparent().map(|(word, _)| word.to_owned()))),
             ("hugetlb_pages", unknown(self.huge_pages.main_pool().and_then(|p| p.pages).map(|n| n.to_string()))),

@@ -1,9 +1,8 @@
 //! Identity of a machine, so that kept runs of one machine can be told from those of another.
 
-use std::collections::BTreeMap;
-
 use super::files::facts;
 use crate::hash::sha256_hex;
+use std::collections::BTreeMap;
 
 /// Hex digits of the machine's hash.
 const DIGITS: usize = 16;

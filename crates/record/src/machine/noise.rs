@@ -1,8 +1,7 @@
 //! Noise of the machine: counters read before and after a launch. They flag; they never correct.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// For each byte that a process makes durable the file system's journal may write two more, by a thread of the kernel: 4 KiB
 /// records by fdatasync came to 2.05 times their bytes on ext4.

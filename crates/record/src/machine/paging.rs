@@ -1,10 +1,8 @@
 //! Memory and how the kernel manages it: huge pages, swap, and all that moves, merges or takes pages unasked.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::{Deserialize, Serialize};
-
 use super::files::{Files, facts, field_bytes};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Folder of the settings of transparent huge pages.
 pub const THP_FOLDER: &str = "/sys/kernel/mm/transparent_hugepage";

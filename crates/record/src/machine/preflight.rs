@@ -1,8 +1,7 @@
 //! Disturbance of this machine at the moment: a short look before each run, a longer one for `doctor --noise`.
 
-use serde::{Deserialize, Serialize};
-
 use super::{busy::Busy, gaps::Gaps, noise::NoiseDelta};
+use serde::{Deserialize, Serialize};
 
 /// Below this share of its CPUs a machine is said to be starved.
 const STARVED: f64 = 0.5;

@@ -1,8 +1,7 @@
 //! The kernel, the hypervisor, the clock, and what the kernel lets this process do.
 
-use std::collections::BTreeMap;
-
 use super::files::facts;
+use std::collections::BTreeMap;
 
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
@@ -129,8 +128,7 @@ impl Hypervisor {
             Some(false) => return "none".to_owned(),
             Some(true) => {}
         }
-        let known =
-            self.kind.clone().or_else(|| self.clock.as_deref().and_then(hypervisor_of_clock).map(str::to_owned));
+        let known = self.kind.clone().or_else(|| self.clock.as_deref().and_then(hypervisor_of_clock).map(str::to_owned));
         let part = |fact: &Option<String>| fact.clone().unwrap_or_default();
         let (vendor, product) = (part(&self.dmi_vendor), part(&self.dmi_product));
         // Some products carry their maker's name already.
@@ -157,9 +155,7 @@ pub fn hypervisor_of_clock(clock: &str) -> Option<&'static str> {
 impl Clock {
     /// True if the clock is a plain counter of the processor; `None` if the clock is not known.
     pub fn is_counter(&self) -> Option<bool> {
-        self.current
-            .as_deref()
-            .map(|clock| matches!(clock, "tsc" | "arch_sys_counter" | "timebase" | "riscv_clocksource"))
+        self.current.as_deref().map(|clock| matches!(clock, "tsc" | "arch_sys_counter" | "timebase" | "riscv_clocksource"))
     }
 
     /// True if the clock is a counter that the hypervisor scales through a page it shares with the kernel.

@@ -1,28 +1,17 @@
 //! Programs and libraries that some methods and checks need, found without starting anything.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::files::{Files, facts};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The oldest release of Java whose memory segments are final (JEP 454).
 pub const SEGMENTS_SINCE_JAVA: u64 = 22;
-
 /// Programs that are looked for in PATH; the package managers because doctor names a command.
 const PROGRAMS: [&str; 10] = ["apt-get", "cc", "clang", "dnf", "gcc", "go", "java", "perf", "python3", "strace"];
-
 /// Folders in which distributions keep shared libraries.
 const LIBRARY_FOLDERS: [&str; 9] = [
-    "/usr/lib/x86_64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
-    "/usr/lib64",
-    "/usr/lib",
-    "/usr/local/lib64",
-    "/usr/local/lib",
-    "/lib/x86_64-linux-gnu",
-    "/lib64",
-    "/lib",
+    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib64", "/usr/local/lib",
+    "/lib/x86_64-linux-gnu", "/lib64", "/lib",
 ];
 
 /// Allocators with the names of their libraries, those that the worker preloads first.

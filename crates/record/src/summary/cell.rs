@@ -1,13 +1,11 @@
 //! One cell's figures.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use stats::steady::Label;
-
 use super::group::{Estimate, Levels, Verdict};
 use crate::method::Role;
 use crate::outcome::{Cause, Status};
+use serde::{Deserialize, Serialize};
+use stats::steady::Label;
+use std::collections::BTreeMap;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

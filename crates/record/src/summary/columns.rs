@@ -1,12 +1,9 @@
 //! Launches of a cell as they are written down: a column a value instead of a row a launch, whose names would take most of the
 //! room. Rows, as they were written before, are read as well.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::LaunchValues;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Entry i of every column is of the same launch.
 #[derive(Debug, Serialize, Deserialize)]

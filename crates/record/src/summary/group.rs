@@ -1,8 +1,7 @@
 //! Cells that are compared with each other, and what may be said of them.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One comparison group of an experiment: cells that differ in method, worker and options only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

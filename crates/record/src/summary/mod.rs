@@ -8,17 +8,16 @@ mod group;
 #[path = "../../tests/unit/summary/schema.rs"]
 pub(crate) mod schema;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 pub use cell::{
-    CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues, LawSummary,
-    PhaseSummary, SteadySummary, TailQuantile, TailRatio,
+    CellSummary, CountSummary, Distribution, FactProof, Footprint, LatencySummary, LaunchValues, LawSummary, PhaseSummary,
+    SteadySummary, TailQuantile, TailRatio,
 };
 pub use group::{
-    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation,
-    StateAnswer, StateEffect, StateRatio, Unsettled, Verdict,
+    AaCheck, AnswerCondition, BestClaim, Comparison, Doubt, Estimate, GroupSummary, Levels, Recommendation, StateAnswer,
+    StateEffect, StateRatio, Unsettled, Verdict,
 };
 
 use crate::experiment::Experiment;

@@ -44,16 +44,8 @@ fn a_key_of_any_name_can_concern_a_file() {
 #[test]
 fn a_wrong_concern_is_named_with_line_and_column() {
     for (right, wrong, said) in [
-        (
-            "\"page-cache\"",
-            "\"page-cahce\"",
-            "line 17, column 12: unknown variant `page-cahce`, expected one of `file`",
-        ),
-        (
-            "\"page-cache\"",
-            "\"file-size\"",
-            "line 14, column 1: parameter warmth concerns what a size says, and is a choice",
-        ),
+        ("\"page-cache\"", "\"page-cahce\"", "line 17, column 12: unknown variant `page-cahce`, expected one of `file`"),
+        ("\"page-cache\"", "\"file-size\"", "line 14, column 1: parameter warmth concerns what a size says, and is a choice"),
         (
             "kind = \"choice\"\nmeaning = \"the cache\"\nconcerns = \"page-cache\"",
             "kind = \"text\"\nmeaning = \"the cache\"\nconcerns = \"file\"",

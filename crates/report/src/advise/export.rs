@@ -1,10 +1,9 @@
 //! Saved advice as source that a program compiles in: a template a language.
 
+use crate::escape::{self, c_literal, comment, rust_literal};
 use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use record::advice::{Advice, Question, Segment};
 use serde_json::json;
-
-use crate::escape::{self, c_literal, comment, rust_literal};
 
 /// A C header: the fingerprint as macros, and for each question a function from a size to a way, or NULL.
 pub fn c_header(advice: &Advice) -> String {

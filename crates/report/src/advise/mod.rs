@@ -2,11 +2,9 @@
 
 mod export;
 
-use std::collections::BTreeMap;
-
 use record::advice::{Advice, AdviceAnswer, Case, Question, Repeated, Segment};
-use record::sizes::format_size;
-use record::summary::Estimate;
+use record::{sizes::format_size, summary::Estimate};
+use std::collections::BTreeMap;
 
 pub use export::{c_header, rust_module};
 
@@ -21,25 +19,18 @@ pub fn answer(answer: &AdviceAnswer) -> Document {
     if !case.settings.is_empty() {
         blocks.push(Block::Text(format!("where {}", settings(&case.settings))));
     }
-    let first =
-        if answer.depends { format!("It depends. If {}: {}", case.condition, advised(case)) } else { advised(case) };
+    let first = if answer.depends { format!("It depends. If {}: {}", case.condition, advised(case)) } else { advised(case) };
     blocks.push(Block::Answer(first));
     let cpu = case.cpu.filter(|_| case.gain.is_some());
     let cpu = cpu.map(|cpu| format!("processor time of all sides: {} of {}'s", ratio_words(&cpu), case.obvious));
-    blocks.extend(Block::list(
-        "",
-        cpu.into_iter().chain(answer.costs.iter().cloned()).chain(around(case, answer.margin)),
-    ));
+    blocks.extend(Block::list("", cpu.into_iter().chain(answer.costs.iter().cloned()).chain(around(case, answer.margin))));
     blocks.extend(by_size(answer));
     blocks.extend(answer.uses.iter().map(|uses| Block::Text(format!("Often: {}", repeated(uses)))));
     for other in &answer.also {
         let differs = other.settings.iter().filter(|(k, v)| case.settings.get(*k) != Some(v));
         let differs: Vec<String> = differs.map(|(k, v)| format!("{k}={v}")).collect();
-        let when = if other.condition.is_empty() {
-            format!("With {}", differs.join(" "))
-        } else {
-            format!("If {}", other.condition)
-        };
+        let when =
+            if other.condition.is_empty() { format!("With {}", differs.join(" ")) } else { format!("If {}", other.condition) };
         blocks.push(Block::Text(format!("{when}: {}", advised(other))));
     }
     for snippet in &answer.snippets {

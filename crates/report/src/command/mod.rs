@@ -5,11 +5,9 @@ mod policy;
 mod profile;
 mod trial;
 
-use record::command::{Amount, CommandPlan, CommandSummary};
-use record::sizes::format_ns;
-use record::summary::Note;
-
 use crate::document::{Block, Document};
+use record::command::{Amount, CommandPlan, CommandSummary};
+use record::{sizes::format_ns, summary::Note};
 
 pub use places::folded;
 pub use policy::{Deployment, policy};
@@ -49,7 +47,6 @@ fn seconds(value: f64) -> String {
     if value < 0.0 { format!("−{text}") } else { text }
 }
 
-/// The bounds of a time.
 fn bounds(amount: &Amount) -> String {
     format!("{} to {}", seconds(amount.low), seconds(amount.high))
 }
@@ -78,9 +75,5 @@ fn signed(ratio: f64) -> String {
 /// As a shell takes it for one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -1,13 +1,11 @@
 //! Cost by callers: a tree of functions for readers, folded stacks and a flame graph for other programs and the page.
 
-use std::collections::BTreeMap;
-use std::io::Write;
-
-use anyhow::Result;
-use record::command::{CallFrame, CallStacks, ProfileSummary};
-
 use crate::document::{Block, Chart};
 use crate::plot::{FlameBox, Plot};
+use anyhow::Result;
+use record::command::{CallFrame, CallStacks, ProfileSummary};
+use std::collections::BTreeMap;
+use std::io::Write;
 
 /// Nodes below this share of the total are left out of the tree.
 const LEAST: f64 = 0.02;
@@ -28,7 +26,6 @@ struct CostNode<'a> {
     seconds: f64,
     own_s: f64,
     places: BTreeMap<(&'a str, u32), f64>,
-    /// By function and module.
     called: BTreeMap<(&'a str, &'a str), CostNode<'a>>,
 }
 
@@ -158,8 +155,7 @@ pub(super) fn blocks(summary: &ProfileSummary) -> Vec<Block> {
     }
     let mut flame = Vec::new();
     root.boxes(root.seconds, 0.0, 0, &mut flame);
-    let caption =
-        "Cost of page faults by callers, the outermost function on top; a box is as wide as its share".to_owned();
+    let caption = "Cost of page faults by callers, the outermost function on top; a box is as wide as its share".to_owned();
     vec![
         Block::text("Page faults by function, with all that it calls, in CPU time of a run:"),
         Block::Code(lines.join("\n")),

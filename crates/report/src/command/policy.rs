@@ -1,15 +1,12 @@
 //! Lines that deploy what a try has shown to cost less.
 
-use std::path::Path;
-
-use record::command::{Arm, TrialSummary};
-
 use super::quoted;
 use super::trial::{exports, finding};
+use record::command::{Arm, TrialSummary};
+use std::path::Path;
 
 /// Files that deploy a setting.
 pub struct Deployment {
-    /// The setting.
     pub setting: String,
     /// Name and content; programs end in `.sh`.
     pub files: Vec<(&'static str, String)>,

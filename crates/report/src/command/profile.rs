@@ -1,12 +1,10 @@
 //! A profile as a document: the counts, what they cost, whether that agrees with the command's own time, and what is worth a
 //! try. Nothing is promised of wall-clock time.
 
+use super::{bounds, count, digits, machine, notes, places, quoted, seconds, signed};
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use record::command::{Amount, Consistency, CostLine, MemoryEvent, Price, ProfileOutcome, ProfileSummary};
 use record::sizes::about_size;
-
-use super::{bounds, count, digits, machine, notes, places, quoted, seconds, signed};
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
 
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
@@ -102,8 +100,7 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
     parts.push(format!("{} page faults", count(counts.minor_faults)));
     parts.push(format!("{} switches", count(counts.switches)));
     parts.push(format!("{} resident at most", about_size(counts.max_rss_bytes)));
-    let unit =
-        summary.plan.attached.map_or("run".to_owned(), |process| format!("window of {}", seconds(process.window_s)));
+    let unit = summary.plan.attached.map_or("run".to_owned(), |process| format!("window of {}", seconds(process.window_s)));
     vec![format!("A {unit}, by {} blocks: {}.", summary.blocks, parts.join(", "))]
 }
 
@@ -150,9 +147,9 @@ fn together(price: &Price) -> String {
 fn table(prices: &[Price]) -> Option<Block> {
     let row = |price: &Price| {
         let cells = vec![
-            Cell::number(count(price.count), Some(price.count)),
-            Cell::number(each(price), Some(price.each_s.value)),
-            Cell::number(together(price), Some(price.together_s.value)),
+            TableCell::number(count(price.count), Some(price.count)),
+            TableCell::number(each(price), Some(price.each_s.value)),
+            TableCell::number(together(price), Some(price.together_s.value)),
         ];
         Entry::new(kind_words(price.kind), cells)
     };
@@ -178,16 +175,11 @@ fn percent(share: f64) -> String {
 }
 
 fn costs(summary: &ProfileSummary) -> Vec<String> {
-    let lines = [
-        ("Page faults", &summary.faults),
-        ("Giving pages back", &summary.freeing),
-        ("Read and write calls", &summary.calls),
-    ];
+    let lines =
+        [("Page faults", &summary.faults), ("Giving pages back", &summary.freeing), ("Read and write calls", &summary.calls)];
     let mut sentences: Vec<String> = lines
         .iter()
-        .filter_map(|(what, cost)| {
-            cost.as_ref().filter(|cost| cost.share.high >= LEAST).map(|cost| line(what, cost, summary))
-        })
+        .filter_map(|(what, cost)| cost.as_ref().filter(|cost| cost.share.high >= LEAST).map(|cost| line(what, cost, summary)))
         .collect();
     if let Some(cost) = &summary.consistency {
         sentences.push(agreement(cost, summary));
@@ -233,13 +225,11 @@ fn candidates(summary: &ProfileSummary) -> Vec<String> {
     sentences
 }
 
-/// The command that settles it.
 fn next_command(summary: &ProfileSummary) -> String {
     let saving = summary.candidates.iter().filter(|c| c.kernel_s.value > 0.0 && c.setting != "thp");
     let named: Vec<&str> = std::iter::once("thp").chain(saving.map(|c| c.setting.as_str())).collect();
     let with = named.join(",");
-    let input =
-        summary.plan.input.as_ref().map_or_else(String::new, |p| format!(" --input {}", quoted(&p.to_string_lossy())));
+    let input = summary.plan.input.as_ref().map_or_else(String::new, |p| format!(" --input {}", quoted(&p.to_string_lossy())));
     let arm = &summary.plan.arms[0];
     let command = match arm.command.first().map(String::as_str) {
         Some("/bin/sh") if arm.shown != arm.command.join(" ") => quoted(&arm.shown),

@@ -1,22 +1,17 @@
 //! A try as a document: a table of costs and changes, and a sentence for each arm that says no more than its interval.
 
-use std::collections::BTreeMap;
-
-use record::command::{
-    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand, Measure, Measured,
-    TrialSummary,
-};
-use record::sizes::about_size;
-use record::summary::{Estimate, Verdict};
-use stats::quantile::median;
-use stats::t::mean_and_deviation;
-
 use super::{count, digits, machine, notes, quoted, seconds, sign, signed};
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
 use crate::export::hyperfine::{Hyperfine, Timed};
 use crate::plot::{Axis, Plot};
 use crate::wording;
+use record::command::{
+    Against, Amount, Arm, ArmRole, ArmStatus, ArmSummary, CommandCost, CommandEnd, KeptCommand, Measure, Measured, TrialSummary,
+};
+use record::sizes::about_size;
+use record::summary::{Estimate, Verdict};
+use stats::{quantile::median, t::mean_and_deviation};
+use std::collections::BTreeMap;
 
 /// The document of a try.
 pub(super) fn document(summary: &TrialSummary) -> Document {
@@ -49,9 +44,9 @@ pub(super) fn document(summary: &TrialSummary) -> Document {
 fn answer(summary: &TrialSummary) -> Option<String> {
     tried(summary).find(|arm| arm.role == ArmRole::Setting)?;
     let best = judge::command::trial::best(summary).map(|best| &summary.arms[best]);
-    Some(best.map_or("Nothing tried is shown to save CPU time.".to_owned(), |arm| {
-        format!("Use {}: {}", arm.name, finding(arm))
-    }))
+    Some(
+        best.map_or("Nothing tried is shown to save CPU time.".to_owned(), |arm| format!("Use {}: {}", arm.name, finding(arm))),
+    )
 }
 
 /// What a setting saves, in a sentence.
@@ -77,8 +72,7 @@ fn deployment(summary: &TrialSummary) -> Vec<Block> {
     }
     let effects = arm.setting.as_ref().map(|setting| setting.side_effects.as_str()).filter(|text| !text.is_empty());
     let effects = effects.map_or_else(String::new, |text| format!(" (side effect: {text})"));
-    let text =
-        format!("To deploy {}{effects}; --emit DIR writes a systemd drop-in and Dockerfile lines too:", arm.name);
+    let text = format!("To deploy {}{effects}; --emit DIR writes a systemd drop-in and Dockerfile lines too:", arm.name);
     vec![Block::Text(text), Block::Commands(lines)]
 }
 
@@ -105,18 +99,17 @@ fn table(summary: &TrialSummary) -> Table {
     let row = |arm: &ArmSummary| {
         let cells = match (arm.status, arm.role) {
             (ArmStatus::Ok, ArmRole::Baseline) => {
-                let cost = |m: Measure| arm.measured.get(&m).map(|v| Cell::number(amount(m, v), Some(v.median)));
-                Measure::ALL.map(|m| cost(m).unwrap_or_else(|| Cell::text("–"))).to_vec()
+                let cost = |m: Measure| arm.measured.get(&m).map(|v| TableCell::number(amount(m, v), Some(v.median)));
+                Measure::ALL.map(|m| cost(m).unwrap_or_else(|| TableCell::text("–"))).to_vec()
             }
             (ArmStatus::Ok, _) => {
-                Measure::ALL.map(|m| Cell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))).to_vec()
+                Measure::ALL.map(|m| TableCell::text(arm.against.get(&m).map_or("–".to_owned(), |a| change(m, a)))).to_vec()
             }
-            (status, _) => vec![Cell::text(status_word(status))],
+            (status, _) => vec![TableCell::text(status_word(status))],
         };
         Entry::new(&arm.name, cells)
     };
-    let caption =
-        "The median of a run as it is with half the width of its interval, and the change with each other arm";
+    let caption = "The median of a run as it is with half the width of its interval, and the change with each other arm";
     Table::new(caption, columns, summary.arms.iter().map(row))
 }
 
@@ -124,12 +117,8 @@ fn table(summary: &TrialSummary) -> Table {
 fn skewed(summary: &TrialSummary) -> Option<Block> {
     let text = |arm: &ArmSummary| {
         let Measured { median, mean, slow_runs, .. } = *arm.measured.get(&Measure::Cpu).filter(|m| m.slow_runs > 0)?;
-        let (median, mean, share) =
-            (seconds(median), seconds(mean), wording::percent(slow_runs as f64 / arm.runs as f64));
-        Some(format!(
-            "{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median",
-            arm.name
-        ))
+        let (median, mean, share) = (seconds(median), seconds(mean), wording::percent(slow_runs as f64 / arm.runs as f64));
+        Some(format!("{}: median {median}, mean {mean} of CPU; {share} of runs took more than 1.5 times the median", arm.name))
     };
     Block::list("", summary.arms.iter().filter_map(text))
 }
@@ -145,7 +134,7 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
         let text = change(measure, &against);
         let (axis, label) = (axis.clone(), text.clone());
         let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
-        let cells = vec![Cell::plot(against.ratio.map(plot)), Cell::number(text, against.ratio.map(|r| r.ratio))];
+        let cells = vec![TableCell::plot(against.ratio.map(plot)), TableCell::number(text, against.ratio.map(|r| r.ratio))];
         Some(Entry::new(&arm.name, cells))
     });
     let caption = format!("{} relative to the command as it is; left of 1 it is less", name(measure));
@@ -311,7 +300,7 @@ fn again(summary: &TrialSummary) -> Option<String> {
         ));
     }
     Some(format!(
-        "A/A check: the unchanged command against itself is {} ±{} % in total CPU time, as it should be.",
+        "A/A check: the unchanged command against itself is {} ±{} % in total CPU time, within chance.",
         signed(again.ratio.ratio),
         digits(50.0 * (again.ratio.high - again.ratio.low))
     ))

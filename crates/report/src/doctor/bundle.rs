@@ -1,23 +1,17 @@
 //! Bundle for a bug report: program, machine and newest kept run. It holds numbers and names that this program made. It holds no
 //! host, user, path, file name, command, variable or text of a run.
 
-use std::collections::BTreeMap;
-
-use record::kind::Kind;
-use record::machine::environment::Environment;
-use record::machine::identity::Identity;
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::wording;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
+use record::{kind::Kind, machine::environment::Environment, machine::identity::Identity};
+use std::collections::BTreeMap;
 
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
-use crate::wording;
-
-/// Stands for a path.
 const HIDDEN: &str = "…";
 
 /// Newest kept run.
 pub struct Newest {
-    /// Kind of study.
     pub kind: Kind,
     /// Its summary; `None` for a study of a user's program, and for a run that cannot be read.
     pub summary: Option<Summary>,
@@ -78,7 +72,7 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
         ("notes", counted(summary.notes.iter().map(|note| note.code.as_str()))),
         ("warnings", counted(summary.warnings.iter().map(|warning| warning.code.as_str()))),
     ];
-    let rows = facts.map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+    let rows = facts.map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
     let amiss = shown.iter().filter(|cell| cell.status != Status::Ok).map(|cell| outcome(summary, cell));
     let columns = ["cell", "outcome", "cause", "parameters"].map(Column::text).to_vec();
     vec![
@@ -103,7 +97,7 @@ fn outcome(summary: &Summary, cell: &CellSummary) -> Entry {
         Some(Cause::OthersOnDisk { launches }) => format!("others on the disk in {launches} launches"),
         Some(Cause::Disturbed { launches }) => format!("{launches} launches disturbed"),
     };
-    let cells = [cell.status.word().to_owned(), cause, parameters.join(" ")].map(Cell::text);
+    let cells = [cell.status.word().to_owned(), cause, parameters.join(" ")].map(TableCell::text);
     Entry::new(cell.cell.clone(), cells.to_vec())
 }
 

@@ -1,25 +1,18 @@
 //! Machine, meaning for measurements, and obstacles: the document of `doctor`. A line of it is a row of `doctor.toml`.
 
-use minijinja::value::Serde;
-use minijinja::{Environment as Templates, UndefinedBehavior, Value, context};
-use record::machine::environment::Environment;
+use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
+use crate::escape;
+use minijinja::{Environment as Templates, UndefinedBehavior, Value, context, value::Serde};
 use record::machine::format::{count, size};
-use record::machine::ladder::Step;
-use record::machine::tools::SEGMENTS_SINCE_JAVA;
-use record::sizes::format_ns;
+use record::{machine::environment::Environment, machine::ladder::Step, machine::tools::SEGMENTS_SINCE_JAVA, sizes::format_ns};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::document::{Block, Cell, Column, Document, Entry, Place, Table};
-use crate::escape;
 
 pub mod bundle;
 
 const ROWS: &str = include_str!("doctor.toml");
-
 /// Numbers of capabilities in capabilities(7).
 const CAPABILITIES: [(&str, u32); 4] = [("sys_ptrace", 19), ("sys_admin", 21), ("sys_resource", 24), ("perfmon", 38)];
-
 /// Vulnerabilities whose mitigation takes time at each entry into the kernel.
 const AT_ENTRY: [&str; 8] =
     ["meltdown", "mds", "retbleed", "spec_rstack_overflow", "spectre_v1", "spectre_v2", "tsa", "tsx_async_abort"];
@@ -113,12 +106,10 @@ fn known(e: &Environment) -> serde_json::Value {
     let ladder = e.cpu.ladder.as_ref();
     let steps: &[Step] = ladder.map_or(&[], |ladder| &ladder.steps);
     let last = steps.last().map_or(0, |step| step.bytes);
-    let shown =
-        |step: &&Step| step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2().is_multiple_of(2));
+    let shown = |step: &&Step| step.bytes == last || (step.bytes.is_power_of_two() && step.bytes.ilog2().is_multiple_of(2));
     let quota = e.cgroups.cpu_quota.as_ref().map(|quota| quota.cpus());
     let block = e.reclaim.page_reporting_order.and_then(|order| u32::try_from(order).ok());
-    let mut numbers =
-        e.kernel.release.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_digit())).map(str::parse::<u64>);
+    let mut numbers = e.kernel.release.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_digit())).map(str::parse::<u64>);
     let linux = numbers.next().and_then(Result::ok).zip(numbers.next().and_then(Result::ok));
     let clocks = e.clock.available.as_deref().unwrap_or_default().split_whitespace();
     let paid = |name: &&str| e.cpu.mitigations.get(*name).is_some_and(|text| text.starts_with("Mitigation"));
@@ -194,7 +185,7 @@ pub fn obstacles(environment: &Environment, is_packaged: bool) -> Vec<Obstacle> 
 pub fn document(environment: &Environment, obstacles: &[Obstacle], workers: &[(String, String)]) -> Document {
     let doctor = Doctor::new(environment);
     let table = |rows: Vec<(&str, String)>| {
-        let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![Cell::text(text)]));
+        let rows = rows.into_iter().map(|(name, text)| Entry::new(name, vec![TableCell::text(text)]));
         vec![Block::Table(Table::new("", vec![Column::text(""), Column::sentences("")], rows))]
     };
     let facts = table(doctor.rows.fact.iter().map(|fact| (fact.name.as_str(), doctor.text(&fact.text))).collect());

@@ -1,13 +1,11 @@
 //! The Go benchmark data format (golang.org/design/14313-benchmark-format): a line a cell and launch, so that
 //! benchstat's `n` is the number of launches. `benchstat -col /method FILE` lays the methods side by side.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-
-use anyhow::Result;
-
 use crate::escape::terminal;
 use crate::view::{CellView, ExportedCells};
+use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     // Whatever is configuration keeps runs in tables of their lone, so what differs between runs is a remark.

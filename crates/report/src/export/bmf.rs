@@ -1,15 +1,12 @@
 //! Bencher Metric Format: by cell and measure a value with its limits. Bencher's own measure `latency` is in nanoseconds.
 
-use std::collections::BTreeMap;
-use std::io::Write;
-
+use crate::escape::pretty_json;
+use crate::{numbers::scaled, view::ExportedCells};
 use anyhow::Result;
 use record::summary::Distribution;
 use serde::Serialize;
-
-use crate::escape::pretty_json;
-
-use crate::{numbers::scaled, view::ExportedCells};
+use std::collections::BTreeMap;
+use std::io::Write;
 
 #[derive(Serialize)]
 struct Metric {
@@ -28,8 +25,7 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
             let wall = if phase.headline { "latency".to_owned() } else { format!("{}-wall-ns", phase.name) };
             measures.extend(metric(&phase.figures.per_unit_ns).map(|m| (wall, m)));
             measures.extend(
-                metric(&scaled(&phase.figures.cpu_ns, 1.0 / phase.units))
-                    .map(|m| (format!("{}-cpu-ns", phase.name), m)),
+                metric(&scaled(&phase.figures.cpu_ns, 1.0 / phase.units)).map(|m| (format!("{}-cpu-ns", phase.name), m)),
             );
         }
     }

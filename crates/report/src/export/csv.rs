@@ -1,11 +1,9 @@
 //! Comma-separated values as in RFC 4180, with a line of names.
 
-use std::io::Write;
-
-use anyhow::Result;
-
 use super::flat::{self, Field};
 use crate::{escape, view::ExportedCells};
+use anyhow::Result;
+use std::io::Write;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)

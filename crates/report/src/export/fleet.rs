@@ -1,14 +1,12 @@
 //! A fleet for other programs: a line a kind and cell and a line an outlier as NDJSON; gauges for node_exporter.
 
-use std::collections::BTreeMap;
-use std::io::Write;
-
+use super::openmetrics::{head, sample};
+use crate::escape;
 use anyhow::Result;
 use record::fleet::{Finding, Fleet};
 use serde_json::json;
-
-use super::openmetrics::{head, sample};
-use crate::escape;
+use std::collections::BTreeMap;
+use std::io::Write;
 
 const S_PER_NS: f64 = 1e-9;
 
@@ -38,12 +36,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
     plain(out, "pagewise_fleet_nodes", "Nodes with a run.", fleet.nodes)?;
     plain(out, "pagewise_fleet_odd_nodes", "Nodes that are unlike their kind.", fleet.odd.len())?;
     plain(out, "pagewise_fleet_unread_folders", "Run folders that take no part.", fleet.unread.len())?;
-    head(
-        out,
-        "pagewise_fleet_unit_seconds",
-        "seconds",
-        "Wall time of one unit, by the share of nodes that take less.",
-    )?;
+    head(out, "pagewise_fleet_unit_seconds", "seconds", "Wall time of one unit, by the share of nodes that take less.")?;
     for kind in &fleet.kinds {
         for cell in &kind.cells {
             for (share, ns) in [("0.05", cell.low_ns), ("0.5", cell.per_unit_ns), ("0.95", cell.high_ns)] {
@@ -68,8 +61,7 @@ pub fn openmetrics(fleet: &Fleet, out: &mut dyn Write) -> Result<()> {
 }
 
 fn labels(cell: &str, parameters: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let labels =
-        parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), escape::terminal(value)));
+    let labels = parameters.iter().map(|(key, value)| (format!("parameter_{}", escape::name(key)), escape::terminal(value)));
     std::iter::once(("cell".to_owned(), escape::terminal(cell))).chain(labels).collect()
 }
 

@@ -1,12 +1,10 @@
 //! Format of github-action-benchmark, `customSmallerIsBetter`: an array of names with values.
 
-use std::io::Write;
-
-use anyhow::Result;
-use serde::Serialize;
-
 use crate::escape::pretty_json;
 use crate::view::{CellView, ExportedCells};
+use anyhow::Result;
+use serde::Serialize;
+use std::io::Write;
 
 #[derive(Serialize)]
 struct GithubEntry {

@@ -1,11 +1,9 @@
 //! HdrHistogram's percentile distribution, as `outputPercentileDistribution` writes it and its plotter reads it: a block a
 //! cell.
 
-use std::io::Write;
-
-use anyhow::Result;
-
 use crate::view::ExportedCells;
+use anyhow::Result;
+use std::io::Write;
 
 /// Nanoseconds of the unit in which the plotter's users think.
 const UNIT_NS: f64 = 1000.0;

@@ -1,13 +1,11 @@
 //! The JSON that hyperfine writes with `--export-json`: its times are the launches' medians, in seconds.
 
-use std::collections::BTreeMap;
-use std::io::Write;
-
-use anyhow::Result;
-use serde::Serialize;
-
 use crate::escape::pretty_json;
 use crate::view::{CellView, ExportedCells};
+use anyhow::Result;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
 
 /// A whole file.
 #[derive(Debug, Serialize)]

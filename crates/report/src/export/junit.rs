@@ -1,14 +1,12 @@
 //! JUnit XML: a suite an experiment, a case a cell; what has no figure to be believed is skipped, a broken cell is an error.
 
-use std::io::Write;
-
+use crate::escape::terminal;
+use crate::view::{CellView, ExportedCells};
 use anyhow::Result;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use record::outcome::Status;
-
-use crate::escape::terminal;
-use crate::view::{CellView, ExportedCells};
+use std::io::Write;
 
 const S_PER_NS: f64 = 1e-9;
 

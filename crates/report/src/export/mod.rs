@@ -14,9 +14,8 @@ mod ndjson;
 mod openmetrics;
 pub mod rows;
 
-use anyhow::Result;
-
 use crate::view::ExportedCells;
+use anyhow::Result;
 
 /// One format.
 pub struct ExportFormat {
@@ -49,7 +48,6 @@ pub const FORMATS: [ExportFormat; 10] = [
 fn markdown(taken: &ExportedCells<'_>, out: &mut dyn std::io::Write) -> Result<()> {
     let document = crate::view::tables(taken.run_summary, &taken.wanted, None);
     write!(out, "{}", crate::markdown::render(&document))?;
-    let [run, created, version] =
-        [&taken.run, &taken.created, &taken.version].map(|text| crate::escape::markdown(text));
+    let [run, created, version] = [&taken.run, &taken.created, &taken.version].map(|text| crate::escape::markdown(text));
     Ok(writeln!(out, "\nRun {run} of {created}, pagewise {version}.")?)
 }

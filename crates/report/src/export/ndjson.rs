@@ -1,12 +1,10 @@
 //! A JSON object a line.
 
-use std::io::Write;
-
-use anyhow::Result;
-use serde_json::Value;
-
 use super::flat::{self, Field};
 use crate::{escape::json, view::ExportedCells};
+use anyhow::Result;
+use serde_json::Value;
+use std::io::Write;
 
 pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()> {
     rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)

@@ -1,26 +1,19 @@
 //! OpenMetrics text, of the part that node_exporter's textfile collector reads as well: gauges in base units.
 
-use std::io::Write;
-
-use anyhow::Result;
-
 use crate::escape;
 use crate::view::{CellView, ExportedCells, PhaseView};
+use anyhow::Result;
+use std::io::Write;
 
 type Of = fn(&CellView<'_>, &PhaseView<'_>) -> Option<f64>;
 
 const S_PER_NS: f64 = 1e-9;
-
 /// Metrics of each phase of each cell that may be believed: name, unit, what it is.
 const METRICS: [(&str, &str, &str, Of); 9] = [
-    ("wall", "seconds", "Wall time of one operation: median launch.", |_, p| {
-        Some(p.figures.per_unit_ns.median * S_PER_NS)
-    }),
+    ("wall", "seconds", "Wall time of one operation: median launch.", |_, p| Some(p.figures.per_unit_ns.median * S_PER_NS)),
     ("wall_low", "seconds", "Its lower limit at 95 %.", |_, p| Some(p.figures.per_unit_ns.low? * S_PER_NS)),
     ("wall_high", "seconds", "Its upper limit at 95 %.", |_, p| Some(p.figures.per_unit_ns.high? * S_PER_NS)),
-    ("cpu", "seconds", "CPU time of one operation: median launch.", |_, p| {
-        Some(p.figures.cpu_ns.median / p.units * S_PER_NS)
-    }),
+    ("cpu", "seconds", "CPU time of one operation: median launch.", |_, p| Some(p.figures.cpu_ns.median / p.units * S_PER_NS)),
     ("minor_faults", "", "Minor faults of one sample, mean.", |_, p| Some(p.figures.minor_faults)),
     ("ratio", "", "Wall time relative to the baseline.", |_, p| Some(p.ratio?.ratio)),
     ("ratio_low", "", "Its lower limit.", |_, p| Some(p.ratio?.low)),
@@ -74,7 +67,6 @@ fn of_cell<'a>(cell: &'a CellView<'_>) -> Vec<(String, &'a str)> {
 }
 
 pub(super) fn sample(out: &mut dyn Write, name: &str, labels: &[(String, &str)], value: f64) -> Result<()> {
-    let labels: Vec<String> =
-        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape::label(value))).collect();
+    let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape::label(value))).collect();
     Ok(writeln!(out, "{name}{{{}}} {value}", labels.join(","))?)
 }

@@ -1,11 +1,9 @@
 //! Tries and profiles of somebody's own programs, as rows: a row a run of a try, a row a kind of memory event of a profile.
 
-use std::io::Write;
-
+use super::{csv, flat::Field, ndjson};
 use anyhow::{Result, bail};
 use record::command::{Amount, CommandCost, CommandLaunch, CommandSummary, KeptCommand, ProfileSummary};
-
-use super::{csv, flat::Field, ndjson};
+use std::io::Write;
 
 /// Formats that a try and a profile are written in.
 const ROWS: &str = "csv and ndjson";
@@ -26,8 +24,7 @@ impl Rows {
 
     /// A row a launch, warm-ups included: their block is negative.
     fn of_launches(kept: &KeptCommand) -> Rows {
-        let columns =
-            [["run", "arm", "role", "command", "block", "end"].as_slice(), &COST.map(|(name, _)| name)].concat();
+        let columns = [["run", "arm", "role", "command", "block", "end"].as_slice(), &COST.map(|(name, _)| name)].concat();
         let row = |launch: &CommandLaunch| {
             let (arm, cost) = (kept.plan.arms.get(launch.arm)?, launch.cost.as_ref()?);
             let texts = [&kept.plan.run, &arm.name, &word(&arm.role), &arm.shown].map(|text| Field::Text(text.clone()));
@@ -42,18 +39,8 @@ impl Rows {
     /// A row a kind of memory event.
     fn of_prices(summary: &ProfileSummary) -> Rows {
         let columns = [
-            "run",
-            "command",
-            "kind",
-            "count",
-            "each_s",
-            "each_low_s",
-            "each_high_s",
-            "together_s",
-            "together_low_s",
-            "together_high_s",
-            "spread",
-            "unsteady",
+            "run", "command", "kind", "count", "each_s", "each_low_s", "each_high_s", "together_s", "together_low_s",
+            "together_high_s", "spread", "unsteady",
         ];
         let limits = |amount: &Amount| [amount.value, amount.low, amount.high].map(Field::Number);
         let rows = summary.prices.iter().map(|price| {

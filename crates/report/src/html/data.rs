@@ -1,11 +1,10 @@
 //! The summary as a page carries it: what is compared, with six digits. What every launch brought, laws and facts stand on the
 //! page in words and in `summary.json` in full; samples stand in neither.
 
+use crate::document::six_digits;
 use record::summary::Summary;
 use serde::Serialize;
 use serde_json::{Number, Value};
-
-use crate::document::six_digits;
 
 /// A summary of the same shape, so that what reads the one reads the other.
 pub fn of_run(summary: &Summary) -> Value {

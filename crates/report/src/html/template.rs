@@ -1,10 +1,9 @@
 //! The template with what it carries: style, script, and the data as JSON.
 
-use minijinja::{AutoEscape, Environment, Value, context, value::Serde};
-use sha2::{Digest, Sha256};
-
 use super::chart::MARKS;
 use crate::{document::Document, escape};
+use minijinja::{AutoEscape, Environment, Value, context, value::Serde};
+use sha2::{Digest, Sha256};
 
 const PAGE: &str = include_str!("page.html");
 const BLOCKS: &str = include_str!("blocks.html");

@@ -37,8 +37,7 @@ impl Axis {
         let doublings = (largest.clamp(2.0, 256.0).log2() - 1e-9).ceil() as i32;
         let high = 2f64.powi(doublings.max(4));
         let step = if doublings > 4 { 4.0 } else { 2.0 };
-        let ticks =
-            (0..=doublings.max(4)).map(|p| 2f64.powi(p)).filter(|t| (t.log2() / f64::log2(step)).fract() == 0.0);
+        let ticks = (0..=doublings.max(4)).map(|p| 2f64.powi(p)).filter(|t| (t.log2() / f64::log2(step)).fract() == 0.0);
         Axis { low: 1.0, high, ticks: ticks.collect() }
     }
 

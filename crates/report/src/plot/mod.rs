@@ -48,18 +48,15 @@ pub enum Plot {
         curves: Box<Curves>,
         label: String,
     },
-    /// Functions below their callers.
     Flame(Vec<FlameBox>),
 }
 
 /// A function, as wide as its share of the cost.
 #[derive(Clone, Debug)]
 pub struct FlameBox {
-    /// Its row.
     pub depth: usize,
     /// Its ends, as shares of the width.
     pub span: (f64, f64),
-    /// Its name.
     pub name: String,
     /// The text for who points at it.
     pub title: String,

@@ -1,8 +1,7 @@
 //! Scales of times and sizes: where a value lies, and the words at round values.
 
-use record::sizes::{format_ns, format_size};
-
 use crate::numbers::spaced;
+use record::sizes::{format_ns, format_size};
 
 /// Values further apart than this are not shown on one scale: the lowest are drawn at its end.
 const WIDEST: f64 = 1e6;

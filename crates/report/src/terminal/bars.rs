@@ -1,9 +1,8 @@
 //! Bars of factors and intervals of ratios, drawn with characters on a logarithmic axis.
 
-use record::{sizes::three_digits, summary::Estimate};
-
 use super::screen::Screen;
 use crate::plot::{Axis, Plot};
+use record::{sizes::three_digits, summary::Estimate};
 
 /// Tells whether characters can draw it in a row of a table.
 pub(super) fn is_drawn(plot: &Plot) -> bool {

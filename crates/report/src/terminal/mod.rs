@@ -90,8 +90,7 @@ fn items(list: &List, indent: usize, screen: &Screen) -> Vec<String> {
 fn packed(items: &[String], most: usize, command: &str, screen: &Screen) -> Vec<String> {
     let room = screen.width() - LABEL;
     let joint = format!(" {} ", screen.sign('·', '|'));
-    let length =
-        |line: &[String], next: &str| line.iter().map(|p| width(p) + width(&joint)).sum::<usize>() + width(next);
+    let length = |line: &[String], next: &str| line.iter().map(|p| width(p) + width(&joint)).sum::<usize>() + width(next);
     let mut lines: Vec<Vec<String>> = Vec::new();
     for (at, item) in items.iter().enumerate() {
         let item = cut(&screen.text(item), room, screen);

@@ -1,9 +1,8 @@
 //! The layout of every table: columns with room, names that give way, and several tables where one is too wide.
 
-use super::Screen;
-use super::bars;
 use super::layout::{GAP, broken, cut, pad, width, wrap};
-use crate::document::{Body, Cell, Column, Entry, Shape, Shown, Table, Tone};
+use super::{Screen, bars};
+use crate::document::{Body, Column, Entry, Shape, Shown, Table, TableCell, Tone};
 use crate::escape::Style;
 
 /// Widths of a drawing: as wide as there is room for between these.
@@ -55,7 +54,7 @@ fn natural<'a>(table: &Table, at: usize, rows: impl Iterator<Item = &'a Entry>, 
     }
 }
 
-fn field(row: &Entry, at: usize) -> Option<&Cell> {
+fn field(row: &Entry, at: usize) -> Option<&TableCell> {
     at.checked_sub(1).and_then(|at| row.cells.get(at))
 }
 
@@ -176,8 +175,7 @@ fn line(row: &Entry, columns: &[Column], widths: &Widths, indent: usize, screen:
     }
     let height = fields.iter().map(Vec::len).max().unwrap_or(1).max(1);
     let part = |height: usize| {
-        let field =
-            |(at, texts): (usize, &Vec<String>)| texts.get(height).cloned().unwrap_or_else(|| " ".repeat(widths[at].1));
+        let field = |(at, texts): (usize, &Vec<String>)| texts.get(height).cloned().unwrap_or_else(|| " ".repeat(widths[at].1));
         joined(fields.iter().enumerate().map(field).collect(), indent, screen)
     };
     let mut lines: Vec<String> = (0..height).map(part).collect();

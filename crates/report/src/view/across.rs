@@ -1,18 +1,16 @@
 //! Two sets of runs against each other as a document: the environment first, then every cell, then claims whose verdict is
 //! another one.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::document::{Block, Body, Column, Document, Entry, Key, Place, Section, Shown, Table, TableCell, Tone};
+use crate::numbers::{self, Work};
+use crate::plot::{Axis, Plot};
+use crate::wording;
 use record::across::{Compared, ComparedCell, ComparedSide, FactDifference, GateWord, Gated, MissingCell};
 use record::cell::parameter_words;
 use record::claim::{AnswerChange, Word};
 use record::summary::{Estimate, Verdict};
 use stats::across::LEAST_RUNS;
-
-use crate::document::{Block, Body, Cell, Column, Document, Entry, Key, Place, Section, Shown, Table, Tone};
-use crate::numbers::{self, Work};
-use crate::plot::{Axis, Plot};
-use crate::wording;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Harmless differences that a screen names.
 const HARMLESS: usize = 3;
@@ -28,12 +26,7 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
     });
     let repeat = std::iter::once(Block::Commands(vec![again.to_owned()])).chain(runs).collect();
     document = document
-        .section(
-            "answers",
-            "",
-            Place::Screen,
-            sides.into_iter().filter_map(|(name, side)| run_names(name, side)).collect(),
-        )
+        .section("answers", "", Place::Screen, sides.into_iter().filter_map(|(name, side)| run_names(name, side)).collect())
         .section("environment", "Environment", Place::Everywhere, environment(compared));
     for (experiment, cells) in by_experiment(&compared.cells) {
         let title = format!("{experiment}: {}", measure(&cells));
@@ -43,8 +36,7 @@ pub fn compared(compared: &Compared, claims: bool, again: &str) -> Document {
     }
     document = document.section("missing", "Not compared", Place::Everywhere, missing);
     if claims {
-        document =
-            document.section("claims", "Claims with another verdict", Place::Everywhere, verdicts(&compared.claims));
+        document = document.section("claims", "Claims with another verdict", Place::Everywhere, verdicts(&compared.claims));
     }
     document.section("sure", "Answers", Place::Everywhere, answers(compared)).section(
         "repeat",
@@ -84,11 +76,10 @@ fn environment(compared: &Compared) -> Vec<Block> {
     })];
     let row = |fact: &&FactDifference| {
         let expected = if fact.expected { "as asked" } else { "" };
-        Entry::new(&fact.field, vec![Cell::text(&fact.a), Cell::text(&fact.b), Cell::text(expected)])
+        Entry::new(&fact.field, vec![TableCell::text(&fact.a), TableCell::text(&fact.b), TableCell::text(expected)])
     };
     let columns = || vec![Column::text("fact"), Column::sentences("A"), Column::sentences("B"), Column::text("")];
-    let table =
-        |caption: &str, facts: &[&FactDifference]| Block::Table(Table::new(caption, columns(), facts.iter().map(row)));
+    let table = |caption: &str, facts: &[&FactDifference]| Block::Table(Table::new(caption, columns(), facts.iter().map(row)));
     if !grave.is_empty() {
         blocks.push(table("Differences that can change every figure", &grave));
     }
@@ -99,8 +90,7 @@ fn environment(compared: &Compared) -> Vec<Block> {
         blocks.push(Block::text(format!("also {}{more}, which should change none", names.join(", "))));
         blocks.extend(Block::part("Differences that should change none", Place::Page, vec![table("", &harmless)]));
     }
-    for (name, side) in [("A", &compared.a), ("B", &compared.b)].into_iter().filter(|(_, side)| !side.unlike.is_empty())
-    {
+    for (name, side) in [("A", &compared.a), ("B", &compared.b)].into_iter().filter(|(_, side)| !side.unlike.is_empty()) {
         let facts = side.unlike.join(", ");
         blocks.push(Block::text(format!("the runs of {name} differ among themselves in {facts}")));
     }
@@ -109,10 +99,7 @@ fn environment(compared: &Compared) -> Vec<Block> {
 
 /// Cells by experiment, in their order.
 pub(crate) fn by_experiment(cells: &[ComparedCell]) -> Vec<(&str, Vec<&ComparedCell>)> {
-    cells
-        .chunk_by(|a, b| a.experiment == b.experiment)
-        .map(|c| (c[0].experiment.as_str(), c.iter().collect()))
-        .collect()
+    cells.chunk_by(|a, b| a.experiment == b.experiment).map(|c| (c[0].experiment.as_str(), c.iter().collect())).collect()
 }
 
 fn measure(cells: &[&ComparedCell]) -> String {
@@ -134,8 +121,7 @@ pub(crate) fn side_by_side(cells: &[&ComparedCell], [a, b]: [&str; 2], unit: &st
     columns.extend([a, b].map(|side| Column::number(format!("{side} from {unit} to {unit}")).shown(Shown::Page)));
     let rows = cells.iter().map(|cell| row(cell, constant.label(cell), axis.as_ref(), gate, (a, unit)));
     let measure = measure(cells);
-    let mut caption =
-        format!("{measure}: {b}'s cost over {a}'s, with 95 % limits over {unit}s; left of 1 {b} costs less");
+    let mut caption = format!("{measure}: {b}'s cost over {a}'s, with 95 % limits over {unit}s; left of 1 {b} costs less");
     let with_dots = axis.is_some() && cells.iter().any(|cell| !cell.a.per_run_ns.is_empty());
     if with_dots {
         caption += &format!(". Each dot is a {unit} over the middle of {a}'s {unit}s");
@@ -153,17 +139,17 @@ fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool, (a, 
         let ratios = runs.iter().map(|ns| ns / cell.a.per_unit_ns);
         ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
     };
-    let ratio = Cell::ratio(cell.estimate.as_ref());
+    let ratio = TableCell::ratio(cell.estimate.as_ref());
     let work = Work::of_unit(&cell.unit);
-    let mut cells = vec![Cell::work(work, cell.a.per_unit_ns), Cell::work(work, cell.b.per_unit_ns)];
+    let mut cells = vec![TableCell::work(work, cell.a.per_unit_ns), TableCell::work(work, cell.b.per_unit_ns)];
     if let Some(axis) = axis {
         let runs = [relative(&cell.a.per_run_ns), relative(&cell.b.per_run_ns)];
         let plot = |ratio| Plot::Sides { axis: axis.clone(), ratio, runs, label: numbers::ratio_words(&ratio) };
-        cells.push(Cell::plot(cell.estimate.map(plot)));
+        cells.push(TableCell::plot(cell.estimate.map(plot)));
     }
-    cells.push(Cell::text(finding(cell, a, unit)));
+    cells.push(TableCell::text(finding(cell, a, unit)));
     cells.extend(gate.then(|| {
-        Cell::text(match cell.gate {
+        TableCell::text(match cell.gate {
             None => "",
             Some(GateWord::Passes) => "passes",
             Some(GateWord::Regression) => "REGRESSION",
@@ -172,7 +158,7 @@ fn row(cell: &ComparedCell, label: String, axis: Option<&Axis>, gate: bool, (a, 
     }));
     cells.push(ratio);
     let scatter = |share: Option<f64>| share.map_or_else(String::new, |s| format!("±{}", wording::percent(s)));
-    cells.extend([&cell.a, &cell.b].map(|side| Cell::number(scatter(side.between_runs), side.between_runs)));
+    cells.extend([&cell.a, &cell.b].map(|side| TableCell::number(scatter(side.between_runs), side.between_runs)));
     Entry { tone: tone(cell), ..Entry::new(label, cells) }
 }
 
@@ -353,10 +339,9 @@ fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
     columns.push(Column::sentences("claimed"));
     let row = |change: &AnswerChange| {
         let mut cells = Vec::new();
-        for (at, (word, figure)) in
-            [(change.first, change.ratios.0), (change.second, change.ratios.1)].into_iter().enumerate()
+        for (at, (word, figure)) in [(change.first, change.ratios.0), (change.second, change.ratios.1)].into_iter().enumerate()
         {
-            cells.push(Cell::text(word.map_or("not asked", Word::label)));
+            cells.push(TableCell::text(word.map_or("not asked", Word::label)));
             let unit = if change.unit.is_empty() { String::new() } else { format!(" {}", change.unit) };
             let figure = figure.map_or_else(String::new, |e| format!("{}{unit}", numbers::with_limits(&e)));
             if let Some(axis) = &axis {
@@ -366,11 +351,11 @@ fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
                     launches: Vec::new(),
                     label: figure.clone(),
                 };
-                cells.push(Cell::plot(ratio(change, at).map(plot)));
+                cells.push(TableCell::plot(ratio(change, at).map(plot)));
             }
-            cells.push(Cell::text(figure));
+            cells.push(TableCell::text(figure));
         }
-        cells.push(Cell::text(&change.statement));
+        cells.push(TableCell::text(&change.statement));
         Entry::new(format!("{} ({})", change.id, change.job), cells)
     };
     let count = wording::count(changes.len(), "verdict");

@@ -1,13 +1,11 @@
 //! Cells as other programs take them away: each with its phases and launches, in the order in which they are shown.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use super::labels::Labels;
+use crate::{escape, wording};
 use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Summary};
 use record::{cell::parameter_words, outcome::Status};
 use stats::t::mean_and_deviation;
-
-use super::labels::Labels;
-use crate::{escape, wording};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A run as it is taken away. No text in it steers what shows it, and no figure in it is anything but finite.
 #[derive(Debug)]

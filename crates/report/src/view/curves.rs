@@ -1,15 +1,12 @@
 //! Cost against size: groups of one experiment that differ in one number only, and where the cheaper way changes.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use record::experiment::ParameterKind;
-use record::outcome::Status;
-use record::summary::{ExperimentSummary, GroupSummary, Summary};
-
 use super::labels::Labels;
 use crate::document::{Block, Chart, Key};
 use crate::numbers::{self, Work, scaled, spaced};
 use crate::plot::{Crossover, CurvePoint, Curves, Line, Plot, Scale};
+use record::summary::{ExperimentSummary, GroupSummary, Summary};
+use record::{experiment::ParameterKind, outcome::Status};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
 const MOST: usize = 7;
@@ -33,11 +30,8 @@ pub(super) fn chart(curves: Curves, unit: &str) -> Block {
 /// The charts of one experiment, in the order of its groups.
 pub(crate) fn curves(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Curves> {
     let groups: Vec<&GroupSummary> = summary.groups_of(&experiment.definition.name).collect();
-    let numbers = experiment
-        .definition
-        .parameters
-        .iter()
-        .filter(|(_, p)| matches!(p.kind, ParameterKind::Size | ParameterKind::Count));
+    let numbers =
+        experiment.definition.parameters.iter().filter(|(_, p)| matches!(p.kind, ParameterKind::Size | ParameterKind::Count));
     numbers
         .flat_map(|(key, parameter)| {
             let mut families: Vec<(BTreeMap<&String, &String>, Vec<&GroupSummary>)> = Vec::new();
@@ -51,8 +45,7 @@ pub(crate) fn curves(summary: &Summary, experiment: &ExperimentSummary, labels: 
             let bytes = parameter.kind == ParameterKind::Size;
             families.retain(|(_, family)| family.len() > 1);
             let charts = families.into_iter();
-            let charts =
-                charts.filter_map(|(_, family)| curve(summary, experiment, &family, (key, bytes), labels)).collect();
+            let charts = charts.filter_map(|(_, family)| curve(summary, experiment, &family, (key, bytes), labels)).collect();
             on_one_scale(charts)
         })
         .collect()
@@ -83,8 +76,7 @@ fn curve(
         groups.iter().map(|g| value(g, key)).collect::<BTreeSet<_>>().into_iter().filter(|v| *v > 0).collect();
     let mut lines = lines(summary, experiment, &groups, (key, bytes), labels);
     lines.retain(|line| line.points.len() > 1);
-    let baseline =
-        groups.iter().find_map(|g| g.baseline).map(|c| labels.cell(&experiment.definition, &summary.cells[c]));
+    let baseline = groups.iter().find_map(|g| g.baseline).map(|c| labels.cell(&experiment.definition, &summary.cells[c]));
     rank(&mut lines, baseline.as_deref());
     let left_out = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
@@ -94,9 +86,10 @@ fn curve(
         let is_fixed = |word: &&str| !word.starts_with(&format!("{key}="));
         all.split(' ').filter(is_fixed).collect::<Vec<_>>().join(" ")
     });
-    let crossovers = lines.iter().enumerate().skip(1).flat_map(|(at, line)| {
-        crossovers(experiment, &groups, key, bytes, at, line, baseline.as_deref().unwrap_or_default())
-    });
+    let crossovers =
+        lines.iter().enumerate().skip(1).flat_map(|(at, line)| {
+            crossovers(experiment, &groups, key, bytes, at, line, baseline.as_deref().unwrap_or_default())
+        });
     Some(Curves {
         parameter: key.to_owned(),
         setting,

@@ -1,13 +1,11 @@
 //! Evidence for the figures: laws checked on every sample, facts that were recorded, where the run was made, and
 //! how to repeat it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use record::summary::{FactProof, Role, Summary};
-
 use super::{group, labels::Labels};
-use crate::document::{Block, Cell, Column, Entry, Place, Table, Tone};
+use crate::document::{Block, Column, Entry, Place, Table, TableCell, Tone};
 use crate::wording;
+use record::summary::{FactProof, Role, Summary};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of one fact's words at most: a pass that is recorded second by second is longer.
 const LONGEST_FACT: usize = 160;
@@ -38,12 +36,12 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
         columns.extend(["cells", "samples", "broken"].map(Column::number));
         columns.push(Column::sentences("broken in"));
         let rows = laws.iter().map(|(text, law)| {
-            let count = |n: u64| Cell::number(n.to_string(), Some(n as f64));
+            let count = |n: u64| TableCell::number(n.to_string(), Some(n as f64));
             let cells = vec![
-                Cell::count(law.cells),
+                TableCell::count(law.cells),
                 count(law.samples),
                 count(law.broken),
-                Cell::text(law.broken_in.join(", ")),
+                TableCell::text(law.broken_in.join(", ")),
             ];
             Entry { tone: if law.broken > 0 { Tone::Slower } else { Tone::Plain }, ..Entry::new(*text, cells) }
         });
@@ -53,8 +51,7 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
     let rows = proofs(summary, experiment, labels);
     if !rows.is_empty() {
         let title = format!("What {} cells recorded of themselves", rows.len());
-        let columns =
-            vec![Column::text("cell"), Column::sentences("facts: a number, or its smallest and largest value")];
+        let columns = vec![Column::text("cell"), Column::sentences("facts: a number, or its smallest and largest value")];
         let table = Table::new("Facts, by which a method proves that it did what its name says", columns, rows);
         blocks.extend(Block::part(title, Place::Page, vec![Block::Table(table)]));
     }
@@ -88,7 +85,7 @@ fn proofs(summary: &Summary, experiment: &str, labels: &Labels) -> Vec<Entry> {
             let label = [labels.cell(definition, cell), setting.clone()];
             let label = label.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
             let facts: Vec<String> = cell.proofs.iter().map(|(k, v)| format!("{k} {}", fact(v))).collect();
-            rows.push(Entry::new(label, vec![Cell::text(facts.join(" · "))]));
+            rows.push(Entry::new(label, vec![TableCell::text(facts.join(" · "))]));
         }
     }
     rows
@@ -117,17 +114,14 @@ pub(super) fn circumstances(summary: &Summary) -> Block {
         ("Pagewise", summary.version.clone()),
         ("time in launches", wording::duration(summary.elapsed_s)),
         ("budget", wording::duration(settings.budget_s)),
-        (
-            "precision asked for",
-            if settings.precision > 0.0 { wording::percent(settings.precision) } else { "none".into() },
-        ),
+        ("precision asked for", if settings.precision > 0.0 { wording::percent(settings.precision) } else { "none".into() }),
         ("margin", wording::percent(settings.margin)),
         ("seed", settings.seed.to_string()),
     ];
     let settings = settings.into_iter().map(|(name, words)| (name.to_owned(), words));
     let seen: BTreeMap<&String, &String> = summary.host.iter().chain(&summary.environment).collect();
     let facts = settings.chain(seen.into_iter().map(|(name, words)| (name.clone(), words.clone())));
-    let rows = facts.map(|(name, words)| Entry::new(name, vec![Cell::text(words)]));
+    let rows = facts.map(|(name, words)| Entry::new(name, vec![TableCell::text(words)]));
     Block::Table(Table::new("The machine and the run", vec![Column::text("fact"), Column::text("")], rows))
 }
 
@@ -156,10 +150,8 @@ pub(super) fn repeat(summary: &Summary, run: &str) -> Vec<Block> {
             });
         }
     }
-    let sets: Vec<String> = values
-        .iter()
-        .map(|(key, all)| format!(" --set {key}={}", all.iter().copied().collect::<Vec<_>>().join(",")))
-        .collect();
+    let sets: Vec<String> =
+        values.iter().map(|(key, all)| format!(" --set {key}={}", all.iter().copied().collect::<Vec<_>>().join(","))).collect();
     let budget = settings.budget_s.round().max(1.0);
     let mut commands = vec![
         format!("pagewise run{what}{} --budget {budget:.0}s --seed {}", sets.concat(), settings.seed),

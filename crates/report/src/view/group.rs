@@ -1,20 +1,15 @@
 //! One comparison group: its rows in order, each with its finding, as tables with drawings.
 
-use std::collections::BTreeMap;
-
-use record::outcome::Status;
-use record::sizes::{about_size, format_ns};
-use record::summary::{
-    CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary,
-};
-
-use super::labels::Labels;
 use super::launches::{self, Stack};
-use super::tables;
-use crate::document::{Block, Body, Cell, Column, Entry, Key, Place, Shown, Table, Tone};
+use super::{labels::Labels, tables};
+use crate::document::{Block, Body, Column, Entry, Key, Place, Shown, Table, TableCell, Tone};
 use crate::numbers::{self, Work};
 use crate::plot::{Axis, Plot, Scale};
 use crate::{answer, wording};
+use record::outcome::Status;
+use record::sizes::{about_size, format_ns};
+use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary};
+use std::collections::BTreeMap;
 
 /// One group.
 pub(super) struct GroupView<'a> {
@@ -105,12 +100,7 @@ impl CellFinding<'_> {
         }
     }
 
-    fn new<'a>(
-        summary: &Summary,
-        group: &GroupSummary,
-        index: usize,
-        compared: Option<&'a Comparison>,
-    ) -> CellFinding<'a> {
+    fn new<'a>(summary: &Summary, group: &GroupSummary, index: usize, compared: Option<&'a Comparison>) -> CellFinding<'a> {
         let cell = &summary.cells[index];
         match (cell.status, cell.role) {
             (Status::Ok, _) if group.baseline == Some(index) => CellFinding::Baseline,
@@ -154,8 +144,7 @@ impl<'a> RowKind<'a> {
 pub(super) fn in_order<'a>(summary: &'a Summary, experiment: &'a str) -> Vec<&'a GroupSummary> {
     let value = |text: &'a String| (text.parse::<u64>().unwrap_or(u64::MAX), text);
     let mut groups: Vec<&GroupSummary> = summary.groups_of(experiment).collect();
-    groups
-        .sort_by_cached_key(|group| group.parameters.iter().map(|(key, text)| (key, value(text))).collect::<Vec<_>>());
+    groups.sort_by_cached_key(|group| group.parameters.iter().map(|(key, text)| (key, value(text))).collect::<Vec<_>>());
     groups
 }
 
@@ -190,10 +179,7 @@ impl<'a> GroupView<'a> {
             noun: Work::new(&experiment.definition).noun(),
             against: group.baseline.map(name),
             answers: answer::sentences(summary, group, name),
-            moved: moved(experiment, group, name)
-                .into_iter()
-                .chain(levels(summary, experiment, &cells, name))
-                .collect(),
+            moved: moved(experiment, group, name).into_iter().chain(levels(summary, experiment, &cells, name)).collect(),
             tables: tables::of_group(summary, &experiment.definition, &cells, labels),
             settled: tables::settled(summary, &cells, name),
             kinds: kinds.into_iter().collect(),
@@ -238,8 +224,7 @@ impl<'a> GroupView<'a> {
         let ranked = self.kinds.iter().filter(|(kind, _)| *kind != RowKind::Aside).flat_map(|(_, rows)| rows);
         let axis = Axis::over(ranked.filter_map(|r| r.ratio.as_ref()));
         let against = self.against.as_ref().map_or_else(String::new, |name| format!("against {name}"));
-        let mut columns =
-            vec![Column::text("method"), Column::number(format!("{} ({})", self.headline, work.heading()))];
+        let mut columns = vec![Column::text("method"), Column::number(format!("{} ({})", self.headline, work.heading()))];
         columns.extend(axis.iter().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Room(0))));
         columns.extend([
             Column::sentences(against),
@@ -268,7 +253,7 @@ impl<'a> GroupView<'a> {
     fn phases(&self, stack: &Stack) -> Table {
         let row = |(label, parts): &(String, Vec<Option<(f64, String)>>)| {
             let (scale, phases, parts) = (stack.scale.clone(), stack.phases.clone(), parts.clone());
-            Entry::new(label, vec![Cell::plot(Some(Plot::Stack { scale, phases, parts }))])
+            Entry::new(label, vec![TableCell::plot(Some(Plot::Stack { scale, phases, parts }))])
         };
         let columns = vec![Column::text("method"), Column::plot(Plot::Times(stack.scale.clone()))];
         let caption =
@@ -280,10 +265,9 @@ impl<'a> GroupView<'a> {
         let scale = Scale::times(self.rows().flat_map(|r| r.launches.iter().copied()))?;
         let row = |row: &Row| {
             let plot = Plot::Launches { scale: scale.clone(), walls: row.launches.clone() };
-            Entry::new(&row.label, vec![Cell::plot(Some(plot)), Cell::count(row.launches.len())])
+            Entry::new(&row.label, vec![TableCell::plot(Some(plot)), TableCell::count(row.launches.len())])
         };
-        let columns =
-            vec![Column::text("method"), Column::plot(Plot::Times(scale.clone())), Column::number("launches")];
+        let columns = vec![Column::text("method"), Column::plot(Plot::Times(scale.clone())), Column::number("launches")];
         let caption = format!("Every launch by {} per {}: the first at the top", self.headline, self.noun);
         let rows = self.rows().filter(|r| !r.launches.is_empty()).map(row);
         Some(Block::Table(Table::new(self.titled(&caption), columns, rows)))
@@ -293,22 +277,22 @@ impl<'a> GroupView<'a> {
 impl Row<'_> {
     fn entry(&self, work: Work, axis: Option<&Axis>) -> Entry {
         let is_baseline = self.finding == CellFinding::Baseline;
-        let ratio = if is_baseline { Cell::text("1") } else { Cell::ratio(self.ratio.as_ref()) };
-        let mut cells = vec![Cell::cost(work, &self.phase.per_unit_ns)];
+        let ratio = if is_baseline { TableCell::text("1") } else { TableCell::ratio(self.ratio.as_ref()) };
+        let mut cells = vec![TableCell::cost(work, &self.phase.per_unit_ns)];
         if let Some(axis) = axis {
             let (ratio, launches, label) = (self.ratio, self.launch_ratios.clone(), ratio.text.clone());
             let plot = Plot::Interval { axis: axis.clone(), ratio, launches, label };
-            cells.push(Cell::plot((self.ratio.is_some() || is_baseline).then_some(plot)));
+            cells.push(TableCell::plot((self.ratio.is_some() || is_baseline).then_some(plot)));
         }
         let launches = if self.launches.is_empty() { String::new() } else { self.launches.len().to_string() };
         cells.extend([
-            Cell::text(self.finding.label()),
+            TableCell::text(self.finding.label()),
             ratio,
-            self.share.map_or_else(Cell::default, |s| Cell::number(numbers::share(&s), Some(s.ratio))),
-            Cell::ns(self.phase.cpu_ns.median * work.scale(self.phase)),
-            Cell::mean(self.phase.minor_faults),
-            self.phase.per_unit_ns.p99.map_or_else(Cell::default, |p99| Cell::work(work, p99)),
-            Cell::text(launches),
+            self.share.map_or_else(TableCell::default, |s| TableCell::number(numbers::share(&s), Some(s.ratio))),
+            TableCell::ns(self.phase.cpu_ns.median * work.scale(self.phase)),
+            TableCell::mean(self.phase.minor_faults),
+            self.phase.per_unit_ns.p99.map_or_else(TableCell::default, |p99| TableCell::work(work, p99)),
+            TableCell::text(launches),
         ]);
         Entry { name: self.label.clone(), link: None, cell: Some(self.cell), tone: self.finding.tone(), cells }
     }
@@ -320,8 +304,7 @@ fn footprint(summary: &Summary, rows: &[(usize, &str)]) -> String {
     let known = [("in cache", "in cache"), ("around", "around the cache's size"), ("in memory", "in memory")];
     let places = known.iter().filter(|(word, _)| footprints.iter().any(|f| f.against_cache == *word));
     let places: Vec<&str> = places.map(|(_, words)| *words).collect();
-    let Some((least, most)) = footprints.iter().map(|f| f.bytes).min().zip(footprints.iter().map(|f| f.bytes).max())
-    else {
+    let Some((least, most)) = footprints.iter().map(|f| f.bytes).min().zip(footprints.iter().map(|f| f.bytes).max()) else {
         return String::new();
     };
     let [least, most] = [least, most].map(|bytes| about_size(bytes as f64));
@@ -381,8 +364,6 @@ fn row<'a>(
         finding,
         share: phase.of_best_possible.filter(|_| cell.role != Role::Null && believed),
         launches: launches::walls(cell, experiment, phase),
-        launch_ratios: base
-            .map(|base| launches::ratios(cell, &summary.cells[base], &experiment.headline))
-            .unwrap_or_default(),
+        launch_ratios: base.map(|base| launches::ratios(cell, &summary.cells[base], &experiment.headline)).unwrap_or_default(),
     })
 }

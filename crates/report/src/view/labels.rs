@@ -1,12 +1,10 @@
 //! Labels of cells and groups: what does not vary is said once and left out of the names.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::numbers::spaced;
 use record::cell::display_value;
 use record::experiment::{Experiment, ParameterKind};
 use record::summary::{CellSummary, GroupSummary, Summary};
-
-use crate::numbers::spaced;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Varying parameters of each experiment.
 pub(crate) struct Labels<'a> {

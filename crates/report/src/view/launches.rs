@@ -1,13 +1,10 @@
 //! Every launch a dot, and phases laid end to end: what lies behind a group's figures.
 
-use std::collections::BTreeMap;
-
-use record::experiment::Experiment;
-use record::outcome::Status;
-use record::summary::{CellSummary, ExperimentSummary, PhaseSummary, Summary};
-
 use crate::numbers::{self, Work, scaled};
 use crate::plot::Scale;
+use record::summary::{CellSummary, ExperimentSummary, PhaseSummary, Summary};
+use record::{experiment::Experiment, outcome::Status};
+use std::collections::BTreeMap;
 
 /// Median wall time of a phase in nanoseconds, and in words with its interval; `None` where it was not measured.
 pub(super) type PhaseTime = Option<(f64, String)>;

@@ -1,10 +1,8 @@
 //! Cells without figures, and figures that are not to be believed: by outcome and reason.
 
-use std::collections::BTreeMap;
-
-use record::{outcome::Status, summary::Summary};
-
 use super::labels::Labels;
+use record::{outcome::Status, summary::Summary};
+use std::collections::BTreeMap;
 
 /// Cells of one outcome and reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,8 +91,7 @@ pub(super) fn missing(summary: &Summary, labels: &Labels) -> Vec<String> {
             }
             let package = package(&absent.reason);
             let advice = package.map_or_else(|| remedy(&absent.reason).to_owned(), |p| format!("{INSTALL}{p}"));
-            let names: Vec<String> =
-                absent.names.iter().map(|n| format!("{}/{n}", experiment.definition.name)).collect();
+            let names: Vec<String> = absent.names.iter().map(|n| format!("{}/{n}", experiment.definition.name)).collect();
             let same = |other: &&mut Remedy| match package {
                 Some(_) => other.advice.starts_with(INSTALL),
                 None => kind_of(&other.advice) == kind_of(&advice),

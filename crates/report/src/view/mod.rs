@@ -14,10 +14,9 @@ mod passes;
 mod states;
 mod tables;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use record::outcome::Status;
 use record::summary::{AaCheck, CellSummary, ExperimentSummary, Note, Summary, Warning};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use across::{by_experiment, side_by_side};
 pub use across::{changes, compared};
@@ -25,8 +24,7 @@ pub use cells::{CellView, ExportedCells, LaunchView, PhaseView};
 pub use overview::briefly;
 
 use crate::document::{Block, Document, List, Place, Section};
-use crate::numbers::Work;
-use crate::wording;
+use crate::{numbers::Work, wording};
 use labels::Labels;
 
 /// The part of a run that a terminal shows.

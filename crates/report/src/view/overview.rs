@@ -1,17 +1,13 @@
 //! The answer on one screen: faster methods, answers that depend on a condition, usual choices to keep, what is open or
 //! missing.
 
-use std::collections::BTreeMap;
-
+use super::{group, labels::Labels, missing};
+use crate::document::{Block, Body, Column, Entry, Key, List, Place, Shown, Table, TableCell, Tone};
+use crate::plot::{Axis, Plot};
+use crate::{conditions, numbers::Work, wording};
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, ExperimentSummary, GroupSummary, Recommendation, Summary, Verdict};
-
-use super::labels::Labels;
-use super::{group, missing};
-use crate::document::{Block, Body, Cell, Column, Entry, Key, List, Place, Shown, Table, Tone};
-use crate::numbers::Work;
-use crate::plot::{Axis, Plot};
-use crate::{conditions, wording};
+use std::collections::BTreeMap;
 
 /// Rows of all experiments together at most, so that the screen has 40 lines or little more.
 const LINES: usize = 16;
@@ -82,11 +78,11 @@ impl AnswerRow {
 
     fn entry(&self, axis: &Axis) -> Entry {
         let link = Some(format!("experiment-{}", self.experiment));
-        let mut cells = vec![Cell::text(&self.setting), Cell::text(&self.usual), Cell::text(&self.finding)];
+        let mut cells = vec![TableCell::text(&self.setting), TableCell::text(&self.usual), TableCell::text(&self.finding)];
         if let Some(factors) = self.factors {
             let label = format!("{} times faster", self.faster());
             let plot = Plot::Bar { axis: axis.clone(), factors, label };
-            cells.extend([Cell::text(self.faster()), Cell::plot(Some(plot))]);
+            cells.extend([TableCell::text(self.faster()), TableCell::plot(Some(plot))]);
             return Entry { link, tone: Tone::Faster, ..Entry::new(&self.experiment, cells) };
         }
         Entry { link, ..Entry::new(&self.experiment, cells) }
@@ -144,10 +140,10 @@ impl Overview {
 
     /// The tables and lists; `page` is the path of the run's page.
     pub(super) fn blocks(self, page: Option<&str>) -> Vec<Block> {
-        let mut blocks = vec![self.table().map_or_else(
-            || Block::Answer("Nothing was measured long enough to say anything.".to_owned()),
-            Block::Table,
-        )];
+        let mut blocks = vec![
+            self.table()
+                .map_or_else(|| Block::Answer("Nothing was measured long enough to say anything.".to_owned()), Block::Table),
+        ];
         if self.left_out > 0 {
             blocks.push(Block::Text(format!("and {} more questions: {}", self.left_out, self.full)));
         }
@@ -300,11 +296,8 @@ fn row(
             (AnswerKind::Faster, name(cell), figure(cell, false), Some(factors), factors.0.ln())
         }
         Recommendation::Depends { cell, .. } => {
-            let ratios = group
-                .conditions
-                .iter()
-                .filter_map(|c| c.ratio)
-                .chain(group.comparison(cell, &experiment.headline)?.ratio);
+            let ratios =
+                group.conditions.iter().filter_map(|c| c.ratio).chain(group.comparison(cell, &experiment.headline)?.ratio);
             let surprise = ratios.map(|ratio| ratio.ratio.ln().abs()).fold(0.0f64, f64::max);
             let (method, clauses) = clauses()?;
             let finding = format!("{method} {}", clauses.join("; "));

@@ -1,13 +1,11 @@
 //! A user's own functions: calls, allocations and faults of one pass, and figures that are not what they seem.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use super::labels::Labels;
+use crate::document::{Block, Column, Entry, Table, TableCell};
+use crate::numbers::range;
 use record::cell::parameter_words;
 use record::summary::{CellSummary, Role, Summary};
-
-use super::labels::Labels;
-use crate::document::{Block, Cell, Column, Entry, Table};
-use crate::numbers::range;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Growth of a parameter that the time of any work follows.
 const GROWTH: u64 = 8;
@@ -25,13 +23,10 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
     if names.is_empty() {
         return blocks;
     }
-    let varying =
-        |key: &String| cells.iter().any(|(_, cell)| cell.parameters.get(key) != cells[0].1.parameters.get(key));
+    let varying = |key: &String| cells.iter().any(|(_, cell)| cell.parameters.get(key) != cells[0].1.parameters.get(key));
     let label = |index: usize| {
         let parameters = summary.cells[index].parameters.clone().into_iter().filter(|(key, _)| varying(key)).collect();
-        format!("{} {}", labels.with_experiment(summary, index), parameter_words(&parameters, None))
-            .trim_end()
-            .to_owned()
+        format!("{} {}", labels.with_experiment(summary, index), parameter_words(&parameters, None)).trim_end().to_owned()
     };
     let columns = ["method", "phase"].map(Column::text).into_iter();
     let columns = columns.chain(names.iter().map(|name| Column::number(name.replace('_', " "))));
@@ -39,9 +34,9 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
     let rows = rows.map(|(index, phase, counts)| {
         let number = |name: &&str| {
             let count = counts.get(*name);
-            Cell::number(count.map_or_else(String::new, range), count.map(|count| count.max as f64))
+            TableCell::number(count.map_or_else(String::new, range), count.map(|count| count.max as f64))
         };
-        let cells = std::iter::once(Cell::text(phase)).chain(names.iter().map(number)).collect();
+        let cells = std::iter::once(TableCell::text(phase)).chain(names.iter().map(number)).collect();
         Entry::new(label(index), cells)
     });
     blocks.push(Block::Heading("Counts of one pass".to_owned()));

@@ -1,12 +1,11 @@
 //! The plain machine against its states: a table of methods by states, and a sentence on the answer of each state.
 
-use record::machine_state::STATE;
-use record::summary::{ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary, Verdict};
-
 use super::labels::Labels;
-use crate::document::{Block, Cell, Column, Entry, Table, Tone};
+use crate::document::{Block, Column, Entry, Table, TableCell, Tone};
 use crate::numbers::{Work, with_limits};
 use crate::wording;
+use record::machine_state::STATE;
+use record::summary::{ExperimentSummary, GroupSummary, StateAnswer, StateEffect, StateRatio, Summary, Verdict};
 
 pub(super) fn blocks(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Block> {
     let name = experiment.definition.name.as_str();
@@ -31,7 +30,7 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
             [Some(only)] => Tone::of_verdict(only.verdict, true),
             _ => Tone::Plain,
         };
-        let cells = std::iter::once(Cell::cost(work, &cost.per_unit_ns)).chain(ratios.into_iter().map(ratio_cell));
+        let cells = std::iter::once(TableCell::cost(work, &cost.per_unit_ns)).chain(ratios.into_iter().map(ratio_cell));
         let name = labels.cell(definition, &summary.cells[cell]);
         Some(Entry { cell: Some(cell), tone, ..Entry::new(name, cells.collect()) })
     };
@@ -41,11 +40,7 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
     let setting = group.parameters.iter().filter(|(key, _)| *key != STATE && labels.varies(&definition.name, key));
     let setting: Vec<String> = setting.map(|(key, value)| format!("{key}={value}")).collect();
     let mut blocks = vec![Block::Heading(format!("States of the machine {}", setting.join(" ")).trim_end().to_owned())];
-    blocks.push(Block::Table(Table::new(
-        "cost in a state over the cost on the plain machine",
-        columns.collect(),
-        rows,
-    )));
+    blocks.push(Block::Table(Table::new("cost in a state over the cost on the plain machine", columns.collect(), rows)));
     blocks.extend(states.iter().map(|(group, answer)| {
         let name = |cell: usize| labels.cell(definition, &summary.cells[cell]);
         Block::Answer(format!("{}: {}", state_of(group), effect(answer, name)))
@@ -53,9 +48,9 @@ fn of_plain(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, 
     blocks
 }
 
-fn ratio_cell(ratio: Option<&StateRatio>) -> Cell {
-    let Some(estimate) = ratio.and_then(|ratio| ratio.ratio) else { return Cell::text("–") };
-    Cell::number(with_limits(&estimate), Some(estimate.ratio))
+fn ratio_cell(ratio: Option<&StateRatio>) -> TableCell {
+    let Some(estimate) = ratio.and_then(|ratio| ratio.ratio) else { return TableCell::text("–") };
+    TableCell::number(with_limits(&estimate), Some(estimate.ratio))
 }
 
 fn effect(answer: &StateAnswer, name: impl Fn(usize) -> String) -> String {

@@ -1,15 +1,14 @@
 //! Further tables of a group: phases, latency, and those that the experiment defines (resources, sides).
 
+use super::labels::Labels;
+use crate::document::{Block, Column, Entry, Table, TableCell};
+use crate::numbers::{self, Work, scaled};
+use crate::{seconds, wording};
 use record::experiment::Experiment;
 use record::sizes::{about_size, format_ns, three_digits};
 use record::summary::{CellSummary, FactProof, PhaseSummary, Role, Summary, TailQuantile};
 use record::table::{Divisor, FurtherTable, PhaseFigure, PublishedColumn};
 use stats::steady::Label;
-
-use super::labels::Labels;
-use crate::document::{Block, Cell, Column, Entry, Table};
-use crate::numbers::{self, Work, scaled};
-use crate::{seconds, wording};
 
 /// All further tables of a group that have anything in them.
 pub(super) fn of_group(summary: &Summary, experiment: &Experiment, cells: &[usize], labels: &Labels) -> Vec<Block> {
@@ -35,7 +34,7 @@ fn phases(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<T
     let time = |cell: &CellSummary, p: &String| {
         let pair = cell.phases.get(p).zip(cell.phases.get(experiment.headline()));
         let cost = pair.map(|(phase, headline)| scaled(&phase.wall_ns, work.scale(headline)));
-        cost.map_or_else(Cell::default, |cost| Cell::number(numbers::interval(&cost), Some(cost.median)))
+        cost.map_or_else(TableCell::default, |cost| TableCell::number(numbers::interval(&cost), Some(cost.median)))
     };
     let row = |(label, cell): &(String, &CellSummary)| Entry::new(label, shown.iter().map(|p| time(cell, p)).collect());
     let rows = if shown.len() > 1 { cells.iter().map(row).collect() } else { Vec::new() };
@@ -48,8 +47,8 @@ fn latency(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<
     let first = experiment.phases[0].as_str();
     let row = |(label, cell): &(String, &CellSummary)| {
         let latency = cell.latency_ns.as_ref()?;
-        let cpu = |phase: &str| cell.phases.get(phase).and_then(cpu_per_unit).map_or_else(Cell::default, Cell::ns);
-        let quantiles = [latency.median, latency.p99, latency.p999, latency.max].map(Cell::ns);
+        let cpu = |phase: &str| cell.phases.get(phase).and_then(cpu_per_unit).map_or_else(TableCell::default, TableCell::ns);
+        let quantiles = [latency.median, latency.p99, latency.p999, latency.max].map(TableCell::ns);
         Some(Entry::new(label, quantiles.into_iter().chain([cpu(first), cpu(&format!("{first}.b"))]).collect()))
     };
     let columns = ["median", "p99", "p99.9", "largest", "CPU of side a", "of side b"].map(Column::number);
@@ -60,9 +59,8 @@ fn latency(experiment: &Experiment, cells: &[(String, &CellSummary)]) -> Option<
 fn tail(cells: &[(String, &CellSummary)]) -> Option<Table> {
     let quantile = |&TailQuantile { median, low, high }: &TailQuantile| {
         let bounds = low.zip(high).filter(|(low, high)| low < high);
-        let bounds =
-            bounds.map_or_else(String::new, |(low, high)| format!(" ({}–{})", format_ns(low), format_ns(high)));
-        Cell::number(format!("{}{bounds}", format_ns(median)), Some(median))
+        let bounds = bounds.map_or_else(String::new, |(low, high)| format!(" ({}–{})", format_ns(low), format_ns(high)));
+        TableCell::number(format!("{}{bounds}", format_ns(median)), Some(median))
     };
     let row = |(label, cell): &(String, &CellSummary)| {
         let latency = cell.latency_ns.as_ref().filter(|latency| !latency.over_launches.is_empty())?;
@@ -72,7 +70,7 @@ fn tail(cells: &[(String, &CellSummary)]) -> Option<Table> {
             None => String::new(),
         };
         let quantiles = latency.over_launches.values().map(quantile);
-        let further = [Cell::ns(latency.max), Cell::text(compared)];
+        let further = [TableCell::ns(latency.max), TableCell::text(compared)];
         Some(Entry::new(label, quantiles.chain(further).collect()))
     };
     let columns = ["p50", "p99", "p99.9", "worst"].map(Column::number).into_iter();
@@ -100,7 +98,7 @@ fn fact(cell: &CellSummary, name: &str) -> Option<f64> {
     }
 }
 
-fn value(experiment: &Experiment, cell: &CellSummary, column: &PublishedColumn) -> Option<Cell> {
+fn value(experiment: &Experiment, cell: &CellSummary, column: &PublishedColumn) -> Option<TableCell> {
     let phase = cell.phases.get(column.phase.as_deref().unwrap_or(experiment.headline()));
     let number = match (&column.fact, column.figure) {
         (Some(name), _) => fact(cell, name)?,
@@ -108,7 +106,7 @@ fn value(experiment: &Experiment, cell: &CellSummary, column: &PublishedColumn) 
         (None, None) => return None,
     };
     let divided = number / divisor(cell, column.per)?;
-    divided.is_finite().then(|| Cell::number(shown(column, divided), Some(divided)))
+    divided.is_finite().then(|| TableCell::number(shown(column, divided), Some(divided)))
 }
 
 fn figure_of(phase: &PhaseSummary, figure: PhaseFigure) -> Option<f64> {

@@ -114,11 +114,8 @@ pub struct Machine<'a> {
     undecided: Option<&'a UntilLaunched>,
 }
 
-pub const STEADY: [(&str, Manner); 3] = [
-    ("touch", Manner::Takes(1e6, 0.0)),
-    ("populate-write", Manner::Takes(5e5, 0.0)),
-    ("null", Manner::Takes(1e3, 0.0)),
-];
+pub const STEADY: [(&str, Manner); 3] =
+    [("touch", Manner::Takes(1e6, 0.0)), ("populate-write", Manner::Takes(5e5, 0.0)), ("null", Manner::Takes(1e3, 0.0))];
 
 impl<'a> Machine<'a> {
     /// Steady methods, and these.
@@ -142,11 +139,10 @@ impl<'a> Machine<'a> {
             None => Purpose::Precision,
             Some(UntilLaunched(cells, _)) => Purpose::Claims(vec![(cells.clone(), true)]),
         };
-        let (mut kept, mut records, mut transcripts) = before
-            .map_or((Vec::new(), Vec::new(), Vec::new()), |done| (done.decisions, done.records, done.transcripts));
+        let (mut kept, mut records, mut transcripts) =
+            before.map_or((Vec::new(), Vec::new(), Vec::new()), |done| (done.decisions, done.records, done.transcripts));
         let mut state = State::after(plan, &kept).unwrap();
-        let mut observed =
-            Observed { evidence: Evidence::default(), samples_ns: BTreeMap::new(), undecided: self.undecided };
+        let mut observed = Observed { evidence: Evidence::default(), samples_ns: BTreeMap::new(), undecided: self.undecided };
         records.iter().zip(&transcripts).for_each(|(record, read)| observed.evidence.add(&state, record, read));
         let mut scheduler = Scheduler::new(purpose, Facts::default());
         let mut last_s = (0.0, 0.0);
@@ -212,8 +208,7 @@ impl<'a> Machine<'a> {
             (text, end) = (String::new(), End::TimeLimit(limit_s as u64));
         }
         let read = vec![Transcript::read(text.as_bytes()).map_err(|error| format!("{error:#}"))];
-        let side =
-            SideRecord { worker: "c-O3".to_owned(), transcript: "transcript".to_owned(), end, message: String::new() };
+        let side = SideRecord { worker: "c-O3".to_owned(), transcript: "transcript".to_owned(), end, message: String::new() };
         let record = LaunchRecord {
             launch: number,
             launch_group: launch.launch_group,

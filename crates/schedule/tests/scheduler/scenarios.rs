@@ -229,8 +229,7 @@ fn time_left_over_goes_to_comparisons_of_other_experiments() {
     let done = Machine::new(&[("slow", Manner::Takes(12e9 / phases(), 0.0))]).run(two);
     assert!(done.launches("slow") >= 4, "{}", done.launches("slow"));
     assert!(done.spent_s() <= 100.0, "{} s", done.spent_s());
-    let ends =
-        done.endings.iter().filter(|e| matches!(e, Ending::Experiment { experiment, .. } if experiment == "other"));
+    let ends = done.endings.iter().filter(|e| matches!(e, Ending::Experiment { experiment, .. } if experiment == "other"));
     assert_eq!(ends.count(), 1, "an experiment has one end");
 }
 
@@ -260,10 +259,7 @@ fn a_batch_is_chosen_by_five_launches_and_its_samples_are_short_against_a_tick()
     let short = [("touch", Manner::Takes(1e3, 0.0)), ("populate-write", Manner::Takes(5e2, 0.0))];
     let done = Machine::new(&short).run(batched);
     assert_eq!(done.records.iter().filter(|record| record.block == -2).count(), 5);
-    assert!(
-        done.decisions.iter().any(|d| matches!(d.what, DecisionKind::Batch { batch: 2..=100, .. })),
-        "100 µs at the most"
-    );
+    assert!(done.decisions.iter().any(|d| matches!(d.what, DecisionKind::Batch { batch: 2..=100, .. })), "100 µs at the most");
 }
 
 #[test]

@@ -17,8 +17,7 @@ fn methods_have_every_round_and_the_rest_few() {
 
 #[test]
 fn a_limit_of_launches_with_one_round_comes_in_one_launch_of_four() {
-    let with: Vec<i32> =
-        (0..9).filter(|&block| turns(&ROLES, block, (0, 1), 7, false, true).rounds[0].contains(&2)).collect();
+    let with: Vec<i32> = (0..9).filter(|&block| turns(&ROLES, block, (0, 1), 7, false, true).rounds[0].contains(&2)).collect();
     assert_eq!(with, [0, 4, 8]);
 }
 

@@ -20,8 +20,8 @@ pub fn normal(rng: &mut Seeded) -> f64 {
 /// white noise plus first-order series that forget after 10, 300 and 8000 samples.
 pub fn long_memory(length: usize, seed: u64) -> Vec<f64> {
     let mut rng = Seeded::new(seed);
-    let parts = [(0.181_f64, 10.0_f64), (0.12, 300.0), (0.166, 8_000.0)]
-        .map(|(share, memory)| (share.sqrt(), (-1.0 / memory).exp()));
+    let parts =
+        [(0.181_f64, 10.0_f64), (0.12, 300.0), (0.166, 8_000.0)].map(|(share, memory)| (share.sqrt(), (-1.0 / memory).exp()));
     let mut states = [0; 3].map(|_| normal(&mut rng));
     (0..length)
         .map(|_| {

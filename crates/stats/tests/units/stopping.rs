@@ -50,8 +50,7 @@ fn the_overrun_is_at_most_one_launch_whatever_the_widths() {
         let mut spent = 0.0;
         while let NextStep::Continue { .. } = decide(&GOAL, &[state], spent) {
             spent += seconds;
-            state =
-                GroupProgress { launches: state.launches + 1, half_width: Some(half_width), launch_seconds: seconds };
+            state = GroupProgress { launches: state.launches + 1, half_width: Some(half_width), launch_seconds: seconds };
         }
         assert!(spent < GOAL.budget_seconds + seconds, "{spent} {seconds}");
     }

@@ -1,15 +1,14 @@
 //! A program or library of the user's: how its frames are unwound, and the functions and lines of its code.
 
+use framehop::{ExplicitModuleSectionInfo, Module};
+use gimli::{EndianArcSlice, NativeEndian, SectionId};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
+use record::command::CallFrame;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use framehop::{ExplicitModuleSectionInfo, Module};
-use gimli::{EndianArcSlice, NativeEndian, SectionId};
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
-use record::command::CallFrame;
 
 /// Larger files are not opened.
 const MOST_BYTES: u64 = 2 << 30;

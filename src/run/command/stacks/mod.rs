@@ -3,17 +3,15 @@
 
 mod binary;
 
+use anyhow::{Context, Result};
+use binary::Binary;
+use files::Folder;
+use framehop::{CacheNative, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative};
+use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-
-use anyhow::{Context, Result};
-use files::Folder;
-use framehop::{CacheNative, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder, UnwinderNative};
-use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, LaunchMode, MemoryEvent};
-
-use binary::Binary;
 
 /// File of the helper program in the scratch folder.
 const FILE: &str = "stacks";
@@ -27,13 +25,12 @@ const LEAST: u64 = 8;
 const MOST_FRAMES: usize = 200;
 /// Bytes of a line of the file, without what follows it.
 const LINE: usize = 56;
-
 /// Kinds by their index in `struct touched` of the helper program.
 const KINDS: [MemoryEvent; 15] = {
     use MemoryEvent::*;
     [
-        Heap, Anonymous, Stack, Shared, Again, Again, Anonymous, ZeroRead, ZeroWrite, Cow, File, FileWrite, Huge,
-        Elsewhere, InCalls,
+        Heap, Anonymous, Stack, Shared, Again, Again, Anonymous, ZeroRead, ZeroWrite, Cow, File, FileWrite, Huge, Elsewhere,
+        InCalls,
     ]
 };
 
@@ -52,7 +49,6 @@ fn period(launches: &[CommandLaunch], block: i64) -> u64 {
     if least < 2 { 1 } else { (least..).filter(is_prime).nth((block.unsigned_abs() % 8) as usize).unwrap_or(least) }
 }
 
-/// Code of a process.
 #[derive(Clone, Default)]
 struct ProcessCode {
     mappings: Vec<Mapping>,
@@ -75,7 +71,6 @@ pub(super) struct Callers {
     cache: CacheNative<MayAllocateDuringUnwind>,
 }
 
-/// CallStacks of one launch.
 #[derive(Default)]
 struct StackTable {
     frames: HashMap<CallFrame, usize>,

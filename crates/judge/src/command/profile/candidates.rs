@@ -1,14 +1,10 @@
-//! Settings worth a try, with the kernel time they would save. Effects of the hardware
-//! (translation, caches) are not predicted.
+//! Settings worth a try, with the kernel time they would save. Effects of the hardware (translation, caches) are not predicted.
 
+use super::{ProfileBlock, amount, counts::Counted};
 use record::command::{Amount, Candidate, CommandPlan, MemoryEvent};
-
-use super::counts::Counted;
-use super::{ProfileBlock, amount};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
-
 /// Share of the predicted saving by which nine tenths of the measured ones were off (docs/validity.md).
 const KEEP_ERROR: f64 = 0.85;
 /// The same of settings for huge pages, whose price scatters from process to process.

@@ -1,12 +1,8 @@
 //! Counts of a launch of the command: by kind if each fault was followed, in total otherwise.
 
-use std::collections::BTreeMap;
-
-use record::command::{
-    CommandCost, CommandEnd, CommandLaunch, CommandPlan, EventCounts, Faults, LaunchMode, MemoryEvent,
-};
-
 use crate::command::costs_in;
+use record::command::{CommandCost, CommandEnd, CommandLaunch, CommandPlan, EventCounts, Faults, LaunchMode, MemoryEvent};
+use std::collections::BTreeMap;
 
 /// Share of followed faults that may differ from the command's own count before it is said.
 const UNLIKE: f64 = 0.1;

@@ -7,8 +7,9 @@ mod counts;
 mod places;
 mod prices;
 
-use std::collections::BTreeMap;
-
+use super::{Times, costs_in, failure, note};
+use counts::{Counted, counted};
+use prices::{BlockPrices, shown};
 use record::command::{
     Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, LaunchMode, MemoryEvent,
     ProfileOutcome, ProfileSummary, schema_of,
@@ -16,19 +17,14 @@ use record::command::{
 use record::summary::Note;
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
-
-use super::{Times, costs_in, failure, note};
-use counts::{Counted, counted};
-use prices::{BlockPrices, shown};
+use std::collections::BTreeMap;
 
 pub use prices::{MIB, footprint_bytes};
 
 /// Bytes written from which on the output is worth a remark.
 const MUCH_BYTES: u64 = 1 << 30;
-
 /// Largest excess of explained over measured kernel time: the split of CPU time is sampled.
 const SURPLUS: f64 = 1.05;
-
 /// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
 const TICK_S: f64 = 0.004;
 
@@ -143,9 +139,8 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let believed = counted.as_ref().filter(|_| outcome == ProfileOutcome::Ok);
     let cost_line = |family| believed.and_then(|counted| line(&all, counted, family));
     let faults = cost_line(EventFamily::Faults);
-    let stacks = faults
-        .zip(believed)
-        .and_then(|(faults, counted)| places::stacks(launches, &all, counted, faults.seconds.value));
+    let stacks =
+        faults.zip(believed).and_then(|(faults, counted)| places::stacks(launches, &all, counted, faults.seconds.value));
     let consistency = believed.and_then(|counted| consistency(&all, counted));
     let holds = consistency.is_none_or(|c| c.holds);
     let candidates = believed.filter(|_| holds).map(|counted| candidates::candidates(plan, counted, &all));
@@ -173,7 +168,6 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     }
 }
 
-/// Remarks on the launches.
 fn notes(plan: &CommandPlan, launches: &[CommandLaunch], counted: Option<&Counted>) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut remark = |code: &str, text: String| notes.push(note(code, text));

@@ -1,11 +1,8 @@
 //! The cost of page faults by their callers.
 
-use std::collections::BTreeMap;
-
+use super::{ProfileBlock, counts::Counted};
 use record::command::{CallFrame, CallStack, CallStacks, CommandLaunch, EventFamily, MemoryEvent};
-
-use super::ProfileBlock;
-use super::counts::Counted;
+use std::collections::BTreeMap;
 
 /// Seconds by stack. The saved stacks of a kind share the cost of all its faults, and all together are the cost of page faults.
 pub(super) fn stacks(

@@ -1,14 +1,9 @@
 //! Prices of single events, from workers that ran between the runs of the command.
 
-use std::collections::BTreeMap;
-
-use record::command::{
-    CommandEnd, CommandLaunch, CommandPlan, EventFamily, LaunchMode, MemoryEvent, Price, PricePhase,
-};
+use super::{ProfileBlock, amount, counts::Counted};
+use record::command::{CommandEnd, CommandLaunch, CommandPlan, EventFamily, LaunchMode, MemoryEvent, Price, PricePhase};
 use stats::quantile::quantile;
-
-use super::counts::Counted;
-use super::{ProfileBlock, amount};
+use std::collections::BTreeMap;
 
 /// Bytes of a mebibyte.
 pub const MIB: u64 = 1 << 20;
@@ -34,10 +29,7 @@ pub(super) struct BlockPrices {
 }
 
 impl BlockPrices {
-    pub fn measured<'a>(
-        plan: &CommandPlan,
-        run: impl Fn(LaunchMode) -> Option<&'a CommandLaunch>,
-    ) -> Option<BlockPrices> {
+    pub fn measured<'a>(plan: &CommandPlan, run: impl Fn(LaunchMode) -> Option<&'a CommandLaunch>) -> Option<BlockPrices> {
         let phase = |what: LaunchMode, name: &str| run(what).and_then(|r| r.phases.get(name)).copied();
         let mut prices = base(&phase)?;
         huge(plan, &phase, &mut prices);
@@ -73,11 +65,7 @@ fn base(phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>) -> Option<BTree
 }
 
 /// Puts the prices of huge pages to the others; none where huge pages had run out.
-fn huge(
-    plan: &CommandPlan,
-    phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>,
-    prices: &mut BTreeMap<MemoryEvent, f64>,
-) {
+fn huge(plan: &CommandPlan, phase: &impl Fn(LaunchMode, &str) -> Option<PricePhase>, prices: &mut BTreeMap<MemoryEvent, f64>) {
     let phases = ["first-touch", "re-touch", "unmap"].map(|name| phase(LaunchMode::PriceHuge, name));
     let [Some(first), Some(again), Some(unmap)] = phases else { return };
     let pages = (unmap.bytes / huge_page_bytes(plan).max(1)).max(1);

@@ -54,11 +54,7 @@ fn fewer_than_three_runs_have_figures_and_no_verdict() {
 fn a_regression_is_found_and_what_is_not_slower_passes() {
     let base = [1.0, 1.004, 0.997, 1.001, 1.002, 0.998];
     let slow = compare(&runs(&base), &runs(&base.map(|f| f * 1.5)), &asked(Some(0.03)));
-    assert!(
-        slow.cells.iter().all(|c| c.gate == Some(GateWord::Regression) && c.holds_among_all),
-        "{:?}",
-        slow.cells[0]
-    );
+    assert!(slow.cells.iter().all(|c| c.gate == Some(GateWord::Regression) && c.holds_among_all), "{:?}", slow.cells[0]);
     assert!(matches!(slow.cells[0].verdict, Verdict::Slower { at_least } if at_least > 0.3 && at_least < 0.5));
     assert_eq!(slow.gated.map(Gated::exit_code), Some(2));
     let fast = compare(&runs(&base), &runs(&base.map(|f| f * 0.5)), &asked(Some(0.03)));

@@ -77,8 +77,7 @@ fn segments_end_at_measured_sizes_and_leave_a_band_between() {
         point(80, "new", 0.5, 0.01),
     ];
     let found = segments(&all, "old", MARGIN);
-    let short: Vec<(u64, u64, &str, &str)> =
-        found.iter().map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str())).collect();
+    let short: Vec<(u64, u64, &str, &str)> = found.iter().map(|s| (s.from, s.to, s.way.as_str(), s.over.as_str())).collect();
     assert_eq!(short, [(10, 20, "old", "new"), (40, 80, "new", "old")]);
     let flip = &flips(&all, &found, "old")[0];
     assert_eq!((flip.above, flip.up_to, flip.below.as_str(), flip.beyond.as_str()), (20, 40, "old", "new"));

@@ -6,8 +6,8 @@ use record::cell::Cell;
 use record::claim::{Claim, ClaimPoint, ResolvedClaim, ResolvedJob, Word};
 use record::outcome::{Cause, Status};
 use record::summary::{
-    Calibration, CellSummary, Distribution, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary,
-    Recommendation, SUMMARY_SCHEMA, Settings, Summary,
+    Calibration, CellSummary, Distribution, Estimate, FactProof, GroupSummary, LaunchValues, PhaseSummary, Recommendation,
+    SUMMARY_SCHEMA, Settings, Summary,
 };
 use stats::rng::Seeded;
 
@@ -224,10 +224,7 @@ fn what_has_no_word_wants_launches() {
 
 #[test]
 fn questions_without_a_word_count_among_all() {
-    let made = summary(
-        "r",
-        vec![measured("a", "64", 597.0, 1), measured("b", "64", 1000.0, 2), measured("c", "64", 600.0, 3)],
-    );
+    let made = summary("r", vec![measured("a", "64", 597.0, 1), measured("b", "64", 1000.0, 2), measured("c", "64", 600.0, 3)]);
     let claims = |others: usize| {
         let one = asked(claim("ratio", "low = 0.4\nhigh = 0.6"));
         let mut open = one.clone();
@@ -246,9 +243,7 @@ fn questions_without_a_word_count_among_all() {
 #[test]
 fn an_absolute_claim_holds_within_a_factor_of_two() {
     let holds = "value = 1.0\nper = \"unit\"";
-    for (wall_ns, expected) in
-        [(400.0, Word::Weaker), (600.0, Word::Holds), (1900.0, Word::Holds), (2100.0, Word::Stronger)]
-    {
+    for (wall_ns, expected) in [(400.0, Word::Weaker), (600.0, Word::Holds), (1900.0, Word::Holds), (2100.0, Word::Stronger)] {
         let made = summary("r", vec![measured("a", "64", wall_ns, 3)]);
         let mut asked = asked(claim("absolute", holds));
         asked.jobs[0].other.clear();

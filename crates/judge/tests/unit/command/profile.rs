@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::command::{
-    Arm, ArmRole, CallFrame, CallStack, CallStacks, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults,
-    LaunchMode, MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileOutcome, ProfileSummary,
+    Arm, ArmRole, CallFrame, CallStack, CallStacks, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults, LaunchMode,
+    MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileOutcome, ProfileSummary,
 };
 
 use super::{footprint_bytes, judge, predictions};
@@ -198,9 +198,8 @@ fn the_stacks_of_a_kind_share_its_cost_and_all_together_are_the_cost_of_faults()
     let total = of.faults.unwrap().seconds.value;
     near(stacks.stacks.iter().map(|stack| stack.weight).sum(), total);
     let cost = |names: &[&str]| {
-        let has = |stack: &&CallStack| {
-            stack.frames.iter().map(|&at| stacks.frames[at].function.as_str()).eq(names.iter().copied())
-        };
+        let has =
+            |stack: &&CallStack| stack.frames.iter().map(|&at| stacks.frames[at].function.as_str()).eq(names.iter().copied());
         stacks.stacks.iter().filter(has).map(|stack| stack.weight).sum::<f64>()
     };
     near(cost(&["main", "grow"]) / cost(&["main"]), 3.0);

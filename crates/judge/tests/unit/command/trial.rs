@@ -161,9 +161,7 @@ fn identical_commands_are_called_different_in_at_most_5_percent_of_tries() {
             let ratio = summary.arms[1].against[&Measure::Cpu].ratio.expect("six blocks");
             outside += u32::from(ratio.low > 1.0 || ratio.high < 1.0);
         }
-        eprintln!(
-            "pairs {pairs:?} precision {precision}: announced {any}, A/A {differs}, CPU outside {outside} of {tries}"
-        );
+        eprintln!("pairs {pairs:?} precision {precision}: announced {any}, A/A {differs}, CPU outside {outside} of {tries}");
         // 300 tries at 5 %: 15, and two standard errors above are 23. The margin here is next to nothing on purpose.
         assert!(any <= 23, "{any} of {tries}");
         assert!(differs <= 9, "{differs} of {tries}");

@@ -12,10 +12,7 @@ fn done(alarms: usize, pairs: usize, effect: Estimate) -> Done {
         work: WorkKind::Steps,
         twins: (0..pairs).map(|i| (pair(i), logs(i))).collect(),
         planned: pairs,
-        effects: vec![
-            Effect { extra_permille: 50, ratio: Some(effect), verdict: Verdict::Slower { at_least: 0.03 } };
-            10
-        ],
+        effects: vec![Effect { extra_permille: 50, ratio: Some(effect), verdict: Verdict::Slower { at_least: 0.03 } }; 10],
         launches: 6,
         rounds: 20,
         samples_each: 120,

@@ -81,10 +81,7 @@ fn advice_is_read_written_the_same_and_asked() {
     assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()));
     let ask = |bytes| advice.way("read", bytes, None);
     assert_eq!((ask(4095), ask(4096), ask(65536), ask(65537)), (None, Some("read"), Some("read"), None));
-    assert_eq!(
-        (ask(131_071), ask(131_072), ask(1 << 20), ask((1 << 20) + 1)),
-        (None, Some("mmap"), Some("mmap"), None)
-    );
+    assert_eq!((ask(131_071), ask(131_072), ask(1 << 20), ask((1 << 20) + 1)), (None, Some("mmap"), Some("mmap"), None));
     assert_eq!(advice.way("write", 4096, None), None);
 }
 

@@ -32,8 +32,7 @@ fn made() -> [(&'static str, Value); 2] {
     let fleet = serde_json::to_value(schemars::schema_for!(Fleet)).unwrap();
     let criteria = serde_json::to_value(schemars::schema_for!(Criteria)).unwrap();
     let of_fleet = "Many machines' runs together: what `pagewise fleet --json` prints.";
-    let of_criteria =
-        "What nodes of a fleet may cost: what `pagewise fleet learn` writes and `pagewise check-node` reads.";
+    let of_criteria = "What nodes of a fleet may cost: what `pagewise fleet learn` writes and `pagewise check-node` reads.";
     [
         (FLEET, dressed(fleet, "fleet", FLEET_SCHEMA, of_fleet)),
         (CRITERIA, dressed(criteria, "criteria", CRITERIA_SCHEMA, of_criteria)),
@@ -52,8 +51,7 @@ fn write_the_schema() {
 fn the_committed_schemas_are_those_of_the_types() {
     for (path, value) in made() {
         let kept: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        let hint =
-            "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape has a new number";
+        let hint = "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape has a new number";
         assert!(kept == value, "{path}: {hint}");
         jsonschema::meta::validate(&kept).unwrap();
     }

@@ -5,10 +5,7 @@ fn texts_come_back_and_a_flipped_bit_is_noticed() {
     let place = tempfile::tempdir().unwrap();
     let folder = Folder::open(place.path()).unwrap();
     let texts = |n: u8| {
-        vec![
-            FramePart { name: "request.a".into(), bytes: vec![n; 100] },
-            FramePart { name: "t".into(), bytes: Vec::new() },
-        ]
+        vec![FramePart { name: "request.a".into(), bytes: vec![n; 100] }, FramePart { name: "t".into(), bytes: Vec::new() }]
     };
     let first = append(&folder, 0, 0, &texts(1)).unwrap();
     let second = append(&folder, first.length, 1, &texts(2)).unwrap();

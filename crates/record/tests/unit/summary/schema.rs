@@ -44,7 +44,8 @@ pub(crate) fn tighten(value: &mut Value) {
 fn made() -> Value {
     let mut schema = serde_json::to_value(schemars::schema_for!(Summary)).unwrap();
     tighten(&mut schema);
-    let about = "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
+    let about =
+        "What came out of a run: the content of summary.json, of `pagewise run --json` and of `pagewise report --json`.";
     schema["title"] = json!("Pagewise summary");
     schema["description"] = json!(about);
     schema["properties"]["schema"] = json!({ "description": "Version of this shape.", "enum": [2, 3, SUMMARY_SCHEMA] });
@@ -64,8 +65,7 @@ fn write_the_schema() {
 #[test]
 fn the_committed_schema_is_that_of_the_types() {
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(path()).unwrap()).unwrap();
-    let hint =
-        "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape is a new SUMMARY_SCHEMA";
+    let hint = "cargo test -p pagewise-record write_the_schema -- --ignored writes it; a new shape is a new SUMMARY_SCHEMA";
     let differs = difference("", &kept, &made());
     assert!(differs.is_none(), "{} differs; {hint}", differs.unwrap_or_default());
     jsonschema::meta::validate(&kept).unwrap();
@@ -95,8 +95,7 @@ fn recorded() -> Value {
 fn a_recorded_summary_conforms_and_a_wrong_one_does_not() {
     let validator = jsonschema::validator_for(&made()).unwrap();
     let whole = recorded();
-    let errors: Vec<String> =
-        validator.iter_errors(&whole).map(|e| format!("{}: {e}", e.instance_path())).take(5).collect();
+    let errors: Vec<String> = validator.iter_errors(&whole).map(|e| format!("{}: {e}", e.instance_path())).take(5).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     // It is read and written again without loss, and so does what is written now conform.
     let read: Summary = serde_json::from_value(whole.clone()).unwrap();

@@ -1,12 +1,9 @@
 //! Functions below their callers.
 
-use super::Drawing;
-use super::svg::Svg;
+use super::{Drawing, svg::Svg};
 use crate::plot::FlameBox;
 
-/// Pixels of a row.
 const ROW: f64 = 18.0;
-/// Rows that are drawn.
 const ROWS: usize = 60;
 /// Characters that fit into the width of a telephone.
 const LETTERS: f64 = 60.0;

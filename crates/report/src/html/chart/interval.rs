@@ -1,10 +1,9 @@
 //! A ratio with its interval on the axis of its group, and bars of factors.
 
-use record::{sizes::three_digits, summary::Estimate};
-
 use super::Drawing;
 use super::svg::{self, Svg};
 use crate::plot::Axis;
+use record::{sizes::three_digits, summary::Estimate};
 
 /// Height of a row's drawing, in pixels.
 const HEIGHT: u32 = 26;

@@ -1,10 +1,9 @@
 //! Every launch a dot, on a scale of times.
 
-use record::sizes::format_ns;
-
 use super::Drawing;
 use super::svg::{self, Svg};
 use crate::plot::Scale;
+use record::sizes::format_ns;
 
 /// Height of one row, in pixels.
 const HEIGHT: u32 = 30;

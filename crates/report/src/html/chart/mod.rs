@@ -9,10 +9,9 @@ mod launches;
 mod stack;
 mod svg;
 
+use crate::plot::Plot;
 use minijinja::Value;
 use serde::{Serialize, Serializer};
-
-use crate::plot::Plot;
 
 /// The marks of lines, told apart by their shape as well as by their color.
 pub(super) const MARKS: [&str; 7] = [
@@ -34,9 +33,7 @@ impl Serialize for Plot {
         let Drawing(svg) = match self {
             Plot::Ratios(axis) => interval::head(axis),
             Plot::Times(scale) => launches::times(scale),
-            Plot::Interval { axis, ratio, launches, label } => {
-                interval::interval(axis, ratio.as_ref(), launches, label)
-            }
+            Plot::Interval { axis, ratio, launches, label } => interval::interval(axis, ratio.as_ref(), launches, label),
             Plot::Sides { axis, ratio, runs, label } => interval::sides(axis, ratio, runs, label),
             Plot::Bar { axis, factors, label } => interval::bar(axis, *factors, label),
             Plot::Launches { scale, walls } => launches::launches(scale, walls),

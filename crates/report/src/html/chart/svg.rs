@@ -1,9 +1,8 @@
 //! The few elements that charts are made of.
 
-use std::fmt::Write;
-
 use super::Drawing;
 use crate::escape;
+use std::fmt::Write;
 
 /// An SVG that is being written. Places along the page are shares of the width from 0 to 1, heights are pixels.
 pub(super) struct Svg(String);
@@ -58,11 +57,8 @@ impl Svg {
     }
 
     pub(super) fn shape(&mut self, class: &str, (x, y): (f64, f64), path: &str, title: &str) {
-        let _ = write!(
-            self.0,
-            "<svg x=\"{}\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"{class}\" d=\"{path}\"",
-            percent(x)
-        );
+        let _ =
+            write!(self.0, "<svg x=\"{}\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"{class}\" d=\"{path}\"", percent(x));
         self.titled("path", title);
         self.0.push_str("</svg>");
     }

@@ -1,43 +1,31 @@
 //! A worker made of the user's own C file or shared library, compiled with the user's compiler and linked with the carried
 //! harness.
 
+use super::{Maker, MethodList, Started, Worker, carried, native::hash};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use files::Folder;
+use record::{experiment::Experiment, method::Method, sizes};
+use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
-use files::Folder;
-use record::experiment::Experiment;
-use record::method::Method;
-use record::sizes;
-use serde::Serialize;
-
-use super::native::hash;
-use super::{Maker, MethodList, Started, Worker, carried};
-
 /// Name of the worker, and of the experiment that its functions are methods of.
 pub const WORKER: &str = "own";
 const EXPERIMENT: &str = "bench";
-
 /// Folder of the carried files that a user's file is compiled with.
 const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
-
 /// Time of a comparison, in seconds, where no budget is given: a first table, which says how precise it is.
 const BUDGET_S: f64 = 2.5;
-
 /// Part of a shared library's name.
 const LIBRARY: &str = ".so";
-
 /// End of the name of a script of Python's.
 const SCRIPT: &str = ".py";
-
 /// Longest source or program that is read, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
-
 /// Name of a worker that is kept as a baseline, in the folder of its run.
 const KEPT: &str = "worker";
-
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
@@ -101,11 +89,9 @@ impl Peer<'_> {
 
 /// A worker made of the user's functions.
 pub struct Built {
-    /// The worker.
     pub worker: Worker,
     /// The experiment that its functions are methods of, unless they are those of a built-in one.
     pub experiment: Option<Experiment>,
-    /// Its files.
     pub files: BuiltFiles,
 }
 
@@ -182,10 +168,7 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
     let absolute = std::path::absolute(path)?;
     let is_c = functions.is_some() || path.extension().is_some_and(|extension| extension == "c");
     if !is_c {
-        ensure!(
-            peer.is_none(),
-            "{what} is no C file and no library: only their functions are compared with built-in methods"
-        );
+        ensure!(peer.is_none(), "{what} is no C file and no library: only their functions are compared with built-in methods");
         let is_script = what.ends_with(SCRIPT);
         let program = if is_script { absolute } else { copied(&bytes, what, folder)? };
         let kept = if is_script { format!("{KEPT}{SCRIPT}") } else { KEPT.to_owned() };
@@ -215,12 +198,7 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
     built(path, (worker, list), peer, files)
 }
 
-fn built(
-    path: &Path,
-    (worker, list): (Worker, String),
-    peer: Option<Peer>,
-    files: Vec<(String, PathBuf)>,
-) -> Result<Built> {
+fn built(path: &Path, (worker, list): (Worker, String), peer: Option<Peer>, files: Vec<(String, PathBuf)>) -> Result<Built> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
     peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
@@ -337,11 +315,7 @@ fn experiment(file: &str, list: &str) -> Result<Experiment> {
     );
     if names.len() > 1 {
         let meaning = quoted("all phases of a function");
-        write!(
-            text,
-            "[[totals]]\nname = \"all\"\nphases = {}\nmeaning = {meaning}\nheadline = true\n",
-            quoted(&names)
-        )?;
+        write!(text, "[[totals]]\nname = \"all\"\nphases = {}\nmeaning = {meaning}\nheadline = true\n", quoted(&names))?;
     }
     for line in list.lines().filter_map(|line| line.strip_prefix("about\tparameter\t")) {
         let [name, kind, values] = line.split('\t').collect::<Vec<_>>()[..] else { bail!("{file}: {line:?}") };
