@@ -66,7 +66,7 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
         let Some(state) = state else { continue };
         let lacking = state.needs.iter().find(|(path, _)| !Path::new(path).exists()).map(|(_, reason)| reason.clone());
         let is_other = !state.only.is_empty() && !state.only.contains(&planned.cell.experiment);
-        let other = is_other.then(|| &state.only_reason);
+        let other = if is_other { Some(&state.only_reason) } else { None };
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
         let foreign = foreign.then(|| format!("state={} is made within the native worker only", state.name));
         if let Some(reason) = lacking.or(other.cloned()).or(foreign) {

@@ -43,7 +43,7 @@ fn unknown_names_are_answered_with_the_nearest() {
     refused("report nonesuch", &["there is no run \"nonesuch\""]);
     refused("run --resume nonesuch", &["there is no run \"nonesuch\""]);
     refused("chek", &["no verb \"chek\"", "did you mean \"check\"?"]);
-    refused("run thp", &["thp is a method of fault: pagewise run fault/thp"]);
+    refused("run thp", &["thp is a method of fault", "pagewise run fault/thp"]);
     refused("show read/mmap@c-O33", &["no worker \"c-O33\""]);
     refused("run fault/tph", &["did you mean \"thp\"?"]);
     refused("report last", &["no run is kept yet"]);

@@ -1,7 +1,7 @@
 use super::*;
 
-/// Names that templates make themselves.
-const OWN: [&str; 3] = ["install", "loop", "range"];
+/// Names that templates make themselves, and one that the program tells of itself.
+const OWN: [&str; 4] = ["install", "is_packaged", "loop", "range"];
 
 /// True if the path ends in a known field, or below one whose content is not known beforehand.
 fn is_known(known: &serde_json::Value, name: &str) -> bool {
