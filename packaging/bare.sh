@@ -1,5 +1,5 @@
 #!/bin/bash
-# From a package to its first answer, by a user who is not root, on systems that have neither compiler, cargo nor source: each is
+# From a package to its first answer, by a user who is not root, on systems without compiler, cargo and source. Each is
 # made by debootstrap (Rocky by dnf, Alpine by its own archive) and removed again. As root:
 # packaging/bare.sh FILE [bullseye|bookworm|trixie|rocky9|alpine]…; FILE is a wheel, a tarball, a .deb or an .rpm
 # MIRROR and ALPINE name mirrors. ROOTS is a folder in which fresh roots are kept for the next time.

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The C library that packages are built against, so that they run with it and with every newer one: headers and libraries of an old
+# The C library that packages are built against, so that they run with it and with every newer one: headers and libraries of
+# an old
 # glibc, with the kernel's headers of Debian 12. The compiler stays this machine's. Needs apt-get, not root.
 #   x86_64   2.27, of Ubuntu 18.04. Debian has no key of Ubuntu's: the packages are known by their digests
 #   aarch64  2.31, of Debian 11

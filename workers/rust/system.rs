@@ -7,14 +7,7 @@ pub const PROT_WRITE: c_int = 2;
 pub const MAP_SHARED: c_int = 1;
 
 extern "C" {
-    pub fn mmap(
-        at: *mut c_void,
-        bytes: usize,
-        protection: c_int,
-        flags: c_int,
-        file: c_int,
-        offset: c_long,
-    ) -> *mut c_void;
+    pub fn mmap(at: *mut c_void, bytes: usize, protection: c_int, flags: c_int, file: c_int, offset: c_long) -> *mut c_void;
     pub fn munmap(at: *mut c_void, bytes: usize) -> c_int;
     pub fn rand() -> c_int;
 }

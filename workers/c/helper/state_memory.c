@@ -32,7 +32,7 @@ MAKER(fresh, .make = make_fresh);
 
 /* ---- in pieces: a page of every free block of a huge page stays in use ---- */
 
-/* A block is the huge page of a file of 4 KiB in a tmpfs that is mounted nowhere. fallocate(2) takes it without touching it: on a
+/* A block is the huge page of a file of 4 KiB in a tmpfs that is mounted nowhere. fallocate(2) takes it untouched: on a
  * virtual machine whose host takes free memory back, touching all memory would take a minute. The file system is small. When it
  * is full the kernel splits the huge pages that reach beyond the end of their file, and frees all but the first page. So memory
  * in use grows by a page a block, and the machine never runs short. */

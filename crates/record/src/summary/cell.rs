@@ -134,18 +134,21 @@ impl CountSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
+    /// Median over launches of their medians.
     pub median: f64,
     /// Mean over launches of their means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// Lower limit for the median at 95 %; absent below six launches.
     pub low: Option<f64>,
+    /// Upper limit.
     pub high: Option<f64>,
     /// 90th percentile, where a launch has at least ten samples.
     #[serde(default)]
     pub p90: Option<f64>,
     /// 99th percentile, where a launch has at least a hundred samples.
     pub p99: Option<f64>,
+    /// The smallest sample of any launch.
     pub min: f64,
 }
 
@@ -178,7 +181,9 @@ pub struct LawSummary {
 pub struct LatencySummary {
     /// Half of the trips took at most this.
     pub median: f64,
+    /// 99 % of the trips took at most this.
     pub p99: f64,
+    /// 99.9 % of the trips took at most this.
     pub p999: f64,
     /// The longest trip, as its bucket's upper bound.
     pub max: f64,

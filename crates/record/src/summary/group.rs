@@ -112,8 +112,11 @@ pub enum Doubt {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Levels {
+    /// Median of the launches on the lower level, in the unit of the figure.
     pub low: f64,
+    /// Median of those on the upper level.
     pub high: f64,
+    /// Share of the launches on the upper level, 0 to 1.
     pub share: f64,
 }
 
@@ -121,8 +124,11 @@ pub struct Levels {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
+    /// The first cost by the second.
     pub ratio: f64,
+    /// Lower bound of the interval.
     pub low: f64,
+    /// Upper bound of the interval.
     pub high: f64,
     /// Confidence of the interval, such as 0.95.
     pub level: f64,

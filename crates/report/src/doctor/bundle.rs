@@ -1,4 +1,4 @@
-//! Bundle for a bug report: program, machine and newest kept run. It holds numbers and names that this program made. It holds no
+//! Bundle for a bug report: program, machine and newest kept run. It holds numbers and names that this program made, and no
 //! host, user, path, file name, command, variable or text of a run.
 
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};

@@ -1,3 +1,4 @@
+/* Shared by the `tail` methods: blocks, due times and the histogram of single operations. */
 #include "tail.h"
 #include "latency.h"
 #include <stdlib.h>
