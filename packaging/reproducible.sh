@@ -1,7 +1,7 @@
 #!/bin/bash
 # Two builds, one hash: clones HEAD into two folders of unlike names, builds what is named (deb, rpm, tarball, wheel, sbom; by
-# default tarball) in each, in another time zone, language and umask, and compares the files and every program in them. Where they
-# differ, both builds stay, to be looked at. KEEP=FOLDER keeps the packages.
+# default tarball) in each, in another time zone, language and umask, and compares the files and every program in them.
+# Where they differ, both builds stay, to be looked at. KEEP=FOLDER keeps the packages.
 # packaging/reproducible.sh [PACKAGE]…, with the variables of packaging/build.sh
 set -eu
 cd "$(dirname "$0")/.."
