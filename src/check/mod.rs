@@ -78,6 +78,7 @@ fn check_in(
         settings: Vec::new(),
         baseline: None,
         sizes: ParameterList::Check,
+        conditions: true,
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         page_bytes: rustix::param::page_size() as u64,
     };
@@ -169,6 +170,7 @@ fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Select
             settings: Vec::new(),
             baseline: None,
             sizes: ParameterList::Check,
+            conditions: true,
             cpus: 1,
             page_bytes: 1,
         };

@@ -238,6 +238,7 @@ impl Laboratory {
             settings: self.settings(&select.set)?,
             baseline,
             sizes: list,
+            conditions: true,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             page_bytes: rustix::param::page_size() as u64,
         };

@@ -24,6 +24,8 @@ use std::time::Duration;
 
 /// The budget of the overview of everything, in seconds.
 const LOOK_BUDGET_S: f64 = 170.0;
+/// Below this the overview measures each question in its usual condition only, in seconds.
+const CONDITIONS_BUDGET_S: f64 = 60.0;
 /// The budget of a published article, whose grids of sizes are long, in seconds.
 const PUBLISHED_BUDGET_S: f64 = 600.0;
 /// The budget of each launch of an article whose jobs take minutes each, in seconds.
@@ -261,7 +263,13 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     if let Some(tables) = &published {
         select.what = tables.iter().flat_map(|table| table.selectors()).collect::<BTreeSet<_>>().into_iter().collect();
     }
-    let wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
+    let mut wish = laboratory.wish(&select, arguments.baseline.clone(), list)?;
+    wish.conditions = !look || budget_s >= CONDITIONS_BUDGET_S;
+    if !wish.conditions {
+        remark!(
+            "below {CONDITIONS_BUDGET_S:.0} s each question is measured in its usual condition only; others may reverse an answer"
+        );
+    }
     let choice = published.as_deref().map_or(Choice::Wished(&wish), |tables| Choice::Published(tables, &wish));
     let start = Start::now();
     let seed = arguments.seed.unwrap_or_else(|| start.seed());

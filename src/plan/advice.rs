@@ -148,6 +148,7 @@ fn one_cell(
         settings: relevant.collect(),
         baseline: None,
         sizes: ParameterList::Default,
+        conditions: true,
         ..wish.clone()
     };
     let (found, _) = select::cells(all, workers, &wish)?;
@@ -167,6 +168,7 @@ pub fn wish(request: &AdviceRequest, sizes: &[u64], settings: &BTreeMap<String, 
         settings: all,
         baseline: Some(request.topic.obvious.clone()),
         sizes: ParameterList::Default,
+        conditions: true,
         ..here.clone()
     })
 }

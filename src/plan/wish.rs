@@ -13,6 +13,8 @@ pub struct Wish {
     pub baseline: Option<String>,
     /// List of an experiment's parameters where `--set` says nothing.
     pub sizes: ParameterList,
+    /// False if only the usual condition of each question is wanted.
+    pub conditions: bool,
     /// CPUs online, which `N` stands for.
     pub cpus: usize,
     pub page_bytes: u64,

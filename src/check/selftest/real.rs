@@ -177,6 +177,7 @@ fn measure(
         settings: Vec::new(),
         baseline: None,
         sizes: ParameterList::Default,
+        conditions: true,
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         page_bytes: rustix::param::page_size() as u64,
     };

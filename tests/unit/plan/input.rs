@@ -12,6 +12,7 @@ fn wish(settings: &[(&str, &str)]) -> Wish {
         settings: settings.iter().map(|(k, v)| ((*k).to_owned(), vec![(*v).to_owned()])).collect(),
         baseline: None,
         sizes: ParameterList::Default,
+        conditions: true,
         cpus: 1,
         page_bytes: 4096,
     }

@@ -26,6 +26,7 @@ fn a_state_that_there_is_not_is_named_with_the_nearest() {
         settings: vec![(STATE.to_owned(), vec!["plain".to_owned(), "swap-zramm".to_owned()])],
         baseline: None,
         sizes: ParameterList::Default,
+        conditions: true,
         cpus: 2,
         page_bytes: 4096,
     };
