@@ -80,7 +80,7 @@ fn changed_at(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).ok()?.modified().ok()
 }
 
-/// Whether the object is newer than everything that went into it, by the compiler's own list.
+/// True if the object is newer than everything that went into it, by the compiler's own list.
 fn is_current(job: &Job) -> bool {
     let Some(made) = changed_at(&job.object) else { return false };
     let Ok(list) = fs::read_to_string(job.object.with_extension("d")) else { return false };

@@ -284,7 +284,7 @@ fn quoted(value: impl Serialize) -> String {
     serde_json::to_string(&value).unwrap_or_default()
 }
 
-/// What a worker's list says about itself under this key.
+/// Value that a worker's list gives under this key.
 fn about<'a>(list: &'a str, key: &str) -> Option<&'a str> {
     list.lines().find_map(|line| line.strip_prefix("about\t")?.strip_prefix(key)?.strip_prefix('\t'))
 }

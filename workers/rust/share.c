@@ -1,47 +1,10 @@
 /* The untimed halves of the Rust methods of `share`. Their loops (share.rs) are called by the native worker's steps. */
 #include "methods/share/loops.h"
-#include "methods/share/share.h"
+#include "methods/share/memfd.h"
 #include "rust.h"
 
 /* std has no random generator: index=rand is another library's. */
 #define RUST_ALONE_KEYS "bytes:size ops:count clear_bytes:size index:xorshift|table load:0|25%"
-
-static void memfd(struct slot *s)
-{
-    share_begin(s, NULL);
-    size_t bytes = s->bytes;
-    unsigned flags = memfd_flags();
-    char *at = free_range(s, bytes), *p = MAP_FAILED;
-    int fd = -1, sized = -1;
-    PHASE(s, "map") {
-        fd = memfd_create("pagewise-share", flags);
-        if (fd >= 0 && (sized = ftruncate(fd, (off_t)bytes)) == 0)
-            p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
-    }
-    share_mapped(s, memfd_obstacle(fd));
-    check_done(s, fd < 0, "memfd_create");
-    check_done(s, sized, "ftruncate");
-    check_map(s, p);
-    tell_descriptor(fd);
-    share_proof(s, p, "/memfd:pagewise-share");
-    share_use(s, p, NULL);
-    int left;
-    PHASE(s, "unmap") {
-        left = munmap(p, bytes);
-        left |= close(fd);
-    }
-    check_done(s, left, "munmap, close");
-}
-
-static void memfd_b(struct slot *s)
-{
-    struct seat b = share_begin_b(s, NULL);
-    b.descriptor = hear_descriptor(s);
-    meet(s);
-    PHASE(s, "attach") { seat_map(&b); }
-    share_second(s, &b, seat_map, seat_unmap);
-    close(b.descriptor);
-}
 
 static void private_memory(struct slot *s)
 {
@@ -66,7 +29,7 @@ METHOD(rust_share_memfd, .experiment = "share", .name = "memfd",
        .summary = "A memory file without a name, used as a slice: each index is checked against its length.",
        .phases = SHARE_PHASES, .keys = RUST_ALONE_KEYS " " PIN_KEY, .memory = SHARE_MEMORY, .laws = SHARE_LAWS,
        .calls = "map:memfd_create,ftruncate,mmap attach:mmap populate:madvise,mlock? detach:munmap unmap:munmap,close",
-       .run = memfd, .run_b = memfd_b);
+       .run = memfd_share, .run_b = memfd_attach);
 
 METHOD(rust_share_private, .experiment = "share", .name = "anon-private", .role = "limit",
        .summary = "Anonymous private memory as a slice: what the same work costs where nothing is shared.",

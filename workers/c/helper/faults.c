@@ -2,10 +2,10 @@
  * which they happened. A record that was lost is counted: what is then said of the command cannot be trusted. */
 #include "faults.h"
 #include "core.h"
+#include "ring.h"
 #include "stacks.h"
 #include "touched.h"
 #include <dirent.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -273,20 +273,11 @@ static void take(const struct perf_event_header *header)
 
 static void read_ring(struct perf_event_mmap_page *ring)
 {
-    static char whole[1 << 16];
-    const char *data = (const char *)ring + 4096;
     uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), tail = ring->data_tail;
     while (tail < head) {
-        size_t at = tail % faults.ring_bytes;
-        const struct perf_event_header *header = (const void *)(data + at);
-        size_t size = header->size, first = faults.ring_bytes - at;
-        if (size > first) { /* it goes on at the beginning of the ring */
-            memcpy(whole, data + at, first);
-            memcpy(whole + first, data, size - first);
-            header = (const void *)whole;
-        }
+        const struct perf_event_header *header = ring_record(ring, faults.ring_bytes, tail);
+        tail += header->size;
         take(header);
-        tail += size;
     }
     __atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
 }

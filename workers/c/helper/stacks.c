@@ -2,7 +2,7 @@
  * rings of its own, so that what is lost there spoils no count. */
 #include "stacks.h"
 #include "core.h"
-#include <linux/perf_event.h>
+#include "ring.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -129,26 +129,17 @@ static void take_sample(const struct perf_event_header *header, uint32_t lost, s
 
 static void read_ring(int cpu, stacks_taker *take)
 {
-    static _Alignas(8) char whole[1 << 16];
     struct perf_event_mmap_page *ring = stacks.ring[cpu];
-    const char *data = (const char *)ring + 4096;
     uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), tail = ring->data_tail;
     while (tail < head) {
-        size_t at = tail % stacks.ring_bytes;
-        const struct perf_event_header *header = (const void *)(data + at);
-        size_t size = header->size, first = stacks.ring_bytes - at;
-        if (size > first) { /* it goes on at the beginning of the ring */
-            memcpy(whole, data + at, first);
-            memcpy(whole + first, data, size - first);
-            header = (const void *)whole;
-        }
+        const struct perf_event_header *header = ring_record(ring, stacks.ring_bytes, tail);
+        tail += header->size;
         if (header->type == PERF_RECORD_SAMPLE) {
             take_sample(header, stacks.lost[cpu], take);
             stacks.lost[cpu] = 0;
         } else if (header->type == PERF_RECORD_LOST) {
             stacks.lost[cpu] += (uint32_t)((const uint64_t *)(header + 1))[1];
         }
-        tail += size;
     }
     __atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
 }

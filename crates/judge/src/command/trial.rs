@@ -182,7 +182,7 @@ fn slow_runs(series: &[f64]) -> usize {
     series.iter().filter(|cost| **cost > SLOW * median).count()
 }
 
-/// What the usual run and the mean show together; the second is true where the mean does not confirm a difference.
+/// Verdict of the usual run and the mean together; the second is true where the mean does not confirm a difference.
 fn confirmed(usual: Verdict, mean: Verdict) -> (Verdict, bool) {
     use Verdict::{Faster, NotSettled, Slower, Within};
     match (usual, mean) {

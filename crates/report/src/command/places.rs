@@ -45,7 +45,7 @@ impl<'a> CostNode<'a> {
         root
     }
 
-    /// What it calls, the dearest first.
+    /// Callees, the dearest first.
     fn called(&self) -> Vec<(String, &CostNode<'a>)> {
         let mut called: Vec<_> = self.called.iter().map(|((name, module), node)| (label(name, module), node)).collect();
         called.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));

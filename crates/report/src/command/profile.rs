@@ -208,7 +208,7 @@ fn agreement(consistency: &Consistency, summary: &ProfileSummary) -> String {
     }
 }
 
-/// What is worth a try. The model is off by as much as it predicts (docs/validity.md), so no figure is promised.
+/// Settings that are worth a try. The model is off by as much as it predicts (docs/validity.md), so no figure is promised.
 fn candidates(summary: &ProfileSummary) -> Vec<String> {
     let mut sentences = Vec::new();
     for candidate in summary.candidates.iter().filter(|candidate| candidate.kernel_s.value > 0.0) {

@@ -49,7 +49,7 @@ fn answer(summary: &TrialSummary) -> Option<String> {
     )
 }
 
-/// What a setting saves, in a sentence.
+/// Saving of a setting, as a sentence.
 pub(super) fn finding(arm: &ArmSummary) -> String {
     let times = [(Measure::Cpu, "CPU time"), (Measure::Wall, "wall time")];
     let parts = times.iter().filter(|(measure, _)| is_settled(arm, *measure)).map(|(m, what)| verdict(arm, *m, what));

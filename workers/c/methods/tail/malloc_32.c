@@ -1,25 +1,8 @@
-#include "tail.h"
-#include <stdlib.h>
+#include "heap.h"
 
 static void run(struct slot *s)
 {
-    struct tail t = tail_begin(s);
-    size_t failed = 0;
-    char mark = (char)(s->seed | 1);
-    TAIL_TRIAL(&t, {
-        volatile char *p = malloc(32);
-        failed += !p || (*p = mark) != mark;
-        free((void *)p);
-    });
-    PHASE(s, "each") {
-        TAIL_LOOP(&t, {
-            volatile char *p = malloc(32);
-            failed += !p || (*p = mark) != mark;
-            free((void *)p);
-        });
-    }
-    check_done(s, failed != 0, "malloc");
-    tail_end(s, &t);
+    malloc_and_free(s, 32);
 }
 
 METHOD(tail_malloc_32, .experiment = "tail", .name = "malloc-32", .group = "heap",

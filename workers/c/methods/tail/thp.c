@@ -1,21 +1,12 @@
-#include "tail.h"
+#include "pages.h"
 
 static void run(struct slot *s)
 {
     need_huge_pages(s);
     struct tail t = tail_begin(s);
-    size_t page = s->page_bytes, bytes = (t.ops + TRIAL_OPS) * page;
-    char mark = (char)(s->seed | 1);
-    char *at = free_range(s, bytes);
-    volatile char *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    check_map(s, (const void *)p);
-    int advised = madvise((void *)p, bytes, MADV_HUGEPAGE);
-    check_huge_advice(s, advised);
-    volatile char *trial = p + t.ops * page;
-    TAIL_TRIAL(&t, trial[i * page] = mark);
-    PHASE(s, "each") { TAIL_LOOP(&t, p[i * page] = mark); }
-    munmap((void *)p, bytes);
-    tail_end(s, &t);
+    char *p = fresh_pages(s, &t);
+    check_huge_advice(s, advise_pages(s, &t, p, MADV_HUGEPAGE));
+    write_pages(s, &t, p);
 }
 
 METHOD(tail_thp, .experiment = "tail", .name = "thp",

@@ -1,0 +1,44 @@
+/* A memory file without a name, of the method `memfd` in C and in Rust: side a makes, uses and ends it, side b attaches it. */
+#ifndef PAGEWISE_SHARE_MEMFD_H
+#define PAGEWISE_SHARE_MEMFD_H
+#include "methods/share/share.h"
+
+static inline void memfd_share(struct slot *s)
+{
+    share_begin(s, NULL);
+    size_t bytes = s->bytes;
+    unsigned flags = memfd_flags();
+    char *at = free_range(s, bytes), *p = MAP_FAILED;
+    int fd = -1, sized = -1;
+    PHASE(s, "map") {
+        fd = memfd_create("pagewise-share", flags);
+        if (fd >= 0 && (sized = ftruncate(fd, (off_t)bytes)) == 0)
+            p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+    }
+    share_mapped(s, memfd_obstacle(fd));
+    if (fd < 0)
+        fail(s, "memfd_create");
+    if (sized != 0)
+        fail(s, "ftruncate");
+    check_map(s, p);
+    tell_descriptor(fd);
+    share_proof(s, p, "/memfd:pagewise-share");
+    share_use(s, p, NULL);
+    int left;
+    PHASE(s, "unmap") {
+        left = munmap(p, bytes);
+        left |= close(fd);
+    }
+    check_done(s, left, "munmap, close");
+}
+
+static inline void memfd_attach(struct slot *s)
+{
+    struct seat b = share_begin_b(s, NULL);
+    b.descriptor = hear_descriptor(s);
+    meet(s);
+    PHASE(s, "attach") { seat_map(&b); }
+    share_second(s, &b, seat_map, seat_unmap);
+    close(b.descriptor);
+}
+#endif
