@@ -9,8 +9,8 @@ use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, ExperimentSummary, GroupSummary, Recommendation, Summary, Verdict};
 use std::collections::BTreeMap;
 
-/// Rows of all experiments together at most, so that the screen has 40 lines or little more.
-const LINES: usize = 16;
+/// Rows of all experiments together at most; an answer that depends has a row before another that does not.
+const LINES: usize = 20;
 /// Methods of one kind that a line names.
 const NAMED: usize = 2;
 const LIST_LINES: usize = 3;
@@ -111,12 +111,15 @@ impl Overview {
                 unanswered.extend(why_unanswered(summary, &experiment.definition.name));
                 continue;
             };
-            others.extend(mine.find(|row| (row.kind, &row.method) != (first.kind, &first.method)));
+            let (depend, settled): (Vec<_>, Vec<_>) = mine
+                .filter(|row| (row.kind, &row.method) != (first.kind, &first.method))
+                .partition(|row| row.kind == AnswerKind::Depends);
+            others.extend(depend.into_iter().chain(settled).next());
             chosen.push(first);
         }
-        for list in [&mut chosen, &mut others] {
-            list.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
-        }
+        chosen.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
+        let depends = |row: &AnswerRow| row.kind == AnswerKind::Depends;
+        others.sort_by(|a, b| depends(b).cmp(&depends(a)).then(b.surprise.total_cmp(&a.surprise)));
         let left_out = chosen.len().saturating_sub(LINES);
         chosen.truncate(LINES);
         let room = LINES - chosen.len();

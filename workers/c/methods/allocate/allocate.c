@@ -113,13 +113,14 @@ struct before allocate_before(struct slot *s, void *(*get)(struct slot *), void 
 {
     struct before before = {NULL, key_is(s, "reuse", "kept")};
     enum { TURNS = 8 };
-    int turns = before.kept ? 1 : key_is(s, "reuse", "steady") ? TURNS : 0;
+    int turns = before.kept || key_is(s, "reuse", "steady") ? TURNS : 0;
     for (int i = 0; i < turns; i++) {
         struct rusage start, end;
         getrusage(RUSAGE_SELF, &start);
-        if (before.block)
+        if (before.block && !before.kept)
             give(s, before.block);
-        before.block = get(s);
+        if (!before.block || !before.kept)
+            before.block = get(s);
         allocate_check(s, before.block, "the turns before");
         __asm__ volatile("" ::"r"(before.block) : "memory");
         memset(before.block, 0, s->bytes);
