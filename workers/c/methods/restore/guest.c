@@ -186,9 +186,21 @@ void *guest_map(struct guest *g, int flags, int file)
     return p;
 }
 
-int filled_memory_file(struct slot *s, const struct guest *g)
+void need_pool(struct slot *s, size_t bytes)
 {
-    int file = memfd_create("pagewise-snapshot", memfd_flags());
+    if (key_size(s, "clones") > 1)
+        skip(s, "the pool of huge pages is for one clone: clones=1");
+    if (!s->huge_page_bytes || bytes % s->huge_page_bytes)
+        skip(s, "bytes is not a multiple of the size of the huge pages");
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    if (p == MAP_FAILED)
+        skip(s, "the pool of huge pages is too small; --allow-system-changes enlarges it (vm.nr_hugepages)");
+    check_done(s, munmap(p, bytes), "munmap");
+}
+
+int filled_memory_file(struct slot *s, const struct guest *g, unsigned flags)
+{
+    int file = memfd_create("pagewise-snapshot", memfd_flags() | flags);
     const char *obstacle = memfd_obstacle(file);
     if (obstacle)
         skip(s, obstacle);
@@ -275,6 +287,25 @@ static size_t wrong_in_rest(const struct slot *s, const struct guest *g)
     return wrong;
 }
 
+/* Pages that are there and no file's (bits 63 and 61 of their entries), also huge ones of the pool. */
+static uint64_t private_bytes(struct slot *s, const struct guest *g)
+{
+    uint64_t entries[512], found = 0;
+    size_t first = (uintptr_t)g->p / g->page, end = first + g->bytes / g->page;
+    int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        fail(s, "open /proc/self/pagemap");
+    for (size_t want; first < end; first += want) {
+        want = end - first < 512 ? end - first : 512;
+        if (!read_all(file, (char *)entries, want * sizeof *entries, first * sizeof *entries))
+            fail(s, "read /proc/self/pagemap");
+        for (size_t i = 0; i < want; i++)
+            found += entries[i] >> 63 && !(entries[i] >> 61 & 1);
+    }
+    close(file);
+    return found * g->page;
+}
+
 void guest_work(struct slot *s, struct guest *g)
 {
     uint64_t mark = s->seed | 1;
@@ -288,7 +319,7 @@ void guest_work(struct slot *s, struct guest *g)
         return;
     if (g->snapshot >= 0)
         fact(s, "device_bytes", own_device_bytes() - device_before);
-    fact(s, "private_bytes", smaps_bytes(s, g->p, "Anonymous"));
+    fact(s, "private_bytes", private_bytes(s, g));
     prove_set(s, g);
 }
 
@@ -298,6 +329,16 @@ void guest_rest(struct slot *s, struct guest *g)
         return;
     s->ops = g->bytes / g->page - g->count;
     PHASE(s, "rest") { read_rest(g); }
+    guest_check(s, g);
+    fact(s, "rest_wrong_words", wrong_in_rest(s, g));
+}
+
+void guest_rest_by(struct slot *s, struct guest *g, void (*work)(const struct part *))
+{
+    if (!s->proofs)
+        return;
+    s->ops = g->bytes / g->page - g->count;
+    PARALLEL_PHASE(s, "rest") { on_every_thread(s, work, g->p, g->bytes, 0); }
     guest_check(s, g);
     fact(s, "rest_wrong_words", wrong_in_rest(s, g));
 }

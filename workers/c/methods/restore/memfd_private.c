@@ -3,7 +3,7 @@
 static void run(struct slot *s)
 {
     struct guest g = guest_begin(s, NO_FILE);
-    int file = filled_memory_file(s, &g);
+    int file = filled_memory_file(s, &g, 0);
     PHASE(s, "map") { guest_map(&g, MAP_PRIVATE, file); }
     guest_check(s, &g);
     guest_work(s, &g);

@@ -1,13 +1,24 @@
 /* Pagers by userfaultfd(2): what they share. Their answers are timed, by the phases that the guest is in. */
 #include "restore.h"
 #include <sched.h>
+#include <stdlib.h>
+
+/* Linux 6.6; for the test that a page which nobody may serve is noticed. */
+enum { FEATURE_POISON = 1 << 14 };
+struct poison {
+    struct uffdio_range range;
+    uint64_t mode;
+    int64_t updated;
+};
+#define POISON _IOWR(UFFDIO, 0x08, struct poison)
 
 struct pager *pager_open(struct slot *s, struct guest *g, uint64_t features, const char *since)
 {
     struct pager *pager = mmap(NULL, sizeof *pager, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check_map(s, pager);
     *pager = (struct pager){.g = g, .around = g->page, .answer = copy_in};
-    userfault_open(s, &pager->u, features, since);
+    pager->poisons = getenv("PAGEWISE_TEST_POISON") != NULL;
+    userfault_open(s, &pager->u, features | (pager->poisons ? FEATURE_POISON : 0), since);
     pager->u.p = g->p;
     return pager;
 }
@@ -102,12 +113,24 @@ long copy_pages(struct pager *pager, uint64_t to, const char *from, size_t bytes
     return pages;
 }
 
+bool go_on(struct pager *pager, uint64_t address)
+{
+    struct uffdio_continue there = {.range = {address & ~(uint64_t)(pager->around - 1), pager->around}};
+    if (ioctl(pager->u.descriptor, UFFDIO_CONTINUE, &there) != 0)
+        return errno == EEXIST && ioctl(pager->u.descriptor, UFFDIO_WAKE, &there.range) == 0;
+    pager->served += pager->around / pager->g->page;
+    return true;
+}
+
 /* The page asked for with its neighbours up to `around`. One that is there already only needs waking whoever waits for it. */
 bool copy_in(struct pager *pager, uint64_t address)
 {
     const struct guest *g = pager->g;
     size_t at = (size_t)(address - (uintptr_t)g->p) / pager->around * pager->around;
     size_t bytes = g->bytes - at < pager->around ? g->bytes - at : pager->around;
+    struct poison poison = {.range = {(uintptr_t)g->p + at, bytes}};
+    if (pager->poisons && pager->served)
+        return ioctl(pager->u.descriptor, POISON, &poison) == 0;
     long pages = copy_pages(pager, (uintptr_t)g->p + at, pager->source + at, bytes);
     if (pages < 0)
         return false;

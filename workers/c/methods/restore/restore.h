@@ -37,6 +37,18 @@ struct guest {
     uint64_t prefetched;      /* pages */
 };
 
+#ifndef UFFD_FEATURE_MINOR_SHMEM /* Linux 5.13, 5.14 for shared memory */
+#define UFFD_FEATURE_MINOR_HUGETLBFS (1 << 9)
+#define UFFD_FEATURE_MINOR_SHMEM (1 << 10)
+#define UFFDIO_REGISTER_MODE_MINOR ((uint64_t)1 << 2)
+#define UFFDIO_CONTINUE _IOWR(UFFDIO, 0x07, struct uffdio_continue)
+struct uffdio_continue {
+    struct uffdio_range range;
+    uint64_t mode;
+    int64_t mapped;
+};
+#endif
+
 enum files { NO_FILE, SNAPSHOT, SNAPSHOT_AND_SET };
 struct guest guest_begin(struct slot *s, enum files files);
 void guest_lost(struct guest *g, const char *call);
@@ -44,11 +56,13 @@ void guest_check(struct slot *s, const struct guest *g); /* after a phase: fails
 void *guest_map(struct guest *g, int flags, int file);   /* at the guest's place */
 void guest_work(struct slot *s, struct guest *g);        /* phases first and work; facts, digest, latencies */
 void guest_rest(struct slot *s, struct guest *g);        /* phase rest in rounds that prove */
+void guest_rest_by(struct slot *s, struct guest *g, void (*work)(const struct part *)); /* the same by several threads */
 void guest_end(struct slot *s, struct guest *g);         /* after the phase end */
 void guest_unmap(struct guest *g);                       /* within it */
 /* The next run of pages of the set from number `at` on: how many pages it has. */
 size_t set_run(const struct guest *g, size_t at);
-int filled_memory_file(struct slot *s, const struct guest *g); /* a memory file with the snapshot's content */
+int filled_memory_file(struct slot *s, const struct guest *g, unsigned flags); /* a memory file with the snapshot's content */
+void need_pool(struct slot *s, size_t bytes); /* skips where the pool of huge pages lacks as much, and all but one clone */
 bool read_all(int file, char *to, size_t bytes, size_t offset);
 
 /* Supplies pages by userfaultfd: from a thread, another process or a signal handler. In memory that all of them share. */
@@ -58,6 +72,7 @@ struct pager {
     const char *source;       /* a mapping of the snapshot */
     char *staging;            /* anonymous memory that pages are moved from */
     size_t around;            /* bytes an answer */
+    bool poisons;             /* a test: no page but the first may be served */
     bool (*answer)(struct pager *, uint64_t address);
     _Atomic uint64_t served, prefetched;
     _Atomic bool answering, stop, ended;
@@ -73,6 +88,7 @@ void pager_give_up(struct pager *pager);
 void *pager_serve(void *pager);
 /* Answers. Pages that somebody else has supplied meanwhile are no failure. */
 bool copy_in(struct pager *pager, uint64_t address);
+bool go_on(struct pager *pager, uint64_t address); /* pages of the file are there: UFFDIO_CONTINUE */
 /* Copies pages that the guest may ask for at the same time; how many were not there yet, or -1. */
 long copy_pages(struct pager *pager, uint64_t to, const char *from, size_t bytes);
 #endif

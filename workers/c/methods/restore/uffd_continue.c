@@ -1,30 +1,10 @@
 #include "restore.h"
 
-#ifndef UFFD_FEATURE_MINOR_SHMEM /* Linux 5.13, 5.14 for shared memory */
-#define UFFD_FEATURE_MINOR_SHMEM (1 << 10)
-#define UFFDIO_REGISTER_MODE_MINOR ((uint64_t)1 << 2)
-#define UFFDIO_CONTINUE _IOWR(UFFDIO, 0x07, struct uffdio_continue)
-struct uffdio_continue {
-    struct uffdio_range range;
-    uint64_t mode;
-    int64_t mapped;
-};
-#endif
-
-static bool go_on(struct pager *pager, uint64_t address)
-{
-    struct uffdio_continue there = {.range = {address, pager->g->page}};
-    if (ioctl(pager->u.descriptor, UFFDIO_CONTINUE, &there) != 0)
-        return errno == EEXIST && ioctl(pager->u.descriptor, UFFDIO_WAKE, &there.range) == 0;
-    pager->served++;
-    return true;
-}
-
 static void run(struct slot *s)
 {
     struct guest g = guest_begin(s, NO_FILE);
     struct pager *pager = pager_open(s, &g, UFFD_FEATURE_MINOR_SHMEM, "Linux 5.14");
-    int file = filled_memory_file(s, &g);
+    int file = filled_memory_file(s, &g, 0);
     pager->answer = go_on;
     PHASE(s, "map") {
         guest_map(&g, MAP_PRIVATE, file);
