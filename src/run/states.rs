@@ -163,8 +163,11 @@ impl Held {
         if zram.is_none() && state.make.iter().any(|word| word.contains("{zram}")) {
             bail!(lacks("every zram device is in use"));
         }
+        let number = rustix::fs::stat(&place)?.st_dev;
+        let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
         let here = |text: &str| {
-            text.replace("{folder}", &place.to_string_lossy()).replace("{zram}", zram.as_deref().unwrap_or_default())
+            let text = text.replace("{folder}", &place.to_string_lossy()).replace("{device}", &device);
+            text.replace("{zram}", zram.as_deref().unwrap_or_default())
         };
         for (setting, text) in &state.after {
             guard.undo(Undo::Restore { setting: Path::new(&here(setting)), text })?;
@@ -172,7 +175,9 @@ impl Held {
         if let Some(area) = &state.swap {
             guard.undo(Undo::SwapOff { area: Path::new(&here(area)) })?;
         }
-        set(state, &mut guard)?;
+        for (setting, text) in &state.settings {
+            set(Path::new(&here(setting)), text, &mut guard)?;
+        }
         let mut cgroup = None;
         if let Some(share) = state.bound {
             let bytes = (needed_bytes as f64 * share) as u64 + WORKER_BYTES;
@@ -197,16 +202,14 @@ impl Held {
     }
 }
 
-fn set(state: &MachineState, guard: &mut Guard) -> Result<()> {
-    for (setting, text) in &state.settings {
-        let path = Path::new(setting);
-        let old = kernel::read(path).map_err(|_| lacks(format!("the kernel has no {setting}")))?;
-        // A list of choices has the current one in brackets.
-        let chosen = old.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(chosen, _)| chosen);
-        guard.undo(Undo::Restore { setting: path, text: chosen.unwrap_or(old.trim()) })?;
-        if !text.is_empty() {
-            kernel::write(path, text).map_err(|error| lacks(format!("{setting}: {error}; run as root")))?;
-        }
+fn set(setting: &Path, text: &str, guard: &mut Guard) -> Result<()> {
+    let name = setting.display();
+    let old = kernel::read(setting).map_err(|_| lacks(format!("the kernel has no {name}")))?;
+    // A list of choices has the current one in brackets.
+    let chosen = old.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(chosen, _)| chosen);
+    guard.undo(Undo::Restore { setting, text: chosen.unwrap_or(old.trim()) })?;
+    if !text.is_empty() {
+        kernel::write(setting, text).map_err(|error| lacks(format!("{name}: {error}; run as root")))?;
     }
     Ok(())
 }

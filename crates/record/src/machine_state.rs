@@ -21,7 +21,8 @@ pub struct MachineState {
     pub title: String,
     /// Clause that follows "if": `no free block of a huge page is left`.
     pub when: String,
-    /// Words of the helper's maker. `{folder}` is a folder of the run, `{zram}` a device that nobody uses.
+    /// Words of the helper's maker. `{folder}` is a folder of the run, `{device}` the numbers of its device, `{zram}` a
+    /// device that nobody uses.
     pub make: Vec<String>,
     /// True if a native worker has the state renewed before each slot: its own work uses the state up.
     pub renewed_by_slot: bool,

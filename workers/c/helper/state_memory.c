@@ -17,6 +17,24 @@ static void make_nothing(int argc, char **argv)
 
 MAKER(nothing, .make = make_nothing);
 
+/* ---- a number of the kernel's, by a name: a setting makes the state, and its file proves it ---- */
+
+static const char *number_name, *number_path;
+
+static void make_number(int argc, char **argv)
+{
+    if (argc < 2)
+        state_lacks("no name and file of a number");
+    number_name = argv[0];
+    number_path = argv[1];
+}
+
+static void facts_of_number(void)
+{
+    state_fact(number_name, kernel_number(number_path));
+}
+MAKER(number, .make = make_number, .facts = facts_of_number);
+
 /* ---- as after a start ---- */
 
 static void make_fresh(int argc, char **argv)
