@@ -7,9 +7,10 @@ struct parts {
     size_t bytes, capacity;
 };
 IN_RUST bool rust_read_to_end(int descriptor, struct parts *parts);
+IN_RUST int rust_read_at_threads(int descriptor, size_t bytes, struct parts *parts);
 IN_RUST void rust_drop(const struct parts *parts);
 
-static void fs_read(struct slot *s)
+static void into_vec(struct slot *s, bool by_threads)
 {
     need_memory(s);
     struct load l = load_begin(s);
@@ -17,8 +18,8 @@ static void fs_read(struct slot *s)
     PHASE(s, "open") { load_open(&l, 0); }
     load_check(s, &l);
     PHASE(s, "bring") {
-        if (!rust_read_to_end(l.file, &parts))
-            load_lost(&l, "read");
+        if (by_threads ? (errno = rust_read_at_threads(l.file, l.bytes, &parts)) != 0 : !rust_read_to_end(l.file, &parts))
+            load_lost(&l, by_threads ? "pread64 or clone" : "read");
     }
     load_check(s, &l);
     l.p = parts.start;
@@ -30,6 +31,16 @@ static void fs_read(struct slot *s)
         rust_close(l.file);
     }
     load_end(s, &l);
+}
+
+static void fs_read(struct slot *s)
+{
+    into_vec(s, false);
+}
+
+static void read_at_threads(struct slot *s)
+{
+    into_vec(s, true);
 }
 
 static void mapped(struct slot *s)
@@ -55,10 +66,17 @@ static void mapped(struct slot *s)
 METHOD(rust_load_fs_read, .experiment = "load", .name = "fs-read",
        .summary = "File::read_to_end into a Vec, as std::fs::read does. Naive and idiomatic.",
        .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY,
-       .laws = KEPT_LAWS "; answer.minor_faults + first-use.minor_faults == 0",
+       .laws = KEPT_LAWS "; " USE_FAULTS " == 0",
        .calls = "open:openat bring:mmap?,brk?,read,statx?,lseek?,munmap?,mremap? drop:munmap?,brk?,close", .run = fs_read);
+
+METHOD(rust_load_read_at_threads, .experiment = "load", .name = "read-at-threads",
+       .summary = "vec![0; n], filled by FileExt::read_exact_at in a scoped thread for each processor. Idiomatic.",
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = COPY_LAWS,
+       .calls = "open:openat bring:mmap?,brk?,pread64+,sched_getaffinity?,openat?,read?,statx?,close?,fstat?,newfstatat?,lseek?,"
+                "sigaltstack?,mprotect?,clone3?,clone?,rt_sigprocmask?,madvise?,munmap?,futex? drop:munmap?,brk?,close",
+       .run = read_at_threads);
 
 METHOD(rust_load_mmap, .experiment = "load", .name = "mmap-lazy",
        .summary = "A shared mapping as the crate memmap2 makes it: each page is found when it is used.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = MAPPED_FILE_LAWS,
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = LAZY_FILE_LAWS,
        .calls = "open:openat bring:mmap drop:munmap,close", .run = mapped);

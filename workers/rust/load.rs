@@ -1,8 +1,11 @@
-//! `load`: a whole file in a Vec.
+//! `load`: a whole file in a Vec, by one reader or by several threads.
 
-use crate::read::file;
-use std::io::Read;
+use crate::read::{errno, file};
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::raw::c_int;
+use std::os::unix::fs::FileExt;
+use std::thread;
 
 /// A Vec in parts.
 #[repr(C)]
@@ -20,6 +23,40 @@ pub unsafe extern "C" fn rust_read_to_end(descriptor: c_int, parts: *mut Parts) 
     let mut whole = std::mem::ManuallyDrop::new(whole);
     *parts = Parts { start: whole.as_mut_ptr(), bytes: whole.len(), capacity: whole.capacity() };
     is_done
+}
+
+/// A thread for each processor calls `work` with its part of the bytes and the part's offset.
+pub fn in_parts<T: Send>(
+    parts: impl Iterator<Item = T>,
+    part_bytes: usize,
+    work: impl Fn(T, u64) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    thread::scope(|scope| {
+        let work = &work;
+        let start = |(number, part)| {
+            let offset = (number * part_bytes) as u64;
+            thread::Builder::new().spawn_scoped(scope, move || work(part, offset))
+        };
+        let started: Vec<_> = parts.enumerate().map(start).collect();
+        started.into_iter().try_for_each(|thread| thread?.join().expect("no panic unwinds here"))
+    })
+}
+
+/// Bytes of each thread's part.
+pub fn part_bytes(bytes: usize) -> usize {
+    bytes.div_ceil(thread::available_parallelism().map_or(1, usize::from)).max(1)
+}
+
+/// A Vec of zeros that several threads fill.
+#[no_mangle]
+pub unsafe extern "C" fn rust_read_at_threads(descriptor: c_int, bytes: usize, parts: *mut Parts) -> c_int {
+    let mut whole = vec![0; bytes];
+    let (source, part) = (file(descriptor), part_bytes(bytes));
+    let source: &File = &source;
+    let result = in_parts(whole.chunks_mut(part), part, |chunk, offset| source.read_exact_at(chunk, offset));
+    let mut whole = std::mem::ManuallyDrop::new(whole);
+    *parts = Parts { start: whole.as_mut_ptr(), bytes: whole.len(), capacity: whole.capacity() };
+    errno(result)
 }
 
 #[no_mangle]

@@ -3,6 +3,7 @@
 #include "files.h"
 
 IN_RUST int rust_write_all(int descriptor, const char *source, size_t bytes);
+IN_RUST int rust_write_at_threads(int descriptor, const char *source, size_t bytes);
 IN_RUST int rust_write_buffered(int descriptor, const char *source, size_t bytes);
 IN_RUST void *rust_map_new(int descriptor, size_t bytes);
 IN_RUST void rust_copy(char *to, const char *from, size_t bytes);
@@ -13,7 +14,7 @@ static void need_sequential(struct slot *s)
         skip(s, "these write from the first byte to the last: order=sequential");
 }
 
-static void by_calls(struct slot *s, bool buffered)
+static void by_calls(struct slot *s, int (*write_all)(int descriptor, const char *source, size_t bytes))
 {
     need_sequential(s);
     struct output o = output_begin(s);
@@ -23,9 +24,7 @@ static void by_calls(struct slot *s, bool buffered)
     PHASE(s, "open") { output_truncate(&o, 0); }
     output_check(s, &o);
     PHASE(s, "size") { }
-    PHASE(s, "fill") {
-        error = buffered ? rust_write_buffered(o.file, source, bytes) : rust_write_all(o.file, source, bytes);
-    }
+    PHASE(s, "fill") { error = write_all(o.file, source, bytes); }
     if ((errno = error) != 0)
         fail(s, "write");
     PHASE(s, "finish") { rust_close(o.file); }
@@ -34,12 +33,17 @@ static void by_calls(struct slot *s, bool buffered)
 
 static void fs_write(struct slot *s)
 {
-    by_calls(s, false);
+    by_calls(s, rust_write_all);
+}
+
+static void write_at_threads(struct slot *s)
+{
+    by_calls(s, rust_write_at_threads);
 }
 
 static void buf_writer(struct slot *s)
 {
-    by_calls(s, true);
+    by_calls(s, rust_write_buffered);
 }
 
 static void mapped(struct slot *s)
@@ -76,6 +80,13 @@ METHOD(rust_output_buf_writer, .experiment = "output", .name = "buf-writer",
        .summary = "Pieces of 4 KiB through a BufWriter of the usual 8 KiB. Naive.",
        .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS "; fill.minor_faults <= 8",
        .calls = "open:openat fill:write,brk?,mmap?,munmap? finish:close sync:fsync remove:unlinkat", .run = buf_writer);
+
+METHOD(rust_output_write_at_threads, .experiment = "output", .name = "write-at-threads",
+       .summary = "FileExt::write_all_at in a scoped thread for each processor, each its own part. Idiomatic.",
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS "; fill.minor_faults <= 64",
+       .calls = "open:openat fill:pwrite64+,sched_getaffinity?,openat?,read?,statx?,close?,fstat?,newfstatat?,lseek?,sigaltstack?,"
+                "mmap?,brk?,mprotect?,clone3?,clone?,rt_sigprocmask?,madvise?,munmap?,futex? finish:close sync:fsync remove:unlinkat",
+       .run = write_at_threads);
 
 METHOD(rust_output_mmap, .experiment = "output", .name = "mmap",
        .summary = "File::set_len, a shared mapping as the crate memmap2 makes it, copy_from_slice. As linkers written in Rust do.",

@@ -1,9 +1,12 @@
-//! `output`: one large file by write_all, naively by a BufWriter of small pieces, and by a mapping.
+//! `output`: one large file by write_all, naively by a BufWriter of small pieces, by several threads, and by a mapping.
 
+use crate::load::{in_parts, part_bytes};
 use crate::read::{errno, file};
 use crate::system::{mmap, MAP_SHARED, PROT_READ, PROT_WRITE};
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::raw::{c_int, c_void};
+use std::os::unix::fs::FileExt;
 
 /// Bytes of one piece that a program hands to its BufWriter.
 const PIECE: usize = 4096;
@@ -12,6 +15,15 @@ const PIECE: usize = 4096;
 #[no_mangle]
 pub unsafe extern "C" fn rust_write_all(descriptor: c_int, source: *const u8, bytes: usize) -> c_int {
     errno(file(descriptor).write_all(std::slice::from_raw_parts(source, bytes)))
+}
+
+/// Each thread writes its part at its place.
+#[no_mangle]
+pub unsafe extern "C" fn rust_write_at_threads(descriptor: c_int, source: *const u8, bytes: usize) -> c_int {
+    let (target, part) = (file(descriptor), part_bytes(bytes));
+    let target: &File = &target;
+    let chunks = std::slice::from_raw_parts(source, bytes).chunks(part);
+    errno(in_parts(chunks, part, |chunk, offset| target.write_all_at(chunk, offset)))
 }
 
 /// Pieces through a BufWriter of the usual 8 KiB.
