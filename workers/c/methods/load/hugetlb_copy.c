@@ -37,5 +37,5 @@ static void run(struct slot *s)
 METHOD(load_hugetlb_copy, .experiment = "load", .name = "hugetlb-copy",
        .summary = "Read calls of 1 MiB into huge pages of the reserved pool.",
        .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY,
-       .laws = KEPT_LAWS "; answer.minor_faults + first-use.minor_faults == 0", .needs = "huge-pages",
+       .laws = KEPT_LAWS "; " USE_FAULTS " == 0; huge_bytes >= bytes", .needs = "huge-pages",
        .calls = "open:openat bring:mmap,pread64 drop:munmap,close", .run = run);

@@ -1,5 +1,6 @@
 /* The file of the `load` methods, its records, their uses and the proofs. Timed: the uses only. */
 #include "load.h"
+#include "latency.h"
 #include "methods/fault/kinds.h"
 #include "methods/output/output.h"
 #include "methods/read/read.h"
@@ -209,7 +210,9 @@ static void facts(struct slot *s, struct load *l, uint64_t device_first, uint64_
     load_check(s, &again);
     size_t cached = resident_bytes(s, again.file, l->bytes);
     if (cached == l->bytes)
-        folio_fact(s, again.file, l->bytes);
+        folio_facts(s, again.file, l->bytes, FAULT_AROUND_BYTES);
+    else
+        fact(s, "fault_piece_bytes", s->huge_page_bytes ? s->huge_page_bytes : FAULT_AROUND_BYTES);
     close(again.file);
     fact(s, "anon_bytes", anonymous);
     fact(s, "huge_bytes", l->p ? huge_bytes_around(s, l->p, l->bytes) : 0);
@@ -218,16 +221,25 @@ static void facts(struct slot *s, struct load *l, uint64_t device_first, uint64_
 
 void load_uses_by(struct slot *s, struct load *l, uint64_t (*use)(struct load *, size_t from, size_t to))
 {
-    uint64_t answered = 0, rest = 0;
-    size_t answer = l->answer, count = l->count;
+    uint64_t answered = 0, rest = 0, ns[ANSWER_RECORDS], last, now;
+    size_t answer = l->answer, count = l->count, batch = l->batch ? l->batch : 1, asked = 0;
     load_check(s, l);
-    PHASE(s, "answer") { answered = use(l, 0, answer); }
+    PHASE(s, "answer") {
+        last = now_ns();
+        for (size_t i = 0; i < answer; i += batch) {
+            answered += use(l, i, answer - i < batch ? answer : i + batch);
+            now = now_ns();
+            ns[asked++] = now - last;
+            last = now;
+        }
+    }
     PHASE(s, "first-use") { rest = use(l, answer, count); }
     uint64_t device_first = own_device_bytes();
     PHASE(s, "second-use") { l->second = use(l, 0, count); }
     uint64_t device_second = own_device_bytes();
     l->first = answered + rest;
     load_check(s, l);
+    latency_record(s, ns, asked);
     if (s->proofs)
         facts(s, l, device_first - device_before, device_second - device_first);
 }

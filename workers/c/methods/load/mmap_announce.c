@@ -21,6 +21,7 @@ static uint64_t use_announced(struct load *l, size_t from, size_t to)
 static void run(struct slot *s)
 {
     struct load l = load_begin(s);
+    l.batch = BATCH_RECORDS;
     PHASE(s, "open") { load_open(&l, 0); }
     load_check(s, &l);
     PHASE(s, "bring") { load_map(&l, 0); }
@@ -32,5 +33,5 @@ static void run(struct slot *s)
 
 METHOD(load_mmap_announce, .experiment = "load", .name = "mmap-announce",
        .summary = "The mapping; MADV_WILLNEED for each of 16 records, then their use.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = MAPPED_FILE_LAWS,
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = LAZY_FILE_LAWS,
        .calls = "open:openat bring:mmap answer:madvise first-use:madvise? second-use:madvise drop:munmap,close", .run = run);

@@ -14,5 +14,5 @@ static void run(struct slot *s)
 
 METHOD(load_mmap_lazy, .experiment = "load", .name = "mmap-lazy",
        .summary = "A shared mapping: each page is found when it is used. What most loaders do.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = MAPPED_FILE_LAWS,
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = LAZY_FILE_LAWS,
        .calls = "open:openat bring:mmap drop:munmap,close", .run = run);

@@ -17,5 +17,5 @@ static void run(struct slot *s)
 
 METHOD(load_mmap_random, .experiment = "load", .name = "mmap-random",
        .summary = "The mapping with MADV_RANDOM: no read-ahead for what was not asked for.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = MAPPED_FILE_LAWS,
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = LAZY_FILE_LAWS,
        .calls = "open:openat bring:mmap,madvise drop:munmap,close", .run = run);

@@ -17,5 +17,5 @@ static void run(struct slot *s)
 
 METHOD(load_mmap_willneed, .experiment = "load", .name = "mmap-willneed",
        .summary = "The mapping with MADV_WILLNEED: reading goes on in the background.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = MAPPED_FILE_LAWS,
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = LAZY_FILE_LAWS,
        .calls = "open:openat bring:mmap,madvise drop:munmap,close", .run = run);

@@ -22,6 +22,5 @@ static void run(struct slot *s)
 
 METHOD(load_populate_read, .experiment = "load", .name = "populate-read",
        .summary = "The mapping with MADV_POPULATE_READ, after the advice that `advice` names.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS " advice:none|sequential|random", .memory = LOAD_MEMORY,
-       .laws = MAPPED_FILE_LAWS "; memory=unbounded: answer.major_faults + first-use.major_faults == 0",
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS " advice:none|sequential|random", .memory = LOAD_MEMORY, .laws = POPULATED_LAWS,
        .calls = "open:openat bring:mmap,madvise drop:munmap,close", .run = run);

@@ -19,5 +19,5 @@ static void run(struct slot *s)
 
 METHOD(load_readahead_mmap, .experiment = "load", .name = "readahead-mmap",
        .summary = "readahead() of the whole file, then the mapping.",
-       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = MAPPED_FILE_LAWS,
+       .phases = LOAD_PHASES, .keys = LOAD_KEYS, .memory = LOAD_MEMORY, .laws = LAZY_FILE_LAWS,
        .calls = "open:openat bring:mmap,readahead drop:munmap,close", .run = run);

@@ -39,6 +39,7 @@ static inline void records_by_ring(struct slot *s, int flags)
             skip(s, "O_DIRECT reads whole blocks of 4 KiB");
     }
     steps_ring_possible(s);
+    l.batch = RING_RECORDS;
     steps = (struct steps){.memory = l.buffer, .at = places, .bytes = l.bytes, .step = l.record, .slots = RING_RECORDS,
                            .depth = RING_RECORDS};
     PHASE(s, "open") {

@@ -28,6 +28,7 @@ static void splice_buffer(struct output *o, const int pipe[2])
 static void run(struct slot *s)
 {
     struct output o = output_begin(s);
+    forbid_huge_pages(s, true);
     int pipe[2];
     PHASE(s, "open") { output_truncate(&o, 0); }
     output_check(s, &o);
@@ -56,6 +57,6 @@ static void run(struct slot *s)
 METHOD(output_buffer_splice, .experiment = "output", .name = "buffer-splice",
        .summary = "The whole file is built in anonymous memory, whose pages are given to a pipe (vmsplice) and spliced into the file.",
        .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY,
-       .laws = OUTPUT_LAWS "; fill.minor_faults <= bytes / page_bytes + 8",
+       .laws = BUILT_LAWS,
        .calls = "open:openat size:mmap,pipe2,fcntl fill:vmsplice,splice finish:munmap,close sync:fsync remove:unlinkat",
        .run = run);

@@ -1,11 +1,5 @@
 #include "output.h"
 
-/* In large calls from the first byte to the last. */
-static void write_buffer(struct output *o)
-{
-    output_put(o, o->buffer, o->bytes, 0);
-}
-
 static void run(struct slot *s)
 {
     struct output o = output_begin(s);
@@ -19,9 +13,10 @@ static void run(struct slot *s)
     output_check(s, &o);
     PHASE(s, "fill") {
         output_copy(&o, o.buffer, 0, o.steps);
-        write_buffer(&o);
+        output_put_buffer(&o);
     }
     output_check(s, &o);
+    output_huge(s, &o);
     PHASE(s, "finish") {
         output_unmap(&o);
         output_close(&o);
@@ -32,5 +27,5 @@ static void run(struct slot *s)
 METHOD(output_buffer_thp_write, .experiment = "output", .name = "buffer-thp-write",
        .summary = "The whole file is built in transparent huge pages, then written by one call.",
        .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS
-               "; fill.minor_faults <= bytes / page_bytes + 8",
+               "; huge_bytes + huge_page_bytes > bytes; fill.minor_faults <= bytes / huge_page_bytes + 520",
        .calls = "open:openat size:mmap,madvise fill:pwrite64 finish:munmap,close sync:fsync remove:unlinkat", .run = run);

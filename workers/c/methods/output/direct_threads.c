@@ -10,7 +10,7 @@ static void *write_steps(void *own)
 {
     struct output *mine = own;
     for (size_t i; !mine->failed && (i = atomic_fetch_add(&next, 1)) < o.steps;)
-        output_put(mine, o.source + o.at[i], step_bytes(&o, i), o.at[i]);
+        output_one(mine, i);
     return NULL;
 }
 
@@ -51,7 +51,7 @@ static void run(struct slot *s)
 
 METHOD(output_direct_threads, .experiment = "output", .name = "direct-threads",
        .summary = "fallocate(), then O_DIRECT writes by eight threads: nothing stays in the page cache, and the device has it all.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS "; dirty_bytes == 0",
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = DIRECT_LAWS,
        .calls = "open:openat size:fallocate fill:pwrite64+,mmap?,mprotect?,clone3?,clone?,rt_sigprocmask?,madvise?,munmap?,futex? "
                 "finish:close sync:fsync remove:unlinkat",
        .run = run);

@@ -5,7 +5,8 @@ enum { DONTCACHE = 0x80 }; /* RWF_DONTCACHE, Linux 6.14 */
 
 static void write_uncached(struct output *o)
 {
-    for (size_t i = 0; i < o->steps && !o->failed; i++)
+    for (size_t i = 0; i < o->steps && !o->failed; i++) {
+        uint64_t start = now_ns();
         for (size_t done = 0, bytes = step_bytes(o, i); done < bytes && !o->failed;) {
             struct iovec piece = {(char *)o->source + o->at[i] + done, bytes - done};
             ssize_t put = pwritev2(o->file, &piece, 1, (off_t)(o->at[i] + done), DONTCACHE);
@@ -17,6 +18,8 @@ static void write_uncached(struct output *o)
             else
                 done += (size_t)put;
         }
+        o->ns[i] = now_ns() - start;
+    }
 }
 
 static void run(struct slot *s)

@@ -20,5 +20,5 @@ static void run(struct slot *s)
 
 METHOD(output_in_place_mmap, .experiment = "output", .name = "in-place-mmap",
        .summary = "The old file is mapped and overwritten.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS IN_PLACE_LAWS,
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = MAPPED_LAWS IN_PLACE_LAWS,
        .calls = "open:openat size:mmap finish:munmap,close sync:fsync remove:unlinkat", .run = run);

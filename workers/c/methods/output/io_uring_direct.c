@@ -34,6 +34,6 @@ static void run(struct slot *s)
 
 METHOD(output_io_uring_direct, .experiment = "output", .name = "io_uring-direct",
        .summary = "fallocate(), then O_DIRECT writes by io_uring, eight at once.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS "; dirty_bytes == 0",
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = DIRECT_LAWS,
        .calls = "open:openat,io_uring_setup,mmap size:fallocate fill:io_uring_enter finish:munmap,close sync:fsync remove:unlinkat",
        .run = run);

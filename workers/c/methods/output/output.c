@@ -1,6 +1,7 @@
 /* Files and proofs of the `output` methods. Timed: the phases sync and remove only. */
 #include "output.h"
 #include "block.h"
+#include "latency.h"
 #include "methods/fault/kinds.h"
 #include "methods/read/read.h"
 #include <linux/fiemap.h>
@@ -9,9 +10,10 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 static size_t *order;
-static size_t order_steps, written_before;
+static size_t order_bytes, written_before;
 
 static uint64_t random_below(uint64_t *state, uint64_t size)
 {
@@ -28,10 +30,11 @@ static void choose_order(struct slot *s, struct output *o)
     o->step = pieces ? PIECE_BYTES : STEP_BYTES;
     o->steps = (o->bytes + o->step - 1) / o->step;
     if (order)
-        munmap(order, order_steps * sizeof *order);
-    order_steps = o->steps;
-    order = mmap(NULL, o->steps * sizeof *order, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        munmap(order, order_bytes);
+    order_bytes = o->steps * sizeof *order + (o->steps + 1) * sizeof *o->ns;
+    order = mmap(NULL, order_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check_map(s, order);
+    o->ns = (uint64_t *)(order + o->steps);
     for (size_t i = 0; i < o->steps; i++)
         order[i] = i * o->step;
     for (size_t i = o->steps; pieces && i > 1; i--) {
@@ -53,6 +56,22 @@ static uint64_t written_bytes(void)
     if (file)
         fclose(file);
     return bytes;
+}
+
+/* Bytes that the file's device has written, by the kernel's account; UINT64_MAX where it keeps none. */
+static uint64_t device_bytes(int file)
+{
+    struct stat status;
+    char path[64];
+    unsigned long long sectors = 0;
+    if (fstat(file, &status) != 0)
+        return UINT64_MAX;
+    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/stat", major(status.st_dev), minor(status.st_dev));
+    FILE *account = fopen(path, "re");
+    bool known = account && fscanf(account, "%*s %*s %*s %*s %*s %*s %llu", &sectors) == 1;
+    if (account)
+        fclose(account);
+    return known ? sectors * 512 : UINT64_MAX;
 }
 
 /* An old file of the same size: written in its order and stored. Each of its pieces holds another piece's bytes. */
@@ -118,6 +137,7 @@ struct output output_begin(struct slot *s)
     use_frames(s, 2 * o.bytes);
     o.buffer = free_range(s, o.bytes);
     written_before = written_bytes();
+    o.device_before = device_bytes(o.folder);
     return o;
 }
 
@@ -143,7 +163,9 @@ void output_check(struct slot *s, const struct output *o)
 
 void output_huge(struct slot *s, const struct output *o)
 {
-    if (s->proofs)
+    if (s->proofs && !o->map)
+        fact(s, "huge_bytes", resident_in(s, o->buffer, o->bytes).huge_bytes);
+    else if (s->proofs)
         fact(s, "huge_file_bytes", smaps_bytes(s, o->map, "FilePmdMapped") + smaps_bytes(s, o->map, "ShmemPmdMapped"));
 }
 
@@ -164,7 +186,10 @@ static uint64_t dirty_bytes(const struct slot *s, int file)
 static void prove(struct slot *s, struct output *o)
 {
     struct stat status;
+    uint64_t device = device_bytes(o->folder);
     fact(s, "process_written_bytes", written_bytes() - written_before);
+    fact(s, "device_counted", device != UINT64_MAX);
+    fact(s, "device_written_bytes", device == UINT64_MAX ? 0 : device - o->device_before);
     output_open(o, o->name, 0);
     output_check(s, o);
     check_done(s, fstat(o->file, &status), "fstat");
@@ -181,11 +206,23 @@ static void prove(struct slot *s, struct output *o)
     check_map(s, p);
     block_prove(s, p, o->bytes);
     munmap(p, o->bytes);
+    folio_facts(s, o->file, o->bytes, o->page);
+}
+
+static void record_steps(struct slot *s, const struct output *o)
+{
+    size_t timed = 0;
+    for (size_t i = 0; i <= o->steps; i++)
+        if (o->ns[i])
+            o->ns[timed++] = o->ns[i];
+    if (timed)
+        latency_record(s, o->ns, timed);
 }
 
 void output_end(struct slot *s, struct output *o)
 {
     output_check(s, o);
+    record_steps(s, o);
     if (s->proofs) {
         prove(s, o);
         int synced, removed;

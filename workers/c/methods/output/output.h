@@ -15,11 +15,16 @@
     "old=cold: old_bytes == bytes"
 /* Bytes of the source reach the file by system calls: no page of it is touched. */
 #define WRITTEN_LAWS OUTPUT_LAWS "; fill.minor_faults == 0"
-/* Pages are found by faults, each by one of its own or several of a large folio at once: 64 KiB pieces of 4 MiB took 667
- * faults on ext4 and XFS over a loop device, not 1024. At most a huge page's worth comes at once. */
+/* Pages are found by faults: each maps the page that is written to at least, and its folio at most (Linux 6.18; one page
+ * before): 64 KiB pieces of 4 MiB took 667 faults on ext4 and XFS over a loop device, not 1024. */
 #define MAPPED_LAWS                                                                                                    \
     OUTPUT_LAWS "; fill.minor_faults + fill.major_faults <= bytes / page_bytes + 8; "                                  \
-                "fill.minor_faults + fill.major_faults >= bytes / 2097152"
+                "(fill.minor_faults + fill.major_faults) * fault_piece_bytes >= bytes"
+/* The buffer is built in base pages, each found by a fault of its own. */
+#define BUILT_LAWS                                                                                                    \
+    OUTPUT_LAWS "; fill.minor_faults >= bytes / page_bytes; fill.minor_faults <= bytes / page_bytes + 8"
+/* The device has all of it, as far as it counts. */
+#define DIRECT_LAWS OUTPUT_LAWS "; dirty_bytes == 0; device_counted == 1: device_written_bytes >= bytes"
 #define IN_PLACE_LAWS "; same_inode == 1"
 /* Source, cached file, a buffer or the old file, and where the file system lies in memory its blocks. */
 #define OUTPUT_MEMORY "4 * bytes"
@@ -33,6 +38,8 @@ struct output {
     char *map, *buffer;
     size_t bytes, page, step, steps;
     const size_t *at;          /* offsets of the steps, in their order */
+    uint64_t *ns;              /* what each step took, and where all is written in the end, that; 0: not timed by itself */
+    uint64_t device_before;
     uint64_t old_inode;
 };
 
@@ -40,7 +47,7 @@ struct output output_begin(struct slot *s);
 void need_old(struct slot *s); /* first of all: skips where there is no old file */
 void output_check(struct slot *s, const struct output *o); /* after a phase: fails where a call of it did */
 void output_lost(struct output *o, const char *call);
-void output_huge(struct slot *s, const struct output *o); /* before `finish`: fact huge_file_bytes */
+void output_huge(struct slot *s, const struct output *o); /* before `finish`: facts huge_file_bytes and huge_bytes */
 void output_end(struct slot *s, struct output *o);         /* proofs, and the phases sync and remove */
 void use_frames(struct slot *s, size_t bytes);             /* page frames that the next phases will get are in use */
 int output_place(struct slot *s, const char *place);       /* a descriptor of the folder (place.c) */
@@ -89,7 +96,7 @@ static inline void output_advise(struct output *o, char *start, int advice)
         output_lost(o, "madvise");
 }
 
-static inline bool output_put(struct output *o, const char *from, size_t bytes, size_t at)
+static inline void output_put(struct output *o, const char *from, size_t bytes, size_t at)
 {
     for (size_t done = 0; done < bytes && !o->failed;) {
         ssize_t put = pwrite(o->file, from + done, bytes - done, (off_t)(at + done));
@@ -101,20 +108,29 @@ static inline bool output_put(struct output *o, const char *from, size_t bytes, 
         else
             done += (size_t)put;
     }
-    return !o->failed;
+}
+
+static inline void output_one(struct output *o, size_t i)
+{
+    uint64_t start = now_ns();
+    output_put(o, o->source + o->at[i], step_bytes(o, i), o->at[i]);
+    o->ns[i] = now_ns() - start;
 }
 
 /* Steps of the order from number `from` on. */
 static inline void output_pwrite(struct output *o, size_t from, size_t to)
 {
-    for (size_t i = from; i < to && output_put(o, o->source + o->at[i], step_bytes(o, i), o->at[i]); i++)
-        ;
+    for (size_t i = from; i < to && !o->failed; i++)
+        output_one(o, i);
 }
 
-static inline void output_copy(const struct output *o, char *into, size_t from, size_t to)
+static inline void output_copy(struct output *o, char *into, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to; i++) {
+        uint64_t start = now_ns();
         memcpy(into + o->at[i], o->source + o->at[i], step_bytes(o, i));
+        o->ns[i] = now_ns() - start;
+    }
 }
 
 /* A thread's part of the order: it is given a range of 0 to `bytes`. */
@@ -126,6 +142,14 @@ static inline size_t part_from(const struct output *o, const struct part *part)
 static inline size_t part_to(const struct output *o, const struct part *part)
 {
     return ((uintptr_t)part->start + part->bytes + o->step - 1) / o->step;
+}
+
+/* All of the buffer, from the first byte to the last: one step more. */
+static inline void output_put_buffer(struct output *o)
+{
+    uint64_t start = now_ns();
+    output_put(o, o->buffer, o->bytes, 0);
+    o->ns[o->steps] = now_ns() - start;
 }
 
 /* Anonymous memory, not there yet, in which the whole file is built before it is written. */

@@ -4,6 +4,7 @@
 static void write_all(struct output *o)
 {
     for (size_t done = 0; done < o->bytes && !o->failed;) {
+        uint64_t start = now_ns();
         size_t want = o->bytes - done < o->step ? o->bytes - done : o->step;
         ssize_t put = write(o->file, o->source + done, want);
         if (put < 0 && errno == EINTR)
@@ -11,8 +12,10 @@ static void write_all(struct output *o)
         errno = put == 0 ? EIO : errno;
         if (put <= 0)
             output_lost(o, "write");
-        else
+        else {
+            o->ns[done / o->step] += now_ns() - start;
             done += (size_t)put;
+        }
     }
 }
 

@@ -279,6 +279,6 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
         series_fact(s);
     fact_digest_value(s, sink_digest(&in->sink));
     if (in->resident_after == in->bytes)
-        folio_fact(s, in->descriptor, in->bytes);
+        folio_facts(s, in->descriptor, in->bytes, FAULT_AROUND_BYTES);
     read_free(in);
 }
