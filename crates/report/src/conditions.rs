@@ -4,8 +4,8 @@ use crate::wording;
 use record::experiment::Experiment;
 use record::summary::{Estimate, GroupSummary, Recommendation, Summary, Verdict};
 
-/// The name of the method whose verdict flips, or was checked, and its verdict under each condition: the group's own first,
-/// then the others, faster ones first. `None` where no other condition was measured.
+/// The name of the method whose verdict flips, or was checked, and its verdict under each condition: faster ones first, and
+/// last, in one clause, the conditions under which nothing is settled. `None` where no other condition was measured.
 pub(crate) fn clauses(
     summary: &Summary,
     experiment: &Experiment,
@@ -18,15 +18,20 @@ pub(crate) fn clauses(
     };
     let first = group.conditions.first()?;
     let method = cell.map_or_else(|| summary.cells[first.cell].method.clone(), name);
-    let own_clause = cell.and_then(|cell| {
+    let own = cell.and_then(|cell| {
         let when = first.when.keys().filter_map(|key| Some((key.clone(), group.parameters.get(key)?.clone())));
         let comparison = group.comparison(cell, experiment.headline())?;
-        Some(clause(comparison.overall(), comparison.ratio.as_ref(), &experiment.clause(&when.collect())))
+        Some((comparison.overall(), comparison.ratio.as_ref(), experiment.clause(&when.collect())))
     });
     let mut others: Vec<_> = group.conditions.iter().collect();
     others.sort_by_key(|c| (rank(c.verdict), c.group));
-    let others = others.into_iter().map(|c| clause(c.verdict, c.ratio.as_ref(), &experiment.clause(&c.when)));
-    Some((method, own_clause.into_iter().chain(others).collect()))
+    let others = others.into_iter().map(|c| (c.verdict, c.ratio.as_ref(), experiment.clause(&c.when)));
+    let (open, settled): (Vec<_>, Vec<_>) =
+        own.into_iter().chain(others).partition(|(verdict, ..)| matches!(verdict, Verdict::NotSettled));
+    let open: Vec<String> = open.into_iter().map(|(.., when)| when).collect();
+    let open = (!open.is_empty()).then(|| format!("not settled if {}", wording::either(&open)));
+    let settled = settled.into_iter().map(|(verdict, ratio, when)| format!("{} if {when}", finding(verdict, ratio)));
+    Some((method, settled.chain(open).collect()))
 }
 
 fn rank(verdict: Verdict) -> u8 {
@@ -38,8 +43,8 @@ fn rank(verdict: Verdict) -> u8 {
     }
 }
 
-fn clause(verdict: Verdict, ratio: Option<&Estimate>, when: &str) -> String {
-    let finding = match (verdict, ratio) {
+fn finding(verdict: Verdict, ratio: Option<&Estimate>) -> String {
+    match (verdict, ratio) {
         (Verdict::Faster { .. }, Some(ratio)) => {
             let (low, high) = wording::faster_by(ratio);
             format!("{}× faster", wording::factors(low, high))
@@ -47,6 +52,5 @@ fn clause(verdict: Verdict, ratio: Option<&Estimate>, when: &str) -> String {
         (Verdict::Slower { .. }, Some(ratio)) => format!("{}× slower", wording::factors(ratio.low, ratio.high)),
         (Verdict::Within { margin }, _) => format!("within {}", wording::percent(margin)),
         _ => "not settled".to_owned(),
-    };
-    format!("{finding} if {when}")
+    }
 }

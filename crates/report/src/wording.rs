@@ -257,3 +257,11 @@ pub fn duration(seconds: f64) -> String {
         (h, m, _) => format!("{h} h {m} min"),
     }
 }
+
+/// `a`, `a or b`, `a, b or c`.
+pub(crate) fn either(items: &[String]) -> String {
+    match items {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => items.concat(),
+    }
+}

@@ -151,6 +151,19 @@ fn an_answer_that_flips_says_under_which_condition_and_is_one_row() {
 }
 
 #[test]
+fn conditions_under_which_nothing_is_settled_share_one_clause() {
+    let mut summary = conditional((0.8, 0.84), (0.9, 1.1));
+    for group in summary.groups.iter_mut().filter(|g| !g.conditions.is_empty()) {
+        let mut again = group.conditions[0].clone();
+        (again.ratio, again.verdict) = (Some(ratio(0.9, 1.1)), Verdict::NotSettled);
+        group.conditions.push(again);
+    }
+    let plain = shown(&summary, 140, false).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "1.1–1.3× faster if the destination is in cache; not settled if it is in memory or it is in memory";
+    assert!(plain.contains(said), "{plain}");
+}
+
+#[test]
 fn an_open_method_is_named_however_many_there_are_and_its_doubt_is_said() {
     let mut summary = recorded("look");
     let group = summary.groups.iter_mut().find(|g| g.experiment == "copy" && g.baseline.is_some()).unwrap();
