@@ -1,8 +1,9 @@
 #!/bin/bash
 # From a package to its first answer, by a user who is not root, on systems without compiler, cargo and source. Each is
-# made by debootstrap (Rocky by dnf, Alpine by its own archive) and removed again. As root:
-# packaging/bare.sh FILE [bullseye|bookworm|trixie|rocky9|alpine]…; FILE is a wheel, a tarball, a .deb or an .rpm
-# MIRROR and ALPINE name mirrors. ROOTS is a folder in which fresh roots are kept for the next time.
+# made by debootstrap (Rocky by dnf) and removed again. As root:
+# packaging/bare.sh FILE [bullseye|bookworm|trixie|rocky9|musl]…; FILE is a wheel, a tarball, a .deb or an .rpm
+# musl stands for Alpine: musl and busybox of Debian, and nothing else. It is told what it lacks.
+# MIRROR names a mirror. ROOTS is a folder in which fresh roots are kept for the next time.
 set -eu
 package=$(realpath "$1") && shift
 [ $# -gt 0 ] || set -- bullseye bookworm trixie
@@ -21,10 +22,13 @@ fail() { echo "bare.sh: $*" >&2; exit 1; }
 make() {
     local system=$1 installer=$2
     case $system in
-    alpine)
-        mkdir -p "$root"
-        curl -fsSL "${ALPINE:-https://dl-cdn.alpinelinux.org/alpine/v3.20/releases/$(uname -m)/alpine-minirootfs-3.20.3-$(uname -m).tar.gz}" |
-            tar -xz -C "$root"
+    musl)
+        local packages=$place/packages
+        mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,etc,dev,proc,sys,tmp,home} "$packages"
+        (cd "$packages" && apt-get download musl busybox-static)
+        for package in "$packages"/*.deb; do dpkg-deb --extract "$package" "$root"; done
+        chroot "$root" /bin/busybox --install
+        touch "$root/etc/passwd"
         ;;
     rocky*)
         local packages=(bash coreutils-single glibc-minimal-langpack shadow-utils rocky-release)
@@ -37,6 +41,7 @@ make() {
     *)
         local include=()
         if [ "$installer" = pip ]; then include=(--include python3-venv); fi
+        if [ "$installer" = rpm ]; then include=(--include rpm); fi
         debootstrap --variant=minbase "${include[@]}" "$system" "$root" "${MIRROR:-http://deb.debian.org/debian}"
         ;;
     esac
@@ -59,9 +64,10 @@ as_ada() {
 }
 
 try() {
-    local system=$1 file=/home/ada/${package##*/} installer began
+    local system=$1 file=/home/ada/${package##*/} installer began took code=0
     case $package in
     *.whl) installer=pip ;;
+    *.rpm) installer=rpm ;;
     *) installer=none ;;
     esac
     echo "== $system, ${package##*/}"
@@ -80,15 +86,21 @@ try() {
         began=$(date +%s%N)
         as_ada venv/bin/pip install --quiet --no-index "$file"
         ;;
-    *.tar.gz) as_ada sh -c "tar -xzf $file && mkdir bin && ln -s ../pagewise-[0-9]*-linux-gnu/pagewise bin/" ;;
+    *.tar.gz)
+        as_ada tar -xzf "$file"
+        as_ada sh -c "pagewise-[0-9]*-linux-gnu/install.sh /home/ada" || code=$?
+        ;;
     *.deb) as_root dpkg --install "$file" ;;
-    *.rpm) as_root rpm --install "$file" ;;
+    # Debian's own packages are no .rpm, so rpm knows of no libc there.
+    *.rpm) as_root rpm --install $([ -e "$root/etc/debian_version" ] && echo --nodeps) "$file" ;;
     esac
-    echo "installed in $((($(date +%s%N) - began) / 1000000)) ms"
-    if [ "$system" = alpine ]; then
-        # The program is for glibc: there it has no loader.
-        as_ada sh -c 'pagewise --version || ls -l bin/pagewise /lib/ld-linux-x86-64.so.2' || true
+    took=$((($(date +%s%N) - began) / 1000000))
+    if [ "$system" = musl ]; then
+        [ $code = 1 ] || fail "install.sh ended with $code where there is no glibc"
     else
+        [ $code = 0 ] || fail "installing ended with $code"
+        [ $took -le 5000 ] || fail "installing took $took ms, more than 5000"
+        echo "installed in $took ms"
         as_ada env BUDGET="${BUDGET:-30}" sh /home/ada/bare-user.sh
     fi
     leave

@@ -48,18 +48,79 @@ rm -rf "$out/man"
 gzip --no-name --best --force "$out"/man/*.1
 for shell in bash zsh fish; do "${run[@]}" completions $shell > "$out/completions/pagewise.$shell"; done
 name=pagewise-$version-$arch-linux-gnu
+field() { sed -n "s/^$1 = \"\(.*\)\"/\1/p" Cargo.toml | head -n 1; }
+maintainer=$(sed -n 's/^authors = \["\(.*\)"\]/\1/p' Cargo.toml)
+# Workers are in the program as they are, with their tables of symbol versions.
+glibc=$(grep -aoE '\bGLIBC_2\.[0-9]+\b' "$program" | sort -uV | tail -n 1 | cut -d _ -f 2)
+
+# staged FOLDER ZSH: the files that a system's package installs, with its place for completions of zsh.
+staged() {
+    rm -rf "$1"
+    install -D "$program" "$1/usr/bin/pagewise"
+    install -D -m 644 -t "$1/usr/share/man/man1" "$out"/man/*.1.gz
+    install -D -m 644 "$out/completions/pagewise.bash" "$1/usr/share/bash-completion/completions/pagewise"
+    install -D -m 644 "$out/completions/pagewise.fish" "$1/usr/share/fish/vendor_completions.d/pagewise.fish"
+    install -D -m 644 "$out/completions/pagewise.zsh" "$1/usr/share/zsh/$2/_pagewise"
+}
 
 deb() {
-    cargo deb --no-build --no-strip --target "$triple" --output "$out/"
+    local root=$out/deb doc
+    local -A names=([x86_64]=amd64 [aarch64]=arm64)
+    staged "$root" vendor-completions
+    doc=$root/usr/share/doc/pagewise
+    install -D -m 644 packaging/debian/copyright "$doc/copyright"
+    install -D -m 644 packaging/debian/lintian-overrides "$root/usr/share/lintian/overrides/pagewise"
+    gzip --no-name --best < CHANGELOG.md > "$doc/changelog.gz"
+    gzip --no-name --best > "$doc/changelog.Debian.gz" <<END
+pagewise ($version-1) unstable; urgency=medium
+
+  * Release $version: /usr/share/doc/pagewise/changelog.gz
+
+ -- $maintainer  $(LC_ALL=C date --utc --rfc-email --date "@$SOURCE_DATE_EPOCH")
+END
+    mkdir "$root/DEBIAN"
+    (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum > DEBIAN/md5sums)
+    cat > "$root/DEBIAN/control" <<END
+Package: pagewise
+Version: $version-1
+Architecture: ${names[$arch]}
+Maintainer: $maintainer
+Installed-Size: $(du --apparent-size -sk "$root/usr" | cut -f 1)
+Depends: libc6 (>= $glibc), libgcc-s1 (>= 4.2)
+Suggests: gcc, golang-go, default-jre-headless (>= 2:1.17), python3
+Section: utils
+Priority: optional
+Homepage: $(field repository)
+Description: laboratory that measures what memory costs on this machine
+ Measures side by side what it costs on this machine to map, share, pass,
+ copy, read, allocate and fault memory. It proves that each method did what
+ its name says, and answers which method to use, by how much, and how sure
+ that is.
+ .
+ It is built without Debian's hardening flags, for the workers within are
+ what is measured.
+END
+    dpkg-deb --root-owner-group -Zxz --build "$root" "$out/pagewise_$version-1_${names[$arch]}.deb"
+    rm -rf "$root"
 }
 
 rpm() {
-    cargo generate-rpm --target "$triple" --arch "$arch" --output "$out/"
+    local top package=pagewise-$version-1.$arch.rpm
+    top=$(mktemp -d) # paths of rpmbuild hold no spaces
+    staged "$top/files" site-functions
+    install -D -m 644 -t "$top/files/usr/share/licenses/pagewise" LICENSE-*
+    rpmbuild -bb --quiet --target "$arch-linux" --define "_topdir $top" --define "staged $top/files" \
+        --define "release_version $version" --define "home $(field repository)" packaging/rpm/pagewise.spec
+    mv "$top/RPMS/$arch/$package" "$out/"
+    rm -rf "$top"
+    ls -l "$out/$package"
 }
 
 tarball() {
     rm -rf "${out:?}/$name" && mkdir -p "$out/$name"
     cp -r "$program" LICENSE-APACHE LICENSE-MIT README.md "$out/man" "$out/completions" "$out/$name/"
+    sed "s/@ARCH@/$arch/g; s/@GLIBC@/$glibc/g" packaging/install.sh > "$out/$name/install.sh"
+    chmod 755 "$out/$name/install.sh"
     tar --create --file "$out/$name.tar.gz" --use-compress-program "gzip --no-name --best" --directory "$out" \
         --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" "$name"
     rm -rf "${out:?}/$name"
@@ -71,9 +132,8 @@ wheel() {
 }
 
 sbom() {
-    cargo cyclonedx --quiet --format json --target "$triple" --override-filename "$name.cdx"
-    mv "$name.cdx.json" "$out/"
-    find . -name "$name.cdx.json" -not -path './target/*' -delete
+    python3 packaging/sbom.py "$triple" "$program" > "$out/$name.cdx.json"
+    ls -l "$out/$name.cdx.json"
 }
 
 for package in "${@:-deb}"; do

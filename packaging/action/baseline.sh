@@ -3,7 +3,7 @@
 set -euo pipefail
 place="$RUNNER_TEMP/pagewise"
 rm -rf "$place"
-mkdir -p "$place"
+mkdir -p "$place/kept"
 base="$BASE"
 if [ -z "$base" ]; then
     base=$(git merge-base HEAD "origin/${GITHUB_BASE_REF:?neither base: is given nor is this a pull request}")
@@ -18,4 +18,4 @@ if [ ! -e "${FILE%%:*}" ]; then
     echo "the base has no ${FILE%%:*}: nothing to compare with"
     exit 0
 fi
-"$PAGEWISE" bench "$FILE" --save-baseline base --out "$place/base" --budget 1s
+"$PAGEWISE" bench "$FILE" --save-baseline base --out "$place/kept/base" --budget 1s

@@ -2,7 +2,7 @@
 # Comments the result on the pull request.
 set -euo pipefail
 body="$RUNNER_TEMP/pagewise/comment.json"
-number=$(python3 - "$RUNNER_TEMP/pagewise/result.md" "$body" <<'PYTHON'
+number=$(python3 - "$RUNNER_TEMP/pagewise/kept/result.md" "$body" <<'PYTHON'
 import json, os, sys
 with open(sys.argv[1], encoding="utf-8") as result, open(sys.argv[2], "w") as body:
     json.dump({"body": result.read()}, body)

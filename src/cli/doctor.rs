@@ -45,6 +45,9 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
         Ok(ladder) => environment.cpu.ladder = Some(ladder),
         Err(error) => remark!("pagewise: how far the caches reach was not measured: {error:#}"),
     }
+    if environment.rights.seccomp_mode == Some(2) {
+        environment.rights.refused_calls = machine::refused_calls().ok();
+    }
     if let Some(path) = &arguments.bundle {
         let text = bundled(&environment)?;
         print(&text)?;

@@ -1,9 +1,12 @@
 //! The facts of this machine, its free memory, and its other work: read from its files.
 
+use crate::worker;
+use anyhow::{Result, ensure};
 use below::Below;
 use record::machine::cpu::{Cache, Cpu};
 use record::{machine::environment::Environment, machine::identity::Identity, sizes::Here};
 use std::path::Path;
+use std::process::Stdio;
 
 mod below;
 pub mod busy;
@@ -38,4 +41,12 @@ pub fn sizes_here(root: &Path) -> Here {
 /// Identity of the machine with the files below `root`.
 pub fn identity(root: &Path) -> Identity {
     Identity::read(&Below::new(root))
+}
+
+/// System calls that this process is refused, among those that filters often refuse. The helper tries them.
+pub fn refused_calls() -> Result<Vec<String>> {
+    let output = worker::helper_command()?.arg("refused-calls").stdin(Stdio::null()).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success() && text.ends_with("\ndone\n"), "the helper ended with {}", output.status);
+    Ok(text.lines().filter_map(|line| line.strip_prefix("refused\t")).map(str::to_owned).collect())
 }

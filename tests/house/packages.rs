@@ -8,7 +8,7 @@ use crate::source::{Source, below, none, root};
 
 /// Where each package lies, and the folders whose files its build carries.
 const PACKAGES: [(&str, &str, &[&str]); 8] = [
-    ("pagewise", "", &["src", "experiments", "published", "settings", "claims", "advice", "snippets"]),
+    ("pagewise", "", &["src", "experiments", "published", "settings", "claims", "advice", "snippets", "states"]),
     ("pagewise-workers", "workers/", &["workers/c", "workers/go", "workers/java", "workers/rust"]),
     ("pagewise-files", "crates/files/", &["crates/files/src"]),
     ("pagewise-record", "crates/record/", &["crates/record/src", "crates/record/schema"]),

@@ -175,7 +175,7 @@ fn the_action_comments_what_a_change_makes_worse() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new("python3");
     place.settle(&mut command);
-    command.arg(root.join("packaging/action/play.py")).arg(root.join("action.yml")).arg("file=mine.c");
+    command.arg(root.join("packaging/action/play.py")).arg(root.join("action.yml")).args(["file=mine.c", "install="]);
     command.arg(format!("pagewise={}", program().to_string_lossy())).current_dir(&checkout);
     command.env("GITHUB_EVENT_NAME", "pull_request").env("GITHUB_EVENT_PATH", place.file("event.json"));
     command.env("GITHUB_BASE_REF", "main").env("GITHUB_REPOSITORY", "owner/name").env("GITHUB_API_URL", &address);
@@ -190,6 +190,8 @@ fn the_action_comments_what_a_change_makes_worse() {
     assert!(request.contains("Bearer secret") && request.contains("calls of work in work"), "{request}");
     let summary = std::fs::read_to_string(place.file("summary.md")).unwrap();
     assert!(summary.contains("Gate closed"), "{summary}");
+    let kept = |name: &str| place.file("runner/artifacts/pagewise").join(name).exists();
+    assert!(kept("result.md") && kept("base/plan.json") && kept("change/plan.json"), "{}{}", result.out, result.err);
 }
 
 /// One request to the API, answered with success.

@@ -122,6 +122,27 @@ fn no_method_is_rejected_where_a_filter_refuses_memory_files_and_the_caches_stat
     }
 }
 
+#[test]
+fn doctor_names_the_calls_that_a_filter_refuses_and_no_others() {
+    let place = tempfile::tempdir().unwrap();
+    let Some(deny) = deny(place.path()) else { return };
+    let hidden = "io_uring_setup: io_uring of read, load, write, output and message; process_vm_readv:";
+    for (refused, hidden) in [(&["io_uring_setup", "process_vm_readv"][..], hidden), (&[], "")] {
+        let mut command = Command::new(&deny);
+        command.args(refused).arg("--").arg(env!("CARGO_BIN_EXE_pagewise")).args(["doctor", "--json"]);
+        let output = command.env("XDG_CACHE_HOME", place.path()).output().unwrap();
+        let doctor: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let calls = doctor["environment"]["rights"]["refused_calls"].as_array().unwrap();
+        // What this machine itself forbids its user is there without a filter, too.
+        assert!(refused.iter().all(|call| calls.iter().any(|c| c == call)), "{calls:?}");
+        assert!(!calls.iter().any(|call| call == "vmsplice"), "{calls:?}");
+        let found = |o: &&Value| o["why"].as_str().unwrap().contains("seccomp");
+        let obstacle = doctor["obstacles"].as_array().unwrap().iter().find(found);
+        let what = obstacle.map_or("", |obstacle| obstacle["what"].as_str().unwrap());
+        assert!(what.contains(hidden) && what.is_empty() == calls.is_empty(), "{what}");
+    }
+}
+
 /// The sysctl belongs to a PID namespace, so one of its own changes nothing on the machine.
 #[test]
 fn memory_files_are_made_where_they_must_not_be_executable() {

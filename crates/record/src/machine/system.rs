@@ -46,6 +46,8 @@ facts! { m:
         effective_capabilities: Option<String> = m.field("/proc/self/status", "CapEff");
         /// 2 if a filter may refuse system calls.
         seccomp_mode: Option<u64> = m.field("/proc/self/status", "Seccomp").and_then(|mode| mode.parse().ok());
+        /// System calls that this process is refused, among those that filters often refuse; `None` if nobody tried.
+        refused_calls: Option<Vec<String>> = None;
         /// True if /proc/sys cannot be written even by root, as in most containers.
         sysctl_read_only: bool = m.text("/proc/self/mountinfo").is_some_and(|mounts| {
             let of_proc = |line: &&str| matches!(line.split_whitespace().nth(4), Some("/proc" | "/proc/sys"));
