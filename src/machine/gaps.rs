@@ -1,10 +1,9 @@
 //! The user-space gap probe: what takes CPUs away from a busy process, whether or not a counter shows it. The helper spins;
 //! the laboratory sleeps meanwhile.
 
-use crate::worker;
-use anyhow::{Context, Result, bail};
+use super::helped;
+use anyhow::Result;
 use record::machine::gaps::Gaps;
-use std::process::Stdio;
 
 /// The CPUs that this process may use.
 pub fn allowed_cpus() -> Vec<usize> {
@@ -14,24 +13,10 @@ pub fn allowed_cpus() -> Vec<usize> {
 
 /// Probes these CPUs, all at the same time.
 pub fn probe(cpus: &[usize], milliseconds: u64) -> Result<Vec<Gaps>> {
-    let helper = worker::helper()?;
-    let start = |cpu: &usize| {
-        let mut command = worker::helper_command()?;
-        command.args(["exec", "--parent"]).arg(std::process::id().to_string());
-        command.arg("--cpus").arg(cpu.to_string()).arg("--").arg(&helper);
-        command.arg("probe-gaps").arg(milliseconds.to_string());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().context("cannot start the gap probe")
-    };
-    let children: Vec<_> = cpus.iter().map(start).collect::<Result<_>>()?;
-    let outputs: Vec<_> = children.into_iter().map(|child| child.wait_with_output()).collect();
-    let mut gaps = Vec::new();
-    for output in outputs {
-        let output = output.context("the gap probe cannot be read")?;
-        if !output.status.success() {
-            bail!("the gap probe: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        gaps.push(Gaps::parse(&String::from_utf8_lossy(&output.stdout))?);
-    }
-    Ok(gaps)
+    let words = ["probe-gaps", &milliseconds.to_string()];
+    let probe = |cpu: &usize| Gaps::parse(&helped(*cpu, &words)?);
+    std::thread::scope(|scope| {
+        let probes: Vec<_> = cpus.iter().map(|cpu| scope.spawn(move || probe(cpu))).collect();
+        probes.into_iter().map(|probe| probe.join().expect("a thread that waits for the helper")).collect()
+    })
 }

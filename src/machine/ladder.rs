@@ -1,12 +1,11 @@
 //! Reach of the caches: the helper walks through working sets that grow by steps. What was seen is kept for the boot, so
 //! that runs need not look again.
 
-use super::{gaps, memory};
+use super::{gaps, helped, memory};
 use crate::worker;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use record::{machine::environment::Environment, machine::identity::Identity, machine::ladder::Ladder};
 use std::path::Path;
-use std::process::Stdio;
 
 /// The largest step where no larger cache is reported.
 const LEAST_TOP: u64 = 64 << 20;
@@ -23,17 +22,9 @@ fn top(reported: Option<u64>, available: u64) -> u64 {
 
 /// Walks the ladder, in a second or few.
 fn measure(reported: Option<u64>) -> Result<Ladder> {
-    let helper = worker::helper()?;
     let bytes = top(reported, memory::available_bytes(Path::new("/")).bytes);
-    let mut command = worker::helper_command()?;
-    command.args(["exec", "--parent"]).arg(std::process::id().to_string());
-    command.arg("--cpus").arg(gaps::allowed_cpus().last().copied().unwrap_or(0).to_string()).arg("--").arg(&helper);
-    command.arg("cache-ladder").arg(bytes.to_string()).stdin(Stdio::null());
-    let output = command.output().context("cannot start the ladder of caches")?;
-    if !output.status.success() {
-        bail!("the ladder of caches: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ladder::parse(&String::from_utf8_lossy(&output.stdout))
+    let cpu = gaps::allowed_cpus().last().copied().unwrap_or(0);
+    Ladder::parse(&helped(cpu, &["cache-ladder", &bytes.to_string()])?)
 }
 
 /// File of this boot's latency sweep in the cache; none on a machine that cannot be told from others.

@@ -43,10 +43,18 @@ pub fn identity(root: &Path) -> Identity {
     Identity::read(&Below::new(root))
 }
 
-/// System calls that this process is refused, among those that filters often refuse. The helper tries them.
+/// System calls that this process is refused, among those that filters often refuse.
 pub fn refused_calls() -> Result<Vec<String>> {
-    let output = worker::helper_command()?.arg("refused-calls").stdin(Stdio::null()).output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    ensure!(output.status.success() && text.ends_with("\ndone\n"), "the helper ended with {}", output.status);
+    let text = helped(gaps::allowed_cpus()[0], &["refused-calls"])?;
+    ensure!(text.ends_with("\ndone\n"), "the helper ended early");
     Ok(text.lines().filter_map(|line| line.strip_prefix("refused\t")).map(str::to_owned).collect())
+}
+
+/// Output of a verb of the helper on this CPU.
+fn helped(cpu: usize, words: &[&str]) -> Result<String> {
+    let mut command = worker::helper_command()?;
+    command.args(["exec", "--parent"]).arg(std::process::id().to_string()).arg("--cpus").arg(cpu.to_string());
+    let output = command.arg("--").arg(worker::helper()?).args(words).stdin(Stdio::null()).output()?;
+    ensure!(output.status.success(), "{}: {}", words[0], String::from_utf8_lossy(&output.stderr).trim());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
