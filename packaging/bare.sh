@@ -23,10 +23,10 @@ make() {
     local system=$1 installer=$2
     case $system in
     musl)
-        local packages=$place/packages
+        local packages=$place/packages file
         mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,etc,dev,proc,sys,tmp,home} "$packages"
         (cd "$packages" && apt-get download musl busybox-static)
-        for package in "$packages"/*.deb; do dpkg-deb --extract "$package" "$root"; done
+        for file in "$packages"/*.deb; do dpkg-deb --extract "$file" "$root"; done
         chroot "$root" /bin/busybox --install
         touch "$root/etc/passwd"
         ;;
@@ -108,4 +108,4 @@ try() {
 }
 
 for system in "$@"; do try "$system"; done
-echo "${package##*/}: a first answer on $*"
+echo "${package##*/}: as expected on $*"
