@@ -51,10 +51,10 @@ pub fn refused_calls() -> Result<Vec<String>> {
 }
 
 /// Output of a verb of the helper on this CPU.
-fn helped(cpu: usize, words: &[&str]) -> Result<String> {
+fn helped(cpu: usize, request: &[&str]) -> Result<String> {
     let mut command = worker::helper_command()?;
     command.args(["exec", "--parent"]).arg(std::process::id().to_string()).arg("--cpus").arg(cpu.to_string());
-    let output = command.arg("--").arg(worker::helper()?).args(words).stdin(Stdio::null()).output()?;
-    ensure!(output.status.success(), "{}: {}", words[0], String::from_utf8_lossy(&output.stderr).trim());
+    let output = command.arg("--").arg(worker::helper()?).args(request).stdin(Stdio::null()).output()?;
+    ensure!(output.status.success(), "{}: {}", request[0], String::from_utf8_lossy(&output.stderr).trim());
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
