@@ -18,7 +18,7 @@ pub(crate) fn clauses(
     };
     let first = group.conditions.first()?;
     let method = cell.map_or_else(|| summary.cells[first.cell].method.clone(), name);
-    let own = cell.and_then(|cell| {
+    let answer = cell.and_then(|cell| {
         let when = first.when.keys().filter_map(|key| Some((key.clone(), group.parameters.get(key)?.clone())));
         let comparison = group.comparison(cell, experiment.headline())?;
         Some((comparison.overall(), comparison.ratio.as_ref(), experiment.clause(&when.collect())))
@@ -27,7 +27,7 @@ pub(crate) fn clauses(
     others.sort_by_key(|c| (rank(c.verdict), c.group));
     let others = others.into_iter().map(|c| (c.verdict, c.ratio.as_ref(), experiment.clause(&c.when)));
     let (open, settled): (Vec<_>, Vec<_>) =
-        own.into_iter().chain(others).partition(|(verdict, ..)| matches!(verdict, Verdict::NotSettled));
+        answer.into_iter().chain(others).partition(|(verdict, ..)| matches!(verdict, Verdict::NotSettled));
     let open: Vec<String> = open.into_iter().map(|(.., when)| when).collect();
     let open = (!open.is_empty()).then(|| format!("not settled if {}", wording::either(&open)));
     let settled = settled.into_iter().map(|(verdict, ratio, when)| format!("{} if {when}", finding(verdict, ratio)));
