@@ -97,6 +97,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         return Ok(code);
     }
     let session = run::begun(&laboratory, &run)?;
+    files.keep_source(session.folder.path())?;
     let completed = claims::Completed { laboratory: &laboratory, arguments: &run };
     let code = run::measure(&laboratory, &run, &session, &completed)?;
     if let Some(name) = arguments.save_baseline.as_ref().filter(|_| code == 0) {
@@ -171,6 +172,15 @@ impl Laboratory {
         functions::kept(run.path(), worker, scratch, &self.workers)
             .with_context(|| format!("the baseline {name} cannot be measured here"))
     }
+}
+
+/// The source of a user's functions with the lines that the clock covers: of a file, or of a kept run. None: it is neither.
+/// Errors: it cannot be read.
+pub(super) fn source(what: &str) -> Result<Option<String>> {
+    let file = Some(Path::new(what)).filter(|path| path.is_file()).map(Path::to_owned);
+    let run = || Some(named::folder(what).ok()?.mine().ok()?.path().to_owned());
+    let Some(place) = file.or_else(run) else { return Ok(None) };
+    Ok(functions::source(&place)?.and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
 }
 
 /// Name of a baseline's worker: a run that is given by its path is called by its last part.

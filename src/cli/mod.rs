@@ -74,7 +74,7 @@ enum Verb {
         /// Name.
         experiment: Option<String>,
     },
-    /// Explain an experiment, or print the source of a method that is measured: show fault, show fault/thp.
+    /// Explain an experiment, or print the source that is measured: show fault, show fault/thp, show mine.c, show RUN.
     #[command(after_help = "Example: pagewise show fault/thp")]
     Show(ShowArgs),
     /// Explain an experiment: the same as show EXPERIMENT.
@@ -378,6 +378,9 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
         bail!("--set belongs to show --request: the source of a method is the same for all values");
     }
     let [text] = &select.what[..] else { bail!("show takes one EXPERIMENT or EXPERIMENT/METHOD; pagewise list has them") };
+    if let Some(source) = bench::source(text)? {
+        return print(&source);
+    }
     let selector = Selector::parse(text)?;
     let experiment = catalog::find(&laboratory.experiments, &selector.experiment)?;
     let Some(name) = &selector.method else {

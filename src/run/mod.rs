@@ -12,6 +12,7 @@ pub mod command;
 pub mod guard;
 pub mod launch;
 pub mod need;
+mod orphans;
 pub mod patience;
 mod prepared;
 pub mod progress;

@@ -2,6 +2,7 @@
 
 use crate::run::guard::{Guard, Undo, Undoing};
 use crate::run::launch::{self, Ended, Side};
+use crate::run::orphans::Adopting;
 use crate::run::patience::{TimeLimit, duration};
 use crate::run::prepared::{self, Order, Prepared};
 use crate::run::{Alone, decide, system};
@@ -264,7 +265,10 @@ impl<'a> Runner<'a> {
         let prepared = prepared::all(&self.state, self.folder, self.workers, (&site.inputs, &site.bounds), &order)?;
         let sides: Vec<Side> = prepared.iter().map(|side| side.side(&site.cleared)).collect();
         let (before, cpu_before) = (Snapshot::take(Path::new("/")), prepared::laboratory_cpu());
+        // A user's function may fork a process of another session, which outlives its group.
+        let adopting = (self.state.plan.kind == Kind::Bench).then(Adopting::begin);
         let ended = launch::launch(&sides, self.time_limit(launch), self.signals);
+        drop(adopting);
         if let Some(seen) = &mut seen {
             let within: Counters = prepared.iter().flat_map(Prepared::about_state).collect();
             self.site.states.prove(seen, within)?;

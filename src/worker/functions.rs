@@ -4,6 +4,7 @@
 use super::{Maker, MethodList, Started, Worker, carried, native::hash};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::Folder;
+use object::{Object, ObjectKind, ObjectSymbol, Symbol, SymbolKind};
 use record::{experiment::Experiment, method::Method, sizes};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -11,8 +12,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Name of the worker, and of the experiment that its functions are methods of.
-pub const WORKER: &str = "own";
+pub use record::kind::OWN_WORKER as WORKER;
+/// Name of the experiment that the functions are methods of.
 const EXPERIMENT: &str = "bench";
 /// Folder of the carried files that a user's file is compiled with.
 const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
@@ -20,12 +21,17 @@ const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
 const BUDGET_S: f64 = 2.5;
 /// Part of a shared library's name.
 const LIBRARY: &str = ".so";
+/// Functions of a library that are named where the one that was asked for is missing.
+const MOST_NAMED: usize = 8;
 /// End of the name of a script of Python's.
 const SCRIPT: &str = ".py";
 /// Longest source or program that is read, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 /// Name of a worker that is kept as a baseline, in the folder of its run.
 const KEPT: &str = "worker";
+/// Name of the source of a user's functions in the folder of their run, without its extension, and the extensions.
+const KEPT_SOURCE: &str = "functions";
+const SOURCE_KINDS: [&str; 2] = ["c", "py"];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
@@ -95,19 +101,43 @@ pub struct Built {
     pub files: BuiltFiles,
 }
 
-/// The program and the library of a worker, under the names by which they are kept.
-pub struct BuiltFiles(Vec<(String, PathBuf)>);
+/// The program and the library of a worker, and the source of its functions, under the names by which they are kept.
+pub struct BuiltFiles {
+    programs: Vec<(String, PathBuf)>,
+    source: Option<(String, Vec<u8>)>,
+}
 
 impl BuiltFiles {
+    /// Keeps the source in the folder of a run, so that `show` prints what ran.
+    /// Errors: there is no room.
+    pub fn keep_source(&self, run: &Path) -> Result<()> {
+        match &self.source {
+            Some((name, text)) => Folder::open(run)?.write(name, text),
+            None => Ok(()),
+        }
+    }
+
     /// Keeps the compiled functions in the folder of a run, so that later ones can be compared with them.
     /// Errors: there is no room.
     pub fn keep(&self, run: &Path) -> Result<()> {
         let folder = Folder::open(run)?;
-        for (name, path) in &self.0 {
+        for (name, path) in &self.programs {
             folder.write_program(name, &files::read_input(path, MOST_BYTES)?)?;
         }
         Ok(())
     }
+}
+
+/// The name and the text of a user's source: of a file, or of the one that a run keeps. None: it is neither.
+/// Errors: it cannot be read.
+pub fn source(what: &Path) -> Result<Option<(String, String)>> {
+    let kept = SOURCE_KINDS.map(|kind| what.join(format!("{KEPT_SOURCE}.{kind}")));
+    let is_source = |path: &Path| SOURCE_KINDS.iter().any(|kind| path.extension().is_some_and(|other| other == *kind));
+    let Some(path) = kept.iter().map(PathBuf::as_path).chain([what]).find(|path| is_source(path) && path.is_file()) else {
+        return Ok(None);
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Some((name, files::read_input_text(path, MOST_BYTES)?)))
 }
 
 /// Tells whether a run keeps compiled functions.
@@ -172,10 +202,7 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
         let is_script = what.ends_with(SCRIPT);
         let program = if is_script { absolute } else { copied(&bytes, what, folder)? };
         let kept = if is_script { format!("{KEPT}{SCRIPT}") } else { KEPT.to_owned() };
-        return built(path, ready(WORKER, &program, workers)?, None, vec![(kept, program)]);
-    }
-    if functions.is_some() {
-        check_library(&bytes, path)?;
+        return built((path, &bytes), ready(WORKER, &program, workers)?, None, vec![(kept, program)]);
     }
     for (name, text) in carried::SOURCES {
         if let Some(name) = SOURCES.iter().find_map(|below| name.strip_prefix(below)) {
@@ -185,7 +212,9 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
     folder.write("harness.a", carried::HARNESS)?;
     let mut inputs = vec![absolute];
     if let Some(functions) = functions {
-        folder.write("functions.c", of_library(functions)?.as_bytes())?;
+        let text = of_library(functions)?;
+        check_library(&bytes, path, functions)?;
+        folder.write("functions.c", text.as_bytes())?;
         inputs.insert(0, folder.path().join("functions.c"));
     }
     let defines = peer.map_or_else(Vec::new, |peer| peer.defines().to_vec());
@@ -195,14 +224,21 @@ pub fn build(what: &str, peer: Option<Peer>, folder: &Folder, workers: &[Worker]
     let mut files = vec![(KEPT.to_owned(), program)];
     // The loader's name of a library need not be its file's.
     files.extend(about(&list, "library").map(|name| (name.to_owned(), path.to_owned())));
-    built(path, (worker, list), peer, files)
+    built((path, &bytes), (worker, list), peer, files)
 }
 
-fn built(path: &Path, (worker, list): (Worker, String), peer: Option<Peer>, files: Vec<(String, PathBuf)>) -> Result<Built> {
+fn built(
+    (path, bytes): (&Path, &[u8]),
+    (worker, list): (Worker, String),
+    peer: Option<Peer>,
+    programs: Vec<(String, PathBuf)>,
+) -> Result<Built> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
     peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
-    Ok(Built { worker, experiment, files: BuiltFiles(files) })
+    let kind = path.extension().unwrap_or_default().to_string_lossy();
+    let source = SOURCE_KINDS.contains(&&*kind).then(|| (format!("{KEPT_SOURCE}.{kind}"), bytes.to_vec()));
+    Ok(Built { worker, experiment, files: BuiltFiles { programs, source } })
 }
 
 /// The copy of a program that is run in its place, so that what is kept is what was measured.
@@ -216,10 +252,30 @@ fn copied(bytes: &[u8], what: &str, folder: &Folder) -> Result<PathBuf> {
     Ok(folder.path().join(WORKER))
 }
 
-/// An error if a file is no library of this machine's, by the fields of an ELF header that this program's own has too.
-fn check_library(bytes: &[u8], path: &Path) -> Result<()> {
-    let machine = |bytes: &[u8]| bytes.get(..6).map(<[u8]>::to_vec).zip(bytes.get(18..20).map(<[u8]>::to_vec));
-    ensure!(machine(bytes) == machine(carried::HELPER), "{} is no shared library for this machine", path.display());
+/// An error if a file is no library of this machine's (as the carried helper is a program of this machine's), or if one of
+/// these is no function of it.
+fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
+    let path = path.display();
+    let machine = |file: &object::File| (file.format(), file.architecture(), file.is_64(), file.endianness());
+    let library = object::File::parse(bytes).ok().filter(|file| file.kind() == ObjectKind::Dynamic);
+    let Some(library) = library else { bail!("{path} is no shared library for this machine") };
+    if machine(&library) != machine(&object::File::parse(carried::HELPER)?) {
+        let (bits, kind) = (if library.is_64() { 64 } else { 32 }, library.architecture());
+        bail!("{path} is no shared library for this machine: it is one of {bits} bits for {kind:?}");
+    }
+    let symbols = || library.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    for name in functions.split(',') {
+        match symbols().find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.kind()) {
+            Some(SymbolKind::Data | SymbolKind::Tls) => bail!("{name:?} of {path} is data and no function"),
+            Some(_) => {}
+            None => {
+                let is_function = |symbol: &Symbol| symbol.kind() == SymbolKind::Text;
+                let names: Vec<&str> = symbols().filter(is_function).filter_map(|symbol| symbol.name().ok()).collect();
+                let some = names[..names.len().min(MOST_NAMED)].join(", ");
+                bail!("there is no function {name:?} in {path}, which has {} functions: {some}", names.len());
+            }
+        }
+    }
     Ok(())
 }
 
@@ -253,9 +309,6 @@ fn compile(inputs: &[PathBuf], is_library: bool, defines: &[(&str, String)], fol
     })?;
     if !output.status.success() {
         let messages = String::from_utf8_lossy(&output.stderr);
-        if let Some(name) = messages.split("undefined reference to `").nth(1).and_then(|rest| rest.split('\'').next()) {
-            bail!("there is no function \"{name}\": the linker does not find it");
-        }
         messages.lines().for_each(|line| remark!("{line}"));
         bail!("{} does not compile with {} {}", inputs[0].display(), compiler.join(" "), flags.join(" "));
     }

@@ -60,6 +60,28 @@ fn functions_in_rust_are_measured() {
 }
 
 #[test]
+fn functions_in_zig_are_measured() {
+    let place = Place::new();
+    let library = place.file("libmine.so");
+    // The package ziglang of PyPI has the compiler where the system has none.
+    let is_there = |program: &str, words: &[&str]| Command::new(program).args(words).output().is_ok_and(|o| o.status.success());
+    let mut command = if is_there("zig", &["version"]) {
+        Command::new("zig")
+    } else if is_there("python3", &["-m", "ziglang", "version"]) {
+        let mut command = Command::new("python3");
+        command.args(["-m", "ziglang"]);
+        command
+    } else {
+        return skip("zig is not installed");
+    };
+    command.args(["build-lib", "-O", "ReleaseFast", "-dynamic", "-lc"]).arg(example("mine.zig")).current_dir(place.path());
+    let output = format!("-femit-bin={}", library.display());
+    if compiled(&place, command.arg(output).env("ZIG_GLOBAL_CACHE_DIR", place.file("home/zig"))) {
+        measured(&place, &format!("{}:grow,reserve", library.display()), &["grow", "reserve"]);
+    }
+}
+
+#[test]
 fn functions_in_go_are_measured() {
     library("go", &["build", "-buildmode=c-shared", "-o"], "mine.go", &["grow", "reserve"]);
 }

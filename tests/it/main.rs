@@ -9,6 +9,7 @@ mod bad_input;
 mod bench;
 mod bench_gate;
 mod bench_languages;
+mod bench_robust;
 mod canary;
 mod claims;
 mod clocks;

@@ -20,7 +20,9 @@ mod stopwatch;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitCode};
@@ -219,6 +221,13 @@ fn all_phases(functions: &[Function]) -> Vec<&'static str> {
     all
 }
 
+/// Standard output, which is the transcript. From now on what a function prints goes nowhere.
+fn transcript() -> std::io::Result<File> {
+    let transcript = std::io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    Ok(transcript.into())
+}
+
 /// Runs a request and writes its transcript.
 fn worked(text: &str, functions: &[Function]) -> ExitCode {
     let request = match Request::read(text) {
@@ -228,6 +237,7 @@ fn worked(text: &str, functions: &[Function]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    let transcript = transcript();
     let mut written = about() + &format!("columns\t{COLUMNS}{}\n", TRACED.get_or_init(Traced::open).columns());
     let (mut samples, mut facts, mut endings) = (Vec::new(), String::new(), String::new());
     let mut ended = vec![false; request.cells.len()];
@@ -258,7 +268,7 @@ fn worked(text: &str, functions: &[Function]) -> ExitCode {
     }
     samples.iter().for_each(|sample| written += &format!("{sample}\n"));
     written += &format!("{facts}{endings}done\t{}\n", samples.len());
-    match std::io::stdout().write_all(written.as_bytes()) {
+    match transcript.and_then(|mut transcript| transcript.write_all(written.as_bytes())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the transcript cannot be written: {error}");

@@ -1,6 +1,7 @@
 //! Cells of one group whose content must agree with each other's.
 
 use crate::evidence::Evidence;
+use record::kind::OWN_WORKER;
 use record::plan::{compatible, group_of};
 use record::{experiment::Content, method::Role, state::State};
 
@@ -8,14 +9,17 @@ use record::{experiment::Content, method::Role, state::State};
 struct Witness {
     cell: usize,
     is_baseline: bool,
+    /// It is a user's function, which accuses no built-in method and no saved function.
+    is_own: bool,
     digest: String,
 }
 
-/// Content that most cells came to; the baseline's where as many came to another, then that of the first cell.
+/// Content that most cells came to; the baseline's where as many came to another, then that of the first cell. Where there are
+/// others than a user's functions, it is one of theirs.
 fn reference<'a>(witnesses: &[&'a Witness]) -> Option<&'a Witness> {
     let agreeing = |w: &Witness| witnesses.iter().filter(|other| other.digest == w.digest).count();
     let baseline_agrees = |w: &Witness| witnesses.iter().any(|other| other.is_baseline && other.digest == w.digest);
-    witnesses.iter().copied().max_by_key(|w| (agreeing(w), baseline_agrees(w), std::cmp::Reverse(w.cell)))
+    witnesses.iter().copied().max_by_key(|w| (!w.is_own, agreeing(w), baseline_agrees(w), std::cmp::Reverse(w.cell)))
 }
 
 /// Cells of one experiment and group whose digests must agree but do not, each with a sentence.
@@ -26,7 +30,7 @@ pub fn disagreements(state: &State, evidence: &Evidence) -> Vec<(usize, String)>
         let judged = matches!(planned.method.role, Role::Method | Role::Published);
         let is_baseline = state.plan.baselines.get(&planned.cell.experiment) == Some(&planned.method.name);
         let digest = digests.first().filter(|_| judged && digests.len() == 1)?.clone();
-        Some(Witness { cell, is_baseline, digest })
+        Some(Witness { cell, is_baseline, is_own: planned.cell.worker == OWN_WORKER, digest })
     };
     // A cell's group is asked for once: a run has hundreds of cells.
     let known: Vec<_> = (0..state.cells.len())

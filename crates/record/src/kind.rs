@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The worker of a user's own functions, which `bench` makes.
+pub const OWN_WORKER: &str = "own";
+
 /// The verb that made a folder, and thereby the shape of its plan and launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

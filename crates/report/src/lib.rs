@@ -23,7 +23,7 @@ mod plot;
 pub mod published;
 mod seconds;
 pub mod selftest;
-mod show;
+pub mod show;
 pub mod terminal;
 pub mod verdict;
 pub mod view;

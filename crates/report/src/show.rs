@@ -96,7 +96,7 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
     let mut open: Option<usize> = None;
     for line in source.lines() {
         let code = line.trim_start();
-        let ends = open.is_some_and(|depth| !code.is_empty() && indent(line) <= depth);
+        let ends = open.is_some_and(|depth| !code.is_empty() && code != "{" && indent(line) <= depth);
         if ends && (!path.ends_with(".go") || code.starts_with("s.end")) {
             open = None;
         }
@@ -104,7 +104,7 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
         let (begins, body) = if path.ends_with(".go") {
             (code.starts_with("s.begin(") || code.starts_with("s.beginParallel("), "")
         } else {
-            let begins = ["PHASE(", "PARALLEL_PHASE(", "SERIES_PHASE(", "try (var phase = ", "with s.phase("];
+            let begins = ["PHASE(", "PARALLEL_PHASE(", "SERIES_PHASE(", "try (var phase = ", "with s.phase(", "with run.phase("];
             let body = code.split_once(") {").map_or("", |(_, body)| body.trim_matches([' ', '\\']));
             (begins.iter().any(|begin| code.starts_with(begin)), body)
         };
@@ -116,5 +116,22 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
             covered.push(body != "}");
         }
     }
+    cover_whole_functions(source, &mut covered);
     covered
+}
+
+/// Covers the bodies of a user's functions that have no phase.
+fn cover_whole_functions(source: &str, covered: &mut [bool]) {
+    let lines: Vec<&str> = source.lines().collect();
+    let is_function = |line: &str| ["BENCH(", "BASELINE(", "@pagewise.bench"].iter().any(|begin| line.starts_with(begin));
+    for start in (0..lines.len()).filter(|&start| is_function(lines[start])) {
+        let is_head = |line: &&&str| **line == "{" || line.starts_with("def ");
+        let body = start + 1 + lines[start + 1..].iter().take_while(is_head).count();
+        let is_inside = |line: &&&str| line.is_empty() || indent(line) > 0;
+        let end = body + lines[body..].iter().take_while(is_inside).count();
+        covered[start] = lines[start].ends_with('}');
+        if !covered[body..end].contains(&true) {
+            (body..end).for_each(|line| covered[line] = !lines[line].trim().is_empty());
+        }
+    }
 }

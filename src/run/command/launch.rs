@@ -1,10 +1,9 @@
 //! One launch of a study. The worker `command` is the helper program: it starts the command, waits for
 //! all that it started, and says what it cost.
 
-use super::orphans::Adopting;
 use crate::run::launch::{self, Side};
 use crate::run::patience::{TimeLimit, duration};
-use crate::{run::signals::Signals, worker};
+use crate::{run::orphans::Adopting, run::signals::Signals, worker};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::command::{Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};

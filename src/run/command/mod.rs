@@ -3,7 +3,6 @@
 pub mod arms;
 pub mod kept;
 mod launch;
-mod orphans;
 mod price;
 pub mod settings;
 mod stacks;

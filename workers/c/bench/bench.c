@@ -8,7 +8,10 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <dirent.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 extern const struct bench_mark *const __start_pagewise_marks[] __attribute__((weak));
@@ -114,7 +117,7 @@ static pid_t running;
 static void ended(void)
 {
     if (running == getpid() && current_slot >= 0)
-        dprintf(1, "crash\t%d\t%d\t%s\texit(3)\n", current_slot, current_cell, current_phase ? current_phase : "-");
+        dprintf(transcript_fd, "crash\t%d\t%d\t%s\texit(3)\n", current_slot, current_cell, current_phase ? current_phase : "-");
 }
 
 /* What the helper answered to these arguments, in memory that is no heap's. */
@@ -166,7 +169,8 @@ static const struct {
     int number;
     const char *name;
 } watched_signals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGILL, "SIGILL"}, {SIGFPE, "SIGFPE"},
-                       {SIGABRT, "SIGABRT"}, {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}};
+                       {SIGABRT, "SIGABRT"}, {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"},   {SIGALRM, "SIGALRM"},
+                       {SIGCHLD, "SIGCHLD"}, {SIGPIPE, "SIGPIPE"}};
 static const struct {
     int number;
     const char *name;
@@ -174,6 +178,8 @@ static const struct {
                       {RLIMIT_DATA, "data"}, {RLIMIT_MEMLOCK, "locked memory"}, {RLIMIT_CPU, "CPU time"},
                       {RLIMIT_FSIZE, "file sizes"}};
 enum {
+    STANDARD = 3,
+    KEPT_DESCRIPTORS = 100, /* from here on: a function's own are lower */
     SIGNALS = sizeof watched_signals / sizeof *watched_signals,
     LIMITS = sizeof watched_limits / sizeof *watched_limits,
 };
@@ -181,7 +187,59 @@ struct surroundings {
     struct sigaction handlers[SIGNALS];
     struct rlimit limits[LIMITS];
     sigset_t blocked;
+    struct stat files[STANDARD], folder;
+    mode_t creation_mask;
 };
+
+/* The standard descriptors and the working folder as they were at first. */
+static int kept[STANDARD], kept_folder;
+
+/* What a function prints is no part of the transcript: it goes nowhere. */
+__attribute__((constructor(101))) static void keep_transcript(void)
+{
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC), transcript = fcntl(1, F_DUPFD_CLOEXEC, KEPT_DESCRIPTORS);
+    if (nowhere < 0 || transcript < 0)
+        return;
+    transcript_fd = transcript;
+    dup2(nowhere, 1);
+    close(nowhere);
+    for (int i = 0; i < STANDARD; i++)
+        kept[i] = fcntl(i, F_DUPFD_CLOEXEC, KEPT_DESCRIPTORS);
+    kept_folder = open(".", O_PATH | O_CLOEXEC | O_DIRECTORY);
+}
+
+static void look_at_files(struct surroundings *into)
+{
+    memset(into->files, 0, sizeof into->files);
+    for (int i = 0; i < STANDARD; i++)
+        fstat(i, &into->files[i]);
+    stat(".", &into->folder);
+    umask(into->creation_mask = umask(0));
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *put_files_back(const struct surroundings *before, const struct surroundings *now)
+{
+    const char *changed = NULL;
+    for (int i = 0; i < STANDARD; i++)
+        if (!is_same(&before->files[i], &now->files[i])) {
+            changed = arena_text("it closed or replaced descriptor %d", i);
+            dup2(kept[i], i);
+        }
+    if (!is_same(&before->folder, &now->folder)) {
+        changed = "it changed the working folder";
+        (void)!fchdir(kept_folder);
+    }
+    if (before->creation_mask != now->creation_mask) {
+        changed = "it changed the mask of new files (umask)";
+        umask(before->creation_mask);
+    }
+    return changed;
+}
 
 static void look_around(struct surroundings *into)
 {
@@ -190,14 +248,15 @@ static void look_around(struct surroundings *into)
     for (int i = 0; i < LIMITS; i++)
         getrlimit(watched_limits[i].number, &into->limits[i]);
     sigprocmask(SIG_BLOCK, NULL, &into->blocked);
+    look_at_files(into);
 }
 
 /* Takes back what a function has changed, and names it. */
 static const char *put_back(const struct surroundings *before)
 {
     struct surroundings now;
-    const char *changed = NULL;
     look_around(&now);
+    const char *changed = put_files_back(before, &now);
     for (int i = 0; i < SIGNALS; i++)
         if (now.handlers[i].sa_handler != before->handlers[i].sa_handler) {
             changed = arena_text("it changed the handler of %s", watched_signals[i].name);
@@ -215,20 +274,52 @@ static const char *put_back(const struct surroundings *before)
     return changed;
 }
 
-/* A child that was not there before: the body forked and did not wait, or returned in both processes. */
-static bool left_a_child(void)
+/* Kills the children of all threads; how many there were. The children of a child that ends become this process's own. */
+static int kill_children(void)
 {
-    static bool is_known;
-    bool was_known = is_known;
-    is_known = waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG) == 0;
-    return is_known && !was_known;
+    int count = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *thread; threads && (thread = readdir(threads));) {
+        char path[sizeof "/proc/self/task//children" + sizeof thread->d_name];
+        snprintf(path, sizeof path, "/proc/self/task/%s/children", thread->d_name);
+        FILE *children = fopen(path, "re");
+        for (int child; children && fscanf(children, "%d", &child) == 1; count++)
+            kill(child, SIGKILL);
+        if (children)
+            fclose(children);
+    }
+    if (threads)
+        closedir(threads);
+    return count;
+}
+
+/* Ends processes that a body left behind: it forked and did not wait, or returned in both processes. */
+static bool left_a_process(void)
+{
+    static bool is_helpless;
+    bool any = false;
+    for (siginfo_t child = {0}; !is_helpless && waitid(P_ALL, 0, &child, WEXITED | WNOHANG) == 0; child.si_pid = 0) {
+        any = true;
+        is_helpless = child.si_pid == 0 && kill_children() == 0;
+    }
+    return any;
+}
+
+/* Ends the launch where a body closed the transcript: nothing can be recorded any more. */
+static void check_transcript(const struct method *method)
+{
+    if (fcntl(transcript_fd, F_GETFD) >= 0)
+        return;
+    dup2(kept[2], 2);
+    dprintf(2, "%s closed descriptors that it did not open\n", method->name);
+    _exit(3);
 }
 
 void bench_run(struct slot *slot, const struct method *method, void (*body)(struct slot *))
 {
     static bool watched;
     if (!watched)
-        watched = atexit(ended) == 0;
+        watched = atexit(ended) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     has_result = false;
     if (strcmp(UNIT, "byte") == 0 && slot->bytes)
         slot->ops = slot->bytes;
@@ -250,8 +341,9 @@ void bench_run(struct slot *slot, const struct method *method, void (*body)(stru
     if (getpid() != running)
         _exit(0);
     running = 0;
+    check_transcript(method);
     const char *changed = slot->proofs ? put_back(&before) : NULL;
-    if (left_a_child())
+    if (left_a_process())
         changed = "it left behind a process that it forked";
     if (changed)
         fail_because(slot, method->name, changed);

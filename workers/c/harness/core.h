@@ -4,7 +4,7 @@
 #include "worker.h"
 #include <setjmp.h>
 
-enum { MAX_PARAMETERS = 24, MAX_EXTRA = 6, MAX_PHASES = 24, MAX_PROCESSES = 256, FACTS_OF_A_SLOT = 40 };
+enum { MAX_PARAMETERS = 24, MAX_EXTRA = 8, MAX_PHASES = 24, MAX_PROCESSES = 256, FACTS_OF_A_SLOT = 40 };
 
 struct parameter {
     const char *key, *value;
@@ -53,7 +53,8 @@ struct sample {
 /* arena.c: memory that is not malloc's, so that a method which measures malloc finds it untouched. */
 void *arena(size_t bytes);
 
-/* out.c: standard output. */
+/* out.c: the transcript. It is standard output, unless what a user's function prints must not be in it. */
+extern int transcript_fd;
 void out(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void out_flush(void);
 void out_warm(void); /* faults in what it writes to before it writes */
@@ -89,8 +90,9 @@ int perf_columns(const char *names[MAX_EXTRA]);
 /* counts.c: in place of perf.c's columns where a launch is counted. */
 bool counts_open(void); /* false where it is not */
 void counts_clock(void);
-int counts_read(uint64_t into[MAX_EXTRA]); /* how many */
+int counts_begin(uint64_t into[MAX_EXTRA]); /* how many */
 int counts_end(uint64_t into[MAX_EXTRA]); /* without what the stopwatch itself calls */
+void counts_spent(uint64_t spent[MAX_EXTRA]); /* memory that a phase gave back is none that it took */
 int counts_columns(const char *names[MAX_EXTRA]);
 
 /* transcript.c */

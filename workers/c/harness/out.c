@@ -1,15 +1,16 @@
-/* Standard output, written in large pieces. */
+/* Writes the transcript in large pieces. */
 #include "core.h"
 #include <stdarg.h>
 #include <stdio.h>
 
+int transcript_fd = 1;
 static char buffer[1 << 16];
 static size_t buffered;
 
 void out_flush(void)
 {
     for (size_t done = 0; done < buffered;) {
-        ssize_t wrote = write(1, buffer + done, buffered - done);
+        ssize_t wrote = write(transcript_fd, buffer + done, buffered - done);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote < 0) {

@@ -66,7 +66,7 @@ int phase_begin(struct slot *s, const char *name, int parallel)
     counters_read(&before);
     if (request.trace_marks)
         mark("phase", name);
-    counts_read(before.extra);
+    counts_begin(before.extra);
     started_ns = now_ns();
     return 1;
 }
@@ -91,6 +91,7 @@ static struct sample end_sample(struct slot *s)
     uint64_t *spent = (uint64_t *)&sample.spent;
     for (size_t i = 0; i < sizeof after / sizeof(uint64_t); i++)
         spent[i] = ((uint64_t *)&after)[i] - ((uint64_t *)&before)[i];
+    counts_spent(sample.spent.extra);
     current_phase = NULL;
     return sample;
 }

@@ -42,7 +42,7 @@ static void on_signal(int number)
     text[at++] = '\t';
     at = append(text, at, name);
     text[at++] = '\n';
-    (void)!write(1, text, at);
+    (void)!write(transcript_fd, text, at);
     _exit(128 + number);
 }
 

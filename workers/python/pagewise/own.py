@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 from pagewise import launch
+from pagewise.transcript import Transcript
 
 EXPERIMENT, WHOLE = "bench", "run"
 found, parameters = [], {}
@@ -134,8 +135,17 @@ def listed():
     return lines
 
 
+def keep_transcript():
+    """What a script prints is no part of the transcript: it goes nowhere."""
+    Transcript.descriptor = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
 def main(arguments):
     path, *rest = arguments
+    keep_transcript()
     sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = importlib.util.spec_from_file_location("__pagewise__", path)

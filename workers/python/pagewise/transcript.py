@@ -8,6 +8,8 @@ from pagewise.phase import BASE
 class Transcript:
     """Samples, facts, latencies and endings of a launch."""
 
+    descriptor = 1
+
     def __init__(self):
         self.head, self.samples, self.rest, self.endings = [], [], [], []
 
@@ -21,7 +23,7 @@ class Transcript:
         data = "".join(line + "\n" for line in lines).encode()
         try:
             while data:
-                data = data[os.write(1, data):]
+                data = data[os.write(Transcript.descriptor, data):]
         except OSError as error:
             sys.stderr.write("the transcript cannot be written: %s\n" % error.strerror)
             os._exit(3)

@@ -2,7 +2,12 @@ use super::*;
 
 fn witnesses(digests: &[&str], baseline: usize) -> Vec<Witness> {
     let witness =
-        |(cell, digest): (usize, &&str)| Witness { cell, is_baseline: cell == baseline, digest: (*digest).to_owned() };
+        |(cell, digest): (usize, &&str)| Witness {
+            cell,
+            is_baseline: cell == baseline,
+            is_own: digest.starts_with("own"),
+            digest: (*digest).trim_start_matches("own ").to_owned(),
+        };
     digests.iter().enumerate().map(witness).collect()
 }
 
@@ -15,6 +20,8 @@ fn one_liar_accuses_nobody() {
         (&["a", "b"], 0, "a"),
         (&["a", "b"], 9, "a"),
         (&["a"], 0, "a"),
+        (&["own b", "own b", "a"], 2, "a"),
+        (&["own b", "own b", "a"], 0, "a"),
     ] {
         let all = witnesses(digests, baseline);
         let all: Vec<&Witness> = all.iter().collect();

@@ -1,4 +1,4 @@
-//! A user's own functions: calls, allocations and faults of one pass, and figures that are not what they seem.
+//! A user's own functions: calls, allocations, faults, switches and memory of one pass, and figures that are not what they seem.
 
 use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell};
@@ -30,14 +30,18 @@ pub(super) fn of_experiment(summary: &Summary, experiment: &str, labels: &Labels
     };
     let columns = ["method", "phase"].map(Column::text).into_iter();
     let columns = columns.chain(names.iter().map(|name| Column::number(name.replace('_', " "))));
+    // A tracer makes switches of its own: these are means of passes that were timed.
+    let columns = columns.chain([Column::number("switches")]);
     let rows = cells.iter().flat_map(|(index, cell)| cell.counts.iter().map(|(phase, counts)| (*index, phase, counts)));
     let rows = rows.map(|(index, phase, counts)| {
         let number = |name: &&str| {
             let count = counts.get(*name);
             TableCell::number(count.map_or_else(String::new, range), count.map(|count| count.max as f64))
         };
-        let cells = std::iter::once(TableCell::text(phase)).chain(names.iter().map(number)).collect();
-        Entry::new(label(index), cells)
+        let switches = summary.cells[index].phases.get(phase).map(|p| p.voluntary_switches + p.involuntary_switches);
+        let switches = TableCell::number(switches.map_or_else(String::new, |mean| format!("{mean:.1}")), switches);
+        let cells = std::iter::once(TableCell::text(phase)).chain(names.iter().map(number)).chain([switches]);
+        Entry::new(label(index), cells.collect())
     });
     blocks.push(Block::Heading("Counts of one pass".to_owned()));
     blocks.push(Block::Table(Table::new("Counts of one pass, in launches without a clock", columns.collect(), rows)));

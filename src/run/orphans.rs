@@ -1,17 +1,17 @@
-//! Processes that a killed helper leaves: they become children of the laboratory, which ends them.
+//! Processes that a killed helper or a user's function leaves: they become children of the laboratory, which ends them.
 
 use files::kernel;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
 use std::collections::BTreeSet;
 
-/// Adopts the orphans of one helper for as long as it lives.
-pub(super) struct Adopting {
+/// Adopts the orphans of one launch for as long as it lives.
+pub struct Adopting {
     before: BTreeSet<i32>,
 }
 
 impl Adopting {
     /// Begins; children that are there already are none of the helper's.
-    pub(super) fn begin() -> Adopting {
+    pub fn begin() -> Adopting {
         let _ = set_child_subreaper(Some(Pid::INIT));
         Adopting { before: children() }
     }
