@@ -111,10 +111,10 @@ impl BuiltFiles {
     /// Keeps the source in the folder of a run, so that `show` prints what ran.
     /// Errors: there is no room.
     pub fn keep_source(&self, run: &Path) -> Result<()> {
-        match &self.source {
-            Some((name, text)) => Folder::open(run)?.write(name, text),
-            None => Ok(()),
+        if let Some((name, text)) = &self.source {
+            Folder::open(run)?.write(name, text)?;
         }
+        Ok(())
     }
 
     /// Keeps the compiled functions in the folder of a run, so that later ones can be compared with them.
@@ -259,7 +259,8 @@ fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
     let machine = |file: &object::File| (file.format(), file.architecture(), file.is_64(), file.endianness());
     let library = object::File::parse(bytes).ok().filter(|file| file.kind() == ObjectKind::Dynamic);
     let Some(library) = library else { bail!("{path} is no shared library for this machine") };
-    if machine(&library) != machine(&object::File::parse(carried::HELPER)?) {
+    // Its bytes are aligned as the crate asks for in memory of their own only.
+    if machine(&library) != machine(&object::File::parse(&*carried::HELPER.to_vec())?) {
         let (bits, kind) = (if library.is_64() { 64 } else { 32 }, library.architecture());
         bail!("{path} is no shared library for this machine: it is one of {bits} bits for {kind:?}");
     }

@@ -12,7 +12,7 @@ fn bench(place: &Place, text: &str, more: &[&str]) -> (Said, Value) {
 }
 
 fn measured(place: &Place, file: &str, more: &[&str]) -> (Said, Value) {
-    let result = said(&mut place.command(&[&["bench", file, "--budget", "2s", "--json"][..], more].concat()));
+    let result = said(&mut place.command(&[&["bench", file, "--json"][..], more].concat()));
     let summary = serde_json::from_str(&result.out).unwrap_or_default();
     assert!(crate::support::place::entries(&place.file("tmp")).is_empty(), "something is left behind");
     (result, summary)
@@ -134,9 +134,13 @@ fn loops_that_the_compiler_removed_and_phases_that_allocate_are_explained() {
 #[test]
 fn an_endless_function_ends_at_the_limit() {
     let place = Place::new();
-    let (_, summary) = bench(&place, "BENCH(endless) { for (volatile int i = 0;; i++); }\n", &["--time-limit", "1s"]);
-    let cell = cell(&summary, "bench/endless@own", &[]);
-    assert_eq!(cell["status"], "failed", "{cell}");
+    let text = "BASELINE(sound) { for (volatile int i = 0; i < 3000; i++); }\nBENCH(endless) { for (volatile int i = 0;; i++); }\n\
+                BENCH(stopped) { raise(SIGSTOP); }\n";
+    let (_, summary) = bench(&place, &format!("#include <signal.h>\n{text}"), &["--time-limit", "4s"]);
+    for (function, status) in [("endless", "failed"), ("stopped", "failed"), ("sound", "ok")] {
+        let cell = cell(&summary, &format!("bench/{function}@own"), &[]);
+        assert_eq!(cell["status"], status, "{cell}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ const SOUND: &str = "BASELINE(sound) { for (volatile int i = 0; i < 3000; i++); 
 /// Runs `bench` on a C file with these functions, after a sound one.
 fn bench(place: &Place, functions: &str, more: &[&str]) -> (Said, Value) {
     let file = place.file("mine.c");
-    let headers = ["pagewise.h", "fcntl.h", "signal.h", "stdio.h", "stdlib.h", "sys/stat.h", "unistd.h"];
+    let headers = ["pagewise.h", "fcntl.h", "signal.h", "stdio.h", "stdlib.h", "sys/mman.h", "sys/stat.h", "unistd.h"];
     let headers: String = headers.map(|name| format!("#include <{name}>\n")).concat();
     std::fs::write(&file, format!("{headers}{SOUND}{functions}")).unwrap();
     measured(place, file.to_str().unwrap(), more)
@@ -166,10 +166,10 @@ fn memory_and_switches_of_a_phase_are_shown() {
     let place = Place::new();
     let (result, summary) = bench(
         &place,
-        "BENCH(takes) { size_t bytes = 8 << 20; char *p = malloc(bytes);\nPHASE(\"run\") { for (size_t i = 0; i < bytes; \
-         i += 4096) ((volatile char *)p)[i] = 1; }\nfree(p); }\n\
+        "BENCH(takes) { size_t bytes = 8 << 20; char *p = mmap(0, bytes, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\nPHASE(\"run\") { for (size_t i = 0; i < bytes; \
+         i += 4096) ((volatile char *)p)[i] = 1; }\nmunmap(p, bytes); }\n\
          BENCH(sleeps) { PHASE(\"run\") { usleep(100); } }\n",
-        &["--launches", "6", "--budget", "60s"],
+        &[],
     );
     let counts = &cell(&summary, "bench/takes@own", &[])["counts"]["run"];
     let least = |name: &str| counts[name]["min"].as_u64().unwrap_or_default();
@@ -208,5 +208,10 @@ fn an_empty_body_costs_the_floor() {
     let place = Place::new();
     let (result, summary) = bench(&place, "BENCH(nothing) { PHASE(\"run\") { } RESULT(1); }\n", &[]);
     let phase = |function: &str| &cell(&summary, &format!("bench/{function}@own"), &[])["phases"]["run"];
-    assert_eq!((&phase("nothing")["below_floor"], &phase("sound")["below_floor"]), (&true.into(), &false.into()), "{}", result.err);
+    assert_eq!(
+        (&phase("nothing")["below_floor"], &phase("sound")["below_floor"]),
+        (&true.into(), &false.into()),
+        "{}",
+        result.err
+    );
 }

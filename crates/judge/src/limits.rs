@@ -3,8 +3,8 @@
 use crate::estimate::{LEVEL, against, alone, level, shown};
 use crate::{compared::sound, evidence::Evidence, groups::Group, pairs::PairedCost};
 use anyhow::Result;
-use record::summary::{CellSummary, GroupSummary};
-use record::{method::Role, state::State};
+use record::summary::{CellSummary, GroupSummary, Recommendation};
+use record::{kind::Kind, method::Role, state::State};
 use stats::{estimate::RatioEstimate, leader::simultaneous, quantile::median};
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to
@@ -62,6 +62,17 @@ pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
             for (name, phase) in &mut cell.phases {
                 phase.below_floor = floor.phases.get(name).is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
             }
+        }
+    }
+}
+
+/// Withdraws recommendations of a user's functions below twice the floor: the compiler may have removed their loop.
+pub(crate) fn withdraw(state: &State, cells: &[CellSummary], groups: &mut [GroupSummary]) {
+    for group in groups.iter_mut().filter(|_| state.plan.kind == Kind::Bench) {
+        let Recommendation::Use { cell, .. } = group.recommendation else { continue };
+        let headline = state.plan.experiment(&group.experiment).map_or("", |experiment| experiment.headline());
+        if cells[cell].phases.get(headline).is_some_and(|phase| phase.below_floor) {
+            group.recommendation = Recommendation::Nothing;
         }
     }
 }

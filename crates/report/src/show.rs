@@ -100,11 +100,12 @@ fn covered(path: &str, source: &str) -> Vec<bool> {
         if ends && (!path.ends_with(".go") || code.starts_with("s.end")) {
             open = None;
         }
-        covered.push(open.is_some() && !code.is_empty());
+        covered.push(open.is_some() && !code.is_empty() && code != "{");
         let (begins, body) = if path.ends_with(".go") {
             (code.starts_with("s.begin(") || code.starts_with("s.beginParallel("), "")
         } else {
-            let begins = ["PHASE(", "PARALLEL_PHASE(", "SERIES_PHASE(", "try (var phase = ", "with s.phase(", "with run.phase("];
+            let begins =
+                ["PHASE(", "PARALLEL_PHASE(", "SERIES_PHASE(", "try (var phase = ", "with s.phase(", "with run.phase("];
             let body = code.split_once(") {").map_or("", |(_, body)| body.trim_matches([' ', '\\']));
             (begins.iter().any(|begin| code.starts_with(begin)), body)
         };

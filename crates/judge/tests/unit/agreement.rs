@@ -1,13 +1,12 @@
 use super::*;
 
 fn witnesses(digests: &[&str], baseline: usize) -> Vec<Witness> {
-    let witness =
-        |(cell, digest): (usize, &&str)| Witness {
-            cell,
-            is_baseline: cell == baseline,
-            is_own: digest.starts_with("own"),
-            digest: (*digest).trim_start_matches("own ").to_owned(),
-        };
+    let witness = |(cell, digest): (usize, &&str)| Witness {
+        cell,
+        is_baseline: cell == baseline,
+        is_own: digest.starts_with("own"),
+        digest: (*digest).trim_start_matches("own ").to_owned(),
+    };
     digests.iter().enumerate().map(witness).collect()
 }
 
