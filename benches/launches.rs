@@ -38,8 +38,7 @@ fn main() -> Result<()> {
             launches: (LAUNCHES, LAUNCHES),
             ..Terms::usual(format!("launches-{experiment}"), seed, BUDGET_S, (0.0, MARGIN))
         };
-        let (state, evidence) =
-            alone(&place.path().join("run"), (&experiments, &workers), (experiment, None), terms, &signals)?;
+        let (state, evidence) = alone(&place.path().join("run"), (&experiments, &workers), experiment, terms, &signals)?;
         let logs = judge::launch_logs(&state, &evidence);
         let is = |cell: usize, twin: bool| state.cells[cell].twin == twin && state.cells[cell].method.role != Role::Null;
         let of = |twin: bool| logs.iter().find(|(cell, _)| is(*cell, twin)).map(|(_, logs)| logs.clone());

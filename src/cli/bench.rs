@@ -10,7 +10,7 @@ use files::Folder;
 use judge::gate::GateTerms;
 use record::folder::{RunFolder, SUMMARY};
 use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Worker of a built-in method that is named without one.
 const PEER_WORKER: &str = "c-O3";
@@ -177,9 +177,8 @@ impl Laboratory {
 /// The source of a user's functions with the lines that the clock covers: of a file, or of a kept run. None: it is neither.
 /// Errors: it cannot be read.
 pub(super) fn source(what: &str) -> Result<Option<String>> {
-    let file = Some(Path::new(what)).filter(|path| path.is_file()).map(Path::to_owned);
     let run = || Some(named::folder(what).ok()?.mine().ok()?.path().to_owned());
-    let Some(place) = file.or_else(run) else { return Ok(None) };
+    let Some(place) = Some(what.into()).filter(|path: &PathBuf| path.is_file()).or_else(run) else { return Ok(None) };
     Ok(functions::source(&place)?.and_then(|(name, text)| report::show::measured_source(&name, &[(&name, &text)])))
 }
 

@@ -73,17 +73,6 @@ struct Clock {
 }
 
 impl Clock {
-    /// Takes the time of a user's function that did not end off the budget, so that the others are measured.
-    fn pardon(&mut self, ended: &Result<Ended>, kind: Kind) {
-        let is_hung = |end: &End| matches!(end, End::TimeLimit(_) | End::Deaf(_));
-        if let Ok(ended) = ended
-            && kind == Kind::Bench
-            && ended.ends.iter().any(is_hung)
-        {
-            self.spent_before_s -= ended.wall.as_secs_f64();
-        }
-    }
-
     fn spent_s(&self) -> f64 {
         self.spent_before_s + self.begun.elapsed().as_secs_f64()
     }
@@ -277,10 +266,10 @@ impl<'a> Runner<'a> {
         let sides: Vec<Side> = prepared.iter().map(|side| side.side(&site.cleared)).collect();
         let (before, cpu_before) = (Snapshot::take(Path::new("/")), prepared::laboratory_cpu());
         // A user's function may fork a process of another session, which outlives its group.
-        let adopting = (self.state.plan.kind == Kind::Bench).then(Adopting::begin);
+        let is_bench = self.state.plan.kind == Kind::Bench;
+        let adopting = is_bench.then(Adopting::begin);
         let ended = launch::launch(&sides, self.time_limit(launch), self.signals);
         drop(adopting);
-        self.clock.pardon(&ended, self.state.plan.kind);
         if let Some(seen) = &mut seen {
             let within: Counters = prepared.iter().flat_map(Prepared::about_state).collect();
             self.site.states.prove(seen, within)?;
@@ -290,6 +279,10 @@ impl<'a> Runner<'a> {
         let messages: Vec<String> = prepared.iter().map(Prepared::first_message).collect();
         let is_full = prepared::remove_scratch(self.folder, &self.state);
         let ended = ended?;
+        // Nor does one that does not end take time from the others.
+        if is_bench && ended.ends.iter().any(|end| matches!(end, End::TimeLimit(_) | End::Deaf(_))) {
+            self.clock.spent_before_s -= ended.wall.as_secs_f64();
+        }
         if is_full && !ended.ends.iter().all(End::is_clean) {
             bail!("cannot write into {}: No space left on device", self.folder.path().display());
         }

@@ -21,17 +21,14 @@ const SOURCES: [&str; 2] = ["workers/c/bench/", "workers/c/harness/"];
 const BUDGET_S: f64 = 2.5;
 /// Part of a shared library's name.
 const LIBRARY: &str = ".so";
-/// Functions of a library that are named where the one that was asked for is missing.
-const MOST_NAMED: usize = 8;
 /// End of the name of a script of Python's.
 const SCRIPT: &str = ".py";
 /// Longest source or program that is read, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 /// Name of a worker that is kept as a baseline, in the folder of its run.
 const KEPT: &str = "worker";
-/// Name of the source of a user's functions in the folder of their run, without its extension, and the extensions.
-const KEPT_SOURCE: &str = "functions";
-const SOURCE_KINDS: [&str; 2] = ["c", "py"];
+/// Names of the source of a user's functions in the folder of their run.
+const KEPT_SOURCES: [&str; 2] = ["functions.c", "functions.py"];
 /// A commented file to start from.
 pub const START: &str = "workers/c/bench/start.c";
 
@@ -104,7 +101,7 @@ pub struct Built {
 /// The program and the library of a worker, and the source of its functions, under the names by which they are kept.
 pub struct BuiltFiles {
     programs: Vec<(String, PathBuf)>,
-    source: Option<(String, Vec<u8>)>,
+    source: Option<(&'static str, Vec<u8>)>,
 }
 
 impl BuiltFiles {
@@ -131,13 +128,16 @@ impl BuiltFiles {
 /// The name and the text of a user's source: of a file, or of the one that a run keeps. None: it is neither.
 /// Errors: it cannot be read.
 pub fn source(what: &Path) -> Result<Option<(String, String)>> {
-    let kept = SOURCE_KINDS.map(|kind| what.join(format!("{KEPT_SOURCE}.{kind}")));
-    let is_source = |path: &Path| SOURCE_KINDS.iter().any(|kind| path.extension().is_some_and(|other| other == *kind));
-    let Some(path) = kept.iter().map(PathBuf::as_path).chain([what]).find(|path| is_source(path) && path.is_file()) else {
-        return Ok(None);
-    };
+    let kept = KEPT_SOURCES.map(|name| what.join(name));
+    let mut sources = kept.iter().map(PathBuf::as_path).chain([what]).filter(|path| kept_source(path).is_some());
+    let Some(path) = sources.find(|path| path.is_file()) else { return Ok(None) };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Some((name, files::read_input_text(path, MOST_BYTES)?)))
+}
+
+/// Name under which a source of this kind is kept.
+fn kept_source(path: &Path) -> Option<&'static str> {
+    KEPT_SOURCES.into_iter().find(|name| Path::new(name).extension() == path.extension())
 }
 
 /// Tells whether a run keeps compiled functions.
@@ -236,8 +236,7 @@ fn built(
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let experiment = if peer.is_none() { Some(experiment(&file, &list)?) } else { None };
     peer.map_or(Ok(()), |peer| peer.accepts(&worker))?;
-    let kind = path.extension().unwrap_or_default().to_string_lossy();
-    let source = SOURCE_KINDS.contains(&&*kind).then(|| (format!("{KEPT_SOURCE}.{kind}"), bytes.to_vec()));
+    let source = kept_source(path).map(|name| (name, bytes.to_vec()));
     Ok(Built { worker, experiment, files: BuiltFiles { programs, source } })
 }
 
@@ -272,7 +271,7 @@ fn check_library(bytes: &[u8], path: &Path, functions: &str) -> Result<()> {
             None => {
                 let is_function = |symbol: &Symbol| symbol.kind() == SymbolKind::Text;
                 let names: Vec<&str> = symbols().filter(is_function).filter_map(|symbol| symbol.name().ok()).collect();
-                let some = names[..names.len().min(MOST_NAMED)].join(", ");
+                let some = names[..names.len().min(8)].join(", ");
                 bail!("there is no function {name:?} in {path}, which has {} functions: {some}", names.len());
             }
         }

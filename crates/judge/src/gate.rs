@@ -12,9 +12,6 @@ use record::summary::{CellSummary, CountSummary, Role, Summary, Verdict};
 use stats::estimate::RatioEstimate;
 use std::collections::BTreeMap;
 
-/// The count of memory that huge pages map.
-const HUGE_BYTES: &str = "huge_bytes";
-
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
 pub struct GateTerms {
@@ -121,7 +118,7 @@ fn times(summary: &Summary, a: &CellSummary, b: &CellSummary, margin: f64) -> Op
 fn counts<'a>(a: &'a CellSummary, b: &'a CellSummary) -> impl Iterator<Item = ComparedCount> + 'a {
     let named = b.counts.iter().flat_map(|(phase, counts)| counts.iter().map(move |(name, count)| (phase, name, count)));
     // Huge pages are no cost: how many there are is shown, and gates nothing.
-    named.filter(|(_, name, _)| *name != HUGE_BYTES).filter_map(move |(phase, name, now)| {
+    named.filter(|(_, name, _)| *name != "huge_bytes").filter_map(move |(phase, name, now)| {
         let before = a.counts.get(phase)?.get(name)?;
         Some(ComparedCount {
             cell: label(b),

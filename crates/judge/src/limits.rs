@@ -50,8 +50,9 @@ pub(crate) fn best_possible(state: &State, evidence: &Evidence, group: &Group, w
     Ok(Some(best))
 }
 
-/// Marks figures below twice the floor: nothing is resolved there.
-pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
+/// Marks figures below twice the floor: nothing is resolved there. A user's function there is not recommended: the compiler may
+/// have removed its loop.
+pub(crate) fn floors(state: &State, cells: &mut [CellSummary], groups: &mut [GroupSummary]) {
     for group in groups {
         let Some(floor) = group.floor.map(|f| cells[f].clone()) else { continue };
         for &cell in &group.cells {
@@ -63,15 +64,11 @@ pub(crate) fn floors(cells: &mut [CellSummary], groups: &[GroupSummary]) {
                 phase.below_floor = floor.phases.get(name).is_some_and(|f| phase.wall_ns.median < 2.0 * f.wall_ns.median);
             }
         }
-    }
-}
-
-/// Withdraws recommendations of a user's functions below twice the floor: the compiler may have removed their loop.
-pub(crate) fn withdraw(state: &State, cells: &[CellSummary], groups: &mut [GroupSummary]) {
-    for group in groups.iter_mut().filter(|_| state.plan.kind == Kind::Bench) {
-        let Recommendation::Use { cell, .. } = group.recommendation else { continue };
         let headline = state.plan.experiment(&group.experiment).map_or("", |experiment| experiment.headline());
-        if cells[cell].phases.get(headline).is_some_and(|phase| phase.below_floor) {
+        if let Recommendation::Use { cell, .. } = group.recommendation
+            && state.plan.kind == Kind::Bench
+            && cells[cell].phases.get(headline).is_some_and(|phase| phase.below_floor)
+        {
             group.recommendation = Recommendation::Nothing;
         }
     }

@@ -5,7 +5,7 @@ use crate::cells::{LastCache, summary_of_cell};
 use crate::compared::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::groups::{Group, groups};
-use crate::limits::{best_possible, floors, shares, withdraw};
+use crate::limits::{best_possible, floors, shares};
 use crate::{agreement::disagreements, calibration, conditions, notes::notes, rounding::rounded, states, tails, warnings};
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
@@ -119,8 +119,7 @@ pub fn summarise(state: &State, evidence: &Evidence, around: Circumstances) -> R
     states::compare(state, evidence, &mut groups, calibration.widened);
     conditions::compare(&state.plan.experiments, &cells, &mut groups);
     tails::compare(state, evidence, &mut cells, &groups);
-    floors(&mut cells, &groups);
-    withdraw(state, &cells, &mut groups);
+    floors(state, &mut cells, &mut groups);
     shares(state, evidence, &mut cells, &groups, &all, calibration.widened);
     let mut summary = Summary {
         schema: SUMMARY_SCHEMA,

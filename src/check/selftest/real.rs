@@ -148,14 +148,14 @@ pub fn run(
 pub fn alone(
     folder: &Path,
     (experiments, workers): (&[Experiment], &[Worker]),
-    (experiment, base): (&str, Option<u64>),
+    experiment: &str,
     terms: Terms,
     signals: &Signals,
 ) -> Result<(State, Evidence)> {
     let is_it = |regime: &&Regime| regime.experiment == experiment;
     let regime = FIRST.iter().chain(SECOND).find(is_it).with_context(|| format!("{experiment} has no such cells"))?;
     // The other way of doing it stays out.
-    let regime = Regime { methods: &regime.methods[..1], base: base.unwrap_or(regime.base), ..*regime };
+    let regime = Regime { methods: &regime.methods[..1], ..*regime };
     let worker = workers.iter().find(|w| w.name == NATIVE).context("there is no native worker")?;
     measure(folder, (experiments, workers), worker, &[&regime], terms, signals)
 }
