@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// Worker of a built-in method that is named without one.
 const PEER_WORKER: &str = "c-O3";
-/// The gate on counts.
 const COUNTS: &str = "counts";
 /// Times of a run for a gate on time, and for one on counts, which are counted when it is over.
 const GATE_BUDGETS: [&str; 2] = ["20s", "100ms"];
@@ -111,7 +110,6 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
 }
 
 impl BenchArgs {
-    /// The terms of the gate, if there is one.
     fn terms(&self) -> Result<Option<GateTerms>> {
         let margin = self.run.margin()?;
         let mut terms = GateTerms { margin, ..GateTerms::default() };

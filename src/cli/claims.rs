@@ -147,7 +147,6 @@ pub(super) fn claims(laboratory: impl FnOnce() -> Result<Laboratory>, arguments:
     }
 }
 
-/// The claims that the words of the user stand for.
 fn selected<'a>(arguments: &ClaimsArgs, user_claims: &'a [Claim], ids: &[String]) -> Result<Vec<&'a Claim>> {
     let all = claims::all()?;
     if !ids.is_empty() {

@@ -65,7 +65,6 @@ pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<
     print(&screen::text(&document, false, false))
 }
 
-/// Text of the bundle.
 fn bundled(environment: &Environment) -> Result<String> {
     // Names of experiments and workers that a user adds are the user's.
     let workers = worker::all(&[], &[])?;

@@ -351,7 +351,6 @@ fn runs_folder() -> PathBuf {
     data_home.unwrap_or_else(|| worker::home().join(".local/share")).join("pagewise/runs")
 }
 
-/// Folder of a new run: the one that the user named, or this name among the kept runs.
 fn new_folder(out: Option<&Path>, run: &str) -> PathBuf {
     out.map_or_else(|| runs_folder().join(run), Path::to_owned)
 }

@@ -132,7 +132,6 @@ pub(super) struct ShownArgs {
     pub(super) page: PageArgs,
 }
 
-/// Budget, and the parameter values that it allows.
 fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String], given: Option<f64>) -> Result<(f64, ParameterList)> {
     let what: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);

@@ -111,7 +111,6 @@ pub fn in_language(topic: &Topic, language: &str, workers: &[Worker]) -> Result<
     })
 }
 
-/// The numbers of a worker's version.
 fn version(worker: &str) -> Vec<u32> {
     worker.split(['-', '.']).filter_map(|part| part.parse().ok()).collect()
 }

@@ -10,7 +10,6 @@ use record::sizes;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The experiments of the user's own folder.
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     let mut experiments: Vec<Experiment> = Vec::new();
     let Some(folder) = folder else { return Ok(experiments) };

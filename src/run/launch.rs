@@ -165,7 +165,6 @@ fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signa
     }
 }
 
-/// Sleeps until a process ends, a signal arrives or the deadline is there.
 fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) -> Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
     let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };

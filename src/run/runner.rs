@@ -383,7 +383,6 @@ impl Site<'_> {
     }
 }
 
-/// Keeps decisions, then follows them.
 fn follow(folder: &RunFolder, state: &mut State, decisions: Vec<(String, DecisionKind)>) -> Result<()> {
     for (why, what) in decisions {
         decide(folder, &why, what.clone())?;

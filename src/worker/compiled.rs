@@ -84,7 +84,6 @@ impl Toolchain {
         format!("worker-{}", self.name)
     }
 
-    /// Key of the build, and its origin.
     fn key(&self) -> Result<(String, Origin)> {
         let [compiler, version] = self.version;
         let Some(version) = Command::new(compiler).arg(version).output().ok().filter(|o| o.status.success()) else {

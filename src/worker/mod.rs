@@ -112,7 +112,6 @@ enum Maker {
 }
 
 impl Worker {
-    /// A worker with one of the lists that this binary carries.
     fn carried(name: &str, list: &'static str, maker: Maker) -> Worker {
         Worker::with(name, MethodList::carried(list), maker)
     }

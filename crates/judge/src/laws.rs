@@ -116,7 +116,6 @@ fn worth(text: &str) -> OperandValue {
     text.parse().map_or(OperandValue::Unsure, OperandValue::Number)
 }
 
-/// Values of both sides of a relation.
 fn both(a: &Expression, b: &Expression, places: &[Operand], values: &SlotValues) -> (OperandValue, OperandValue) {
     let mut places = places.iter();
     let mut next = || places.next().map_or(OperandValue::Unsure, |place| place.worth(values));

@@ -245,7 +245,6 @@ fn lost_states(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> 
     warnings
 }
 
-/// Result of the probe before the run.
 fn before_the_run(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let Some(seen) = &evidence.preflight else { return Vec::new() };
     let mut warnings = Vec::new();

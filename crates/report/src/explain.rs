@@ -17,7 +17,6 @@ fn role_word(method: &Heading) -> String {
 
 type Listed<'a> = [(&'a str, Vec<Heading<'a>>)];
 
-/// The methods of one experiment with the workers that have each.
 fn methods<'a>(experiment: &str, listed: &Listed<'a>) -> BTreeMap<&'a str, (Heading<'a>, Vec<&'a str>)> {
     let mut methods: BTreeMap<&str, (Heading, Vec<&str>)> = BTreeMap::new();
     for (worker, headings) in listed {
@@ -126,7 +125,6 @@ pub fn explain(experiment: &Experiment, offers: &[Offer], laws: bool) -> Documen
     parameters(document, experiment)
 }
 
-/// A text of several lines as one paragraph.
 fn paragraph(text: &str) -> Block {
     Block::Text(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

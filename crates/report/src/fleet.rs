@@ -219,7 +219,6 @@ fn named(cell: &str, parameters: &BTreeMap<String, String>) -> String {
     format!("{cell} {}", parameter_words(parameters, None)).trim_end().to_owned()
 }
 
-/// Nodes of a machine group.
 fn kind(kind: &MachineGroup) -> String {
     let fact = |name: &str| kind.facts.get(name).filter(|f| *f != "unknown").cloned();
     let facts = [

@@ -47,7 +47,6 @@ fn is_include(line: &str, path: &str, header: &str) -> bool {
         || name.strip_prefix("../").is_some_and(|rest| header == format!("{}/{rest}", folder(folder(path))))
 }
 
-/// True if `line` imports the module at `module`.
 fn is_import(line: &str, module: &str) -> bool {
     let dotted = |path: &str| path.trim_start_matches("workers/python/").trim_end_matches(".py").replace('/', ".");
     let names = |from: &str| line.strip_prefix(&format!("from {from} import "));

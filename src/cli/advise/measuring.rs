@@ -87,7 +87,6 @@ impl<'a> AdviceSession<'a> {
         self.made.iter().map(|s| s.run.clone()).collect()
     }
 
-    /// One run of a question at this size.
     fn run(&mut self, request: &AdviceRequest, size: u64, settings: &BTreeMap<String, String>, spend: Spend) -> Result<()> {
         let wish = advice::wish(request, &[size], settings, &self.wish)?;
         let start = Start::now();

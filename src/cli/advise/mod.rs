@@ -210,7 +210,6 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
     })
 }
 
-/// The answer in one language.
 fn answer_of(
     session: &mut AdviceSession,
     topic: Topic,

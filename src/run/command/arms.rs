@@ -85,7 +85,6 @@ fn runnable(program: &str) -> Result<()> {
     Ok(())
 }
 
-/// The baseline with a setting.
 fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
     let mut arm =
         Arm { name: setting.name.clone(), role: ArmRole::Setting, setting: Some(setting.clone()), ..baseline.clone() };

@@ -20,7 +20,6 @@ use std::time::Instant;
 
 /// Seconds for all launches of a try without a budget.
 const USUAL_BUDGET_S: f64 = 60.0;
-/// The most blocks of a try and of a profile.
 const MOST_BLOCKS: [usize; 2] = [2000, 60];
 /// The most blocks that are drawn before the first is launched.
 pub const MOST_PAIRS: usize = 100_000;

@@ -25,7 +25,6 @@ pub(super) fn ratio(
     Some(figure.estimate).filter(|e| figure.paired && sound(e))
 }
 
-/// Points of one summary, by size and method.
 fn of_one(request: &AdviceRequest, settings: &BTreeMap<String, String>, summary: &Summary) -> Vec<AdvicePoint> {
     let obvious = by_size(summary, &request.obvious, settings);
     let mut points = Vec::new();

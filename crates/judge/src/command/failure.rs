@@ -85,7 +85,6 @@ fn signal_name(number: i32) -> &'static str {
     }
 }
 
-/// Digests of the output of launches.
 fn outputs(launches: &[CommandLaunch], is_wanted: impl Fn(usize) -> bool) -> BTreeSet<(u64, &str)> {
     let costs = launches.iter().filter(|launch| is_wanted(launch.arm)).filter_map(|launch| launch.cost.as_ref());
     let finished = costs.filter(|cost| cost.end == CommandEnd::Exit);

@@ -53,7 +53,6 @@ pub(crate) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
     of_kind(plan, launches)
 }
 
-/// Launches of the command in a mode, with their costs.
 fn costs_in(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item = &CommandCost> {
     launches.iter().filter(move |launch| launch.mode == mode).filter_map(|launch| launch.cost.as_ref())
 }

@@ -150,7 +150,6 @@ fn status_word(status: ArmStatus) -> &'static str {
     }
 }
 
-/// A quantity in its measure's unit.
 fn quantity(measure: Measure, value: f64) -> String {
     match measure {
         Measure::MaxRss => about_size(value),
@@ -185,7 +184,6 @@ fn signed_quantity(measure: Measure, value: f64) -> String {
     format!("{}{}", sign(value), quantity(measure, value.abs()))
 }
 
-/// The finding on an arm.
 fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
     let finding = match arm.status {
         ArmStatus::Skipped => format!("skipped: {}", arm.reason),
