@@ -19,6 +19,9 @@ const BUCKET: f64 = 1.0 / 32.0;
 /// A p99.9 up to this multiple of the idle loop's is the machine's.
 const IDLE_FACTOR: f64 = 2.0;
 
+/// Operations beyond this, in nanoseconds, are stalls (workers/c/methods/tail/tail.h).
+const STALL_NS: u64 = 20_000;
+
 type Counts = BTreeMap<u64, u64>;
 
 fn add(counts: &mut Counts, launch: &CellLaunch) {
@@ -61,6 +64,9 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
     };
     let over_launches: BTreeMap<_, _> = QUANTILES.iter().filter_map(|(name, _)| over(name)).collect();
     let [median, p99, p999, max] = [0.5, 0.99, 0.999, 1.0].map(|share| at(&counts, share));
+    let ns = |(high, count): (&u64, &u64)| *high as f64 * *count as f64;
+    let stalled: f64 = counts.range(STALL_NS + 1..).map(ns).sum();
+    let stalled_share = stalled / counts.iter().map(ns).sum::<f64>();
     Some(LatencySummary {
         median: median?,
         p99: p99?,
@@ -68,6 +74,7 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
         max: max?,
         trips,
         histogram: if over_launches.is_empty() { Vec::new() } else { counts.into_iter().collect() },
+        stalled_share: (!over_launches.is_empty()).then_some(stalled_share),
         over_launches,
         p999_ratio: None,
     })

@@ -194,6 +194,9 @@ pub struct LatencySummary {
     /// Upper bound of each bucket in nanoseconds, and its trips, over all launches; where there is a p99.9.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<(u64, u64)>,
+    /// Share of the operations' time that went into those beyond 20 µs; where there is a p99.9.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled_share: Option<f64>,
     /// The p99.9 relative to the baseline's, within launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_ratio: Option<TailRatio>,

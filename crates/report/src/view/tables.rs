@@ -70,10 +70,13 @@ fn tail(cells: &[(String, &CellSummary)]) -> Option<Table> {
             None => String::new(),
         };
         let quantiles = latency.over_launches.values().map(quantile);
-        let further = [TableCell::ns(latency.max), TableCell::text(compared)];
+        let share = latency
+            .stalled_share
+            .map_or_else(TableCell::default, |share| TableCell::number(format!("{:.1} %", share * 100.0), Some(share)));
+        let further = [TableCell::ns(latency.max), share, TableCell::text(compared)];
         Some(Entry::new(label, quantiles.chain(further).collect()))
     };
-    let columns = ["p50", "p99", "p99.9", "worst"].map(Column::number).into_iter();
+    let columns = ["p50", "p99", "p99.9", "worst", "time in ops > 20 µs"].map(Column::number).into_iter();
     let columns = columns.chain([Column::sentences("p99.9 against the baseline")]).collect();
     titled("tail, median launch", columns, cells.iter().filter_map(row).collect())
 }
