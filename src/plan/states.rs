@@ -64,16 +64,22 @@ pub(super) fn settle(cells: &mut [PlannedCell]) -> Result<()> {
     for planned in cells.iter_mut().filter(|p| p.outcome.is_none()) {
         let state = planned.cell.parameters.get(STATE).map(|name| find(name)).transpose()?.flatten();
         let Some(state) = state else { continue };
-        let lacking = state.needs.iter().find(|(path, _)| !Path::new(path).exists()).map(|(_, reason)| reason.clone());
         let is_other = !state.only.is_empty() && !state.only.contains(&planned.cell.experiment);
         let other = if is_other { Some(&state.only_reason) } else { None };
         let foreign = state.inside.is_some() && !planned.cell.sides().all(is_native);
         let foreign = foreign.then(|| format!("state={} is made within the native worker only", state.name));
-        if let Some(reason) = lacking.or(other.cloned()).or(foreign) {
+        if let Some(reason) = lacking(state).or(other.cloned()).or(foreign) {
             planned.outcome = Some(Outcome::new(Status::Skipped, reason));
         }
     }
     Ok(())
+}
+
+/// The reason for which this machine cannot be in the state, by the files that are there.
+pub fn lacking(state: &MachineState) -> Option<String> {
+    let exists = |path: &str| Path::new(path).exists();
+    let holds = |path: &str| path.strip_prefix('!').map_or_else(|| exists(path), |path| !exists(path));
+    state.needs.iter().find(|(path, _)| !holds(path)).map(|(_, reason)| reason.clone())
 }
 
 fn is_native(worker: &str) -> bool {

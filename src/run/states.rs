@@ -155,6 +155,10 @@ impl States {
 
 impl Held {
     fn make(state: &'static MachineState, needed_bytes: u64, folder: &Path, run: &str) -> Result<Held> {
+        // Before a guard is told of what somebody else has begun to use.
+        if let Some(reason) = states::lacking(state) {
+            bail!(lacks(reason));
+        }
         let mut guard = Guard::start()?;
         let run = format!("{run}-state");
         guard.undo(Undo::RemoveNamed { folder, lead: "scratch-", run: &run })?;

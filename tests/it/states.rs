@@ -18,7 +18,7 @@ use crate::support::waiting::wait_until;
 static MACHINE: Mutex<()> = Mutex::new(());
 
 /// Files of the kernel that states change.
-const CHANGED: [&str; 13] = [
+const CHANGED: [&str; 15] = [
     "/proc/swaps",
     "/proc/sys/vm/page-cluster",
     "/proc/sys/vm/dirty_bytes",
@@ -31,6 +31,8 @@ const CHANGED: [&str; 13] = [
     "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
     "/sys/module/zswap/parameters/enabled",
     "/sys/block/zram0/disksize",
+    "/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds",
+    "/sys/kernel/mm/damon/admin/kdamonds/0/state",
     "/sys/block/zram0/comp_algorithm",
 ];
 
@@ -74,7 +76,7 @@ fn states_are_reached_proved_and_undone() {
         return;
     }
     let before = machine();
-    let all = "swap-zram,swap-zswap,swap-file,neighbour,many-vmas,page-tables";
+    let all = "swap-zram,swap-zswap,swap-file,neighbour,many-vmas,page-tables,cold,damon";
     let (summary, states, err) = measured(&["fault/touch@c-O3", "--set", "bytes=2MiB"], all);
     for name in all.split(',') {
         let cells = in_state(&summary, name);
@@ -128,10 +130,16 @@ fn memory_in_pieces_gives_no_huge_pages_and_is_whole_again() {
     for state in &states {
         assert!(state["before"]["free_permille_in_huge_blocks"].as_u64().unwrap() <= 20, "{err}: {state:#}");
     }
-    if thp["status"] == "ok" {
+    // Other tests that run meanwhile may free blocks; then the launch says so and is not judged.
+    assert!(["ok", "untrusted"].contains(&thp["status"].as_str().unwrap()), "{err}: {thp:#}");
+    let lost = |state: &&Value| state.get("lost").is_some();
+    let kept = states.iter().filter(|state| !lost(state));
+    for state in kept {
+        assert!(state["after"]["huge_faults_granted_permille"].as_u64().unwrap() <= 100, "{err}: {state:#}");
+    }
+    if thp["status"] == "ok" && !states.iter().any(|state| lost(&state)) {
         let faults = thp["phases"]["first-touch"]["minor_faults"].as_f64().unwrap();
-        // The kernel may still make some by taking cached files back.
-        assert!(faults > 16.0, "base pages came instead of some huge ones: {thp:#}");
+        assert!(faults > 0.9 * 4096.0, "base pages came instead of huge ones: {thp:#}");
     }
     assert_eq!(machine(), before);
 }

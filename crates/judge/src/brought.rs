@@ -179,6 +179,7 @@ impl Brought {
             checks.laws(laws.seen());
             let launch = (!slots.is_empty()).then(|| {
                 let mut launch = figures(experiment, method, &slots, record);
+                launch.noise = launch.noise.map(|noise| noise.without(relieved));
                 if planned.cell.has_company() || method.has_helpers() {
                     launch.interrupted = 0.0;
                 }

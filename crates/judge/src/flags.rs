@@ -13,7 +13,6 @@ const THROTTLED_SHARE: f64 = 0.05;
 /// Fewer stolen ticks of a CPU than this, over all launches of a cell, say nothing: steal is counted in ticks of 10 ms, and one
 /// of them is a twentieth of a launch of 0.2 s.
 const LEAST_STOLEN_TICKS: f64 = 5.0;
-/// Ticks of `/proc/stat` in a second.
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
 const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;

@@ -36,7 +36,7 @@ pub struct MachineState {
     pub settings: Vec<(String, String)>,
     /// Files of the kernel and the texts written there when the state has ended.
     pub after: Vec<(String, String)>,
-    /// Files without which the state cannot be had, and the reason then given.
+    /// Files without which the state cannot be had, and the reason then given; behind "!" those with which it cannot.
     pub needs: Vec<(String, String)>,
     /// Experiments to which the state matters: those of `run --states`.
     pub experiments: Vec<String>,
@@ -44,7 +44,8 @@ pub struct MachineState {
     pub only: Vec<String>,
     /// The reason for [`MachineState::only`].
     pub only_reason: String,
-    /// Facts that the state takes from methods: laws that name one are not asked.
+    /// Facts that the state takes from methods: laws that name one are not asked. Counters that it moves itself: they disturb
+    /// no launch.
     pub relieves: Vec<String>,
     /// Conditions on counters. A launch that breaks one is not judged.
     pub proofs: Vec<StateProof>,
@@ -93,7 +94,7 @@ pub struct StateSeen {
     /// Counters of its proofs before the launch.
     pub before: Counters,
     pub after: Counters,
-    /// Facts that the state takes from methods: laws that name one are not asked.
+    /// Facts that the state takes from methods, and counters that it moves itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relieves: Vec<String>,
     /// Broken proofs. A launch with any is not judged.

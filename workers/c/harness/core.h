@@ -149,6 +149,7 @@ void sides_open(void);
 /* state.c: what a state of the machine asks of the worker. */
 void state_enter(void);
 void state_renew(void);                /* before a slot */
+void state_cool(void);                 /* before a phase */
 void state_tell(const char *moment);   /* "before" or "after" */
 
 /* worker.c */

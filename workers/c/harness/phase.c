@@ -57,6 +57,7 @@ void warm_stopwatch(void)
 
 int phase_begin(struct slot *s, const char *name, int parallel)
 {
+    state_cool();
     current_phase = name;
     parallel_phase = parallel;
     if (parallel)

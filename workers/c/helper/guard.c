@@ -31,6 +31,7 @@ static const char *const settings[] = {
     "/sys/module/zswap/parameters/compressor",
     "/sys/block/zram[0-9]*/reset",
     "/proc/sys/vm/compact_memory",
+    "/proc/sys/vm/drop_caches",
     "/proc/sys/vm/compact_unevictable_allowed",
     "/proc/sys/vm/compaction_proactiveness",
     "/proc/sys/vm/dirty_background_bytes",
@@ -39,6 +40,8 @@ static const char *const settings[] = {
     "/proc/sys/vm/dirty_ratio",
     "/proc/sys/vm/page-cluster",
     "/proc/sys/vm/percpu_pagelist_high_fraction",
+    "/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds",
+    "/sys/kernel/mm/damon/admin/kdamonds/0/state",
 };
 
 static bool is_run_name(const char *name)

@@ -9,6 +9,7 @@ struct maker {
     const char *name;
     void (*make)(int argc, char **argv);
     void (*renew)(void);  /* before each launch, and each slot of a worker that asks: what the last one used up */
+    void (*prepare)(void); /* before each launch, and before `renew`: what takes too long before a slot */
     void (*facts)(void);  /* state_fact() */
     void (*end)(void);
 };

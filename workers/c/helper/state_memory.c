@@ -141,15 +141,31 @@ static void renew_pieces(void)
         sched_setaffinity(0, sizeof all, &all);
 }
 
+/* Blocks that the kernel could make by moving what is not ours are made now, and broken, before a program asks for them. */
+static void break_more(void)
+{
+    renew_pieces();
+    for (int turns = 0; pieces.pinned && turns < 4; turns++) {
+        uint64_t before = pieces.whole;
+        kernel_write("/proc/sys/vm/compact_memory", "1");
+        renew_pieces();
+        if (pieces.whole - before < 8)
+            return;
+    }
+}
+
 static void make_fragment(int argc, char **argv)
 {
     uint64_t all = kernel_field("/proc/meminfo", "MemTotal") * 1024;
+    /* Blocks full of cached files would be whole again when the kernel takes the files back. */
+    kernel_write("/proc/sys/vm/drop_caches", "3");
+    kernel_write("/proc/sys/vm/compact_memory", "1");
     pieces.block = huge_block_bytes();
     pieces.pinned = argc > 0 && strcmp(argv[0], "pinned") == 0;
     pieces.most = 4 * all / pieces.block;
     pieces.folder = small_tmpfs(pieces.most * (size_t)sysconf(_SC_PAGESIZE) / 4 + ROOM_BLOCKS * pieces.block);
     break_blocks(64);
-    renew_pieces();
+    break_more();
 }
 
 /* Pages that are freed go to lists of the CPU, where they would keep their blocks broken: up to some 1,500 of each zone and CPU
@@ -170,12 +186,25 @@ static void end_pieces(void)
     kernel_write(lists, old);
 }
 
+/* Of the huge pages that faults asked for since these facts were told last, the share that was had. */
+static uint64_t granted_permille(void)
+{
+    static uint64_t granted_before, refused_before;
+    uint64_t granted = kernel_field("/proc/vmstat", "thp_fault_alloc");
+    uint64_t refused = kernel_field("/proc/vmstat", "thp_fault_fallback");
+    uint64_t had = granted - granted_before, asked = had + refused - refused_before;
+    granted_before = granted;
+    refused_before = refused;
+    return asked ? had * 1000 / asked : 0;
+}
+
 static void facts_of_pieces(void)
 {
     state_fact("pieces", pieces.whole);
+    state_fact("huge_faults_granted_permille", granted_permille());
 }
 
-MAKER(fragment, .make = make_fragment, .renew = renew_pieces, .facts = facts_of_pieces, .end = end_pieces);
+MAKER(fragment, .make = make_fragment, .prepare = break_more, .renew = renew_pieces, .facts = facts_of_pieces, .end = end_pieces);
 
 /* ---- full of cached files: the holes of a sparse file fill the cache with clean pages, without a device ---- */
 

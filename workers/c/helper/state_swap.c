@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
+#include <time.h>
 
 static char device[4096];
 
@@ -21,16 +22,22 @@ static bool write_header(int fd, uint64_t bytes)
 }
 
 /* Data of this process that lies in the swap area for as long as it is held: each page is half zeros, half noise. */
-static void swap_some_out(void)
+static char *idle_data(size_t bytes)
 {
-    size_t bytes = 64 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         state_lacks("no memory to swap: %s", strerror(errno));
     for (size_t i = 0; i < bytes; i += page)
         for (size_t j = 0; j < page / 2; j += sizeof(uint64_t))
             *(uint64_t *)(at + i + j) = pattern_word(i + j, 1);
-    if (madvise(at, bytes, MADV_PAGEOUT) != 0)
+    return at;
+}
+
+static void swap_some_out(void)
+{
+    size_t bytes = 64 << 20;
+    if (madvise(idle_data(bytes), bytes, MADV_PAGEOUT) != 0)
         state_lacks("madvise(MADV_PAGEOUT): %s", strerror(errno));
 }
 
@@ -97,6 +104,104 @@ static void facts_of_swap(void)
 }
 
 MAKER(zram, .make = make_zram, .facts = facts_of_swap, .end = end_zram);
+
+/* ---- DAMON takes what is idle (Documentation/admin-guide/mm/damon/usage.rst) ---- */
+
+static const char *damon;
+
+static void damon_set(const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/kdamonds/%s", damon, name);
+    if (!kernel_write(path, text))
+        state_lacks("%s: %s", path, strerror(errno));
+}
+
+static void damon_number(const char *name, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    damon_set(name, text);
+}
+
+/* All memory of the machine, from the first region of /proc/iomem to the last. */
+static void damon_watches_memory(void)
+{
+    FILE *ranges = fopen("/proc/iomem", "re");
+    char line[256];
+    unsigned long long from, to, first = ~0ull, last = 0;
+    while (ranges && fgets(line, sizeof line, ranges))
+        if (strstr(line, "System RAM") && sscanf(line, "%llx-%llx", &from, &to) == 2) {
+            first = from < first ? from : first;
+            last = to > last ? to + 1 : last;
+        }
+    if (ranges)
+        fclose(ranges);
+    if (first >= last)
+        state_lacks("/proc/iomem shows no memory; run as root");
+    damon_number("0/contexts/0/targets/0/regions/nr_regions", 1);
+    damon_number("0/contexts/0/targets/0/regions/0/start", first);
+    damon_number("0/contexts/0/targets/0/regions/0/end", last);
+}
+
+static uint64_t paged_out_bytes(void)
+{
+    char path[512];
+    damon_set("0/state", "update_schemes_stats");
+    snprintf(path, sizeof path, "%s/kdamonds/0/contexts/0/schemes/0/stats/sz_applied", damon);
+    return kernel_number(path);
+}
+
+/* damon ROOT DEVICE ALGORITHM BYTES. Ages are counted in aggregations of 100 ms. */
+static void make_damon(int argc, char **argv)
+{
+    static const char scheme[] = "0/contexts/0/schemes/0";
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } limits[] = {{"access_pattern/sz/min", 4096}, {"access_pattern/sz/max", UINT64_MAX}, {"access_pattern/nr_accesses/min", 0},
+                  {"access_pattern/nr_accesses/max", 0}, {"access_pattern/age/min", 50}, {"access_pattern/age/max", UINT32_MAX},
+                  {"quotas/bytes", 256 << 20}, {"quotas/reset_interval_ms", 1000}};
+    char name[128];
+    if (argc < 4)
+        state_lacks("no device for compressed memory");
+    damon = argv[0];
+    make_zram(argc - 1, argv + 1);
+    idle_data(256 << 20);
+    damon_number("nr_kdamonds", 1);
+    damon_number("0/contexts/nr_contexts", 1);
+    damon_set("0/contexts/0/operations", "paddr");
+    damon_number("0/contexts/0/targets/nr_targets", 1);
+    damon_watches_memory();
+    damon_number("0/contexts/0/schemes/nr_schemes", 1);
+    snprintf(name, sizeof name, "%s/action", scheme);
+    damon_set(name, "pageout");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        snprintf(name, sizeof name, "%s/%s", scheme, limits[i].name);
+        damon_number(name, limits[i].value);
+    }
+    damon_set("0/state", "on");
+    struct timespec pause = {0, 500000000};
+    for (int i = 0; i < 60 && paged_out_bytes() < 64 << 20; i++)
+        nanosleep(&pause, NULL);
+}
+
+static void end_damon(void)
+{
+    damon_set("0/state", "off");
+    damon_number("nr_kdamonds", 0);
+    end_zram();
+}
+
+static void facts_of_damon(void)
+{
+    facts_of_swap();
+    state_fact("damon_paged_out_bytes", paged_out_bytes());
+}
+
+MAKER(damon, .make = make_damon, .facts = facts_of_damon, .end = end_damon);
+
+/* ---- a file on the disk ---- */
 
 /* swap-file FILE BYTES: all of it has blocks before it is used. */
 static void make_swap_file(int argc, char **argv)

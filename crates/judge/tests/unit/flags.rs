@@ -90,3 +90,17 @@ fn a_fallback_is_told_and_nothing_more() {
     assert_eq!(of_launch(&one, &one.launches[0], None), [], "an experiment without huge pages wants none");
     assert_eq!(distrust(&one), None);
 }
+
+#[test]
+fn counters_that_the_state_moves_itself_disturb_no_launch() {
+    let relieved = |counter: &str, launch: CellLaunch| {
+        let noise = launch.noise.map(|noise| noise.without(&[counter.to_owned()]));
+        let one = cell(vec![CellLaunch { noise, ..launch }]);
+        of_launch(&one, &one.launches[0], None)
+    };
+    assert_eq!(relieved("pgscan_direct", reclaimed()), []);
+    assert_eq!(relieved("allocstall_normal", reclaimed()), [Flag::Reclaim], "another counter moved");
+    let others = NoiseDelta { device_written_bytes: 200 << 20, own_read_bytes: 100 << 20, ..NoiseDelta::default() };
+    assert_eq!(relieved("pgscan_direct", launch(others.clone(), 1e5, 0.0)), [Flag::ForeignIo]);
+    assert_eq!(relieved("device_bytes", launch(others, 1e5, 0.0)), []);
+}

@@ -59,6 +59,15 @@ impl NoiseDelta {
         self.vmstat.get(name).copied().unwrap_or(0)
     }
 
+    /// The same without counters that a state of the machine moves: lines of `/proc/vmstat`, or `device_bytes`.
+    pub fn without(mut self, counters: &[String]) -> NoiseDelta {
+        self.vmstat.retain(|name, _| !counters.contains(name));
+        if counters.iter().any(|name| name == "device_bytes") {
+            (self.device_read_bytes, self.device_written_bytes) = (0, 0);
+        }
+        self
+    }
+
     /// Device bytes that the laboratory and its workers did not cause. Their own writes may reach the device later than they
     /// are made, and their journal's writes are nobody's, so only what exceeds both is foreign.
     pub fn foreign_bytes(&self) -> u64 {
