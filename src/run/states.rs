@@ -67,7 +67,8 @@ impl Helper {
 
     fn ask(&mut self, word: &str) -> Result<()> {
         let input = self.input.as_mut().context("the holder of a state has no input")?;
-        writeln!(input, "{word}").context("the holder of a state has ended")
+        // In one piece: the holder answers what it reads.
+        input.write_all(format!("{word}\n").as_bytes()).context("the holder of a state has ended")
     }
 
     fn facts(&mut self) -> Result<Counters> {

@@ -167,6 +167,8 @@ static void serve(const struct maker *maker, const char *folder)
             ssize_t got = read(0, line, sizeof line);
             if (got <= 0)
                 return;
+            if (line[0] == '\n') /* The end of a line whose word was answered. */
+                continue;
             if (line[0] == 'r' && maker->prepare)
                 maker->prepare();
             if (line[0] == 'r')

@@ -1,6 +1,7 @@
 /* States of free memory: whole, in pieces, or full of cached files. */
 #include "state.h"
 #include <fcntl.h>
+#include <linux/mman.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,17 +142,46 @@ static void renew_pieces(void)
         sched_setaffinity(0, sizeof all, &all);
 }
 
-/* Blocks that the kernel could make by moving what is not ours are made now, and broken, before a program asks for them. */
+/* Blocks that the kernel makes for a program that asks for huge pages: by moving what is not ours, and by taking cached files
+ * back. They are asked for in the same way until there are none, and a locked page of each is kept. Each may take 10 ms, so a
+ * machine on which much else runs is left as it is after some seconds; then the proof says whether that was enough. */
+static const uint64_t LONGEST_NS = 5000000000;
+
+static struct {
+    char **pages;
+    size_t count;
+} asked;
+
+static bool take_asked(size_t page)
+{
+    size_t block = pieces.block;
+    char *at = mmap(NULL, 2 * block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    char *start = at + (block - (uintptr_t)at % block) % block, *end = at + 2 * block;
+    if (start > at)
+        munmap(at, (size_t)(start - at));
+    uint64_t before = kernel_field("/proc/vmstat", "thp_fault_alloc");
+    madvise(start, block, MADV_HUGEPAGE);
+    *(volatile char *)start = 1;
+    bool is_huge = kernel_field("/proc/vmstat", "thp_fault_alloc") > before;
+    /* Advice for a part of a huge page splits it. */
+    is_huge = is_huge && madvise(start, block, MADV_NOHUGEPAGE) == 0 && madvise(start, page, MADV_COLD) == 0;
+    is_huge = is_huge && mlock(start, page) == 0;
+    char *rest = start + (is_huge ? page : 0);
+    munmap(rest, (size_t)(end - rest));
+    if (is_huge)
+        asked.pages[asked.count++] = start;
+    return is_huge;
+}
+
 static void break_more(void)
 {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t until_ns = now_ns() + LONGEST_NS;
     renew_pieces();
-    for (int turns = 0; pieces.pinned && turns < 4; turns++) {
-        uint64_t before = pieces.whole;
-        kernel_write("/proc/sys/vm/compact_memory", "1");
-        renew_pieces();
-        if (pieces.whole - before < 8)
-            return;
-    }
+    for (int missed = 0; pieces.pinned && missed < 4 && asked.count < pieces.most && now_ns() < until_ns;)
+        missed = take_asked(page) ? 0 : missed + 1;
 }
 
 static void make_fragment(int argc, char **argv)
@@ -163,6 +193,9 @@ static void make_fragment(int argc, char **argv)
     pieces.block = huge_block_bytes();
     pieces.pinned = argc > 0 && strcmp(argv[0], "pinned") == 0;
     pieces.most = 4 * all / pieces.block;
+    asked.pages = mmap(NULL, pieces.most * sizeof *asked.pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (asked.pages == MAP_FAILED)
+        state_lacks("no memory for a list: %s", strerror(errno));
     pieces.folder = small_tmpfs(pieces.most * (size_t)sysconf(_SC_PAGESIZE) / 4 + ROOM_BLOCKS * pieces.block);
     break_blocks(64);
     break_more();
@@ -183,6 +216,8 @@ static void end_pieces(void)
         close(file);
     }
     close(pieces.folder);
+    for (size_t i = 0; i < asked.count; i++)
+        munmap(asked.pages[i], (size_t)sysconf(_SC_PAGESIZE));
     kernel_write(lists, old);
 }
 
@@ -201,6 +236,7 @@ static uint64_t granted_permille(void)
 static void facts_of_pieces(void)
 {
     state_fact("pieces", pieces.whole);
+    state_fact("pieces_asked_for", asked.count);
     state_fact("huge_faults_granted_permille", granted_permille());
 }
 
