@@ -144,8 +144,8 @@ static void renew_pieces(void)
 
 /* Blocks that the kernel makes for a program that asks for huge pages: by moving what is not ours, and by taking cached files
  * back. They are asked for in the same way until there are none, and a locked page of each is kept. Each may take 10 ms, so a
- * machine on which much else runs is left as it is after some seconds; then the proof says whether that was enough. */
-static const uint64_t LONGEST_NS = 5000000000;
+ * machine on which much else runs is left as it is after three seconds; then the proof says whether that was enough. */
+static const uint64_t LONGEST_NS = 3000000000;
 
 static struct {
     char **pages;
