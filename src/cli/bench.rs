@@ -124,7 +124,6 @@ impl BenchArgs {
         Ok((!self.gate.is_empty()).then_some(terms))
     }
 
-    /// Judges and prints the gate; the result is the exit code.
     fn judged(&self, folder: &RunFolder, file: &str, terms: &GateTerms) -> Result<u8> {
         let summary: Summary = folder.read_result(SUMMARY)?;
         let names = [called(&self.against), functions::WORKER];

@@ -36,7 +36,6 @@ const NOT_OF_A_PROCESS: [&str; 9] =
     ["budget", "blocks", "then_try", "totals", "resume", "prepare", "evict", "input", "command"];
 /// Windows of a process that runs already; one more is for what is known beforehand.
 const WINDOWS: usize = 8;
-/// Seconds of a profile without a budget.
 const PROFILE_BUDGET_S: f64 = 20.0;
 
 /// Options of both verbs.

@@ -50,7 +50,6 @@ pub(super) fn completions(cli: &Cli, arguments: &CompletionsArgs) -> Result<u8> 
     print(&(String::from_utf8(script).context("a script is text")? + names))
 }
 
-/// Names that a verb takes.
 fn names(cli: &Cli, verb: &str) -> Result<Vec<String>> {
     Ok(match verb {
         "run" | "list" | "show" | "explain" | "check" => {

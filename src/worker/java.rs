@@ -10,7 +10,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Limit of a `release` file, in bytes.
 const RELEASE_BYTES: u64 = 1 << 16;
 
 /// One Java installation.

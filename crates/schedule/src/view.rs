@@ -189,7 +189,6 @@ impl View<'_> {
         }
     }
 
-    /// State of the machine that a group is measured in; `None` where the run has no states.
     fn machine_state(&self, launch_group: usize) -> Option<&String> {
         self.state.cells[*self.group(launch_group).cells.first()?].cell.parameters.get(STATE)
     }

@@ -166,7 +166,6 @@ impl<'a> AdviceSession<'a> {
         Ok(())
     }
 
-    /// The answers at all sizes that are known, and at those without a ratio.
     fn answers(&self, request: &AdviceRequest, without: &[u64], looks: &BTreeMap<u64, usize>) -> Vec<SizeAnswer> {
         let (points, _) = points(request, &self.summaries());
         // The search is for the sign: below the margin a change is as near as anywhere.

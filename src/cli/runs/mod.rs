@@ -199,7 +199,6 @@ fn show(name: &str, json: bool) -> Result<u8> {
     Ok(code)
 }
 
-/// A JSON value in a line.
 fn plain(value: &serde_json::Value) -> String {
     use serde_json::Value;
     match value {
