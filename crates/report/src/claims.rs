@@ -1,10 +1,12 @@
-//! Answers to claims as a document: a row a claim, grouped by verdict, and everything about a few.
+//! Answers to claims as a document: a row a claim, grouped by verdict on a screen and by question on the page, and everything
+//! about a few.
 
 use crate::document::{Block, Body, Column, Document, Entry, Place, Section, Shown, Table, TableCell};
 use crate::plot::{Axis, Plot};
 use crate::{numbers, wording::count};
 use record::claim::{AS_PUBLISHED, Answer, Answers, Claim, ClaimKind, JobAnswer, Word};
 use record::{sizes::format_size, summary::Estimate};
+use std::collections::BTreeSet;
 
 /// With so many answers or fewer a screen says everything about each.
 const FEW: usize = 3;
@@ -24,17 +26,20 @@ pub fn document(answers: &Answers, full: bool) -> Document {
     let all = &answers.answers;
     let whole = full || all.len() <= FEW;
     let mut document = Document::new("claims", answers.run.iter().map(|run| format!("run {run}")));
+    let ratios: Vec<Estimate> = all.iter().filter_map(ratio).collect();
+    let axis = Axis::over(ratios.iter());
     if !whole {
-        document = document.section("answers", "Answers", Place::Everywhere, vec![table(answers)]);
+        document = document.section("answers", "Answers", Place::Screen, vec![table(all.iter(), None)]);
     }
-    for verdict in VERDICTS {
-        let of_verdict: Vec<&Answer> = all.iter().filter(|a| a.word == verdict).collect();
-        let (id, title) = (format!("verdict-{}", verdict.label()), format!("{} ({})", verdict.label(), of_verdict.len()));
-        let blocks: Vec<Block> = of_verdict.into_iter().flat_map(|answer| about(answer, whole)).collect();
+    for question in all.iter().map(|answer| answer.question.as_str()).collect::<BTreeSet<_>>() {
+        let answers = all.iter().filter(|a| a.question == question);
+        let short = if question.is_empty() { "no experiment" } else { question }.to_owned();
+        let (id, title) = (format!("question-{question}"), format!("{short} ({})", answers.clone().count()));
+        let by_surprise = VERDICTS.iter().flat_map(|verdict| answers.clone().filter(|a| a.word == *verdict));
+        let rows = (!whole).then(|| table(answers.clone(), axis.as_ref()));
+        let blocks = rows.into_iter().chain(by_surprise.flat_map(|answer| about(answer, whole))).collect();
         let place = if whole { Place::Everywhere } else { Place::Page };
-        if !blocks.is_empty() {
-            document.sections.push(Section { id, title, short: verdict.label().to_owned(), place, blocks });
-        }
+        document.sections.push(Section { id, title, short, place, blocks });
     }
     let facts = answers.environment.iter().map(|(name, value)| Entry::new(name, vec![TableCell::text(value)]));
     let facts = Table::new("The machine", vec![Column::text("fact"), Column::text("")], facts);
@@ -76,19 +81,17 @@ fn ratio(answer: &Answer) -> Option<Estimate> {
     deciding(answer)?.ratio.filter(|_| answer.kind == ClaimKind::Ratio)
 }
 
-/// A row a claim, the most surprising first.
-fn table(answers: &Answers) -> Block {
-    let ratios: Vec<Estimate> = answers.answers.iter().filter_map(ratio).collect();
-    let axis = Axis::over(ratios.iter());
+/// A row a claim, the most surprising first, drawn along the axis.
+fn table<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, axis: Option<&Axis>) -> Block {
     let mut columns = vec![Column::text("claim")];
-    columns.extend(axis.as_ref().map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Page)));
+    columns.extend(axis.map(|axis| Column::plot(Plot::Ratios(axis.clone())).shown(Shown::Page)));
     columns.extend([Column::number("here"), Column::text("as published"), Column::text("claimed")]);
     let row = |answer: &Answer| {
         let figure = deciding(answer).map_or_else(String::new, figure);
         let other = answer.jobs.iter().find(|j| j.job == AS_PUBLISHED && j.word != answer.word && j.word.is_decided());
         let value = deciding(answer).and_then(|job| job.ratio).map(|ratio| ratio.ratio);
         let mut cells = Vec::new();
-        if let Some(axis) = &axis {
+        if let Some(axis) = axis {
             let (axis, label) = (axis.clone(), figure.clone());
             let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
             cells.push(TableCell::plot(ratio(answer).map(plot)));
@@ -98,7 +101,7 @@ fn table(answers: &Answers) -> Block {
         Entry::new(&answer.id, cells)
     };
     let bodies = VERDICTS.into_iter().map(|verdict| {
-        let rows: Vec<Entry> = answers.answers.iter().filter(|a| a.word == verdict).map(row).collect();
+        let rows: Vec<Entry> = answers.clone().filter(|a| a.word == verdict).map(row).collect();
         Body { heading: format!("{} ({})", verdict.label(), rows.len()), aside: false, rows }
     });
     let caption = "The first way's cost over the other's, with 95 % limits; left of 1 it costs less".to_owned();

@@ -105,6 +105,7 @@ fn answer(claim: &Claim, judged: Vec<JudgedJob>) -> Answer {
         id: claim.id.clone(),
         statement: claim.statement.clone(),
         kind: claim.kind,
+        question: claim.corrected.as_ref().or(claim.published.as_ref()).map_or_else(String::new, |job| job.experiment.clone()),
         table: claim.table.clone(),
         source: claim.source.clone(),
         confuses: claim.confuses.clone(),

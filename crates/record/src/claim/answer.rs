@@ -64,6 +64,9 @@ pub struct Answer {
     pub id: String,
     pub statement: String,
     pub kind: ClaimKind,
+    /// The experiment that asks it; empty where none does.
+    #[serde(default)]
+    pub question: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     pub source: Source,
