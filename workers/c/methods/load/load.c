@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+enum { CACHES_BYTES = 64 << 20 }; /* more than the caches of most CPUs hold */
 static struct {
     char name[64], place[16];
     int folder;
@@ -114,6 +115,15 @@ void need_memory(struct slot *s)
         skip(s, "a copy of the file is memory that cannot be taken back: only what keeps none can be bounded");
 }
 
+/* The frames left the caches full of lines that are yet to be written back: a mapping's first use took 0.3 of 3 ms for them. */
+static void read_end_of(struct slot *s, const struct load *l)
+{
+    size_t room = RING_RECORDS * l->record, at = l->bytes > CACHES_BYTES ? l->bytes - CACHES_BYTES : 0;
+    for (ssize_t got = 1; at < l->bytes && got > 0; at += (size_t)got)
+        if ((got = pread(l->file, l->buffer, room, (off_t)at)) < 0)
+            fail(s, "pread");
+}
+
 struct load load_begin(struct slot *s)
 {
     bool bounded = !key_is(s, "memory", "unbounded");
@@ -132,7 +142,6 @@ struct load load_begin(struct slot *s)
         skip(s, "the file lies in memory and cannot be cold");
     fact(s, "cached_before_bytes", cached);
     fact(s, "read_ahead_kib", read_ahead_kib(l.file));
-    close(l.file);
     if (buffer_bytes < RING_RECORDS * l.record) {
         if (buffer)
             munmap(buffer, buffer_bytes);
@@ -142,6 +151,9 @@ struct load load_begin(struct slot *s)
     l.buffer = buffer;
     if (!bounded)
         use_frames(s, cold ? 2 * l.bytes : l.bytes);
+    if (!cold)
+        read_end_of(s, &l);
+    close(l.file);
     l.place = free_range(s, l.bytes);
     s->ops = l.count;
     s->phase_bytes = l.count * l.record;

@@ -58,19 +58,14 @@ void load_uses_by(struct slot *s, struct load *l, uint64_t (*use)(struct load *,
 void load_proved(struct slot *s, const struct load *l);   /* the facts of the uses alone */
 void load_end(struct slot *s, struct load *l);       /* after the phase drop */
 
-/* The same code for every method. Records may come in any order, but each counts by its number. They have whole 64 bytes; four
- * sums, for with one the additions wait for each other, and a hot file's bytes come as fast as that (-O2 leaves it so). */
+/* The same code for every method. Records may come in any order, but each counts by its number. */
 static inline uint64_t record_fold(const char *start, size_t bytes, uint64_t number)
 {
     const uint64_t *words = (const uint64_t *)start;
-    uint64_t a = 0, b = 0, c = 0, d = 0;
-    for (size_t i = 0; i < bytes / 8; i += 4) {
-        a += words[i];
-        b += words[i + 1];
-        c += words[i + 2];
-        d += words[i + 3];
-    }
-    return (a + b + c + d) * (2 * number + 1);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < bytes / 8; i++)
+        sum += words[i];
+    return sum * (2 * number + 1);
 }
 
 static inline void load_open(struct load *l, int flags)
