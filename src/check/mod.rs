@@ -73,15 +73,7 @@ fn check_in(
     options: CheckOptions,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
-    let wish = Wish {
-        selectors: all_selectors(experiments, workers, &selectors, external)?,
-        settings: Vec::new(),
-        baseline: None,
-        sizes: ParameterList::Check,
-        conditions: true,
-        cpus: std::thread::available_parallelism().map_or(1, usize::from),
-        page_bytes: rustix::param::page_size() as u64,
-    };
+    let wish = tiny(all_selectors(experiments, workers, &selectors, external)?);
     let signals = Signals::watch()?;
     let mut findings: BTreeMap<String, MethodResult> = BTreeMap::new();
     let mut notes = Vec::new();
@@ -97,7 +89,7 @@ fn check_in(
     let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
     let mut launched = by_method(&state, &evidence);
     let selectors = launched.iter().filter(|(_, f)| f.wrong.is_some()).map(|(name, _)| Selector::parse(name));
-    let wish = Wish { selectors: selectors.collect::<Result<_>>()?, ..wish };
+    let wish = tiny(selectors.collect::<Result<_>>()?);
     if !wish.selectors.is_empty() && signals.arrived().is_none() {
         let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
         confirm(&mut launched, &by_method(&state, &evidence));
@@ -123,6 +115,14 @@ fn check_in(
     let code = report(&findings, &notes)?;
     let unbroken = if options.laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
     Ok(if unbroken > 0 { 3 } else { code })
+}
+
+/// All conditions of these, at the sizes of the suite.
+fn tiny(selectors: Vec<Selector>) -> Wish {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let page_bytes = rustix::param::page_size() as u64;
+    let (settings, sizes) = (Vec::new(), ParameterList::Check);
+    Wish { selectors, settings, baseline: None, sizes, conditions: true, cpus, page_bytes }
 }
 
 /// The exit code of a suite that a signal ended, if one has.
@@ -165,16 +165,7 @@ fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Select
     };
     for selector in named.iter().filter(|s| !stands(s)) {
         // A name that stands for nothing gets the same answer as everywhere else.
-        let wish = Wish {
-            selectors: vec![selector.clone()],
-            settings: Vec::new(),
-            baseline: None,
-            sizes: ParameterList::Check,
-            conditions: true,
-            cpus: 1,
-            page_bytes: 1,
-        };
-        select::cells(experiments, workers, &wish)?;
+        select::cells(experiments, workers, &tiny(vec![selector.clone()]))?;
     }
     Ok(all)
 }
