@@ -12,7 +12,7 @@ use record::cell::{self, Selector};
 use record::experiment::{Experiment, ParameterList};
 use record::request::{self, LaunchKeys};
 use record::{concern::Concern, method::Offer, sizes};
-use reported::{ReportArgs, explain_verdict, report_run};
+use reported::{ReportArgs, explain_verdict, report_run, report_trend};
 use run::RunArgs;
 use std::path::{Path, PathBuf};
 
@@ -298,6 +298,7 @@ pub fn main(cli: &Cli) -> Result<u8> {
         Verb::Report(arguments) if arguments.explain_verdict.is_some() => {
             explain_verdict(&arguments.run, arguments.explain_verdict.as_deref().unwrap_or_default())
         }
+        Verb::Report(arguments) if arguments.trend => report_trend(arguments),
         Verb::Report(arguments) => report_of(arguments),
     }
 }

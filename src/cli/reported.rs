@@ -1,14 +1,14 @@
 //! The verb `report`: a kept run once more.
 
 use super::export::{self, ExportArgs, known};
-use super::opened::{Opened, code_of_run};
+use super::opened::{Opened, code_of_run, open_any};
 use super::run::{ShownArgs, articles, nothing_measured, print_run};
 use super::{named, page, print, print_json};
-use crate::run::replay::replay;
+use crate::run::replay::{judged, replay};
 use anyhow::{Result, bail};
 use clap::Args;
 use record::folder::RunFolder;
-use report::view::Wanted;
+use report::view::{Wanted, trend};
 use std::path::PathBuf;
 
 /// The words after `report`.
@@ -39,6 +39,9 @@ pub(super) struct ReportArgs {
     /// Put the published figures of one article (P1 … P5), or of `all`, beside it.
     #[arg(long, value_name = "ID")]
     pub(super) published: Option<String>,
+    /// Show the headline figures of all runs that RUN stands for, in their order: report --trend tag:main.
+    #[arg(long, conflicts_with_all = ["json", "warnings", "published", "explain_verdict", "format"])]
+    pub(super) trend: bool,
     /// Show how the headline verdict of a cell came about, as fault/thp or fault/thp@c-O3.
     #[arg(long, value_name = "CELL", conflicts_with_all = ["json", "published"])]
     pub(super) explain_verdict: Option<String>,
@@ -90,6 +93,32 @@ pub(super) fn report_run(folder: &RunFolder, arguments: &ReportArgs) -> Result<u
         print_run(&summary, folder, wanted, &arguments.shown, &articles)?
     };
     Ok(code_of_run(&summary, nothing_measured(&summary)))
+}
+
+/// Prints the headline figures of several kept runs in the order of their time.
+pub(super) fn report_trend(arguments: &ReportArgs) -> Result<u8> {
+    let (mut summaries, mut code) = (Vec::new(), 0);
+    for name in named::named(&arguments.run)? {
+        let opened = open_any(&name)?;
+        let Opened::Run(folder, _) = opened else {
+            bail!("{name} is {}, which has no --trend", opened.program().unwrap_or_default());
+        };
+        let summary = judged(&folder)?;
+        code = code_of_run(&summary, code);
+        summaries.push(summary);
+    }
+    if summaries.len() < 2 {
+        bail!(
+            "--trend takes several runs: give them a tag (pagewise runs tag RUN NAME), then pagewise report --trend tag:NAME"
+        );
+    }
+    summaries.sort_by(|a, b| a.created.cmp(&b.created));
+    summaries.last().map_or(Ok(()), |newest| known(newest, &arguments.experiments))?;
+    let document = trend(&summaries, &arguments.experiments, &arguments.run);
+    let newest = || summaries.last().map_or(serde_json::Value::Null, report::html::of_run);
+    arguments.shown.page.write(|| report::html::page(&document, newest()))?;
+    print(&super::screen::text(&document, arguments.shown.ascii, arguments.shown.full))?;
+    Ok(code)
 }
 
 /// Prints how the headline verdicts of a kept run's cells came about.

@@ -121,7 +121,7 @@ fn commands_are_made_short() {
 
 /// A place as the pages suppose it: `pagewise` can be called, this repository's snippets lie beside, there is a log
 /// to read, a kept
-/// run named RUN, and two more with tags.
+/// run named RUN, and two more with tags: one of their own, and main.
 fn settled() -> Place {
     let place = Place::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -139,7 +139,7 @@ fn settled() -> Place {
         }
     }
     for tag in ["before", "after"] {
-        assert_eq!(place.run(&["runs", "tag", tag, tag]).code, 0);
+        assert_eq!(place.run(&["runs", "tag", tag, tag, "main"]).code, 0);
     }
     place
 }

@@ -1,7 +1,9 @@
 //! Every export is read by the program that it is made for, and holds what the summary holds.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use record::outcome::Status;
 use record::summary::Summary;
@@ -10,7 +12,7 @@ use report::export::FORMATS;
 use report::view::ExportedCells;
 use serde_json::Value;
 
-use crate::support::readers;
+use crate::support::{nodes, readers};
 
 fn fixture(name: &str) -> Summary {
     // Recorded summaries of all kinds; that of `run.json` has every launch.
@@ -164,6 +166,57 @@ fn prometheus_and_openmetrics_parsers_agree_with_the_summary() {
         assert!(close(sum, own), "{sum} {own}");
         assert!(walls.iter().all(|s| s[0]["phase"].is_string() && s[0]["method"].is_string()));
     }
+}
+
+/// The metrics of a run and of a fleet.
+fn metrics() -> [(&'static str, Vec<u8>); 2] {
+    let mut fleet = Vec::new();
+    report::export::fleet::openmetrics(&nodes::fleet(), &mut fleet).unwrap();
+    [("run", written(&fixture("whole.json"), "openmetrics")), ("fleet", fleet)]
+}
+
+#[test]
+fn promtool_finds_no_fault_in_a_run_and_a_fleet() {
+    let Some(promtool) = readers::promtool() else { return };
+    for (what, text) in metrics() {
+        let mut child = Command::new(&promtool);
+        child.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&text).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.trim().is_empty(), "{what}: {said}");
+    }
+}
+
+#[test]
+fn node_exporter_serves_every_sample_of_a_run_and_a_fleet() {
+    let Some(exporter) = readers::node_exporter() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let texts = metrics();
+    for (name, text) in &texts {
+        std::fs::write(place.path().join(format!("{name}.prom")), text).unwrap();
+    }
+    // The kernel gives a port that nobody listens on.
+    let at = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = Command::new(exporter);
+    command.args(["--collector.disable-defaults", "--collector.textfile", "--collector.textfile.directory"]);
+    command.arg(place.path()).arg(format!("--web.listen-address={at}")).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let answer = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let mut stream = TcpStream::connect(at).ok()?;
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok().map(|_| answer)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let answer = answer.expect("it answers within ten seconds");
+    assert!(answer.contains("\nnode_textfile_scrape_error 0\n"), "{answer}");
+    let samples = |text: &str| text.lines().filter(|line| line.starts_with("pagewise_")).count();
+    let ours: usize = texts.iter().map(|(_, text)| samples(&String::from_utf8_lossy(text))).sum();
+    assert_eq!(samples(&answer), ours);
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub fn document(answers: &Answers, full: bool) -> Document {
         document.sections.push(Section { id, title, short, place, blocks });
     }
     let facts = answers.environment.iter().map(|(name, value)| Entry::new(name, vec![TableCell::text(value)]));
-    let facts = Table::new("The machine", vec![Column::text("fact"), Column::text("")], facts);
+    let facts = Table::new("The machine", vec![Column::text("fact"), Column::text("value")], facts);
     document.section("sum", "In short", Place::Everywhere, summing_up(answers, whole)).section(
         "environment",
         "Environment",
@@ -92,9 +92,7 @@ fn table<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, axis: Option<&Ax
         let value = deciding(answer).and_then(|job| job.ratio).map(|ratio| ratio.ratio);
         let mut cells = Vec::new();
         if let Some(axis) = axis {
-            let (axis, label) = (axis.clone(), figure.clone());
-            let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
-            cells.push(TableCell::plot(ratio(answer).map(plot)));
+            cells.push(TableCell::plot(ratio(answer).map(|ratio| Plot::interval(axis, ratio, &figure))));
         }
         let published = TableCell::text(other.map_or("", |job| job.word.label()));
         cells.extend([TableCell::number(figure, value), published, TableCell::text(&answer.statement)]);

@@ -2,7 +2,7 @@
 //! page and Markdown render it, and nothing else writes lines or tags. Texts are plain: a renderer escapes them.
 
 use crate::numbers::{self, Work};
-use crate::plot::Plot;
+use crate::plot::{Curves, Plot};
 use record::outcome::Status;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{Distribution, Estimate, Verdict};
@@ -183,6 +183,8 @@ pub struct TableCell {
     /// Its number with six digits: rows are sorted by it, and programs read it.
     pub value: Option<String>,
     pub plot: Option<Plot>,
+    /// Color of a field of a heat map, from -4 (takes much less) to 4.
+    pub heat: Option<i8>,
 }
 
 impl Document {
@@ -221,6 +223,15 @@ impl Block {
     /// Blocks for some readers; nothing where there are none.
     pub fn part(title: impl Into<String>, place: Place, blocks: Vec<Block>) -> Option<Block> {
         (!blocks.is_empty()).then(|| Block::Part(Part { title: title.into(), place, blocks }))
+    }
+}
+
+impl Chart {
+    /// Curves below which stand their caption and a key.
+    pub fn of_curves(caption: String, curves: Curves) -> Block {
+        let legend = Key::all(curves.lines.iter().map(|line| &line.label));
+        let plot = Plot::Curves { curves: Box::new(curves), label: caption.clone() };
+        Block::Chart(Chart { caption: caption + ".", plot, legend })
     }
 }
 
@@ -279,7 +290,7 @@ impl TableCell {
     /// A number as a text writes it.
     pub fn number(text: impl Into<String>, value: Option<f64>) -> TableCell {
         let value = value.filter(|v| v.is_finite()).map(|v| six_digits(v).to_string());
-        TableCell { text: text.into(), value, plot: None }
+        TableCell { text: text.into(), value, ..TableCell::default() }
     }
 
     pub fn count(count: usize) -> TableCell {

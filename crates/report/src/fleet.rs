@@ -5,7 +5,7 @@ use crate::plot::{Axis, Plot};
 use crate::wording::{self, count};
 use crate::{escape, view};
 use record::fleet::{Checked, Finding, Fleet, KindCell, KindMethod, KindsCompared, MachineGroup, Missed, OddNode, Unread};
-use record::summary::{Estimate, Verdict};
+use record::summary::Verdict;
 use record::{across::FactDifference, cell::parameter_words};
 use stats::apart::LEAST;
 use std::collections::BTreeMap;
@@ -94,10 +94,6 @@ fn costs(kind: &MachineGroup) -> Table {
     Table::new(caption, columns, kind.cells.iter().map(row))
 }
 
-fn ratio_plot(axis: &Axis, ratio: Estimate, label: &str) -> Plot {
-    Plot::Interval { axis: axis.clone(), ratio: Some(ratio), launches: Vec::new(), label: label.to_owned() }
-}
-
 fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     let axis = Axis::over(kind.methods.iter().map(|method| &method.ratio));
     let mut columns = vec![Column::text("method"), Column::text("against")];
@@ -106,7 +102,7 @@ fn methods(kind: &MachineGroup, fleet: &Fleet) -> Table {
     let rows = kind.methods.iter().map(|method| {
         let ratio = TableCell::ratio(Some(&method.ratio));
         let mut cells = vec![TableCell::text(&method.baseline)];
-        cells.extend(axis.as_ref().map(|axis| TableCell::plot(Some(ratio_plot(axis, method.ratio, &ratio.text)))));
+        cells.extend(axis.as_ref().map(|axis| TableCell::plot(Some(Plot::interval(axis, method.ratio, &ratio.text)))));
         cells.extend([ratio, TableCell::text(self::method(method, fleet))]);
         Entry::new(named(&method.cell, &method.parameters), cells)
     });

@@ -92,3 +92,31 @@ pub fn hyperfine_scripts() -> Option<PathBuf> {
         Ok(scripts)
     })
 }
+
+/// A program of a Debian package that is unpacked and not installed, so that it starts no service.
+fn unpacked(package: &str, program: &str) -> Result<PathBuf, String> {
+    let folder = place().join(package);
+    let unpacked = folder.join("usr/bin").join(program);
+    if !unpacked.is_file() {
+        std::fs::create_dir_all(&folder).unwrap();
+        // A download by root gives its rights up, which the folder does not let it.
+        let mut apt = Command::new("apt-get");
+        apt.args(["-qq", "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=1", "download", package]);
+        try_run("apt-get download", apt.current_dir(&folder))?;
+        let script = "dpkg-deb -x ./*.deb . && rm ./*.deb";
+        try_run("dpkg-deb", Command::new("sh").args(["-c", script]).current_dir(&folder))?;
+    }
+    try_run(program, Command::new(&unpacked).arg("--version")).map(|_| unpacked)
+}
+
+/// promtool, of Prometheus.
+pub fn promtool() -> Option<PathBuf> {
+    static PROMTOOL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    once(&PROMTOOL, || unpacked("prometheus", "promtool"))
+}
+
+/// Prometheus' exporter of a node, whose textfile collector takes our metrics.
+pub fn node_exporter() -> Option<PathBuf> {
+    static EXPORTER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    once(&EXPORTER, || unpacked("prometheus-node-exporter", "prometheus-node-exporter"))
+}

@@ -132,9 +132,8 @@ fn changes(summary: &TrialSummary, measure: Measure) -> Option<Table> {
     let rows = summary.arms.iter().filter_map(|arm| {
         let against = against(arm)?;
         let text = change(measure, &against);
-        let (axis, label) = (axis.clone(), text.clone());
-        let plot = |ratio| Plot::Interval { axis, ratio: Some(ratio), launches: Vec::new(), label };
-        let cells = vec![TableCell::plot(against.ratio.map(plot)), TableCell::number(text, against.ratio.map(|r| r.ratio))];
+        let plot = against.ratio.map(|ratio| Plot::interval(&axis, ratio, &text));
+        let cells = vec![TableCell::plot(plot), TableCell::number(text, against.ratio.map(|r| r.ratio))];
         Some(Entry::new(&arm.name, cells))
     });
     let caption = format!("{} relative to the command as it is; left of 1 it is less", name(measure));

@@ -47,6 +47,33 @@
     });
   }
 
+  // Charts by factors: drawn by lengths from zero on, and back. Their numbers are low, high, top and bottom.
+  for (const svg of all("svg[data-scale]")) {
+    const [low, high, top, bottom] = svg.dataset.scale.split(" ").map(Number);
+    const linear = (y) => bottom - (bottom - top) * (low / high) ** (1 - (bottom - y) / (bottom - top));
+    const places = ["y1", "y2", "y"];
+    const parts = all("line, text, svg", svg).flatMap((part) => places
+      .filter((name) => part.hasAttribute(name) && Number(part.getAttribute(name)) < bottom + 3)
+      .map((name) => ({ part, name, shift: part.tagName === "text" ? 3 : 0, first: Number(part.getAttribute(name)) })));
+    const words = parts.filter(({ part }) => part.tagName === "text");
+    const toggle = make("button", "Linear scale", () => {
+      const isLinear = toggle.getAttribute("aria-pressed") !== "true";
+      toggle.setAttribute("aria-pressed", isLinear);
+      for (const { part, name, shift, first } of parts) {
+        part.setAttribute(name, isLinear ? linear(first + shift) - shift : first);
+      }
+      // Words that would touch the ones above them are put away.
+      let last = -Infinity;
+      for (const { part } of words.toSorted((a, b) => a.first - b.first)) {
+        const y = Number(part.getAttribute("y"));
+        part.style.display = isLinear && y - last < 12 ? "none" : "";
+        if (part.style.display === "") last = y;
+      }
+    });
+    toggle.setAttribute("aria-pressed", "false");
+    svg.closest("figure").append(toggle);
+  }
+
   // Floors and lower bounds.
   if (document.querySelector("tbody.aside")) {
     const aside = make("button", "Hide floors and lower bound", () => {
@@ -94,8 +121,19 @@
     owner.dataset.tip = title.textContent;
     title.remove();
   }
+  // Within a chart the nearest mark speaks.
+  const nearest = ({ target, clientX, clientY }) => {
+    const chart = target.closest?.("svg.curves");
+    const far = (mark) => {
+      const box = mark.getBoundingClientRect();
+      return Math.hypot(box.x + box.width / 2 - clientX, box.y + box.height / 2 - clientY);
+    };
+    const shown = chart ? all(".mark[data-tip]", chart).filter((mark) => mark.style.display !== "none") : [];
+    const [mark] = shown.toSorted((a, b) => far(a) - far(b));
+    return mark && far(mark) < 60 ? mark : undefined;
+  };
   const show = (event) => {
-    const owner = event.target.closest?.("[data-tip]");
+    const owner = event.target.closest?.("[data-tip]") ?? nearest(event);
     tip.hidden = !owner;
     if (!owner) return;
     tip.textContent = owner.dataset.tip;

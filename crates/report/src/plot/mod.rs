@@ -33,10 +33,6 @@ pub enum Plot {
         factors: (f64, f64),
         label: String,
     },
-    Launches {
-        scale: Scale,
-        walls: Vec<f64>,
-    },
     /// Phases laid end to end.
     Stack {
         scale: Scale,
@@ -49,6 +45,13 @@ pub enum Plot {
         label: String,
     },
     Flame(Vec<FlameBox>),
+}
+
+impl Plot {
+    /// An interval without single launches.
+    pub fn interval(axis: &Axis, ratio: Estimate, label: &str) -> Plot {
+        Plot::Interval { axis: axis.clone(), ratio: Some(ratio), launches: Vec::new(), label: label.to_owned() }
+    }
 }
 
 /// A function, as wide as its share of the cost.
@@ -65,18 +68,11 @@ pub struct FlameBox {
 /// Costs of several methods at several values of one parameter.
 #[derive(Clone, Debug)]
 pub struct Curves {
-    /// The parameter: `bytes`.
-    pub parameter: String,
-    /// Common parameters that tell these groups from others, as it is set on the command line.
-    pub setting: String,
-    pub headline: String,
     pub across: Scale,
     /// Wall time of one unit.
     pub upward: Scale,
     /// The baseline first, then by how cheap they are somewhere.
     pub lines: Vec<Line>,
-    /// Methods that found no place.
-    pub left_out: usize,
     /// Between which values the cheaper way changes.
     pub crossovers: Vec<Crossover>,
 }

@@ -345,13 +345,7 @@ fn verdicts(changes: &[AnswerChange]) -> Vec<Block> {
             let unit = if change.unit.is_empty() { String::new() } else { format!(" {}", change.unit) };
             let figure = figure.map_or_else(String::new, |e| format!("{}{unit}", numbers::with_limits(&e)));
             if let Some(axis) = &axis {
-                let plot = |ratio| Plot::Interval {
-                    axis: axis.clone(),
-                    ratio: Some(ratio),
-                    launches: Vec::new(),
-                    label: figure.clone(),
-                };
-                cells.push(TableCell::plot(ratio(change, at).map(plot)));
+                cells.push(TableCell::plot(ratio(change, at).map(|ratio| Plot::interval(axis, ratio, &figure))));
             }
             cells.push(TableCell::text(figure));
         }

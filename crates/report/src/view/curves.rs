@@ -1,9 +1,9 @@
 //! Cost against size: groups of one experiment that differ in one number only, and where the cheaper way changes.
 
 use super::labels::Labels;
-use crate::document::{Block, Chart, Key};
+use crate::document::{Block, Chart};
 use crate::numbers::{self, Work, scaled, spaced};
-use crate::plot::{Crossover, CurvePoint, Curves, Line, Plot, Scale};
+use crate::plot::{Crossover, CurvePoint, Curves, Line, Scale};
 use record::summary::{ExperimentSummary, GroupSummary, Summary};
 use record::{experiment::ParameterKind, outcome::Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,55 +11,43 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
 const MOST: usize = 7;
 
-/// The chart of costs per `unit`.
-pub(super) fn chart(curves: Curves, unit: &str) -> Block {
-    let setting = if curves.setting.is_empty() { String::new() } else { format!(", {}", curves.setting) };
-    let (headline, parameter) = (&curves.headline, &curves.parameter);
-    let mut caption = format!("{headline}, time per {unit}, against {parameter}{setting}, log scale");
-    for crossover in &curves.crossovers {
-        caption += &format!(". {}", crossover.sentence);
-    }
-    if curves.left_out > 0 {
-        caption += &format!(". {} more methods stand in the tables", curves.left_out);
-    }
-    let legend = Key::all(curves.lines.iter().map(|l| &l.label));
-    let plot = Plot::Curves { curves: Box::new(curves), label: caption.clone() };
-    Block::Chart(Chart { caption: caption + ".", plot, legend })
+/// The charts of one experiment, in the order of its groups; none over the parameter `but`.
+pub(super) fn charts(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels, but: Option<&str>) -> Vec<Block> {
+    let groups: Vec<&GroupSummary> = summary.groups_of(&experiment.definition.name).collect();
+    let is_number = |kind: ParameterKind| matches!(kind, ParameterKind::Size | ParameterKind::Count);
+    let parameters = experiment.definition.parameters.iter();
+    let numbers = parameters.filter(|(key, p)| is_number(p.kind) && but != Some(key.as_str()));
+    let charts = numbers.flat_map(|(key, parameter)| {
+        let bytes = parameter.kind == ParameterKind::Size;
+        let families = families(&groups, &[key]).into_iter().filter(|family| family.len() > 1);
+        on_one_scale(families.filter_map(|family| curve(summary, experiment, &family, (key, bytes), labels)).collect())
+    });
+    charts.map(|(caption, curves)| Chart::of_curves(caption, curves)).collect()
 }
 
-/// The charts of one experiment, in the order of its groups.
-pub(crate) fn curves(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -> Vec<Curves> {
-    let groups: Vec<&GroupSummary> = summary.groups_of(&experiment.definition.name).collect();
-    let numbers =
-        experiment.definition.parameters.iter().filter(|(_, p)| matches!(p.kind, ParameterKind::Size | ParameterKind::Count));
-    numbers
-        .flat_map(|(key, parameter)| {
-            let mut families: Vec<(BTreeMap<&String, &String>, Vec<&GroupSummary>)> = Vec::new();
-            for group in groups.iter().filter(|g| g.parameters.get(key).is_some_and(|v| v.parse::<u64>().is_ok())) {
-                let rest: BTreeMap<_, _> = group.parameters.iter().filter(|(k, _)| *k != key).collect();
-                match families.iter_mut().find(|(known, _)| *known == rest) {
-                    Some((_, family)) => family.push(group),
-                    None => families.push((rest, vec![group])),
-                }
-            }
-            let bytes = parameter.kind == ParameterKind::Size;
-            families.retain(|(_, family)| family.len() > 1);
-            let charts = families.into_iter();
-            let charts = charts.filter_map(|(_, family)| curve(summary, experiment, &family, (key, bytes), labels)).collect();
-            on_one_scale(charts)
-        })
-        .collect()
+/// Groups that differ in these parameters only, all of which are numbers.
+pub(super) fn families<'a>(groups: &[&'a GroupSummary], keys: &[&str]) -> Vec<Vec<&'a GroupSummary>> {
+    let is_number = |group: &GroupSummary, key: &str| group.parameters.get(key).is_some_and(|v| v.parse::<u64>().is_ok());
+    let mut families: Vec<(BTreeMap<&String, &String>, Vec<&GroupSummary>)> = Vec::new();
+    for &group in groups.iter().filter(|group| keys.iter().all(|key| is_number(group, key))) {
+        let rest = group.parameters.iter().filter(|(key, _)| !keys.contains(&key.as_str())).collect();
+        match families.iter_mut().find(|(known, _)| *known == rest) {
+            Some((_, family)) => family.push(group),
+            None => families.push((rest, vec![group])),
+        }
+    }
+    families.into_iter().map(|(_, family)| family).collect()
 }
 
 /// Gives the charts of one parameter the scale that holds all of them, so that they can be compared by eye.
-fn on_one_scale(mut charts: Vec<Curves>) -> Vec<Curves> {
-    if let Some(upward) = Scale::times(charts.iter().flat_map(|chart| &chart.lines).flat_map(Line::costs)) {
-        charts.iter_mut().for_each(|chart| chart.upward = upward.clone());
+fn on_one_scale(mut charts: Vec<(String, Curves)>) -> Vec<(String, Curves)> {
+    if let Some(upward) = Scale::times(charts.iter().flat_map(|(_, chart)| &chart.lines).flat_map(Line::costs)) {
+        charts.iter_mut().for_each(|(_, chart)| chart.upward = upward.clone());
     }
     charts
 }
 
-fn value(group: &GroupSummary, key: &str) -> u64 {
+pub(super) fn value(group: &GroupSummary, key: &str) -> u64 {
     group.parameters.get(key).and_then(|v| v.parse().ok()).unwrap_or(0)
 }
 
@@ -69,7 +57,7 @@ fn curve(
     family: &[&GroupSummary],
     (key, bytes): (&str, bool),
     labels: &Labels,
-) -> Option<Curves> {
+) -> Option<(String, Curves)> {
     let mut groups = family.to_vec();
     groups.sort_by_key(|group| value(group, key));
     let values: Vec<u64> =
@@ -81,25 +69,21 @@ fn curve(
     let left_out = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
     let upward = Scale::times(lines.iter().flat_map(Line::costs))?;
-    let setting = groups.first().map_or_else(String::new, |g| {
-        let all = labels.setting(&experiment.definition, g);
-        let is_fixed = |word: &&str| !word.starts_with(&format!("{key}="));
-        all.split(' ').filter(is_fixed).collect::<Vec<_>>().join(" ")
-    });
-    let crossovers =
-        lines.iter().enumerate().skip(1).flat_map(|(at, line)| {
-            crossovers(experiment, &groups, key, bytes, at, line, baseline.as_deref().unwrap_or_default())
-        });
-    Some(Curves {
-        parameter: key.to_owned(),
-        setting,
-        headline: experiment.headline.clone(),
-        across: Scale::values(&values, bytes)?,
-        upward,
-        left_out,
-        crossovers: crossovers.collect(),
-        lines,
-    })
+    let setting = groups.first().map_or_else(String::new, |g| labels.setting(&experiment.definition, g));
+    let is_fixed = |word: &&str| !word.is_empty() && !word.starts_with(&format!("{key}="));
+    let setting: String = setting.split(' ').filter(is_fixed).map(|word| format!(" {word}")).collect();
+    let setting = if setting.is_empty() { setting } else { format!(",{setting}") };
+    let name = baseline.as_deref().unwrap_or_default();
+    let ranked = lines.iter().enumerate().skip(1);
+    let crossovers: Vec<Crossover> =
+        ranked.flat_map(|(at, line)| crossovers(experiment, &groups, key, bytes, at, line, name)).collect();
+    let (headline, unit) = (&experiment.headline, Work::new(&experiment.definition).noun());
+    let mut caption = format!("{headline}, time per {unit}, against {key}{setting}, log scale");
+    caption += &crossovers.iter().map(|crossover| format!(". {}", crossover.sentence)).collect::<String>();
+    if left_out > 0 {
+        caption += &format!(". {left_out} more methods stand in the tables");
+    }
+    Some((caption, Curves { across: Scale::values(&values, bytes)?, upward, crossovers, lines }))
 }
 
 /// The baseline first; the others by where they come out best, as the smallest factor to the cheapest at the same value.
@@ -150,7 +134,7 @@ fn lines(
     lines
 }
 
-fn words_of(value: u64, bytes: bool) -> String {
+pub(super) fn words_of(value: u64, bytes: bool) -> String {
     if bytes { spaced(&record::sizes::format_size(value)) } else { value.to_string() }
 }
 

@@ -122,7 +122,7 @@ pub(super) fn circumstances(summary: &Summary) -> Block {
     let seen: BTreeMap<&String, &String> = summary.host.iter().chain(&summary.environment).collect();
     let facts = settings.chain(seen.into_iter().map(|(name, words)| (name.clone(), words.clone())));
     let rows = facts.map(|(name, words)| Entry::new(name, vec![TableCell::text(words)]));
-    Block::Table(Table::new("The machine and the run", vec![Column::text("fact"), Column::text("")], rows))
+    Block::Table(Table::new("The machine and the run", vec![Column::text("fact"), Column::text("value")], rows))
 }
 
 /// Commands that ask the same questions again, and that show what was measured.

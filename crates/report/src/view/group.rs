@@ -1,10 +1,10 @@
 //! One comparison group: its rows in order, each with its finding, as tables with drawings.
 
 use super::launches::{self, Stack};
-use super::{labels::Labels, tables};
+use super::{labels::Labels, percentiles, tables};
 use crate::document::{Block, Body, Column, Entry, Key, Place, Shown, Table, TableCell, Tone};
 use crate::numbers::{self, Work};
-use crate::plot::{Axis, Plot, Scale};
+use crate::plot::{Axis, Plot};
 use crate::{answer, wording};
 use record::outcome::Status;
 use record::sizes::{about_size, format_ns};
@@ -26,6 +26,7 @@ pub(super) struct GroupView<'a> {
     /// floor.
     kinds: Vec<(RowKind<'a>, Vec<Row<'a>>)>,
     stack: Option<Stack>,
+    percentiles: Option<Block>,
     answers: Vec<String>,
     moved: Vec<String>,
     /// Phases, latency and the experiment's own tables.
@@ -53,8 +54,7 @@ struct Row<'a> {
     finding: CellFinding<'a>,
     /// The lower bound's time as a share of this one.
     share: Option<Estimate>,
-    /// Each launch's wall time in nanoseconds, in the order of the launches.
-    launches: Vec<f64>,
+    launches: usize,
     /// Each launch's wall time over that of the baseline in the same block.
     launch_ratios: Vec<f64>,
 }
@@ -171,9 +171,12 @@ impl<'a> GroupView<'a> {
         let name = |cell: usize| labels.cell(&experiment.definition, &summary.cells[cell]);
         let ordinary = kinds.get(&RowKind::Ordinary).into_iter().flatten();
         let ordinary: Vec<(usize, &str)> = ordinary.map(|r| (r.cell, r.label.as_str())).collect();
+        let setting = labels.setting(&experiment.definition, group);
+        let described: Vec<_> = cells.iter().map(|&cell| (name(cell), &summary.cells[cell])).collect();
         Some(GroupView {
+            percentiles: percentiles::chart(&described, group.baseline.map(name).as_deref(), &setting),
             stack: launches::stack(summary, &experiment.definition, &ordinary),
-            setting: labels.setting(&experiment.definition, group),
+            setting,
             footprint: footprint(summary, &ordinary),
             headline: &experiment.headline,
             noun: Work::new(&experiment.definition).noun(),
@@ -204,12 +207,11 @@ impl<'a> GroupView<'a> {
         blocks.extend(self.moved.iter().map(Block::text));
         let stack = self.stack.iter().map(|stack| Block::Table(self.phases(stack))).collect();
         blocks.extend(Block::part("", Place::Page, stack));
-        let mut behind: Vec<Block> =
-            Block::part("", Place::Page, self.every_launch().into_iter().collect()).into_iter().collect();
-        behind.extend(self.tables.iter().cloned());
+        blocks.extend(Block::part("", Place::Page, self.percentiles.iter().cloned().collect()));
+        let mut behind = self.tables.clone();
         behind.extend(self.settled.iter().map(Block::text));
         let setting = if self.setting.is_empty() { &experiment.definition.name } else { &self.setting };
-        blocks.extend(Block::part(format!("Every launch and further tables, {setting}"), Place::Full, behind));
+        blocks.extend(Block::part(format!("Further tables, {setting}"), Place::Full, behind));
         blocks
     }
 
@@ -260,18 +262,6 @@ impl<'a> GroupView<'a> {
             self.titled(&format!("Where {} goes per {}: medians of its phases, end to end", self.headline, self.noun));
         Table { legend: Key::all(&stack.phases), ..Table::new(caption, columns, stack.rows.iter().map(row)) }
     }
-
-    fn every_launch(&self) -> Option<Block> {
-        let scale = Scale::times(self.rows().flat_map(|r| r.launches.iter().copied()))?;
-        let row = |row: &Row| {
-            let plot = Plot::Launches { scale: scale.clone(), walls: row.launches.clone() };
-            Entry::new(&row.label, vec![TableCell::plot(Some(plot)), TableCell::count(row.launches.len())])
-        };
-        let columns = vec![Column::text("method"), Column::plot(Plot::Times(scale.clone())), Column::number("launches")];
-        let caption = format!("Every launch by {} per {}: the first at the top", self.headline, self.noun);
-        let rows = self.rows().filter(|r| !r.launches.is_empty()).map(row);
-        Some(Block::Table(Table::new(self.titled(&caption), columns, rows)))
-    }
 }
 
 impl Row<'_> {
@@ -284,7 +274,7 @@ impl Row<'_> {
             let plot = Plot::Interval { axis: axis.clone(), ratio, launches, label };
             cells.push(TableCell::plot((self.ratio.is_some() || is_baseline).then_some(plot)));
         }
-        let launches = if self.launches.is_empty() { String::new() } else { self.launches.len().to_string() };
+        let launches = if self.launches == 0 { String::new() } else { self.launches.to_string() };
         cells.extend([
             TableCell::text(self.finding.label()),
             ratio,
@@ -363,7 +353,7 @@ fn row<'a>(
         ratio: ratio.filter(|_| finding != CellFinding::Baseline),
         finding,
         share: phase.of_best_possible.filter(|_| cell.role != Role::Null && believed),
-        launches: launches::walls(cell, experiment, phase),
+        launches: cell.per_launch.iter().filter(|launch| launch.wall_ns.contains_key(&experiment.headline)).count(),
         launch_ratios: base.map(|base| launches::ratios(cell, &summary.cells[base], &experiment.headline)).unwrap_or_default(),
     })
 }

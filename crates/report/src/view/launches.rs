@@ -1,8 +1,8 @@
-//! Every launch a dot, and phases laid end to end: what lies behind a group's figures.
+//! Ratios of single launches, and phases laid end to end: what lies behind a group's figures.
 
 use crate::numbers::{self, Work, scaled};
 use crate::plot::Scale;
-use record::summary::{CellSummary, ExperimentSummary, PhaseSummary, Summary};
+use record::summary::{CellSummary, Summary};
 use record::{experiment::Experiment, outcome::Status};
 use std::collections::BTreeMap;
 
@@ -17,13 +17,6 @@ pub(super) struct Stack {
     pub scale: Scale,
     /// Cells in the order of the comparison: the time of each phase.
     pub rows: Vec<(String, Vec<PhaseTime>)>,
-}
-
-/// Each launch's wall time of one unit of work by the measure that is compared, in nanoseconds, in the order of the launches.
-pub(super) fn walls(cell: &CellSummary, experiment: &ExperimentSummary, phase: &PhaseSummary) -> Vec<f64> {
-    let scale = Work::new(&experiment.definition).scale(phase);
-    let walls = cell.per_launch.iter().filter_map(|l| Some(l.wall_ns.get(&experiment.headline)? * scale));
-    walls.filter(|wall| wall.is_finite()).collect()
 }
 
 /// Each launch over the baseline's launch of the same block.

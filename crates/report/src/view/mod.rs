@@ -6,13 +6,16 @@ mod cells;
 mod curves;
 mod evidence;
 mod group;
+mod heat;
 mod labels;
 mod launches;
 mod missing;
 mod overview;
 mod passes;
+mod percentiles;
 mod states;
 mod tables;
+mod trend;
 
 use record::outcome::Status;
 use record::summary::{AaCheck, CellSummary, ExperimentSummary, Note, Summary, Warning};
@@ -22,9 +25,10 @@ pub(crate) use across::{by_experiment, side_by_side};
 pub use across::{changes, compared};
 pub use cells::{CellView, ExportedCells, LaunchView, PhaseView};
 pub use overview::briefly;
+pub use trend::trend;
 
 use crate::document::{Block, Document, List, Place, Section};
-use crate::{numbers::Work, wording};
+use crate::wording;
 use labels::Labels;
 
 /// The part of a run that a terminal shows.
@@ -138,9 +142,12 @@ fn section(summary: &Summary, experiment: &ExperimentSummary, labels: &Labels) -
     if !constant.is_empty() {
         blocks.push(Block::text(format!("fixed parameters: {}", constant.join(" "))));
     }
-    let charts = curves::curves(summary, experiment, labels).into_iter();
-    let charts = charts.map(|c| curves::chart(c, Work::new(definition).noun())).collect();
-    blocks.extend(page("", charts));
+    let keys = heat::keys(definition, labels);
+    let maps: Vec<Block> = keys.into_iter().flat_map(|keys| heat::maps(summary, experiment, labels, keys)).collect();
+    // A map shows what curves over its second parameter would show, with a chart for each size.
+    let mapped = keys.filter(|_| !maps.is_empty()).map(|keys| keys[1]);
+    blocks.extend(page("", curves::charts(summary, experiment, labels, mapped)));
+    blocks.extend(page("", maps));
     let groups = group::in_order(summary, name).into_iter();
     let groups: Vec<_> = groups.filter_map(|g| group::GroupView::new(summary, experiment, g, labels)).collect();
     blocks.extend(groups.iter().flat_map(|group| group.blocks(experiment)));

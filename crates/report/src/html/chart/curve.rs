@@ -18,7 +18,8 @@ const RIGHT: f64 = 0.96;
 
 /// The lines of one chart; what `label` says is read out for all of it.
 pub(super) fn curves(curves: &Curves, label: &str) -> Drawing {
-    let mut svg = Svg::new("curves", HEIGHT, label);
+    let scale = [curves.upward.low, curves.upward.high, TOP, BOTTOM];
+    let mut svg = Svg::new("curves", HEIGHT, label).data("scale", &scale);
     let x = |value: u64| LEFT + (RIGHT - LEFT) * curves.across.place(value as f64);
     let y = |cost: f64| {
         let place = curves.upward.place(cost);

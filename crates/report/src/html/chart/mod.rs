@@ -5,7 +5,6 @@
 mod curve;
 mod flame;
 mod interval;
-mod launches;
 mod stack;
 mod svg;
 
@@ -32,11 +31,10 @@ impl Serialize for Plot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Drawing(svg) = match self {
             Plot::Ratios(axis) => interval::head(axis),
-            Plot::Times(scale) => launches::times(scale),
+            Plot::Times(scale) => stack::times(scale),
             Plot::Interval { axis, ratio, launches, label } => interval::interval(axis, ratio.as_ref(), launches, label),
             Plot::Sides { axis, ratio, runs, label } => interval::sides(axis, ratio, runs, label),
             Plot::Bar { axis, factors, label } => interval::bar(axis, *factors, label),
-            Plot::Launches { scale, walls } => launches::launches(scale, walls),
             Plot::Stack { scale, phases, parts } => stack::stack(scale, phases, parts),
             Plot::Curves { curves, label } => curve::curves(curves, label),
             Plot::Flame(boxes) => flame::flame(boxes),

@@ -1,7 +1,15 @@
 //! Phases laid end to end: what a way saves in one phase it may pay in another.
 
-use super::{Drawing, svg::Svg};
+use super::Drawing;
+use super::svg::{self, Svg};
 use crate::plot::Scale;
+
+/// The words of a scale of times.
+pub(super) fn times(scale: &Scale) -> Drawing {
+    let mut svg = Svg::new("axis", 16, "");
+    svg::ticks(&mut svg, scale.ticks.iter().map(|(t, words)| (scale.place(*t), words.as_str())), 12.0, 0.12);
+    svg.done()
+}
 
 /// The phases of one cell.
 pub(super) fn stack(scale: &Scale, phases: &[String], parts: &[Option<(f64, String)>]) -> Drawing {

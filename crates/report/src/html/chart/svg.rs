@@ -23,6 +23,13 @@ impl Svg {
         Svg(format!("<svg class=\"{class}\" width=\"100%\" height=\"{height}\" {role}>"))
     }
 
+    /// The same with numbers for the script of the page.
+    pub(super) fn data(mut self, name: &str, numbers: &[f64]) -> Svg {
+        let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.6e}")).collect();
+        self.0.insert_str("<svg".len(), &format!(" data-{name}=\"{}\"", numbers.join(" ")));
+        self
+    }
+
     pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let (x1, x2) = (percent(x1), percent(x2));
         let _ = write!(self.0, "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1:.1}\" x2=\"{x2}\" y2=\"{y2:.1}\"/>");
