@@ -41,7 +41,6 @@ make() {
     *)
         local include=()
         if [ "$installer" = pip ]; then include=(--include python3-venv); fi
-        if [ "$installer" = rpm ]; then include=(--include rpm); fi
         debootstrap --variant=minbase "${include[@]}" "$system" "$root" "${MIRROR:-http://deb.debian.org/debian}"
         ;;
     esac
@@ -67,7 +66,6 @@ try() {
     local system=$1 file=/home/ada/${package##*/} installer began took code=0
     case $package in
     *.whl) installer=pip ;;
-    *.rpm) installer=rpm ;;
     *) installer=none ;;
     esac
     echo "== $system, ${package##*/}"
@@ -91,8 +89,8 @@ try() {
         as_ada sh -c "pagewise-[0-9]*-linux-gnu/install.sh /home/ada" || code=$?
         ;;
     *.deb) as_root dpkg --install "$file" ;;
-    # Debian's own packages are no .rpm, so rpm knows of no libc there.
-    *.rpm) as_root rpm --install $([ -e "$root/etc/debian_version" ] && echo --nodeps) "$file" ;;
+    # This machine's rpm, into the root. Debian's own packages are no .rpm, so there rpm knows of no libc.
+    *.rpm) rpm --root "$root" --install $([ -e "$root/etc/debian_version" ] && echo --nodeps) "$package" ;;
     esac
     took=$((($(date +%s%N) - began) / 1000000))
     if [ "$system" = musl ]; then

@@ -7,10 +7,11 @@ set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- tarball
 place=$(mktemp -d /var/tmp/pagewise-twice.XXXXXX)
-differ=
+differ= commit=$(git rev-parse HEAD)
 trap '[ -n "$differ" ] || rm -rf "$place"' EXIT
 build() {
     git clone --quiet --no-hardlinks . "$1"
+    git -C "$1" checkout --quiet --detach "$commit"
     (umask "$2" && TZ=$3 LC_ALL=$4 "$1/packaging/build.sh" "${@:5}") > "$place/log" 2>&1 || { tail "$place/log"; exit 1; }
     mkdir -p "$place/$2/programs"
     find "$1/target/package" -maxdepth 1 -type f -name 'pagewise[-_]*' -exec cp -t "$place/$2/" {} +
