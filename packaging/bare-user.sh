@@ -28,7 +28,7 @@ step 0 10 'carried in this program' pagewise doctor
 step 0 "$((${BUDGET:-30} + 30))" 'HOW SURE' pagewise run --force --budget "${BUDGET:-30}s"
 step '0 3' 30 'thp' pagewise run fault/touch@c-O3 fault/thp@c-O3 fault/touch@go --set bytes=1MiB --force --budget 8s --full
 grep -q '@go' out || fail "the Go worker that was carried is not in the table"
-step 0 60 'conform' pagewise check fault/touch fault/thp fault/hugetlb
+step 0 120 'conform' pagewise check fault/touch@c-O3 fault/thp@c-O3 fault/touch@go
 step '0 3' 60 'read' pagewise advise read --file access.log --force --budget 10s
 step '0 3' 60 'thp' pagewise try --with thp --force --budget 10s -- sort access.log
 step '0 3' 60 'faults' pagewise profile --force --budget 8s -- sort access.log
