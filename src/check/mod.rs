@@ -16,7 +16,13 @@ pub mod selftest;
 mod trace;
 
 use crate::plan::{self, Choice, Terms, Wish, select};
-use crate::{run::Runner, run::guard::Scratch, run::progress::Progress, run::signals::Signals, worker::Worker};
+use crate::{
+    run::Runner,
+    run::guard::Scratch,
+    run::progress::Progress,
+    run::signals::{Signals, exit_code},
+    worker::Worker,
+};
 use anyhow::{Context, Result};
 use judge::{agreement::disagreements, evidence::Evidence};
 use record::cell::{Selector, parameter_words};
@@ -73,7 +79,7 @@ fn check_in(
     options: CheckOptions,
 ) -> Result<u8> {
     let selectors: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
-    let wish = tiny(all_selectors(experiments, workers, &selectors, external)?);
+    let wish = Wish::new(all_selectors(experiments, workers, &selectors, external)?, ParameterList::Check);
     let signals = Signals::watch()?;
     let mut findings: BTreeMap<String, MethodResult> = BTreeMap::new();
     let mut notes = Vec::new();
@@ -94,8 +100,8 @@ fn check_in(
         let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
         confirm(&mut launched, &by_method(&state, &evidence));
     }
-    if let Some(code) = signalled(&signals) {
-        return Ok(code);
+    if let Some(signal) = signals.arrived() {
+        return Ok(exit_code(signal));
     }
     findings.extend(launched);
     for (index, reason) in disagreements(&state, &evidence) {
@@ -109,25 +115,12 @@ fn check_in(
             }
         }
     }
-    if let Some(code) = signalled(&signals) {
-        return Ok(code);
+    if let Some(signal) = signals.arrived() {
+        return Ok(exit_code(signal));
     }
     let code = report(&findings, &notes)?;
     let unbroken = if options.laws { laws::check(&state, &folder, &evidence)?.report() } else { 0 };
     Ok(if unbroken > 0 { 3 } else { code })
-}
-
-/// All conditions of these, at the sizes of the suite.
-fn tiny(selectors: Vec<Selector>) -> Wish {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let page_bytes = rustix::param::page_size() as u64;
-    let (settings, sizes) = (Vec::new(), ParameterList::Check);
-    Wish { selectors, settings, baseline: None, sizes, conditions: true, cpus, page_bytes }
-}
-
-/// The exit code of a suite that a signal ended, if one has.
-fn signalled(signals: &Signals) -> Option<u8> {
-    signals.arrived().map(|signal| 128 + u8::try_from(signal).unwrap_or(1))
 }
 
 /// Every method of every worker, unless some are named; an external worker is checked by itself.
@@ -165,7 +158,7 @@ fn all_selectors(experiments: &[Experiment], workers: &[Worker], named: &[Select
     };
     for selector in named.iter().filter(|s| !stands(s)) {
         // A name that stands for nothing gets the same answer as everywhere else.
-        select::cells(experiments, workers, &tiny(vec![selector.clone()]))?;
+        select::cells(experiments, workers, &Wish::new(vec![selector.clone()], ParameterList::Check))?;
     }
     Ok(all)
 }

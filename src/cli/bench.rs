@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// Worker of a built-in method that is named without one.
 const PEER_WORKER: &str = "c-O3";
 const COUNTS: &str = "counts";
-/// Times of a run for a gate on time, and for one on counts, which are counted when it is over.
-const GATE_BUDGETS: [&str; 2] = ["20s", "100ms"];
+/// Seconds of a run for a gate on time, and for one on counts, which are counted when it is over.
+const GATE_BUDGETS_S: [f64; 2] = [20.0, 0.1];
 /// Exit codes from here on say which signal stopped a run.
 const STOPPED: u8 = 128;
 
@@ -84,8 +84,8 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         run.silent = arguments.markdown || run.json;
     }
     if let Some(terms) = &terms {
-        let [time, counts] = GATE_BUDGETS;
-        run.budget.get_or_insert_with(|| if terms.slower.is_some() { time } else { counts }.to_owned());
+        let [time_s, counts_s] = GATE_BUDGETS_S;
+        run.budget.get_or_insert(if terms.slower.is_some() { time_s } else { counts_s });
         run.silent |= terms.slower.is_none();
     }
     laboratory.workers.extend(baseline);
@@ -111,8 +111,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
 
 impl BenchArgs {
     fn terms(&self) -> Result<Option<GateTerms>> {
-        let margin = self.run.margin()?;
-        let mut terms = GateTerms { margin, ..GateTerms::default() };
+        let mut terms = GateTerms { margin: self.run.margin, ..GateTerms::default() };
         for word in &self.gate {
             if word == COUNTS {
                 terms.counts = true;

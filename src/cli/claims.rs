@@ -4,7 +4,7 @@ use super::{Laboratory, SelectArgs, new_folder, page, print, print_json, reporte
 use crate::machine;
 use crate::plan::claims::{self, Resolved};
 use crate::plan::{self, Choice, Terms, Wish};
-use crate::run::{Questions, Session};
+use crate::run::{Questions, Session, signals};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::{Circumstances, evidence::Evidence};
@@ -90,14 +90,14 @@ pub(super) struct ClaimsArgs {
     #[arg(long, value_name = "PATH")]
     file: Vec<PathBuf>,
     /// Time to spend; what answers most in its time is measured first.
-    #[arg(long, value_name = "TIME", default_value = "10min")]
-    budget: String,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds, default_value = "10min")]
+    budget: f64,
     /// Half-width of a ratio's interval at which it is narrow enough.
-    #[arg(long, value_name = "SHARE", default_value = "3%")]
-    precision: String,
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "3%")]
+    precision: f64,
     /// Below this share two costs are called the same.
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
-    margin: String,
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "5%")]
+    margin: f64,
     /// Seed of all orders and data [default: from the clock; it is kept in the plan].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -171,9 +171,7 @@ fn selected<'a>(arguments: &ClaimsArgs, user_claims: &'a [Claim], ids: &[String]
 }
 
 fn answer(laboratory: &Laboratory, arguments: &ClaimsArgs, chosen: &[&Claim]) -> Result<u8> {
-    let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
-    let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
-    let precision = sizes::parse_share(&arguments.precision).context("--precision")?;
+    let ClaimsArgs { budget: budget_s, margin, precision, .. } = *arguments;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let mut resolved = claims::resolve(chosen, &laboratory.experiments, &laboratory.workers, &wish)?;
     let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments(&resolved.claims)) };
@@ -287,7 +285,7 @@ fn exit_code(answers: &Answers, stopped_by: Option<i32>, strict: bool) -> u8 {
     let all = |word: Word| answers.answers.iter().all(|a| a.word == word);
     let any = |word: Word| answers.answers.iter().any(|a| a.word == word);
     match stopped_by {
-        Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
+        Some(signal) => signals::exit_code(signal),
         None if strict && any(Word::Undecided) => 3,
         None => u8::from(all(Word::NotMeasurableHere)) * 4,
     }

@@ -1,28 +1,29 @@
 //! `pagewise try` and `pagewise profile`: studies of a user's own program.
 
 use super::write::{may_write, write};
-use super::{new_folder, opened::code_of, page::PageArgs, print, print_json, runs_folder, start::Start};
+use super::{new_folder, opened::code_of, page, page::PageArgs, print, print_json, runs_folder, start::Start};
 use crate::machine::{self, memory};
-use crate::run::command::{self, MOST_PAIRS, arms, kept, settings, thp_rule};
-use crate::{run::Alone, run::signals::Signals};
+use crate::run::command::{self, arms, settings, thp_rule};
+use crate::run::{Session, signals};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use files::Folder;
 use record::command::{
     Amount, Arm, ArmRole, Attached, CommandPlan, CommandSummary, KeptCommand, Pages, ProfileSummary, TrialSummary, schema_of,
 };
-use record::folder::{RunFolder, peek};
+use record::folder::{RunFolder, SUMMARY, peek};
 use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
+use schedule::command::MOST_PAIRS;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Half-width of the share of CPU time at which a profile ends.
 const NARROW: f64 = 0.002;
-/// Precision and margin of a try.
-const USUAL_SHARE: &str = "1%";
+/// Precision and margin of a try after a profile.
+const USUAL_SHARE: f64 = 0.01;
 /// Allocators of which one is tried after a profile.
 const ALLOCATORS: [&str; 3] = ["mimalloc", "jemalloc", "tcmalloc"];
 /// Name of kept standard input in the folder of a study.
@@ -51,8 +52,8 @@ struct CommandArgs {
     #[arg(long, value_name = "FILE")]
     evict: Vec<PathBuf>,
     /// A run that takes longer is ended.
-    #[arg(long, value_name = "TIME", default_value = "10min")]
-    time_limit: String,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds, default_value = "10min")]
+    time_limit: f64,
     /// Measure a command that ends with another code than 0.
     #[arg(short, long)]
     ignore_failure: bool,
@@ -88,14 +89,14 @@ pub(super) struct TryArgs {
     #[arg(long)]
     list: bool,
     /// Half-width at which the interval of total CPU time is narrow enough.
-    #[arg(long, value_name = "SHARE", default_value = USUAL_SHARE, conflicts_with = "resume")]
-    precision: String,
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "1%", conflicts_with = "resume")]
+    precision: f64,
     /// Smaller differences are called the same.
-    #[arg(long, value_name = "SHARE", default_value = USUAL_SHARE, conflicts_with = "resume")]
-    margin: String,
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "1%", conflicts_with = "resume")]
+    margin: f64,
     /// Time to spend [default: 1min, or what six blocks take].
-    #[arg(long, value_name = "TIME")]
-    budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
+    budget: Option<f64>,
     /// So many blocks of runs, whatever the precision.
     #[arg(long, value_name = "N", conflicts_with_all = ["budget", "resume"])]
     pairs: Option<usize>,
@@ -119,8 +120,8 @@ pub(super) struct TryArgs {
 #[derive(Debug, Args)]
 pub(super) struct ProfileArgs {
     /// Time to spend, beyond the six blocks of runs that an interval needs [default: 20s].
-    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
-    budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds, conflicts_with = "resume")]
+    budget: Option<f64>,
     /// So many blocks of runs, whatever the time.
     #[arg(long, value_name = "N", conflicts_with_all = ["budget", "resume"])]
     blocks: Option<usize>,
@@ -137,8 +138,8 @@ pub(super) struct ProfileArgs {
     #[arg(long, value_name = "N", conflicts_with_all = NOT_OF_A_PROCESS)]
     pid: Option<i32>,
     /// Time for which a process is followed.
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", requires = "pid")]
-    duration: String,
+    #[arg(long = "for", value_name = "TIME", value_parser = sizes::parse_seconds, default_value = "10s", requires = "pid")]
+    duration: f64,
     #[command(flatten)]
     common: CommandArgs,
 }
@@ -203,9 +204,9 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     }
     try_settings(&TryArgs {
         with: promising,
-        precision: USUAL_SHARE.to_owned(),
-        margin: USUAL_SHARE.to_owned(),
-        budget: arguments.budget.clone(),
+        precision: USUAL_SHARE,
+        margin: USUAL_SHARE,
+        budget: arguments.budget,
         pairs: arguments.blocks,
         warmup: 1,
         common: CommandArgs { out: None, ..arguments.common.clone() },
@@ -239,7 +240,6 @@ fn study(
     plan: impl FnOnce() -> Result<CommandPlan>,
     export: impl FnOnce(&KeptCommand, &CommandSummary) -> Result<()>,
 ) -> Result<u8> {
-    let _alone = Alone::on_this_machine(common.force)?;
     let mut plan = plan()?;
     let is_spooled = common.input.as_deref() == Some(Path::new("-"));
     let path = match &common.resume {
@@ -247,23 +247,21 @@ fn study(
         None => std::path::absolute(new_folder(common.out.as_deref(), &plan.run))?,
     };
     plan.input = if is_spooled { Some(path.join(INPUT)) } else { plan.input };
-    let (mut kept, _lock) = match &common.resume {
-        Some(name) => kept::resume(name, super::named::folder(name)?, &plan)?,
-        None => kept::create(&path, plan)?,
+    let session = match &common.resume {
+        Some(name) => command::resume(name, super::named::folder(name)?.mine()?, plan, common.force)?,
+        None => Session::begin(plan, &path, common.force)?,
     };
-    if is_spooled && common.resume.is_none() {
-        spool(&path)?;
+    if is_spooled && !session.resumed {
+        spool(&path).inspect_err(|_| session.folder.discard())?;
     }
-    let signals = Signals::watch()?;
-    command::run(&mut kept, &signals)?;
+    let (kept, stopped_by) = command::run(&session)?;
     let summary = judge::command::judge(&kept);
-    kept::finish(&kept, &summary, &page_of(&summary))?;
+    session.folder.write_result(SUMMARY, &summary)?;
+    page::keep(&session.folder, &page_of(&summary));
+    session.folder.reach_device()?;
     export(&kept, &summary)?;
     show(&summary, &kept, common.json)?;
-    Ok(match signals.arrived() {
-        Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
-        None => not_measured(&summary),
-    })
+    Ok(stopped_by.map_or_else(|| not_measured(&summary), signals::exit_code))
 }
 
 /// Keeps standard input in the folder of a study.
@@ -288,7 +286,7 @@ fn show(summary: &CommandSummary, kept: &KeptCommand, json: bool) -> Result<u8> 
         return print_json(summary);
     }
     let text = super::screen::text(&report::command::document(summary), false, false);
-    print(&(text + &format!("The {} is kept in {}\n", kept.plan.kind.word(), kept.folder.path().display())))
+    print(&(text + &format!("The {} is kept in {}\n", kept.plan.kind.word(), kept.path.display())))
 }
 
 /// Prints a kept study again, and writes its page if one is requested.
@@ -325,7 +323,7 @@ fn base_plan(common: &CommandArgs, kind: Kind, arms: Vec<Arm>) -> Result<Command
         budget_s: None,
         pairs: None,
         warmups: 1,
-        time_limit_s: sizes::parse_seconds(&common.time_limit).context("--time-limit")?,
+        time_limit_s: common.time_limit,
         ignore_failure: common.ignore_failure,
         discard_output: common.discard_output,
         sample_kernel: false,
@@ -345,10 +343,6 @@ fn user_file(path: &Path, option: &str) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("{option} {}", path.display()))
 }
 
-fn seconds(text: Option<&str>) -> Result<Option<f64>> {
-    text.map(sizes::parse_seconds).transpose().context("--budget")
-}
-
 fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
     let settings = settings::of_words(&arguments.with)?;
     if arguments.pairs.is_some_and(|pairs| pairs > MOST_PAIRS) {
@@ -366,9 +360,9 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
     Ok(CommandPlan {
-        precision: sizes::parse_share(&arguments.precision).context("--precision")?,
-        margin: sizes::parse_share(&arguments.margin).context("--margin")?,
-        budget_s: seconds(arguments.budget.as_deref())?,
+        precision: arguments.precision,
+        margin: arguments.margin,
+        budget_s: arguments.budget,
         pairs: arguments.pairs,
         warmups: arguments.warmup,
         sample_kernel: arguments.sample_kernel,
@@ -379,7 +373,7 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
 fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
-        let window_s = sizes::parse_seconds(&arguments.duration).context("--for")? / (WINDOWS + 1) as f64;
+        let window_s = arguments.duration / (WINDOWS + 1) as f64;
         return Ok(CommandPlan {
             attached: Some(Attached { pid, window_s }),
             pairs: Some(WINDOWS),
@@ -396,7 +390,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     }
     let (shown, command) = arms::subject(&common.command)?;
     let arm = arms::plain("as it is", ArmRole::Baseline, &shown, command);
-    let budget_s = seconds(arguments.budget.as_deref())?.unwrap_or(PROFILE_BUDGET_S);
+    let budget_s = arguments.budget.unwrap_or(PROFILE_BUDGET_S);
     Ok(CommandPlan {
         budget_s: common.resume.is_none().then_some(budget_s),
         pairs: arguments.blocks,

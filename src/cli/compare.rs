@@ -111,7 +111,7 @@ fn side(given: &[String], tails: bool) -> Result<Vec<Run>> {
 
 fn take(name: &str, tails: bool) -> Result<(PathBuf, Run)> {
     Ok(match open(name)? {
-        Opened::Command(kept) => (kept.folder.path().to_owned(), Run::of_command(&kept)),
+        Opened::Command(kept) => (kept.path.clone(), Run::of_command(&kept)),
         Opened::Run(folder, kind) => {
             let (state, summary) = replay(&folder)?;
             let environment: Environment = folder.read_sealed("environment.json")?;

@@ -3,7 +3,7 @@
 use crate::plan::{Wish, catalog, input, select};
 use crate::run::guard::{Scratch, put_back};
 use crate::worker::{self, Worker, carried};
-use crate::{run::captures, run::signals::settle};
+use crate::{run::captures, run::signals};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use opened::{Opened, open_any};
@@ -179,8 +179,8 @@ struct CheckArgs {
 #[derive(Debug, Args)]
 struct SelftestArgs {
     /// Time of the self-test; half of it gives half the comparisons [default: 3min].
-    #[arg(long, value_name = "TIME")]
-    budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
+    budget: Option<f64>,
     /// Seed of all orders of the self-test [default: from the clock; it is printed].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -233,15 +233,8 @@ impl Laboratory {
     }
 
     fn wish(&self, select: &SelectArgs, baseline: Option<String>, list: ParameterList) -> Result<Wish> {
-        let mut wish = Wish {
-            selectors: select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?,
-            settings: self.settings(&select.set)?,
-            baseline,
-            sizes: list,
-            conditions: true,
-            cpus: std::thread::available_parallelism().map_or(1, usize::from),
-            page_bytes: rustix::param::page_size() as u64,
-        };
+        let selectors = select.what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
+        let mut wish = Wish { settings: self.settings(&select.set)?, baseline, ..Wish::new(selectors, list) };
         input::complete(&mut wish, &self.experiments)?;
         Ok(wish)
     }
@@ -257,7 +250,7 @@ fn workers(cli: &Cli) -> Result<Vec<Worker>> {
 
 /// Runs one verb; the result is the exit code.
 pub fn main(cli: &Cli) -> Result<u8> {
-    settle()?;
+    signals::settle()?;
     put_back();
     if cli.color != "auto" {
         console::set_colors_enabled(cli.color == "always");
@@ -408,7 +401,7 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
 }
 
 fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
-    let budget_s = sizes::parse_seconds(arguments.budget.as_deref().unwrap_or("3min")).context("--budget")?;
+    let budget_s = arguments.budget.unwrap_or(180.0);
     let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_nanosecond() as u64 >> 16);
     let place = Scratch::new("self")?;
     let (experiments, workers) = (&laboratory.experiments, &laboratory.workers);
@@ -418,7 +411,7 @@ fn selftest(laboratory: &Laboratory, arguments: &SelftestArgs) -> Result<u8> {
     } else {
         print(&screen::text(&report::selftest::document(&found), false, false))?
     };
-    Ok(signal.map_or_else(|| found.exit_code(), |signal| 128 + u8::try_from(signal).unwrap_or(1)))
+    Ok(signal.map_or_else(|| found.exit_code(), signals::exit_code))
 }
 
 fn request(laboratory: &Laboratory, select: &SelectArgs) -> Result<u8> {

@@ -68,7 +68,7 @@ pub(super) fn code_of_run(summary: &Summary, code: u8) -> u8 {
 
 /// Exit code of a verb that used a study of a program: 3 if it is damaged, which is named.
 pub(super) fn code_of(kept: &KeptCommand, code: u8) -> u8 {
-    let name = kept.folder.path().file_name().unwrap_or_default().to_string_lossy();
+    let name = kept.path.file_name().unwrap_or_default().to_string_lossy();
     report_damage(&name, kept.damage.iter().map(String::as_str), code)
 }
 

@@ -3,9 +3,9 @@
 use super::{Laboratory, SelectArgs, new_folder, page, page::PageArgs, print, print_json, runs_folder, start::Start};
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::{self, Choice, Terms, published};
-use crate::run::{Questions, Session};
+use crate::run::{Questions, Session, signals};
 use crate::{machine::preflight, worker::Worker};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use record::experiment::{Experiment, ParameterList};
 use record::machine_state::{PLAIN, STATE};
@@ -63,21 +63,21 @@ pub(super) struct RunArgs {
     states: bool,
     /// Time to spend in all [default: 170s for the overview, 10min for --published, otherwise what the experiments
     /// named need, mostly 60s each].
-    #[arg(long, value_name = "TIME")]
-    pub(super) budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
+    pub(super) budget: Option<f64>,
     /// Half-width of a ratio's interval at which an experiment is done [default: 1%; none where --budget is given, which is
     /// then used up].
-    #[arg(long, value_name = "SHARE")]
-    precision: Option<String>,
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share)]
+    precision: Option<f64>,
     /// Differences below this share are called "within the margin".
-    #[arg(long, value_name = "SHARE", default_value = "2%")]
-    margin: String,
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "2%")]
+    pub(super) margin: f64,
     /// Exactly this many launches, budget permitting [default: 6 to 40; with --budget alone, 6 and more].
     #[arg(long, value_name = "N")]
     launches: Option<u32>,
     /// Longest time of one launch; a worker that takes longer is ended [default: 10 times what the pilot took, at least 60s].
-    #[arg(long, value_name = "TIME")]
-    time_limit: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = time_limit)]
+    time_limit: Option<f64>,
     /// Seed of all orders and data [default: from the clock; it is kept in the plan].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -98,8 +98,8 @@ pub(super) struct RunArgs {
     #[arg(long, conflicts_with_all = ["published", "what"])]
     all: bool,
     /// Wait for at most so long until other machines and processes leave this one most of its CPUs.
-    #[arg(long, value_name = "TIME")]
-    wait_for_quiet: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
+    wait_for_quiet: Option<f64>,
     /// Leave variables such as LD_PRELOAD, GLIBC_TUNABLES and GODEBUG to the workers; otherwise they are cleared.
     #[arg(long)]
     keep_environment: bool,
@@ -132,7 +132,8 @@ pub(super) struct ShownArgs {
     pub(super) page: PageArgs,
 }
 
-fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String], given: Option<f64>) -> Result<(f64, ParameterList)> {
+fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String]) -> Result<(f64, ParameterList)> {
+    let given = arguments.budget;
     let what: Vec<Selector> = what.iter().map(|w| Selector::parse(w)).collect::<Result<_>>()?;
     let named = |e: &&Experiment| what.iter().any(|s| s.experiment == e.name);
     let all = |e: &&Experiment| arguments.all && !e.hidden;
@@ -152,34 +153,11 @@ fn budget(laboratory: &Laboratory, arguments: &RunArgs, what: &[String], given: 
     })
 }
 
-/// The numbers that the command line gives for a whole run.
-struct Goal {
-    budget_s: Option<f64>,
-    precision: f64,
-    margin: f64,
-    time_limit_s: Option<f64>,
-}
-
-impl Goal {
-    fn parse(arguments: &RunArgs) -> Result<Goal> {
-        let seconds = |text: &Option<String>, name| text.as_deref().map(sizes::parse_seconds).transpose().context(name);
-        if arguments.launches == Some(0) {
-            bail!("--launches 0 leaves nothing to measure");
-        }
-        let time_limit_s = seconds(&arguments.time_limit, "--time-limit")?;
-        if time_limit_s.is_some_and(|limit| limit < 1.0) {
-            bail!("--time-limit must be at least 1s: a worker takes that long to start on a busy machine");
-        }
-        Ok(Goal {
-            budget_s: seconds(&arguments.budget, "--budget")?,
-            precision: match &arguments.precision {
-                Some(share) => sizes::parse_share(share).context("--precision")?,
-                None if arguments.budget.is_some() => 0.0,
-                None => PRECISION,
-            },
-            margin: arguments.margin()?,
-            time_limit_s,
-        })
+/// A time limit, which a worker can start within on a busy machine.
+fn time_limit(text: &str) -> Result<f64> {
+    match sizes::parse_seconds(text)? {
+        limit_s if limit_s < 1.0 => bail!("it must be at least 1s: a worker takes that long to start on a busy machine"),
+        limit_s => Ok(limit_s),
     }
 }
 
@@ -190,13 +168,8 @@ impl RunArgs {
         let named = if what.is_empty() && self.resume.is_none() { functions } else { what.clone() };
         *what = named.iter().map(|name| format!("{experiment}/{name}@own")).collect();
         // A loop that does not end is more likely here than one that takes longer.
-        self.time_limit.get_or_insert_with(|| "30s".to_owned());
+        self.time_limit.get_or_insert(30.0);
         named
-    }
-
-    /// The share below which differences are called within the margin.
-    pub(super) fn margin(&self) -> Result<f64> {
-        sizes::parse_share(&self.margin).context("--margin")
     }
 
     /// Adds the functions of a saved baseline's worker.
@@ -247,15 +220,17 @@ fn in_languages(laboratory: &Laboratory, what: &[String], languages: &[String]) 
 }
 
 fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
+    if arguments.launches == Some(0) {
+        bail!("--launches 0 leaves nothing to measure");
+    }
     let mut select = SelectArgs { what: arguments.select.what.clone(), set: arguments.select.set.clone() };
     if !arguments.language.is_empty() {
         select.what = in_languages(laboratory, &select.what, &arguments.language)?;
     }
     select.set.extend(arguments.machine_states()?);
-    let goal = Goal::parse(arguments)?;
     let published = arguments.write_up().as_deref().map(published::named).transpose()?;
     let look = select.what.is_empty() && published.is_none() && !arguments.all;
-    let (budget_s, list) = budget(laboratory, arguments, &select.what, goal.budget_s)?;
+    let (budget_s, list) = budget(laboratory, arguments, &select.what)?;
     if arguments.all {
         remark!("everything is measured, with a budget of {:.0} minutes", budget_s / 60.0);
     }
@@ -274,31 +249,31 @@ fn new_plan(laboratory: &Laboratory, arguments: &RunArgs) -> Result<Plan> {
     let seed = arguments.seed.unwrap_or_else(|| start.seed());
     let once = published.as_ref().is_some_and(|tables| tables.iter().all(|table| table.once));
     let launches = arguments.launches.unwrap_or(1);
-    let budget_s = if once { goal.budget_s.unwrap_or(LONG_BUDGET_S * f64::from(launches)) } else { budget_s };
+    let budget_s = if once { arguments.budget.unwrap_or(LONG_BUDGET_S * f64::from(launches)) } else { budget_s };
     if once {
         remark!("{}", report::ending::long_jobs(budget_s));
     }
     // A budget that was given is used up for width; forty launches are no reason to leave some of it.
-    let usual = if goal.precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
+    let precision = arguments.precision.unwrap_or(if arguments.budget.is_some() { 0.0 } else { PRECISION });
+    let usual = if precision > 0.0 { LAUNCHES } else { (LAUNCHES.0, MOST_LAUNCHES) };
     let terms = Terms {
         kind: arguments.kind,
         created: start.created(),
         // No pilot shows how long a launch of such a job takes.
-        time_limit_s: goal.time_limit_s.or(once.then_some(budget_s)),
+        time_limit_s: arguments.time_limit.or(once.then_some(budget_s)),
         launches: if once { (launches, launches) } else { arguments.launches.map_or(usual, |n| (n, n)) },
         keep_environment: arguments.keep_environment,
         first_look: look,
         short: list == ParameterList::Short,
         allow_system_changes: arguments.allow_system_changes,
-        ..Terms::usual(start.run_id(), seed, budget_s, (goal.precision, goal.margin))
+        ..Terms::usual(start.run_id(), seed, budget_s, (precision, arguments.margin))
     };
     plan::build(&laboratory.experiments, &laboratory.workers, choice, terms)
 }
 
 /// Waits until the machine is quiet, where the user asked for it; what is seen meanwhile is said where it changes by much.
 fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
-    let Some(text) = &arguments.wait_for_quiet else { return Ok(()) };
-    let most = Duration::from_secs_f64(sizes::parse_seconds(text).context("--wait-for-quiet")?);
+    let Some(most) = arguments.wait_for_quiet.map(Duration::from_secs_f64) else { return Ok(()) };
     let mut reported = f64::INFINITY;
     let quiet = preflight::wait_for_quiet(Path::new("/"), most, |seen, left_s| {
         let got = seen.got_share();
@@ -308,7 +283,10 @@ fn wait_for_quiet(arguments: &RunArgs) -> Result<()> {
         }
     })?;
     if !quiet {
-        remark!("this machine has not become quiet in {text}; measuring all the same");
+        remark!(
+            "this machine has not become quiet in {}; measuring all the same",
+            report::wording::duration(most.as_secs_f64())
+        );
     }
     Ok(())
 }
@@ -409,10 +387,11 @@ pub(super) fn made(
 fn resumed(laboratory: &Laboratory, arguments: &RunArgs, name: &str) -> Result<Session> {
     let named = arguments.select.set.iter().map(|text| laboratory.setting(text)).collect::<Result<Vec<_>>>()?;
     let granted = Granted { system_changes: arguments.allow_system_changes, files: &named };
-    let (goal, folder) = (Goal::parse(arguments)?, super::named::folder(name)?.mine()?);
+    let folder = super::named::folder(name)?.mine()?;
     Session::resume(folder, &laboratory.workers, arguments.shown.page.force, |state| {
         confirm(&state.plan, &laboratory.experiments, &laboratory.workers, &granted)?;
-        let (budget_s, time_limit_s) = (goal.budget_s.unwrap_or(state.budget_s), goal.time_limit_s.or(state.time_limit_s));
+        let (budget_s, time_limit_s) =
+            (arguments.budget.unwrap_or(state.budget_s), arguments.time_limit.or(state.time_limit_s));
         Ok(DecisionKind::Resumed { budget_s, time_limit_s })
     })
 }
@@ -443,7 +422,7 @@ pub(super) fn print_run(
 fn exit_code(summary: &Summary, stopped_by: Option<i32>, strict: bool) -> u8 {
     let settled = || summary.comparisons().all(|(_, c)| c.verdict != Verdict::NotSettled);
     match stopped_by {
-        Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
+        Some(signal) => signals::exit_code(signal),
         None if strict && !(summary.trusted && settled()) => 3,
         None => nothing_measured(summary),
     }

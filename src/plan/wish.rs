@@ -19,3 +19,18 @@ pub struct Wish {
     pub cpus: usize,
     pub page_bytes: u64,
 }
+
+impl Wish {
+    /// The selected cells under all conditions, on the CPUs and pages of this machine.
+    pub fn new(selectors: Vec<Selector>, sizes: ParameterList) -> Wish {
+        Wish {
+            selectors,
+            settings: Vec::new(),
+            baseline: None,
+            sizes,
+            conditions: true,
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            page_bytes: rustix::param::page_size() as u64,
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! A session of a run: its folder and the right to measure into it, its beginning or going on, its measuring and its summary.
+//! A session of a study: its folder and the right to measure into it, its beginning or going on, its measuring and its summary.
 
 use super::{Alone, Questions, Runner, decide, lock, progress::Progress, signals::Signals};
 use crate::machine::{self, preflight};
@@ -22,9 +22,9 @@ const LOOKS_FROM_S: f64 = 30.0;
 /// Scores of the A/A checks of kept runs of a host.
 pub type KeptScores<'a> = &'a dyn Fn(&BTreeMap<String, String>) -> Vec<f64>;
 
-/// A run that measures: its plan, its folder and the right to measure into it on this machine.
-pub struct Session {
-    pub plan: Plan,
+/// A study that measures: its plan, its folder and the right to measure into it on this machine.
+pub struct Session<P = Plan> {
+    pub plan: P,
     pub folder: RunFolder,
     /// True if it goes on with an earlier session.
     pub resumed: bool,
@@ -32,15 +32,24 @@ pub struct Session {
     _lock: File,
 }
 
-impl Session {
-    /// Begins a new run. Nothing is written where another one measures.
-    pub fn begin(plan: Plan, path: &Path, forced: bool) -> Result<Session> {
+impl<P> Session<P> {
+    /// Begins a new study. Nothing is written where another one measures.
+    pub fn begin(plan: P, path: &Path, forced: bool) -> Result<Session<P>> {
         let alone = Alone::on_this_machine(forced)?;
         let folder = RunFolder::create(path)?;
         let _lock = lock(&folder).inspect_err(|_| folder.discard())?;
         Ok(Session { plan, folder, resumed: false, alone, _lock })
     }
 
+    /// Goes on with a kept study, whose plan `confirmed` reads and checks while nobody else measures into the folder.
+    pub fn go_on(folder: RunFolder, forced: bool, confirmed: impl FnOnce(&RunFolder) -> Result<P>) -> Result<Session<P>> {
+        let _lock = lock(&folder)?;
+        let alone = Alone::on_this_machine(forced)?;
+        Ok(Session { plan: confirmed(&folder)?, folder, resumed: true, alone, _lock })
+    }
+}
+
+impl Session {
     /// Goes on with a kept run by the programs that began it; `resumed` confirms its plan and names its new limits.
     /// Errors: it is damaged or in use, its plan is not confirmed, or a worker has changed.
     pub fn resume(
@@ -49,13 +58,13 @@ impl Session {
         forced: bool,
         resumed: impl FnOnce(&State) -> Result<DecisionKind>,
     ) -> Result<Session> {
-        let _lock = lock(&folder)?;
-        let alone = Alone::on_this_machine(forced)?;
-        let state = folder.state()?;
-        let limits = resumed(&state)?;
-        same_workers(&state.plan, workers)?;
-        decide(&folder, "the user asked for it", limits)?;
-        Ok(Session { plan: state.plan, folder, resumed: true, alone, _lock })
+        Session::go_on(folder, forced, |folder| {
+            let state = folder.state()?;
+            let limits = resumed(&state)?;
+            same_workers(&state.plan, workers)?;
+            decide(folder, "the user asked for it", limits)?;
+            Ok(state.plan)
+        })
     }
 
     /// Measures until ratios are precise or these questions are answered. Returns the summary, and the signal that stopped it.

@@ -26,12 +26,12 @@ pub fn settle() -> Result<()> {
 
 /// Ends the process as SIGHUP ends a shell's: 128 + 1.
 pub fn hung_up() -> ! {
-    std::process::exit(exit_code(SIGHUP))
+    std::process::exit(128 + SIGHUP)
 }
 
-/// 128 + n.
-fn exit_code(signal: i32) -> i32 {
-    128 + signal
+/// Exit code of a verb that a signal ended: 128 + n.
+pub fn exit_code(signal: i32) -> u8 {
+    128 + u8::try_from(signal).unwrap_or(1)
 }
 
 /// Ends the process a while after a signal has come, whatever it does then. Its guard puts everything back.
@@ -40,7 +40,7 @@ fn end_in_time(mut woken: UnixStream, seen: Arc<AtomicUsize>) -> Result<()> {
     let waiting = thread.spawn(move || {
         if woken.read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
             std::thread::sleep(LAST_WORDS);
-            std::process::exit(exit_code(seen.load(Ordering::SeqCst) as i32));
+            std::process::exit(exit_code(seen.load(Ordering::SeqCst) as i32).into());
         }
     });
     waiting.map(drop).context("cannot start a thread")

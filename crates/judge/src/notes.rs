@@ -20,7 +20,7 @@ pub fn notes(state: &State) -> Vec<Note> {
 pub(crate) fn of_command(kept: &KeptCommand) -> impl Iterator<Item = Note> {
     let note = |code: &str, text| Note { code: code.to_owned(), experiment: String::new(), text };
     let damaged = kept.damage.iter().map(move |seen| note("damaged", format!("the record is damaged: {seen}")));
-    let (kind, name) = (kept.plan.kind.word(), kept.folder.path().file_name().unwrap_or_default().display());
+    let (kind, name) = (kept.plan.kind.word(), kept.path.file_name().unwrap_or_default().display());
     let text = format!("this {kind} was interrupted; pagewise {kind} --resume {name} with its command completes it");
     damaged.chain(kept.interrupted.then(|| note(INTERRUPTED, text)))
 }

@@ -28,7 +28,10 @@ impl End {
         match self {
             End::Exit(status) => format!("the worker ended with exit status {status}"),
             End::Signal(9) if oom_killed => "the worker was killed by the kernel's OOM killer".to_owned(),
-            End::Signal(number) => format!("the worker was killed by signal {}", signal_name(*number)),
+            End::Signal(number) => {
+                let name = signal_name(*number).map_or_else(|| number.to_string(), str::to_owned);
+                format!("the worker was killed by signal {name}")
+            }
             End::TimeLimit(seconds) => format!("the worker did not end within its time limit of {seconds} s"),
             End::Deaf(seconds) => format!(
                 "the worker did not end within its time limit of {seconds} s, nor when it was asked to: it hangs or was stopped"
@@ -58,7 +61,7 @@ const SIGNALS: [(i32, &str); 15] = [
     (25, "SIGXFSZ"),
 ];
 
-fn signal_name(number: i32) -> String {
-    let known = SIGNALS.iter().find(|(n, _)| *n == number);
-    known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+/// The name of a signal, if it has the same number everywhere.
+pub fn signal_name(number: i32) -> Option<&'static str> {
+    SIGNALS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }

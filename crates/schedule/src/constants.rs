@@ -68,6 +68,10 @@ pub(crate) const BATCH_TIME: (f64, f64) = (0.04, 3.0);
 pub(crate) const SAMPLE: (f64, f64) = (1e5, 100.0);
 /// Launches until a batch is near, and launches after that whose median counts.
 pub(crate) const CALIBRATIONS: (usize, usize) = (2, 3);
+/// Blocks at most of a try and of a profile.
+pub(crate) const STUDY_BLOCKS: [usize; 2] = [2000, 60];
+/// Blocks of a profile in which faults are followed; the others only narrow the interval.
+pub(crate) const FULL_BLOCKS: usize = 8;
 /// The search for the sizes at which an answer changes.
 pub(crate) const SEARCH: Search = Search {
     coarse_factor: 8.0,

@@ -10,6 +10,7 @@ mod action;
 mod batch;
 mod block;
 mod claims;
+pub mod command;
 mod constants;
 pub mod crossover;
 mod forecast;

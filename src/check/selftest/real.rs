@@ -172,15 +172,7 @@ fn measure(
     let narrow: Vec<Experiment> = regimes.iter().map(|r| narrowed(experiments, r)).collect::<Result<_>>()?;
     let methods = regimes.iter().flat_map(|r| r.methods.iter().map(move |m| (r.experiment, m)));
     let selectors = methods.map(|(e, m)| Selector::parse(&format!("{e}/{m}@{}", worker.name)));
-    let mut wish = Wish {
-        selectors: selectors.collect::<Result<_>>()?,
-        settings: Vec::new(),
-        baseline: None,
-        sizes: ParameterList::Default,
-        conditions: true,
-        cpus: std::thread::available_parallelism().map_or(1, usize::from),
-        page_bytes: rustix::param::page_size() as u64,
-    };
+    let mut wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Default);
     input::complete(&mut wish, &narrow)?;
     let folder = RunFolder::create(folder)?;
     let plan = plan::build(&narrow, workers, Choice::Wished(&wish), terms)?;

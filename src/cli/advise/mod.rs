@@ -5,7 +5,7 @@ mod places;
 mod saving;
 
 use super::{Laboratory, SelectArgs, print, print_json};
-use crate::plan::advice;
+use crate::{plan::advice, run::signals};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use measuring::{AdviceSession, Spending};
@@ -19,8 +19,8 @@ pub(super) struct AdviseArgs {
     /// Task of the program: read, fault, transfer, copy, allocate, share or message; without it the saved advice is shown.
     question: Option<String>,
     /// The size in question.
-    #[arg(long, value_name = "SIZE")]
-    bytes: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = sizes::parse_size)]
+    bytes: Option<u64>,
     /// The very file to be read.
     #[arg(long, value_name = "PATH")]
     file: Option<PathBuf>,
@@ -37,11 +37,11 @@ pub(super) struct AdviseArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Time to spend [default: 1min for a question, 30s for each question of --save].
-    #[arg(long, value_name = "TIME")]
-    budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
+    budget: Option<f64>,
     /// A gain below this share is none.
-    #[arg(long, value_name = "SHARE", default_value = "2%")]
-    margin: String,
+    #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "2%")]
+    margin: f64,
     /// Seed of all orders and data [default: from the clock; it is kept].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -121,19 +121,15 @@ fn save(laboratory: &Laboratory, arguments: &AdviseArgs) -> Result<u8> {
         bail!("the answer of {} does not depend on a size, so it has no place in the file of advice", topic.id);
     }
     let mut session = session(laboratory, arguments, &topics)?;
-    let budget_s = match &arguments.budget {
-        Some(text) => sizes::parse_seconds(text).context("--budget")?,
-        None => saving::QUESTION_S * topics.len() as f64,
-    };
+    let budget_s = arguments.budget.unwrap_or(saving::QUESTION_S * topics.len() as f64);
     saving::save(&mut session, topics, budget_s, arguments)
 }
 
 fn session<'a>(laboratory: &'a Laboratory, arguments: &AdviseArgs, topics: &[Topic]) -> Result<AdviceSession<'a>> {
     let experiments: Vec<&str> = topics.iter().map(|topic| topic.experiment.as_str()).collect();
-    let margin = sizes::parse_share(&arguments.margin).context("--margin")?;
     let wish = laboratory.wish(&SelectArgs { what: Vec::new(), set: Vec::new() }, None, ParameterList::Default)?;
     let kept = if arguments.fresh { Vec::new() } else { super::kept::summaries(laboratory, &experiments) };
-    Ok(AdviceSession::new(laboratory, wish, kept, arguments.seed, margin, arguments.force))
+    Ok(AdviceSession::new(laboratory, wish, kept, arguments.seed, arguments.margin, arguments.force))
 }
 
 fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Result<advice::AdviceTerms> {
@@ -151,7 +147,7 @@ fn terms(laboratory: &Laboratory, arguments: &AdviseArgs, topic: &Topic) -> Resu
     if let Some(wait) = &arguments.wait {
         terms.settings.insert("wait".to_owned(), wait.clone());
     }
-    terms.bytes = arguments.bytes.as_deref().map(sizes::parse_size).transpose().context("--bytes")?;
+    terms.bytes = arguments.bytes;
     if let Some(path) = &arguments.file {
         if topic.experiment != "read" {
             bail!("--file says what to read, so ask advise read --file {}", path.display());
@@ -180,16 +176,12 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
     }
     let topic = advice::topic(question)?;
     let terms = terms(laboratory, arguments, &topic)?;
-    let budget_s = match &arguments.budget {
-        Some(text) => sizes::parse_seconds(text).context("--budget")?,
-        None => saving::ANSWER_S,
-    };
     let topics: Vec<Topic> = match arguments.languages.as_slice() {
         [] => vec![topic.clone()],
         languages => languages.iter().map(|l| advice::in_language(&topic, l, &laboratory.workers)).collect::<Result<_>>()?,
     };
     let mut session = session(laboratory, arguments, std::slice::from_ref(&topic))?;
-    let budget_s = budget_s / topics.len() as f64;
+    let budget_s = arguments.budget.unwrap_or(saving::ANSWER_S) / topics.len() as f64;
     let mut answers = Vec::new();
     for topic in topics {
         if session.stopped_by.is_none() {
@@ -205,7 +197,7 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
         }
     };
     Ok(match session.stopped_by {
-        Some(signal) => 128 + u8::try_from(signal).unwrap_or(1),
+        Some(signal) => signals::exit_code(signal),
         None => 4 * u8::from(answers.iter().all(|answer| answer.case.way.is_none() && answer.segments.is_empty())),
     })
 }

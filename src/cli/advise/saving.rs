@@ -3,7 +3,7 @@
 use super::{super::print, AdviseArgs, measuring::AdviceSession, places};
 use crate::plan::{self, advice};
 use crate::worker::{self, carried};
-use crate::{machine, machine::fingerprint::fingerprint};
+use crate::{machine, machine::fingerprint::fingerprint, run::signals};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use judge::advise::AdviceRequest;
@@ -93,7 +93,7 @@ pub(super) fn save(session: &mut AdviceSession, topics: Vec<Topic>, budget_s: f6
     write(&path, &merged)?;
     let document = report::advise::saved(&merged, &path.display().to_string(), &[]);
     print(&crate::cli::screen::text(&document, false, false))?;
-    Ok(session.stopped_by.map_or(0, |signal| 128 + u8::try_from(signal).unwrap_or(1)))
+    Ok(session.stopped_by.map_or(0, signals::exit_code))
 }
 
 /// The answers at all sizes: under the usual condition in half of the time, under the others in the rest.

@@ -2,7 +2,7 @@
 
 use crate::cli::{Laboratory, SelectArgs, print, run};
 use crate::plan::{self, Choice, Terms};
-use crate::{cli::start::Start, machine, run::Session, run::alone::Check, run::guard::Scratch};
+use crate::{cli::start::Start, machine, run::Session, run::alone::Check, run::guard::Scratch, run::signals};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::fleet::{Gathered, check, read};
@@ -20,8 +20,8 @@ pub(in crate::cli) struct CheckNodeArgs {
     #[arg(long, value_name = "FILE")]
     criteria: PathBuf,
     /// Time to spend at most.
-    #[arg(long, value_name = "TIME", default_value = "20s")]
-    budget: String,
+    #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds, default_value = "20s")]
+    budget: f64,
     /// Keep the run in this folder [default: it is removed].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -33,19 +33,18 @@ pub(in crate::cli) struct CheckNodeArgs {
 /// 0 where the node is like its kind, 3 where it is odd, 4 where its kind is not known. Costs beside another run are no
 /// fault of the node.
 pub(in crate::cli) fn check_node(laboratory: impl FnOnce() -> Result<Laboratory>, arguments: &CheckNodeArgs) -> Result<u8> {
-    let budget_s = sizes::parse_seconds(&arguments.budget).context("--budget")?;
     let criteria = criteria(&arguments.criteria)?;
     arguments.out.as_deref().map_or(Ok(()), RunFolder::can_create)?;
     let here = machine::capture(std::path::Path::new("/"));
     let identity = &here.identity;
-    let _check = Check::begin(arguments.force, Duration::from_secs_f64(budget_s))?;
+    let _check = Check::begin(arguments.force, Duration::from_secs_f64(arguments.budget))?;
     let name = identity.node.clone().or_else(|| identity.name.clone()).unwrap_or_else(|| "this node".to_owned());
     let scratch = arguments.out.is_none().then(|| Scratch::new("node")).transpose()?;
     let place = match &scratch {
         Some(scratch) => scratch.path().join("run"),
         None => arguments.out.clone().context("a folder")?,
     };
-    let measured = measure(&laboratory()?, &criteria, &place, budget_s);
+    let measured = measure(&laboratory()?, &criteria, &place, arguments.budget);
     let checked = measured.and_then(|stopped_by| {
         let mut gathered = Gathered::default();
         read(&mut gathered, &place, false);
@@ -59,7 +58,7 @@ pub(in crate::cli) fn check_node(laboratory: impl FnOnce() -> Result<Laboratory>
     });
     let (checked, stopped_by, had_company) = checked?;
     if let Some(signal) = stopped_by {
-        return Ok(128 + u8::try_from(signal).unwrap_or(1));
+        return Ok(signals::exit_code(signal));
     }
     if had_company && checked.nodes.is_some() && !checked.missed.is_empty() {
         // Another user's load must not take a node out of service.

@@ -8,13 +8,10 @@ use std::fs;
 
 fn wish(settings: &[(&str, &str)]) -> Wish {
     Wish {
-        selectors: vec![Selector::parse("read").unwrap()],
         settings: settings.iter().map(|(k, v)| ((*k).to_owned(), vec![(*v).to_owned()])).collect(),
-        baseline: None,
-        sizes: ParameterList::Default,
-        conditions: true,
         cpus: 1,
         page_bytes: 4096,
+        ..Wish::new(vec![Selector::parse("read").unwrap()], ParameterList::Default)
     }
 }
 

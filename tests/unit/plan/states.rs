@@ -22,13 +22,10 @@ fn every_carried_state_is_sound() {
 #[test]
 fn a_state_that_there_is_not_is_named_with_the_nearest() {
     let wish = Wish {
-        selectors: Vec::new(),
         settings: vec![(STATE.to_owned(), vec!["plain".to_owned(), "swap-zramm".to_owned()])],
-        baseline: None,
-        sizes: ParameterList::Default,
-        conditions: true,
         cpus: 2,
         page_bytes: 4096,
+        ..Wish::new(Vec::new(), ParameterList::Default)
     };
     let fault = catalog::experiments(None).expect("experiments").into_iter().find(|e| e.name == "fault").expect("fault");
     let fault = with_states(&fault);

@@ -2,7 +2,7 @@
 
 use super::note;
 use record::command::{ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode};
-use record::{kind::Kind, summary::Note};
+use record::{end::signal_name, kind::Kind, summary::Note};
 use std::collections::BTreeSet;
 
 /// The reason why an arm is not launched again: the machine lacks what it needs, or it has failed. The baseline's failure
@@ -64,25 +64,13 @@ fn bad_end(cost: &CommandCost, program: &str, time_limit_s: f64) -> Option<Strin
 
 /// A launch's end in words, with a signal's name.
 fn end_of(cost: &CommandCost) -> String {
-    match cost.end {
-        CommandEnd::Signal => format!("it was ended by signal {}{}", cost.code, signal_name(cost.code)),
-        // A shell tells of a signal by its number above 128.
-        _ => format!("it ended with exit code {}{}", cost.code, signal_name(cost.code - 128)),
-    }
-}
-
-fn signal_name(number: i32) -> &'static str {
-    match number {
-        4 => " (SIGILL)",
-        6 => " (SIGABRT)",
-        7 => " (SIGBUS)",
-        8 => " (SIGFPE)",
-        9 => " (SIGKILL)",
-        11 => " (SIGSEGV)",
-        13 => " (SIGPIPE)",
-        15 => " (SIGTERM)",
-        _ => "",
-    }
+    // A shell tells of a signal by its number above 128.
+    let (ended, number) = match cost.end {
+        CommandEnd::Signal => ("was ended by signal", cost.code),
+        _ => ("ended with exit code", cost.code - 128),
+    };
+    let name = signal_name(number).map_or_else(String::new, |name| format!(" ({name})"));
+    format!("it {ended} {}{name}", cost.code)
 }
 
 fn outputs(launches: &[CommandLaunch], is_wanted: impl Fn(usize) -> bool) -> BTreeSet<(u64, &str)> {

@@ -7,12 +7,10 @@ mod profile;
 mod stacks;
 mod trial;
 
-use crate::{folder::Kept, kind::Kind, setting::Setting};
+use crate::{folder::Kept, kind::Kind, outcome::Status, setting::Setting};
 pub use cost::{CommandCost, CommandEnd, ObservedEffects, Split};
 pub use faults::Faults;
-pub use profile::{
-    Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileOutcome, ProfileSummary,
-};
+pub use profile::{Candidate, Consistency, CostLine, EventCounts, EventFamily, MemoryEvent, Price, ProfileSummary};
 use serde::{Deserialize, Serialize};
 pub use stacks::{CallFrame, CallStack, CallStacks};
 use std::collections::BTreeMap;
@@ -240,7 +238,7 @@ impl CommandSummary {
     pub fn is_measured(&self) -> bool {
         match self {
             CommandSummary::Try(summary) => summary.arms[0].status == ArmStatus::Ok,
-            CommandSummary::Profile(summary) => summary.outcome == ProfileOutcome::Ok,
+            CommandSummary::Profile(summary) => summary.outcome == Status::Ok,
         }
     }
 }

@@ -1,20 +1,9 @@
 //! Result of a profile: the shape of its `summary.json` and of `profile --json`.
 
 use super::{Amount, CallStacks, CommandPlan};
-use crate::summary::Note;
+use crate::{outcome::Status, summary::Note};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Outcome of a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProfileOutcome {
-    Ok,
-    /// The command did not run as it must, or no price could be had; the reason says why.
-    Failed,
-    /// The command ran, but what was counted cannot be believed; the reason says why.
-    Untrusted,
-}
 
 /// A kind of memory event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -145,7 +134,8 @@ pub struct ProfileSummary {
     pub schema: u32,
     /// Plan; its `kind` is `profile`.
     pub plan: CommandPlan,
-    pub outcome: ProfileOutcome,
+    /// `failed` if the command did not run as it must, `untrusted` if its counts cannot be believed.
+    pub outcome: Status,
     /// Why, in words; empty where it is `ok`.
     pub reason: String,
     pub blocks: usize,

@@ -74,7 +74,7 @@ impl LaunchReader<'_> {
 /// A try or profile, read whole.
 #[derive(Debug)]
 pub struct Kept<P, L> {
-    pub folder: RunFolder,
+    pub path: PathBuf,
     pub plan: P,
     pub launches: Vec<L>,
     /// True if a signal or a kill ended its last session.
@@ -304,7 +304,7 @@ impl RunFolder {
     }
 
     /// Reads a try or profile whole, if its plan is of the schema that this version `reads`.
-    pub fn whole<P: DeserializeOwned, L: DeserializeOwned>(self, reads: u32) -> Result<Kept<P, L>> {
+    pub fn whole<P: DeserializeOwned, L: DeserializeOwned>(&self, reads: u32) -> Result<Kept<P, L>> {
         let plan = self.plan_of(reads)?;
         let last = self.decisions()?.pop().map(|decision| decision.what);
         let Lines { records, mut damage } = self.launches_as::<L>()?;
@@ -312,7 +312,7 @@ impl RunFolder {
             damage.extend(lost(records.len() + damage.len(), launches));
         }
         let interrupted = !matches!(last, Some(DecisionKind::Ended { stopped_by: None, .. }));
-        Ok(Kept { plan, launches: records, interrupted, damage, folder: self })
+        Ok(Kept { path: self.path().to_owned(), plan, launches: records, interrupted, damage })
     }
 
     /// Keeps a launch of a run: its texts as a frame, then its line, which says where the frame lies. Without room, neither

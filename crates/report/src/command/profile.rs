@@ -3,8 +3,8 @@
 
 use super::{bounds, count, digits, machine, notes, places, quoted, seconds, signed};
 use crate::document::{Block, Column, Document, Entry, Place, Table, TableCell};
-use record::command::{Amount, Consistency, CostLine, MemoryEvent, Price, ProfileOutcome, ProfileSummary};
-use record::sizes::about_size;
+use record::command::{Amount, Consistency, CostLine, MemoryEvent, Price, ProfileSummary};
+use record::{outcome::Status, sizes::about_size};
 
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
@@ -17,17 +17,17 @@ const LEAST: f64 = 0.001;
 pub(super) fn document(summary: &ProfileSummary) -> Document {
     let plan = &summary.plan;
     let mut blocks: Vec<Block> = Vec::new();
-    if summary.outcome == ProfileOutcome::Failed {
+    if summary.outcome == Status::Failed {
         blocks.push(Block::Answer(format!("It could not be profiled: {}.", summary.reason)));
     } else {
         blocks.extend(verdict(summary).map(Block::Answer));
         blocks.extend(counted(summary).into_iter().map(Block::Text));
     }
-    if summary.outcome == ProfileOutcome::Untrusted {
+    if summary.outcome == Status::Untrusted {
         blocks.push(Block::Answer(format!("Not to be trusted, so no costs: {}.", summary.reason)));
     }
     let mut repeat = vec![format!("pagewise report {}", plan.run)];
-    if summary.outcome == ProfileOutcome::Ok {
+    if summary.outcome == Status::Ok {
         let rest = summary.prices.len().saturating_sub(ROWS);
         blocks.extend(places::blocks(summary));
         blocks.extend(table(&summary.prices));
@@ -36,7 +36,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
         repeat.insert(0, next_command(summary));
     }
     blocks.extend(notes(&summary.notes));
-    if summary.outcome == ProfileOutcome::Ok {
+    if summary.outcome == Status::Ok {
         let settles = vec![Block::text("What settles it:"), Block::Commands(vec![next_command(summary)])];
         blocks.extend(Block::part("", Place::Screen, settles));
     }
@@ -48,7 +48,7 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
 
 /// The answer in one sentence: how much there is to gain, from what, and where.
 fn verdict(summary: &ProfileSummary) -> Option<String> {
-    if summary.outcome != ProfileOutcome::Ok || summary.consistency.as_ref().is_some_and(|c| !c.holds) {
+    if summary.outcome != Status::Ok || summary.consistency.as_ref().is_some_and(|c| !c.holds) {
         return None;
     }
     let faults = summary.faults.as_ref()?;

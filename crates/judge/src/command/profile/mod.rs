@@ -12,9 +12,9 @@ use counts::{Counted, counted};
 use prices::{BlockPrices, shown};
 use record::command::{
     Amount, CommandCost, CommandLaunch, CommandPlan, Consistency, CostLine, EventFamily, LaunchMode, MemoryEvent,
-    ProfileOutcome, ProfileSummary, schema_of,
+    ProfileSummary, schema_of,
 };
-use record::summary::Note;
+use record::{outcome::Status, summary::Note};
 use stats::interval::{CONFIDENCE, LEAST_LAUNCHES};
 use stats::signed_rank::signed_rank_interval;
 use std::collections::BTreeMap;
@@ -132,11 +132,11 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let all = counted.as_ref().map(|c| blocks(plan, launches, c)).unwrap_or_default();
     let doubt = counted.as_ref().and_then(|c| c.doubt.clone());
     let (outcome, reason) = match (failure::given_up(plan, launches, 0), doubt) {
-        (Some(reason), _) => (ProfileOutcome::Failed, reason),
-        (None, Some(reason)) => (ProfileOutcome::Untrusted, reason),
-        (None, None) => (ProfileOutcome::Ok, String::new()),
+        (Some(reason), _) => (Status::Failed, reason),
+        (None, Some(reason)) => (Status::Untrusted, reason),
+        (None, None) => (Status::Ok, String::new()),
     };
-    let believed = counted.as_ref().filter(|_| outcome == ProfileOutcome::Ok);
+    let believed = counted.as_ref().filter(|_| outcome == Status::Ok);
     let cost_line = |family| believed.and_then(|counted| line(&all, counted, family));
     let faults = cost_line(EventFamily::Faults);
     let stacks =

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::command::{
     Arm, ArmRole, CallFrame, CallStack, CallStacks, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults, LaunchMode,
-    MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileOutcome, ProfileSummary,
+    MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileSummary,
 };
 
 use super::{footprint_bytes, judge, predictions};
@@ -141,7 +141,7 @@ fn usual() -> ProfileSummary {
 #[test]
 fn counts_times_prices_are_what_faults_cost() {
     let of = usual();
-    assert_eq!((of.outcome, of.blocks, of.by_kind), (ProfileOutcome::Ok, 8, true));
+    assert_eq!((of.outcome, of.blocks, of.by_kind), (Status::Ok, 8, true));
     let faults = of.faults.unwrap();
     // All 20 000 at 2 µs: those that are priced by themselves and those inside calls.
     near(faults.seconds.value, 0.04);
@@ -255,10 +255,10 @@ fn lost_records_and_another_program_are_not_trusted() {
         judge(&plan(), &all)
     };
     let lost = with(|cost| cost.faults.as_mut().unwrap().lost = 1);
-    assert!(lost.outcome == ProfileOutcome::Untrusted && lost.reason.contains("8 records"), "{}", lost.reason);
+    assert!(lost.outcome == Status::Untrusted && lost.reason.contains("8 records"), "{}", lost.reason);
     assert!(lost.faults.is_none() && lost.candidates.is_empty());
     let fewer = with(|cost| cost.faults.as_mut().unwrap().counted += 1);
-    assert_eq!(fewer.outcome, ProfileOutcome::Untrusted);
+    assert_eq!(fewer.outcome, Status::Untrusted);
     let other = with(|cost| cost.minor_faults = 30_000);
     assert!(other.reason.contains("not the same"), "{}", other.reason);
 }
