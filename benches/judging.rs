@@ -4,10 +4,9 @@
 //! it fails where a limit is exceeded.
 
 use stats::absolute::absolute;
-use stats::estimate::{estimates, points};
+use stats::estimate::{Point, estimates};
 use stats::interval::CONFIDENCE;
-use stats::leader::rank;
-use stats::ratio::Paired;
+use stats::leader::rank_contrasts;
 use stats::rng::Seeded;
 use stats::steady::{TOLERANCE, steadiness};
 use std::time::{Duration, Instant};
@@ -51,16 +50,20 @@ fn simulated(cells: usize, launches: usize, rounds: usize) -> Run {
 fn judge(run: &mut Run) {
     let mut logs = Vec::new();
     for cell in run.iter() {
-        let paired: Vec<Paired<'_>> = run[0].iter().zip(cell).map(|(baseline, method)| Paired { baseline, method }).collect();
-        let launches = points(&paired).expect("positive costs").0;
+        let rounds = |base: &[f64], mine: &[f64]| base.iter().zip(mine).map(|(b, m)| (m / b).ln()).collect::<Vec<f64>>();
+        let point = |(base, mine): (&Vec<f64>, &Vec<f64>)| Point::of_rounds(&rounds(base, mine)).expect("positive costs");
+        let launches: Vec<Point> = run[0].iter().zip(cell).map(point).collect();
         logs.push(launches.iter().map(|launch| launch.log).collect::<Vec<f64>>());
         estimates(&[launches], CONFIDENCE).remove(0).expect("enough launches");
         for launch in cell {
             steadiness(launch, TOLERANCE, 1).expect("positive costs");
         }
     }
-    let rows: Vec<Vec<f64>> = (0..run[0].len()).map(|launch| logs.iter().map(|of_cell| of_cell[launch]).collect()).collect();
-    rank(&rows, Some(0), 0.02, CONFIDENCE).expect("enough launches");
+    let contrast = |a: usize, b: usize| {
+        let point = |(base, mine): (&f64, &f64)| Point { log: mine - base, rounds: 1, round_variance: 0.0 };
+        logs[a].iter().zip(&logs[b]).map(point).collect()
+    };
+    rank_contrasts(logs.len(), contrast, |_, _| CONFIDENCE, Some(0), (0.02, CONFIDENCE), 1.0).expect("enough launches");
     for cell in run.iter_mut() {
         absolute(cell, CONFIDENCE).expect("samples");
     }

@@ -10,7 +10,6 @@ use super::location::{MIDMEAN_VARIANCE, midmean};
 use super::moderated::{Prior, weighted_mean};
 use super::moved::{BLOCKS_AT, LEAST_IN_ORDER, MOVED_AT, alike_by_chance, block_count, inflation, memory, neighbours_alike};
 use super::quantile::{MAD_TO_SD, median, median_absolute_deviation};
-use super::ratio::{Basis, Paired, log_ratios};
 use super::stopping::STOPPED_CONFIDENCE;
 use super::t::{t_quantile, t_tail};
 use serde::{Deserialize, Serialize};
@@ -50,20 +49,6 @@ fn robust_variance(logs: &[f64]) -> f64 {
         0..3 => 0.0,
         _ => median_absolute_deviation(&mut logs.to_vec()).map_or(0.0, |spread| (MAD_TO_SD * spread).powi(2)),
     }
-}
-
-/// The points of launches whose rounds are paired. Where any sample is zero, every launch counts by its means, as in
-/// [`log_ratios`], whose errors these are.
-pub fn points(launches: &[Paired<'_>]) -> Result<(Vec<Point>, Basis), Undefined> {
-    let (logs, basis) = log_ratios(launches)?;
-    let point = |(launch, log): (&Paired<'_>, f64)| match basis {
-        Basis::Mean => Ok(Point { log, rounds: launch.method.len(), round_variance: 0.0 }),
-        Basis::Median => {
-            let rounds: Vec<f64> = launch.method.iter().zip(launch.baseline).map(|(m, b)| (m / b).ln()).collect();
-            Point::of_rounds(&rounds)
-        }
-    };
-    Ok((launches.iter().zip(logs).map(point).collect::<Result<_, _>>()?, basis))
 }
 
 /// The ratio moved while it was measured.

@@ -39,15 +39,6 @@ pub enum Undefined {
     /// A value is zero where a logarithm is needed.
     #[error("a value is zero and has no logarithm")]
     Zero,
-    /// One side of a ratio is zero in a whole launch, so the ratio is zero or infinite.
-    #[error("one side is zero in a whole launch, so the ratio is zero or infinite")]
-    OneSideZero,
-    /// Both sides of a ratio are zero in a whole launch, so there is nothing to compare.
-    #[error("both sides are zero in a whole launch, so there is no ratio")]
-    BothZero,
-    /// Slices that must have the same length differ.
-    #[error("two series that belong together have {left} and {right} values")]
-    LengthsDiffer { left: usize, right: usize },
     /// A confidence or probability is not strictly between zero and one.
     #[error("{0} is not strictly between 0 and 1")]
     NotAProbability(f64),

@@ -1,7 +1,7 @@
 //! The leader of a comparison group, what may be claimed of it although it was chosen, and how the others stand to it.
 
-use super::estimate::{LEAST_POINTS, Point, RatioEstimate, estimates};
-use super::interval::{Undefined, check, check_probability};
+use super::estimate::{Point, RatioEstimate, estimates};
+use super::interval::{Undefined, check_probability};
 use super::verdict::Region;
 use super::verdicts::{AdjustedVerdict, verdicts};
 use serde::{Deserialize, Serialize};
@@ -31,43 +31,15 @@ pub struct Ranking {
     pub claim: Option<RatioEstimate>,
 }
 
-/// Ranks methods from one row for each launch, holding one logarithm of cost for each method, relative to anything that is
-/// common to the row.
+/// Ranks methods from the launches of each pair, so that rounds are paired where two methods shared a process and not every
+/// method has to have been launched everywhere. `contrast(a, b)` gives b relative to a; pairs with too few launches stay
+/// without a word. `level(a, b)` is the confidence of a pair's interval: more than `confidence` where one of them left the
+/// launches for its width. All standard errors are widened by a calibration's factor.
 ///
 /// All pairs are compared and their words adjusted together (Holm), so that with the confidence asked for *no* word on a
 /// standing is wrong, whichever method leads. The claim's limits have the confidence `c^(1/m)` for m methods beside the
 /// baseline (Šidák 1967, which holds for correlated contrasts), so they are right for all of them at once, and so for the
 /// one that was chosen.
-///
-/// `TooFew` below [`LEAST_POINTS`] launches or without methods, `LengthsDiffer` where a row has not every method,
-/// `NotFinite` where a logarithm is not finite.
-pub fn rank(
-    launches: &[impl AsRef<[f64]>],
-    baseline: Option<usize>,
-    margin: f64,
-    confidence: f64,
-) -> Result<Ranking, Undefined> {
-    if launches.len() < LEAST_POINTS {
-        return Err(Undefined::TooFew { got: launches.len(), needed: LEAST_POINTS });
-    }
-    let methods = launches[0].as_ref().len();
-    for row in launches.iter().map(AsRef::as_ref) {
-        check(row, 1)?;
-        if row.len() != methods {
-            return Err(Undefined::LengthsDiffer { left: methods, right: row.len() });
-        }
-    }
-    let contrast = |a: usize, b: usize| -> Vec<Point> {
-        let log = |row: &[f64]| row[b] - row[a];
-        launches.iter().map(|row| Point { log: log(row.as_ref()), rounds: 1, round_variance: 0.0 }).collect()
-    };
-    rank_contrasts(methods, contrast, |_, _| confidence, baseline, (margin, confidence), 1.0)
-}
-
-/// The same from the launches of each pair, so that rounds are paired where two methods shared a process and not every
-/// method has to have been launched everywhere. `contrast(a, b)` gives b relative to a; pairs with too few launches stay
-/// without a word. `level(a, b)` is the confidence of a pair's interval: more than `confidence` where one of them left the
-/// launches for its width. All standard errors are widened by a calibration's factor.
 ///
 /// `TooFew` without methods, `NotAProbability`.
 pub fn rank_contrasts(

@@ -24,7 +24,6 @@ pub mod naive;
 pub mod order;
 pub mod orders;
 pub mod quantile;
-pub mod ratio;
 pub mod rng;
 pub mod signed_rank;
 pub mod steady;

@@ -7,17 +7,16 @@ mod simulated;
 
 use pagewise_stats::absolute::absolute;
 use pagewise_stats::autocorrelation::autocorrelation;
-use pagewise_stats::estimate::{Point, RatioEstimate, estimates, points};
+use pagewise_stats::estimate::{Point, RatioEstimate, estimates};
 use pagewise_stats::interval::{CONFIDENCE, Interval};
-use pagewise_stats::leader::{Standing, rank, rank_contrasts};
+use pagewise_stats::leader::{Ranking, Standing, rank_contrasts};
 use pagewise_stats::naive::naive;
-use pagewise_stats::ratio::{Paired, log_ratios};
 use pagewise_stats::rng::Seeded;
 use pagewise_stats::stopping::{GroupProgress, NextStep, STOPPED_CONFIDENCE, StoppingGoal, decide};
 use pagewise_stats::t::t_interval;
 use pagewise_stats::verdict::{MARGIN, Region};
 use pagewise_stats::verdicts::verdicts;
-use simulated::{Machine, long_memory, normal, paired, recorded};
+use simulated::{Machine, long_memory, normal, points, recorded};
 
 /// Rounds in a launch, after warm-up.
 const ROUNDS: usize = 24;
@@ -43,9 +42,8 @@ fn chance(expected: f64, trials: usize) -> f64 {
 }
 
 /// The interval of launches, as a run without a target precision has it.
-fn ratio(launches: &[Paired<'_>]) -> RatioEstimate {
-    let points = points(launches).expect("positive times").0;
-    estimates(&[points], CONFIDENCE).remove(0).expect("enough launches")
+fn ratio(launches: &[Vec<Vec<f64>>]) -> RatioEstimate {
+    estimates(&[points(launches)], CONFIDENCE).remove(0).expect("enough launches")
 }
 
 fn verdict(ratio: &RatioEstimate) -> Region {
@@ -55,7 +53,7 @@ fn verdict(ratio: &RatioEstimate) -> Region {
 fn judge(machine: &Machine<'_>, launches: usize, seed: u64) -> RatioEstimate {
     let mut run = machine.run(seed);
     let samples: Vec<_> = (0..launches).map(|_| run.launch(ROUNDS)).collect();
-    ratio(&paired(&samples))
+    ratio(&samples)
 }
 
 /// The machines that everything must work on: each has long memory and ticks.
@@ -142,7 +140,7 @@ fn run_until_stopped(machine: &Machine<'_>, precision: f64, seed: u64) -> (Inter
         match decide(&goal, &[group], logs.len() as f64) {
             NextStep::Continue { .. } => {
                 let samples = [run.launch(ROUNDS)];
-                logs.extend(log_ratios(&paired(&samples)).expect("positive times").0);
+                logs.extend(points(&samples).iter().map(|point| point.log));
             }
             stopped => return (judged.expect("six launches fit"), stopped),
         }
@@ -186,7 +184,7 @@ fn stopping_on_significance_would_not() {
     let alarms = share(300, |seed| {
         let mut run = machine.run(seed);
         let samples: Vec<_> = (0..40).map(|_| run.launch(ROUNDS)).collect();
-        (6..=40).any(|n| !covers(&ratio(&paired(&samples[..n])), 1.0))
+        (6..=40).any(|n| !covers(&ratio(&samples[..n]), 1.0))
     });
     assert!(alarms > 0.15, "peeking should raise false alarms, or this simulation finds nothing: {alarms}");
 }
@@ -201,7 +199,7 @@ fn no_method_is_called_beaten_that_is_as_good_as_the_best() {
         for seed in 0..trials as u64 {
             let mut run = machine.run(seed);
             let rows: Vec<Vec<f64>> = (0..launches).map(|_| relative_costs(&run.launch(ROUNDS))).collect();
-            let standings = rank(&rows, Some(0), 0.0, CONFIDENCE).expect("enough launches").standings;
+            let standings = rank(&rows, 0.0, CONFIDENCE).standings;
             wrongly_beaten += usize::from(standings[..4].contains(&Standing::Beaten));
             loser_beaten += usize::from(standings[4] == Standing::Beaten);
         }
@@ -247,9 +245,16 @@ fn who_is_beaten_in_a_stopped_run_is_said_at_the_level_of_stopping() {
     assert!(without > 0.055, "the level must be needed, or this simulation finds nothing: {without}");
 }
 
+/// A ranking by one row of logarithms a launch.
+fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
+    let log = |a: usize, b: usize| move |row: &Vec<f64>| Point { log: row[b] - row[a], rounds: 1, round_variance: 0.0 };
+    let contrast = |a, b| rows.iter().map(log(a, b)).collect();
+    rank_contrasts(rows[0].len(), contrast, |_, _| confidence, Some(0), (margin, confidence), 1.0).expect("methods")
+}
+
 /// The logarithms of what each cell of a launch costs relative to the first.
 fn relative_costs(cells: &[Vec<f64>]) -> Vec<f64> {
-    let pair = |cell: &Vec<f64>| log_ratios(&paired(&[vec![cells[0].clone(), cell.clone()]])).expect("positive").0[0];
+    let pair = |cell: &Vec<f64>| points(&[vec![cells[0].clone(), cell.clone()]])[0].log;
     cells.iter().map(pair).collect()
 }
 
@@ -264,7 +269,7 @@ fn balanced_orders_make_what_ran_before_harmless() {
         let mut run = machine.run(seed);
         let orders = vec![vec![0, 1, 2]; ROUNDS];
         let samples: Vec<_> = (0..12).map(|_| run.launch_in(&orders)).collect();
-        !covers(&ratio(&paired(&samples)), 1.0)
+        !covers(&ratio(&samples), 1.0)
     });
     println!("false alarms: {balanced:.3} balanced, {fixed_order:.3} in a fixed order");
     assert!(balanced <= 0.05 + chance(0.05, trials), "{balanced}");

@@ -102,11 +102,6 @@ impl Cache {
 }
 
 impl Cpu {
-    /// True if the processor has a flag; `None` if its flags are not known.
-    pub fn has(&self, flag: &str) -> Option<bool> {
-        self.memory_flags.as_ref().map(|flags| flags.contains(flag))
-    }
-
     /// Logical CPUs in use that this process may use.
     pub fn usable(&self) -> Option<u64> {
         self.allowed.or(self.online)

@@ -1,8 +1,8 @@
 //! A machine that is simulated: its noise has long memory, timer ticks, drift, two levels, launches that differ, and
 //! cells that run differently after a certain other one.
 
+use pagewise_stats::estimate::Point;
 use pagewise_stats::orders::rounds;
-use pagewise_stats::ratio::Paired;
 use pagewise_stats::rng::Seeded;
 use std::f64::consts::TAU;
 use std::path::Path;
@@ -132,7 +132,8 @@ impl Run<'_> {
     }
 }
 
-/// The launches of a run as pairs of its first cell, the baseline, and its second.
-pub fn paired(launches: &[Vec<Vec<f64>>]) -> Vec<Paired<'_>> {
-    launches.iter().map(|cells| Paired { baseline: &cells[0], method: &cells[1] }).collect()
+/// The point of each launch of a run: its second cell against its first.
+pub fn points(launches: &[Vec<Vec<f64>>]) -> Vec<Point> {
+    let logs = |cells: &Vec<Vec<f64>>| cells[1].iter().zip(&cells[0]).map(|(m, b)| (m / b).ln()).collect::<Vec<f64>>();
+    launches.iter().map(|cells| Point::of_rounds(&logs(cells)).expect("positive times")).collect()
 }

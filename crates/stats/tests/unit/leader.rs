@@ -6,9 +6,16 @@ fn rows(n: usize, levels: &[f64]) -> Vec<Vec<f64>> {
     (0..n).map(|_| levels.iter().map(|level| level + 0.01 * (rng.unit() - 0.5)).collect()).collect()
 }
 
+/// A ranking by one row of logarithms a launch.
+fn rank(rows: &[Vec<f64>], margin: f64, confidence: f64) -> Ranking {
+    let log = |a: usize, b: usize| move |row: &Vec<f64>| Point { log: row[b] - row[a], rounds: 1, round_variance: 0.0 };
+    let contrast = |a, b| rows.iter().map(log(a, b)).collect();
+    rank_contrasts(rows[0].len(), contrast, |_, _| confidence, Some(0), (margin, confidence), 1.0).expect("methods")
+}
+
 #[test]
 fn each_has_its_standing() {
-    let ranking = rank(&rows(16, &[0.30, 0.0, 0.001, 0.021]), Some(0), 0.02, 0.95).expect("enough launches");
+    let ranking = rank(&rows(16, &[0.30, 0.0, 0.001, 0.021]), 0.02, 0.95);
     use Standing::{Beaten, Leader, NotSettled, Within};
     assert_eq!(ranking.standings, [Beaten, Leader, Within, NotSettled]);
     let claim = ranking.claim.expect("the baseline does not lead");
@@ -18,16 +25,17 @@ fn each_has_its_standing() {
 
 #[test]
 fn a_claim_of_a_chosen_one_is_wider_than_its_interval() {
-    let ranking = rank(&rows(8, &[0.10, 0.0, 0.001, 0.002]), Some(0), 0.02, 0.95).expect("enough launches");
+    let ranking = rank(&rows(8, &[0.10, 0.0, 0.001, 0.002]), 0.02, 0.95);
     let (claim, plain) = (ranking.claim.expect("a claim"), turned(ranking.to_leader[0].expect("a pair")));
     assert!(claim.high > plain.high && claim.low < plain.low && (claim.log - plain.log).abs() < 1e-12);
 }
 
 #[test]
-fn bad_input_is_named() {
-    let mut rows = rows(6, &[0.0, 0.0]);
-    assert!(matches!(rank(&rows[..3], None, 0.0, 0.95), Err(Undefined::TooFew { got: 3, needed: 4 })));
-    rows[4].pop();
-    assert!(matches!(rank(&rows, None, 0.0, 0.95), Err(Undefined::LengthsDiffer { left: 2, right: 1 })));
-    assert_eq!(rank(&[[0.3]; 6], None, 0.0, 0.95).expect("one method").standings, [Standing::Leader]);
+fn bad_input_is_named_and_too_few_launches_settle_nothing() {
+    let none = |_, _| Vec::new();
+    let ranked = |methods, confidence| rank_contrasts(methods, none, |_, _| 0.95, None, (0.0, confidence), 1.0);
+    assert!(matches!(ranked(0, 0.95), Err(Undefined::TooFew { got: 0, needed: 1 })));
+    assert!(matches!(ranked(2, 1.5), Err(Undefined::NotAProbability(_))));
+    assert_eq!(rank(&rows(3, &[0.0, 0.3]), 0.0, 0.95).standings, [Standing::Leader, Standing::NotSettled]);
+    assert_eq!(rank(&rows(6, &[0.3]), 0.0, 0.95).standings, [Standing::Leader]);
 }

@@ -13,7 +13,6 @@ mod naive;
 mod order;
 mod orders;
 mod quantile;
-mod ratio;
 mod rng;
 mod steady;
 mod stopping;

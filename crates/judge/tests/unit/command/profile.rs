@@ -7,6 +7,8 @@ use record::command::{
     MemoryEvent, ObservedEffects, Pages, PricePhase, ProfileSummary,
 };
 
+use record::outcome::Status;
+
 use super::{footprint_bytes, judge, predictions};
 use crate::command::given_up;
 
