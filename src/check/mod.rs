@@ -95,7 +95,7 @@ fn check_in(
     let (state, evidence, folder) = run(&place.join("run"), experiments, workers, &wish, options.system_changes, &signals)?;
     let mut launched = by_method(&state, &evidence);
     let selectors = launched.iter().filter(|(_, f)| f.wrong.is_some()).map(|(name, _)| Selector::parse(name));
-    let wish = tiny(selectors.collect::<Result<_>>()?);
+    let wish = Wish::new(selectors.collect::<Result<_>>()?, ParameterList::Check);
     if !wish.selectors.is_empty() && signals.arrived().is_none() {
         let (state, evidence, _) = run(&place.join("again"), experiments, workers, &wish, options.system_changes, &signals)?;
         confirm(&mut launched, &by_method(&state, &evidence));
