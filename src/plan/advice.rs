@@ -142,8 +142,8 @@ fn one_cell(
     let paired = if known.two_sided { format!("{name}+{worker}") } else { name };
     let has = |key: &String| known.keys.iter().any(|(k, _)| k == key);
     let relevant = settings.iter().filter(|(k, _)| has(k)).map(|(k, v)| (k.clone(), vec![v.clone()]));
-    let own = Wish::new(vec![Selector::parse(&paired)?], ParameterList::Default);
-    let wish = Wish { settings: relevant.collect(), cpus: wish.cpus, page_bytes: wish.page_bytes, ..own };
+    let one_cell = Wish::new(vec![Selector::parse(&paired)?], ParameterList::Default);
+    let wish = Wish { settings: relevant.collect(), cpus: wish.cpus, page_bytes: wish.page_bytes, ..one_cell };
     let (found, _) = select::cells(all, workers, &wish)?;
     Ok(found.into_iter().next().map(|planned| planned.cell))
 }
@@ -156,8 +156,8 @@ pub fn wish(request: &AdviceRequest, sizes: &[u64], settings: &BTreeMap<String, 
     let mut all: Vec<(String, Vec<String>)> =
         settings.iter().filter(|(key, _)| known(key)).map(|(k, v)| (k.clone(), vec![v.clone()])).collect();
     all.push(("bytes".to_owned(), sizes.iter().map(u64::to_string).collect()));
-    let (baseline, own) = (Some(request.topic.obvious.clone()), Wish::new(selectors, ParameterList::Default));
-    Ok(Wish { settings: all, baseline, cpus: here.cpus, page_bytes: here.page_bytes, ..own })
+    let (baseline, all_cells) = (Some(request.topic.obvious.clone()), Wish::new(selectors, ParameterList::Default));
+    Ok(Wish { settings: all, baseline, cpus: here.cpus, page_bytes: here.page_bytes, ..all_cells })
 }
 
 /// The other cases of a topic, each with one thing that differs.
