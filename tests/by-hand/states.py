@@ -19,7 +19,7 @@ SETTINGS = [
 ]
 # A method for each state in which it shows, and its parameters.
 WORK = {
-    "output": ["output/pwrite@c-O3", "--set", "bytes=16MiB"],
+    "output": ["output/write@c-O3", "--set", "bytes=16MiB"],
     "load": ["load/mmap-lazy@c-O3", "--set", "bytes=16MiB"],
     "copy": ["copy/memcpy@c-O3", "--set", "bytes=4MiB"],
     "fault": ["fault/touch@c-O3", "--set", "bytes=2MiB"],
@@ -62,7 +62,7 @@ def text_bytes(path):
 
 def command(pagewise, state, out):
     work = WORK[OF_STATE.get(state, "fault")]
-    return [pagewise, "run", *work, "--state", state, "--launches", "2", "--budget", "20s", "--allow-system-changes",
+    return [pagewise, "run", *work, "--state", state, "--launches", "2", "--budget", "60s", "--allow-system-changes",
             "--json", "--out", out]
 
 
