@@ -65,7 +65,7 @@ pub(crate) fn latency(launches: &[CellLaunch]) -> Option<LatencySummary> {
     let over_launches: BTreeMap<_, _> = QUANTILES.iter().filter_map(|(name, _)| over(name)).collect();
     let [median, p99, p999, max] = [0.5, 0.99, 0.999, 1.0].map(|share| at(&counts, share));
     let ns = |(high, count): (&u64, &u64)| *high as f64 * *count as f64;
-    let stalled: f64 = counts.range(STALL_NS + 1..).map(ns).sum();
+    let stalled = counts.range(STALL_NS + 1..).map(ns).fold(0.0, |sum, ns| sum + ns);
     let stalled_share = stalled / counts.iter().map(ns).sum::<f64>();
     Some(LatencySummary {
         median: median?,

@@ -8,6 +8,10 @@ use record::summary::{ExperimentSummary, GroupSummary, Summary};
 use record::{experiment::ParameterKind, outcome::Status};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The parameter that has a knee.
+const THREADS: &str = "threads";
+/// A step to more threads that leaves more than this share of the cost helps nobody.
+const NO_HELP: f64 = 0.95;
 /// Lines of one chart at most: the baseline, and those that come out ahead somewhere.
 const MOST: usize = 7;
 
@@ -75,8 +79,9 @@ fn curve(
     let setting = if setting.is_empty() { setting } else { format!(",{setting}") };
     let name = baseline.as_deref().unwrap_or_default();
     let ranked = lines.iter().enumerate().skip(1);
-    let crossovers: Vec<Crossover> =
-        ranked.flat_map(|(at, line)| crossovers(experiment, &groups, key, bytes, at, line, name)).collect();
+    let knees = lines.iter().enumerate().filter_map(|(at, line)| knee(key, at, line));
+    let crossovers = ranked.flat_map(|(at, line)| crossovers(experiment, &groups, key, bytes, at, line, name));
+    let crossovers: Vec<Crossover> = crossovers.chain(knees).collect();
     let (headline, unit) = (&experiment.headline, Work::new(&experiment.definition).noun());
     let mut caption = format!("{headline}, time per {unit}, against {key}{setting}, log scale");
     caption += &crossovers.iter().map(|crossover| format!(". {}", crossover.sentence)).collect::<String>();
@@ -175,3 +180,19 @@ fn crossovers(
     }
     crossovers
 }
+
+/// The numbers of threads between which further ones cease to make a method cheaper; none where none ever did, or all do.
+fn knee(key: &str, at: usize, line: &Line) -> Option<Crossover> {
+    let bounds = |point: &CurvePoint| point.cost.1.unwrap_or((point.cost.0, point.cost.0));
+    let steps = || line.points.windows(2).filter(|_| key == THREADS);
+    let end = steps().find(|step| bounds(&step[1]).0 > bounds(&step[0]).1 * NO_HELP)?[1].value;
+    let helps = |step: &&[CurvePoint]| bounds(&step[1]).1 < bounds(&step[0]).0 * NO_HELP;
+    let last = steps().take_while(|step| step[1].value < end).filter(helps).last()?[1].value;
+    let sentence =
+        format!("{} costs less with more threads up to {last}, and no less at {end}: the knee lies between them", line.label);
+    Some(Crossover { line: at, between: (last, end), sentence })
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/view/curves.rs"]
+mod tests;
