@@ -23,6 +23,5 @@ static void run(struct slot *s)
 
 METHOD(output_mmap_huge, .experiment = "output", .name = "mmap-huge",
        .summary = "The shared mapping with MADV_HUGEPAGE: faults find huge folios of the page cache where the file system has them.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS
-               "; huge_file_bytes > 0: 8 * (fill.minor_faults + fill.major_faults) <= bytes / page_bytes",
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS HUGE_FILE_LAW,
        .calls = "open:openat size:ftruncate,mmap,madvise finish:munmap,close sync:fsync remove:unlinkat", .run = run);

@@ -20,6 +20,10 @@
 #define MAPPED_LAWS                                                                                                    \
     OUTPUT_LAWS "; fill.minor_faults + fill.major_faults <= bytes / page_bytes + 8; "                                  \
                 "(fill.minor_faults + fill.major_faults) * fault_piece_bytes >= bytes"
+/* What lies in huge folios takes an eighth of the faults at most. Some of the file may: of 4 MiB one half did where no second
+ * huge page was free. */
+#define HUGE_FILE_LAW                                                                                                  \
+    "; fill.minor_faults + fill.major_faults <= (bytes - huge_file_bytes) / page_bytes + huge_file_bytes / (8 * page_bytes) + 8"
 /* The buffer is built in base pages, each found by a fault of its own. */
 #define BUILT_LAWS                                                                                                    \
     OUTPUT_LAWS "; fill.minor_faults >= bytes / page_bytes; fill.minor_faults <= bytes / page_bytes + 8"
