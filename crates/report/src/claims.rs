@@ -153,7 +153,7 @@ fn about(answer: &Answer, whole: bool) -> Vec<Block> {
         blocks.push(Block::Table(Table::new("The ratio at each value", columns, points)));
     }
     if whole {
-        blocks.insert(0, Block::Heading(answer.id.clone()));
+        blocks.insert(0, Block::Heading(format!("{}: {}", answer.id, answer.word.label())));
         return blocks;
     }
     Block::part(format!("{}: {}", answer.id, answer.statement), Place::Page, blocks).into_iter().collect()
