@@ -315,7 +315,9 @@ fn report_of(arguments: &ReportArgs) -> Result<u8> {
 
 /// Prints the list with the least work.
 fn list(cli: &Cli) -> Result<u8> {
-    let (titles, workers) = (catalog::titles(cli.experiments.as_deref())?, workers(cli)?);
+    let (titles, mut workers) = (catalog::titles(cli.experiments.as_deref())?, workers(cli)?);
+    // Workers of one language mostly have the same methods.
+    workers.dedup_by(|worker, before| worker.has_methods_of(before) && worker.family() == before.family());
     let listed = workers.iter().map(|worker| Ok((worker.name.as_str(), worker.headings()?)));
     print(&screen::text(&report::explain::list(&titles, &listed.collect::<Result<Vec<_>>>()?), false, false))
 }

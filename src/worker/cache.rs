@@ -74,7 +74,13 @@ pub(super) fn built(key: &str, make: impl FnOnce(&Folder) -> Result<()>) -> Resu
 /// Removes what builds left whose process was killed.
 pub fn sweep() {
     let workers = cache_folder().join(WORKERS);
-    files::kernel::names(&workers).iter().for_each(|worker| files::sweep(&workers.join(worker), MAKING));
+    let is_left = |name: &String| name.starts_with(MAKING);
+    for place in files::kernel::names(&workers).iter().map(|worker| workers.join(worker)) {
+        // Opening a folder safely takes a dozen calls, and mostly nothing is left in any.
+        if files::kernel::names(&place).iter().any(is_left) {
+            files::sweep(&place, MAKING);
+        }
+    }
     files::sweep(&files::temporary_place().unwrap_or_default(), TEMPORARY);
 }
 

@@ -186,6 +186,11 @@ impl Worker {
         method_lines(&self.list.text).map(Heading::parse).collect()
     }
 
+    /// True if it describes itself as another one does.
+    pub fn has_methods_of(&self, other: &Worker) -> bool {
+        self.list.text == other.list.text
+    }
+
     /// Tells whether it proves only in the rounds that a request names.
     pub fn proves_by_round(&self) -> bool {
         self.list.text.lines().any(|line| line == "about\tproofs\tby-round")
