@@ -41,7 +41,8 @@ mod write;
 
 /// Measures on this machine what memory costs, proves how, and says which way to use.
 #[derive(Debug, Parser)]
-#[command(name = "pagewise", version, max_term_width = 100, help_template = help::TEMPLATE)]
+#[command(name = "pagewise", version, max_term_width = 100, help_template = help::TEMPLATE,
+          after_help = "Example: pagewise run, then pagewise report last --full")]
 pub struct Cli {
     #[command(subcommand)]
     verb: Verb,

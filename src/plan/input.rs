@@ -27,7 +27,11 @@ impl Own {
         let named = || format!("{key}={}", path.display());
         let path = path.canonicalize().with_context(named)?;
         let file = files::open_input(&path).map_err(|error| match error.kind() {
-            ErrorKind::InvalidInput | ErrorKind::IsADirectory => {
+            ErrorKind::IsADirectory => anyhow::anyhow!(
+                "{key}={} is a directory; give one file, or set the size of its files instead (pagewise list read)",
+                path.display()
+            ),
+            ErrorKind::InvalidInput => {
                 anyhow::anyhow!(
                     "{key}={}: {}; give a regular file, which can be read twice alike",
                     path.display(),

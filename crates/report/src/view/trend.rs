@@ -106,7 +106,7 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
                 let of_group: Vec<TrendRow> = group.cells.iter().filter_map(row).collect();
                 if !of_group.is_empty() {
                     blocks.push(Block::Heading(labels.setting(definition, group)));
-                    blocks.extend(of_rows(&of_group, summaries));
+                    blocks.extend(of_rows(&of_group, summaries, &labels.setting(definition, group)));
                 }
                 rows.extend(of_group);
             }
@@ -138,7 +138,7 @@ pub fn trend(summaries: &[Summary], experiments: &[String], name: &str) -> Docum
 }
 
 /// The cells of a group: ratios over runs as curves, and a table.
-fn of_rows(rows: &[TrendRow], summaries: &[Summary]) -> Vec<Block> {
+fn of_rows(rows: &[TrendRow], summaries: &[Summary], setting: &str) -> Vec<Block> {
     let mut columns = vec![Column::text("method"), Column::number("newest"), Column::sentences("against earlier runs")];
     columns.extend([Column::number("first"), Column::number("runs").shown(Shown::Room(1))]);
     let entry = |row: &TrendRow| {
@@ -153,7 +153,8 @@ fn of_rows(rows: &[TrendRow], summaries: &[Summary]) -> Vec<Block> {
         let cells = vec![figure(earlier), TableCell::text(finding), figure(0), TableCell::count(known.len())];
         Entry { tone: row.tone, ..Entry::new(&row.name, cells) }
     };
-    let table = Table::new("Ratios to the baseline, whose row has its time", columns, rows.iter().map(entry));
+    let caption = format!("Ratios to the baseline, whose row has its time {setting}");
+    let table = Table::new(caption.trim_end(), columns, rows.iter().map(entry));
     let chart = Block::part("", Place::Page, curves(rows, summaries).into_iter().collect());
     chart.into_iter().chain([Block::Table(table)]).collect()
 }
