@@ -2,7 +2,7 @@
 #include <pagewise.h>
 #include "work.c"
 
-PARAM(pair, "0,1,2,3,4");
+PARAM(pair, "1,2,3,4,5");
 
 BASELINE(a)
 {

@@ -3,7 +3,7 @@
 #define WORK_H
 #include <stdint.h>
 
-enum pair { IDENTICAL, STEPS_2, STEPS_5, PAGES_5, MMAP_READ };
+enum pair { IDENTICAL = 1, STEPS_2, STEPS_5, PAGES_5, MMAP_READ };
 
 /* Does side 0 or 1 of a pair once, some milliseconds of work. The file of MMAP_READ is named by WORK_FILE. */
 #ifdef __cplusplus
