@@ -3,7 +3,6 @@
 
     tests/by-hand/states.py times PAGEWISE 20 STATE...     each state so many times
     tests/by-hand/states.py kills PAGEWISE 100 [SEED]      so many kills at random moments of making, holding and undoing
-    tests/by-hand/states.py stalls PAGEWISE 30             stops of 1, 5 and 50 ms, looked for in a histogram
 
 Root only. Figures of one machine are in docs/evidence/states.md.
 """
@@ -149,46 +148,9 @@ def kills(pagewise, count, seed):
         print(f"{victim} killed, state {was}: {clean} of {all_of} left nothing", flush=True)
 
 
-def stalls(pagewise, each):
-    """Stops a worker for known times while it passes messages, and looks for them in its histogram."""
-    place = tempfile.mkdtemp(dir=os.getcwd())
-    out = f"{place}/run"
-    words = ["run", "tail/message@c-O3", "--set", "ops=100000", "--launches", "4", "--budget", "120s", "--json", "--out", out]
-    run = subprocess.Popen([pagewise, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    wanted = [0.001, 0.005, 0.05] * each
-    random.Random(1).shuffle(wanted)
-    stopped = []
-    while wanted and run.poll() is None:
-        workers = [pid for child in children(run.pid) for pid in [child, *children(child)]
-                   if b"worker" in text_bytes(f"/proc/{pid}/cmdline").split(b"\0")[0] and children(pid)]
-        if not workers:
-            time.sleep(0.01)
-            continue
-        length = wanted.pop()
-        try:
-            os.kill(workers[0], signal.SIGSTOP)
-            begun = time.monotonic()
-            while time.monotonic() - begun < length:
-                pass
-            os.kill(workers[0], signal.SIGCONT)
-            stopped.append(time.monotonic() - begun)
-        except ProcessLookupError:
-            pass
-        time.sleep(random.uniform(0.02, 0.06))
-    cells = json.loads(run.communicate()[0])["cells"]
-    found = [ns / 1e9 for cell in cells for ns, count in (cell.get("latency_ns") or {}).get("histogram", []) for _ in range(count)]
-    for low, high in [(0.0009, 0.002), (0.004, 0.008), (0.04, 0.08)]:
-        mine, theirs = (sum(low < s < high for s in of) for of in (stopped, found))
-        near = sum(any(abs(f / s - 1) <= 0.03 for f in found) for s in stopped if low < s < high)
-        print(f"stops of {low * 1.1:.3f} s and more: {mine} made, {theirs} in the histogram, {near} of them within 3 %")
-    shutil.rmtree(place)
-
-
 if __name__ == "__main__":
     what, pagewise, count = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3])
     if what == "times":
         times(pagewise, count, sys.argv[4:])
-    elif what == "kills":
-        kills(pagewise, count, int(sys.argv[4]) if len(sys.argv) > 4 else 1)
     else:
-        stalls(pagewise, count)
+        kills(pagewise, count, int(sys.argv[4]) if len(sys.argv) > 4 else 1)
