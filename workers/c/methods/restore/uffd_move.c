@@ -42,7 +42,8 @@ static void run(struct slot *s)
     PHASE(s, "end") {
         pager_stop(pager);
         guest_unmap(&g);
-        munmap(pager->staging, g.page);
+        if (munmap(pager->staging, g.page) != 0)
+            guest_lost(&g, "munmap");
     }
     munmap(pager, sizeof *pager);
     guest_end(s, &g);

@@ -44,7 +44,8 @@ static void run(struct slot *s)
         sigaction(SIGBUS, &before, NULL);
         close(pager->u.descriptor);
         guest_unmap(&g);
-        munmap((void *)pager->source, g.bytes);
+        if (munmap((void *)pager->source, g.bytes) != 0)
+            guest_lost(&g, "munmap");
     }
     munmap(pager, sizeof *pager);
     guest_end(s, &g);

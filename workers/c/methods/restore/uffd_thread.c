@@ -20,7 +20,8 @@ static void run(struct slot *s)
     PHASE(s, "end") {
         pager_stop(pager);
         guest_unmap(&g);
-        munmap((void *)pager->source, g.bytes);
+        if (munmap((void *)pager->source, g.bytes) != 0)
+            guest_lost(&g, "munmap");
     }
     munmap(pager, sizeof *pager);
     guest_end(s, &g);
