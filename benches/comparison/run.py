@@ -114,7 +114,7 @@ class Criterion:
         self.program = next(one["executable"] for one in built if one.get("executable") and one["target"]["name"] == self.name)
 
     def side(self, pair, side, *words):
-        return output([self.program, "--bench", *words], WORK_PAIR=str(pair), WORK_SIDE=str(side), CRITERION_HOME=self.place)
+        return output([self.program, "--bench", *words], WORK_PAIR=str(pair), WORK_SIDE=str(side), CRITERION_HOME=os.path.join(self.place, "criterion"))
 
     def answer(self, pair):
         self.side(pair, 0, "--save-baseline", "a")
