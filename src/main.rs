@@ -41,7 +41,8 @@ fn work() -> ExitCode {
             // clap ends with 2 on wrong use; here 2 means a confirmed regression, and wrong use is 1.
             let wrong_use = error.use_stderr();
             if wrong_use && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-                complain(&unknown_verb(&error).unwrap_or_else(|| in_one_sentence(&error.render().to_string())));
+                let known = unknown_verb(&error).or_else(|| refused_value(&error));
+                complain(&known.unwrap_or_else(|| in_one_sentence(&error.render().to_string())));
             } else {
                 let _ = error.print();
             }
@@ -65,6 +66,13 @@ fn unknown_verb(error: &clap::Error) -> Option<String> {
     let is_first = std::env::args().nth(1).as_ref() == Some(word);
     let hint = sizes::did_you_mean(word, verbs);
     is_first.then(|| format!("there is no verb \"{word}\"{hint} (pagewise --help lists them)"))
+}
+
+/// A sentence on an option's value that our own parser refuses: `--budget: "1x" is not a time …`.
+fn refused_value(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let why = std::error::Error::source(error)?;
+    Some(format!("{}: {why}", option.split(' ').next().unwrap_or(option)))
 }
 
 /// clap's account of wrong use, which takes several paragraphs: what is wrong, and the tip where there is one.

@@ -1,5 +1,5 @@
-/* The work itself, and as a program: for hyperfine (work PAIR SIDE REPEAT), for the truth (work PAIR truth ROUNDS), the ratio of
- * both sides, timed here in turn, and for the harness (work PAIR bare ROUNDS), the seconds of side 0. */
+/* The work itself, and as a program: for hyperfine (work PAIR SIDE REPEAT), for the truth (work PAIR truth ROUNDS), the ratio
+ * of both sides, timed here in turn, and for the harness (work PAIR bare ROUNDS), the seconds of side 0. */
 #define _GNU_SOURCE
 #include "work.h"
 #include <fcntl.h>

@@ -25,7 +25,7 @@ fn read(text: &str) -> Result<()> {
         "advice" => {
             let advice = Advice::parse(text)?;
             for name in advice.questions.keys() {
-                let _ = (advice.way(name, 0), advice.way(name, u64::MAX));
+                let _ = (advice.way(name, 0, None), advice.way(name, u64::MAX, None));
             }
             // What is accepted can be written, and is the same when it is read again.
             let written = advice.canonical()?;

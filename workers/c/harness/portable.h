@@ -19,6 +19,12 @@ static inline long portable_preadv2(int descriptor, const struct iovec *parts, i
     return syscall(SYS_preadv2, descriptor, parts, (long)count, offset, 0L, flags); /* 64-bit systems only */
 }
 #define preadv2(...) portable_preadv2(__VA_ARGS__)
+
+static inline long portable_pwritev2(int descriptor, const struct iovec *parts, int count, long offset, int flags)
+{
+    return syscall(SYS_pwritev2, descriptor, parts, (long)count, offset, 0L, flags); /* 64-bit systems only */
+}
+#define pwritev2(...) portable_pwritev2(__VA_ARGS__)
 #endif
 
 #ifndef MAP_FIXED_NOREPLACE /* Linux 4.17 */

@@ -240,7 +240,8 @@ static void facts_of_pieces(void)
     state_fact("huge_faults_granted_permille", granted_permille());
 }
 
-MAKER(fragment, .make = make_fragment, .prepare = break_more, .renew = renew_pieces, .facts = facts_of_pieces, .end = end_pieces);
+MAKER(fragment, .make = make_fragment, .prepare = break_more, .renew = renew_pieces,
+      .facts = facts_of_pieces, .end = end_pieces);
 
 /* ---- full of cached files: the holes of a sparse file fill the cache with clean pages, without a device ---- */
 

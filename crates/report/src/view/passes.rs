@@ -1,4 +1,4 @@
-//! A user's own functions: calls, allocations, faults, switches and memory of one pass, and figures that are not what they seem.
+//! A user's own functions: calls, allocations, faults, switches and memory of one pass, and figures that mislead.
 
 use super::labels::Labels;
 use crate::document::{Block, Column, Entry, Table, TableCell};

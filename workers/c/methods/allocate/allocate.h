@@ -53,8 +53,8 @@
 /* Before the first phase: units, backing, and the proof that nobody has used the heap. */
 void allocate_begin(struct slot *s);
 /* After allocate_begin(): the block of the turn before. NULL for reuse=first; reuse=steady goes through eight turns of `get`,
- * filling and `give`, and leaves the last to be given back within `allocate`; reuse=kept fills one block as often, and leaves it
- * to be used again. */
+ * filling and `give`, and leaves the last to be given back within `allocate`; reuse=kept fills one block as often, and leaves
+ * it to be used again. */
 struct before {
     void *block;
     bool kept;

@@ -29,5 +29,6 @@ static void run(struct slot *s)
 
 METHOD(output_buffer_threads_write, .experiment = "output", .name = "buffer-threads-write",
        .summary = "The whole file is built in anonymous memory by several threads, then written by one call.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY, .laws = BUILT_LAWS "; " THREADS_LAWS,
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION,
+       .memory = OUTPUT_MEMORY, .laws = BUILT_LAWS "; " THREADS_LAWS,
        .calls = "open:openat size:mmap fill:pwrite64 finish:munmap,close sync:fsync remove:unlinkat", .run = run);

@@ -30,5 +30,6 @@ static void run(struct slot *s)
 
 METHOD(output_mmap_huge_threads, .experiment = "output", .name = "mmap-huge-threads",
        .summary = "The shared mapping with MADV_HUGEPAGE, filled by several threads.",
-       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION, .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS HUGE_FILE_LAW "; " THREADS_LAWS,
+       .phases = OUTPUT_PHASES, .keys = OUTPUT_KEYS THREADS_OPTION,
+       .memory = OUTPUT_MEMORY, .laws = OUTPUT_LAWS HUGE_FILE_LAW "; " THREADS_LAWS,
        .calls = "open:openat size:ftruncate,mmap,madvise finish:munmap,close sync:fsync remove:unlinkat", .run = run);

@@ -1,4 +1,4 @@
-#include "restore.h"
+#include "paged.h"
 
 static void run(struct slot *s)
 {
@@ -7,26 +7,7 @@ static void run(struct slot *s)
     pager->around = key_size(s, "around");
     if (pager->around % g.page != 0)
         skip(s, "around is not a multiple of the page size");
-    PHASE(s, "map") {
-        guest_map(&g, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-        pager->source = mmap(NULL, g.bytes, PROT_READ, MAP_PRIVATE, g.snapshot, 0);
-        if (pager->source == MAP_FAILED)
-            guest_lost(&g, "mmap");
-        pager_register(pager, UFFDIO_REGISTER_MODE_MISSING);
-        pager_start(pager);
-    }
-    guest_check(s, &g);
-    guest_work(s, &g);
-    pager_facts(s, pager);
-    guest_rest(s, &g);
-    pager_check(s, pager);
-    PHASE(s, "end") {
-        pager_stop(pager);
-        guest_unmap(&g);
-        if (munmap((void *)pager->source, g.bytes) != 0)
-            guest_lost(&g, "munmap");
-    }
-    munmap(pager, sizeof *pager);
+    guest_paged(s, &g, pager, 0, NULL);
     guest_end(s, &g);
 }
 

@@ -1,4 +1,4 @@
-#include "restore.h"
+#include "paged.h"
 
 enum { DRAIN_BYTES = 1 << 20 };
 static struct pager *draining;
@@ -26,31 +26,13 @@ static void run(struct slot *s)
     struct guest g = guest_begin(s, SNAPSHOT);
     struct pager *pager = draining = pager_open(s, &g, 0, "Linux 4.3");
     drained = 0;
-    PHASE(s, "map") {
-        guest_map(&g, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-        pager->source = mmap(NULL, g.bytes, PROT_READ, MAP_PRIVATE, g.snapshot, 0);
-        if (pager->source == MAP_FAILED)
-            guest_lost(&g, "mmap");
-        pager_register(pager, UFFDIO_REGISTER_MODE_MISSING);
-        pager_start(pager);
-    }
-    guest_check(s, &g);
-    guest_work(s, &g);
-    pager_facts(s, pager);
-    guest_rest_by(s, &g, drain);
-    pager_check(s, pager);
+    guest_paged(s, &g, pager, 0, drain);
     fact(s, "drained_pages", drained);
-    PHASE(s, "end") {
-        pager_stop(pager);
-        guest_unmap(&g);
-        if (munmap((void *)pager->source, g.bytes) != 0)
-            guest_lost(&g, "munmap");
-    }
-    munmap(pager, sizeof *pager);
     guest_end(s, &g);
 }
 
 METHOD(restore_uffd_drain, .experiment = "restore", .name = "uffd-drain",
        .summary = "userfaultfd: a thread answers each fault; when the work is done, several threads copy all that is left.",
        .phases = RESTORE_PHASES, .keys = RESTORE_KEYS " threads:count", .memory = "clones * bytes",
-       .laws = PAGER_LAWS "; drained_pages + set_pages == bytes / page_bytes; " THREADS_LAWS, .calls = PAGER_CALLS " rest:ioctl", .run = run);
+       .laws = PAGER_LAWS "; drained_pages + set_pages == bytes / page_bytes; " THREADS_LAWS,
+       .calls = PAGER_CALLS " rest:ioctl", .run = run);

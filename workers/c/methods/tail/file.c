@@ -1,3 +1,4 @@
+/* See file.h. Never timed. */
 #include "file.h"
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,3 +1,4 @@
+/* See image.h. Never timed. */
 #include "image.h"
 
 struct tail_image tail_image(struct slot *s, size_t bytes, bool of_file)
