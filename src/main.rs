@@ -71,7 +71,7 @@ fn unknown_verb(error: &clap::Error) -> Option<String> {
 /// A sentence on an option's value that our own parser refuses: `--budget: "1x" is not a time …`.
 fn refused_value(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
-    let why = std::error::Error::source(error)?;
+    let why = std::error::Error::source(error).filter(|why| !why.is::<std::num::ParseIntError>())?;
     Some(format!("{}: {why}", option.split(' ').next().unwrap_or(option)))
 }
 

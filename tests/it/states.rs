@@ -127,14 +127,12 @@ fn memory_in_pieces_gives_no_huge_pages_and_is_whole_again() {
         skip(thp["reason"].as_str().unwrap());
         return;
     }
-    for state in &states {
-        assert!(state["before"]["free_permille_in_huge_blocks"].as_u64().unwrap() <= 20, "{err}: {state:#}");
-    }
     // Other tests that run meanwhile may free blocks; then the launch says so and is not judged.
     assert!(["ok", "untrusted"].contains(&thp["status"].as_str().unwrap()), "{err}: {thp:#}");
     let lost = |state: &&Value| state.get("lost").is_some();
     let kept = states.iter().filter(|state| !lost(state));
     for state in kept {
+        assert!(state["before"]["free_permille_in_huge_blocks"].as_u64().unwrap() <= 20, "{err}: {state:#}");
         assert!(state["after"]["huge_faults_granted_permille"].as_u64().unwrap() <= 100, "{err}: {state:#}");
     }
     if thp["status"] == "ok" && !states.iter().any(|state| lost(&state)) {

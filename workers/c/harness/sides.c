@@ -126,8 +126,8 @@ static void leave_cpu(int cpu)
 }
 
 /* Whoever is woken by a message tends to be put on the waker's processor and would begin its phase late. So the sides meet
- * twice: asleep, where b then steps aside, and awake, so that both run when they leave. Unpinned sides that sleep for each message
- * stay where the kernel puts them: that decides what a message costs. */
+ * twice: asleep, where b then steps aside, and awake, so that both run when they leave. Unpinned sides that sleep for each
+ * message stay where the kernel puts them: that decides what a message costs. */
 void meet(struct slot *s)
 {
     struct {
