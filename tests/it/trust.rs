@@ -132,6 +132,11 @@ fn the_recorded_hash_is_that_of_the_executed_program() {
     assert_eq!(plan["workers"]["c-O3"], sha256_hex(&[&std::fs::read(&worker).unwrap()]));
 }
 
+/// Whether a run came to its end. On a machine that others use, a second may measure nothing that can be judged: code 4.
+fn ran(result: &Said) -> bool {
+    [0, 4].contains(&result.code)
+}
+
 /// Finding 11: sources of an interpreted worker that were changed are not run.
 #[test]
 fn changed_sources_of_a_worker_are_replaced() {
@@ -144,13 +149,14 @@ fn changed_sources_of_a_worker_are_replaced() {
     if !place.run(&["list", "fault"]).out.contains("python-") {
         return skip("there is no CPython here");
     }
-    assert_eq!(run().code, 0);
+    assert!(ran(&run()));
     let source = below(&cache).into_iter().find(|path| path.ends_with("worker.py")).unwrap();
     let text = std::fs::read_to_string(&source).unwrap();
     std::fs::write(&source, format!("open({:?}, 'w').close()\n{text}", mark.display().to_string())).unwrap();
     let result = run();
     assert!(!mark.exists(), "a changed source ran");
-    assert_eq!((result.code, std::fs::read_to_string(&source).unwrap()), (0, text), "{}", result.err);
+    assert_eq!(std::fs::read_to_string(&source).unwrap(), text, "{}", result.err);
+    assert!(ran(&result), "{}", result.err);
 }
 
 /// A folder with nothing but this plan, sealed as a run seals it: the public format hinders nobody.
@@ -245,7 +251,7 @@ fn a_kept_plan_permits_nothing() {
     let folder = forged(&place, &kept[0], |plan| plan["allow_system_changes"] = true.into());
     refused(&resume(&place, &folder, &[]), "--allow-system-changes");
     let result = resume(&place, &folder, &["--allow-system-changes"]);
-    assert_eq!(result.code, 0, "{}", result.err);
+    assert!(ran(&result), "{}", result.err);
 }
 
 /// Finding 2: files to read are those of the command line.

@@ -126,8 +126,7 @@ static void leave_cpu(int cpu)
 }
 
 /* Whoever is woken by a message tends to be put on the waker's processor and would begin its phase late. So the sides meet
- * twice: asleep, where b then steps aside, and awake, so that both run when they leave. Unpinned sides that sleep for each
- * message stay where the kernel puts them: that decides what a message costs. */
+ * twice: asleep, where b then steps aside, and awake, so that both run when they leave. */
 void meet(struct slot *s)
 {
     struct {
@@ -137,8 +136,7 @@ void meet(struct slot *s)
     hear(s, &theirs, sizeof theirs);
     if (theirs.mark != 'm')
         lost("recv", "the two sides are not at the same place");
-    bool left_to_the_kernel = key_is(s, "pin", "none") && key_is(s, "wait", "block");
-    if (s->role == 'b' && theirs.cpu == sched_getcpu() && !left_to_the_kernel)
+    if (s->role == 'b' && theirs.cpu == sched_getcpu())
         leave_cpu(theirs.cpu);
     char here = 'h';
     tell(s, &here, 1);

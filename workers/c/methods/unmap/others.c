@@ -123,17 +123,6 @@ static void go(struct others *all)
     atomic_store_explicit(&all->begun, all->turn, memory_order_release);
 }
 
-/* Runs on for 1 ms, as a program does whose other threads rest. A CPU that fell idle a moment ago still holds this
- * process's translations and is interrupted by the next call that frees page tables, once: that call is not a measured one. */
-static void let_all_fall_asleep(const struct others *all)
-{
-    for (uint64_t until = now_ns() + 1000000; now_ns() < until;)
-        ;
-    char *p = mmap(NULL, all->page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (p != MAP_FAILED)
-        munmap(p, all->page_bytes);
-}
-
 void others_start(struct others *all)
 {
     others_arm(all, false);
@@ -141,7 +130,7 @@ void others_start(struct others *all)
     while (atomic_load(&all->moving) < all->count)
         sched_yield();
     if (all->asleep)
-        let_all_fall_asleep(all);
+        usleep(1000); /* until all have fallen asleep, and their CPUs with them */
 }
 
 void others_stop(struct others *all)
