@@ -29,7 +29,7 @@ METHOD(rust_share_memfd, .experiment = "share", .name = "memfd",
        .summary = "A memory file without a name, used as a slice: each index is checked against its length.",
        .phases = SHARE_PHASES, .keys = RUST_ALONE_KEYS " " PIN_KEY, .memory = SHARE_MEMORY, .laws = SHARE_LAWS,
        .calls = "map:memfd_create,ftruncate,mmap attach:mmap populate:madvise,mlock? detach:munmap unmap:munmap,close",
-       .run = memfd_share, .run_b = memfd_attach);
+       .run = memfd_run, .run_b = memfd_run_b);
 
 METHOD(rust_share_private, .experiment = "share", .name = "anon-private", .role = "limit",
        .summary = "Anonymous private memory as a slice: what the same work costs where nothing is shared.",

@@ -1,4 +1,4 @@
-#include "restore.h"
+#include "paged.h"
 
 static void run(struct slot *s)
 {
@@ -8,22 +8,7 @@ static void run(struct slot *s)
     int file = filled_memory_file(s, &g, MFD_HUGETLB);
     pager->around = s->huge_page_bytes;
     pager->answer = go_on;
-    PHASE(s, "map") {
-        guest_map(&g, MAP_PRIVATE, file);
-        pager_register(pager, UFFDIO_REGISTER_MODE_MINOR);
-        pager_start(pager);
-    }
-    guest_check(s, &g);
-    guest_work(s, &g);
-    pager_facts(s, pager);
-    guest_rest(s, &g);
-    pager_check(s, pager);
-    PHASE(s, "end") {
-        pager_stop(pager);
-        guest_unmap(&g);
-    }
-    close(file);
-    munmap(pager, sizeof *pager);
+    guest_let_in(s, &g, pager, file);
     guest_end(s, &g);
 }
 

@@ -1,11 +1,13 @@
-/* A memory file without a name, of the method `memfd` in C and in Rust: side a makes, uses and ends it, side b attaches it. */
+/* A memory file without a name, of `memfd` in C and in Rust and of `memfd-huge`: side a makes, uses and ends it, side b attaches
+ * it. */
 #ifndef PAGEWISE_SHARE_MEMFD_H
 #define PAGEWISE_SHARE_MEMFD_H
 #include "methods/share/share.h"
 
-static inline void memfd_share(struct slot *s)
+/* `huge`: MADV_HUGEPAGE permits transparent huge pages. */
+static inline void memfd_share(struct slot *s, const char *obstacle, bool huge)
 {
-    share_begin(s, NULL);
+    share_begin(s, obstacle);
     size_t bytes = s->bytes;
     unsigned flags = memfd_flags();
     char *at = free_range(s, bytes), *p = MAP_FAILED;
@@ -14,6 +16,8 @@ static inline void memfd_share(struct slot *s)
         fd = memfd_create("pagewise-share", flags);
         if (fd >= 0 && (sized = ftruncate(fd, (off_t)bytes)) == 0)
             p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+        if (huge && p != MAP_FAILED)
+            madvise(p, bytes, MADV_HUGEPAGE);
     }
     share_mapped(s, memfd_obstacle(fd));
     if (fd < 0)
@@ -32,13 +36,23 @@ static inline void memfd_share(struct slot *s)
     check_done(s, left, "munmap, close");
 }
 
-static inline void memfd_attach(struct slot *s)
+static inline void memfd_attach(struct slot *s, const char *obstacle, void (*map)(struct seat *))
 {
-    struct seat b = share_begin_b(s, NULL);
+    struct seat b = share_begin_b(s, obstacle);
     b.descriptor = hear_descriptor(s);
     meet(s);
-    PHASE(s, "attach") { seat_map(&b); }
-    share_second(s, &b, seat_map, seat_unmap);
+    PHASE(s, "attach") { map(&b); }
+    share_second(s, &b, map, seat_unmap);
     close(b.descriptor);
+}
+
+static inline void memfd_run(struct slot *s)
+{
+    memfd_share(s, NULL, false);
+}
+
+static inline void memfd_run_b(struct slot *s)
+{
+    memfd_attach(s, NULL, seat_map);
 }
 #endif

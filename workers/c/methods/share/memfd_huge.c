@@ -1,4 +1,4 @@
-#include "share.h"
+#include "memfd.h"
 #include <stdio.h>
 
 static bool kernel_forbids(void)
@@ -21,33 +21,7 @@ static const char *obstacle(struct slot *s)
 
 static void run(struct slot *s)
 {
-    share_begin(s, obstacle(s));
-    size_t bytes = s->bytes;
-    unsigned flags = memfd_flags();
-    char *at = free_range(s, bytes), *p = MAP_FAILED;
-    int fd = -1, sized = -1;
-    PHASE(s, "map") {
-        fd = memfd_create("pagewise-share", flags);
-        if (fd >= 0 && (sized = ftruncate(fd, (off_t)bytes)) == 0)
-            p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
-        if (p != MAP_FAILED)
-            madvise(p, bytes, MADV_HUGEPAGE);
-    }
-    share_mapped(s, memfd_obstacle(fd));
-    if (fd < 0)
-        fail(s, "memfd_create");
-    if (sized != 0)
-        fail(s, "ftruncate");
-    check_map(s, p);
-    tell_descriptor(fd);
-    share_proof(s, p, "/memfd:pagewise-share");
-    share_use(s, p, NULL);
-    int left;
-    PHASE(s, "unmap") {
-        left = munmap(p, bytes);
-        left |= close(fd);
-    }
-    check_done(s, left, "munmap, close");
+    memfd_share(s, obstacle(s), true);
 }
 
 static void attach(struct seat *b)
@@ -59,12 +33,7 @@ static void attach(struct seat *b)
 
 static void run_b(struct slot *s)
 {
-    struct seat b = share_begin_b(s, obstacle(s));
-    b.descriptor = hear_descriptor(s);
-    meet(s);
-    PHASE(s, "attach") { attach(&b); }
-    share_second(s, &b, attach, seat_unmap);
-    close(b.descriptor);
+    memfd_attach(s, obstacle(s), attach);
 }
 
 METHOD(share_memfd_huge, .experiment = "share", .name = "memfd-huge",
