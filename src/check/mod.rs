@@ -35,7 +35,6 @@ const ROUNDS: u32 = 2;
 /// The seed of data and orders; any would do, a fixed one makes a failure repeatable.
 const SEED: u64 = 20_211_121;
 
-/// Findings on one method of one worker.
 #[derive(Clone, Debug, Default)]
 struct MethodResult {
     cells: usize,
@@ -182,7 +181,6 @@ fn run(
     Ok((state, evidence, folder))
 }
 
-/// The findings on every method of a run.
 fn by_method(state: &State, evidence: &Evidence) -> BTreeMap<String, MethodResult> {
     let mut results = BTreeMap::new();
     for (index, planned) in state.cells.iter().enumerate() {

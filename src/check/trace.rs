@@ -16,7 +16,6 @@ use std::time::Duration;
 const MOST_BYTES: u64 = 1 << 30;
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Result of tracing.
 pub(super) enum Traced {
     Missing(String),
     /// Cells whose calls are not the declared ones.

@@ -53,7 +53,6 @@ pub(super) struct BenchArgs {
     run: RunArgs,
 }
 
-/// Runs the verb; the result is the exit code.
 pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     let Some(file) = &arguments.file else {
         return print(carried::source("workers/c/bench/pagewise.h").unwrap_or_default());
@@ -140,7 +139,6 @@ impl BenchArgs {
 }
 
 impl Laboratory {
-    /// The built-in method of this name.
     fn peer(&self, with: &Selector) -> Result<functions::Peer<'_>> {
         let experiment = catalog::find(&self.experiments, &with.experiment)?;
         let worker = worker::find(&self.workers, with.worker.as_deref().unwrap_or(PEER_WORKER))?;

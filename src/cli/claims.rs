@@ -16,7 +16,6 @@ use schedule::{LONGER, Undecided};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The claims of a run with their cells.
 #[derive(Serialize, Deserialize)]
 struct Claimed {
     claims: Vec<ResolvedClaim>,
@@ -31,7 +30,6 @@ impl Claimed {
     }
 }
 
-/// Open questions of a run of claims.
 struct OpenClaims {
     claims: Vec<ResolvedClaim>,
     margin: f64,

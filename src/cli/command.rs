@@ -144,7 +144,6 @@ pub(super) struct ProfileArgs {
     common: CommandArgs,
 }
 
-/// The verb `try`.
 pub(super) fn try_settings(arguments: &TryArgs) -> Result<u8> {
     if arguments.list {
         return print(&settings::list()?);
@@ -189,7 +188,6 @@ fn emit(path: &Path, summary: &TrialSummary) -> Result<()> {
     Ok(())
 }
 
-/// The verb `profile`.
 pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     let mut promising = Vec::new();
     let note_promising = |_: &KeptCommand, summary: &CommandSummary| {

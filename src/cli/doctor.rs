@@ -29,7 +29,6 @@ pub(super) struct DoctorArgs {
     force: bool,
 }
 
-/// Describes this machine.
 pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
         let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;

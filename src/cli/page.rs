@@ -46,7 +46,6 @@ pub(super) fn of_run(summary: &Summary, folder: &RunFolder, articles: &[&Publish
     report::html::page(&document, report::html::of_run(summary))
 }
 
-/// The page of answers to claims.
 pub(super) fn of_claims(answers: &Answers) -> String {
     report::html::page(&report::claims::document(answers, false), report::html::rounded(answers))
 }
@@ -65,7 +64,6 @@ pub(super) fn beside(folder: &RunFolder) -> Option<String> {
     path.is_file().then(|| if full.chars().count() <= LONGEST { full } else { format!("{PAGE} in the run's folder") })
 }
 
-/// Writes a page where somebody asked for it.
 pub(super) fn export(path: &Path, force: bool, text: &str) -> Result<()> {
     write::write(path, force, |out| Ok(out.write_all(text.as_bytes())?))
 }

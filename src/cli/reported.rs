@@ -48,7 +48,6 @@ pub(super) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The export that `--format` asks for.
     pub(super) fn export(&self) -> Option<ExportArgs> {
         Some(ExportArgs {
             run: self.run.clone(),

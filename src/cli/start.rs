@@ -11,7 +11,6 @@ impl Start {
         Start(jiff::Timestamp::now())
     }
 
-    /// When, RFC 3339.
     pub(super) fn created(&self) -> String {
         self.0.to_string()
     }

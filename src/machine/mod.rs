@@ -50,7 +50,6 @@ pub fn refused_calls() -> Result<Vec<String>> {
     Ok(text.lines().filter_map(|line| line.strip_prefix("refused\t")).map(str::to_owned).collect())
 }
 
-/// Output of a verb of the helper on this CPU.
 fn helped(cpu: usize, request: &[&str]) -> Result<String> {
     let mut command = worker::helper_command()?;
     command.args(["exec", "--parent"]).arg(std::process::id().to_string()).arg("--cpus").arg(cpu.to_string());

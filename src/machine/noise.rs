@@ -88,7 +88,6 @@ impl Snapshot {
         snapshot
     }
 
-    /// Noise since `earlier`.
     pub fn delta(&self, earlier: &Snapshot) -> NoiseDelta {
         let moved = |now: &BTreeMap<String, u64>, then: &BTreeMap<String, u64>| {
             let pairs = now.iter().map(|(k, v)| (k.clone(), v.saturating_sub(then.get(k).copied().unwrap_or(0))));

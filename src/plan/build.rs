@@ -27,7 +27,6 @@ pub struct Terms {
     pub run: String,
     /// When it was made, RFC 3339.
     pub created: String,
-    /// Seed of every order and of all data.
     pub seed: u64,
     pub budget_s: f64,
     /// Half-width at which an experiment is done.

@@ -10,7 +10,6 @@ use record::{plan::PlannedCell, sizes};
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The states that the binary carries.
 static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {
     let parse = |(path, text): &(&str, &str)| MachineState::parse(path, text);
     carried::STATES.iter().map(parse).collect::<Result<_>>().expect("a test parses every carried state")

@@ -24,7 +24,6 @@ const MOST_BYTES: u64 = 1 << 16;
 /// A capture is written at least this fast, in bytes per second; slower is given up.
 const SLOWEST_BYTES_PER_S: u64 = 4 << 20;
 
-/// Folder of this user's captures, kept between runs.
 fn captures_folder() -> Result<PathBuf> {
     Ok(worker::private_cache("captures")?.path().to_owned())
 }

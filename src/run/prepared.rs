@@ -16,7 +16,6 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Longest path of a socket, in bytes (unix(7)).
 const SOCKET_PATH: usize = 107;
 
-/// One launch to prepare.
 pub(super) struct Order<'a> {
     pub number: usize,
     pub launch: &'a Launch,
@@ -26,7 +25,6 @@ pub(super) struct Order<'a> {
     pub options: Vec<OsString>,
 }
 
-/// One process to start.
 pub(super) struct Prepared {
     pub worker: String,
     pub name: String,
@@ -151,7 +149,6 @@ pub(super) fn remove_scratch(folder: &RunFolder, state: &State) -> bool {
     is_full
 }
 
-/// CPU time of the laboratory itself.
 pub(super) fn laboratory_cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)

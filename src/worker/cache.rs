@@ -94,7 +94,6 @@ impl Build {
     }
 }
 
-/// True if there is a build of this key.
 pub(super) fn is_built(key: &str) -> bool {
     Folder::open(&cache_folder().join(place_of(key)).join(BUILT)).is_ok()
 }

@@ -107,7 +107,6 @@ impl Toolchain {
         }
     }
 
-    /// The built worker.
     pub(super) fn build(&self) -> Result<Started> {
         let (key, origin) = self.key()?;
         let build = built(&key, |folder| match &origin {

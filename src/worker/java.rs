@@ -12,7 +12,6 @@ use std::process::Command;
 
 const RELEASE_BYTES: u64 = 1 << 16;
 
-/// One Java installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Jdk {
     /// The folder that holds `bin/java`.

@@ -146,7 +146,6 @@ impl Worker {
         ready.as_ref().map_err(String::as_str)
     }
 
-    /// Tells whether it was given by its path.
     pub fn is_external(&self) -> bool {
         matches!(self.maker, Maker::External(_))
     }
@@ -167,7 +166,6 @@ impl Worker {
         self.name.split('-').next().unwrap_or(&self.name)
     }
 
-    /// Tells whether it compiles its code while it runs.
     pub fn compiles(&self) -> bool {
         matches!(self.maker, Maker::Java(_))
     }
@@ -181,7 +179,6 @@ impl Worker {
         self.list.methods()
     }
 
-    /// The heading of each method.
     pub fn headings(&self) -> Result<Vec<Heading<'_>>> {
         method_lines(&self.list.text).map(Heading::parse).collect()
     }

@@ -98,7 +98,6 @@ fn program(name: &str) -> Result<PathBuf> {
     programs()?.get(name).map(|(path, _)| path.clone()).with_context(|| format!("there is no program {name}"))
 }
 
-/// A worker, unpacked.
 pub(super) fn place(name: &str, bytes: &[u8]) -> Result<Started> {
     // The executed file holds these bytes.
     Ok(Started::new(vec![program(&file_name(name))?.into()], hash(&[bytes])))

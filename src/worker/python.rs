@@ -11,7 +11,6 @@ use std::process::Command;
 /// The oldest CPython that has what the methods use: shared_memory, pickle's protocol 5, mmap.madvise.
 const LEAST: (u32, u32) = (3, 8);
 
-/// One CPython.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Python {
     /// The program as it was found: of a virtual environment its own link, for the packages go by that.
@@ -92,7 +91,6 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The version by Python's own word, for a program whose name has none.
 fn python_version(program: &Path) -> Result<(u32, u32)> {
     const QUESTION: &str = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2])";
     let output = Command::new(program).args(["-c", QUESTION]).output();

@@ -130,12 +130,10 @@ impl Folder {
         self.descriptor.into()
     }
 
-    /// Owner of the folder.
     pub fn ownership(&self) -> Result<Ownership> {
         Ok(self.access()?.ownership())
     }
 
-    /// Owner and permissions of the folder.
     pub fn access(&self) -> Result<Access> {
         Access::of_descriptor(&self.descriptor).map_err(|error| Error::new("read", &self.path, error))
     }
@@ -278,7 +276,6 @@ impl Folder {
         names(self.descriptor.as_fd()).map_err(|error| Error::new("read", &self.path, error))
     }
 
-    /// Entry of this name.
     pub fn entry(&self, name: impl AsRef<Path>) -> Result<DirEntry> {
         let plain = self.plain("read", name.as_ref())?;
         let stat = statat(&self.descriptor, plain, AtFlags::SYMLINK_NOFOLLOW);

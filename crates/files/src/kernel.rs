@@ -5,7 +5,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Limit of [`read`], in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Text of a kernel file; bytes that are not UTF-8 are replaced.

@@ -21,11 +21,9 @@ use std::path::{Path, PathBuf};
 pub use folder::{DirEntry, EntryKind, Folder};
 pub use input::{open_input, read_input, read_input_text};
 pub use output::Output;
-/// An open file.
 pub use std::fs::File;
 pub use temporary::{Temporary, empty_memory_file, memory_file, sweep, temporary, temporary_place};
 
-/// Result of an operation on a file.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Failed operation on a file. Its text is `cannot read PATH`; the cause is its source.
@@ -53,7 +51,6 @@ impl Error {
         &self.source
     }
 
-    /// True if there is no such file or folder.
     pub fn is_missing(&self) -> bool {
         self.kind() == io::ErrorKind::NotFound
     }
@@ -84,7 +81,6 @@ pub struct Access {
 }
 
 impl Access {
-    /// Access of an open descriptor.
     pub fn of_descriptor(descriptor: impl AsFd) -> io::Result<Access> {
         Ok(Access::of_stat(&rustix::fs::fstat(descriptor)?))
     }

@@ -19,7 +19,6 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// The folder.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }

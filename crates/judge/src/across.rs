@@ -54,7 +54,6 @@ impl Run {
         Ok(Run { measured: MeasuredCells::tails(summary)?, ..self })
     }
 
-    /// A study of a user's program.
     pub fn of_command(kept: &KeptCommand) -> Run {
         let plan = &kept.plan;
         let (run, created) = (plan.run.clone(), plan.created.clone());

@@ -36,7 +36,6 @@ pub struct CellLaunch {
     /// that met it most often; zero where the cell's own processes and threads may have done it.
     pub interrupted: f64,
     pub noise: Option<NoiseDelta>,
-    /// From the start of the launch to its end, in seconds.
     pub wall_s: f64,
     pub laboratory_cpu_s: f64,
 }
@@ -60,7 +59,6 @@ pub struct Brought {
     pub(crate) cells: Vec<CellBrought>,
 }
 
-/// A count of one pass.
 #[derive(Debug)]
 pub(crate) struct PassCount {
     /// The cell's number in the plan.
@@ -71,7 +69,6 @@ pub(crate) struct PassCount {
     pub count: u64,
 }
 
-/// Results of one cell in a launch.
 #[derive(Debug)]
 pub(crate) struct CellBrought {
     pub cell: usize,
@@ -258,7 +255,6 @@ impl Figures {
         }
     }
 
-    /// The mean of a column over the rounds.
     pub fn mean(&self, column: &str) -> Option<f64> {
         let index = COLUMNS.iter().position(|c| *c == column)?;
         (!self.wall_ns.is_empty()).then(|| self.sums[index] as f64 / self.wall_ns.len() as f64)

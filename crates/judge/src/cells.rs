@@ -107,7 +107,6 @@ pub struct LastCache {
 }
 
 impl LastCache {
-    /// Size from a machine's facts.
     pub fn read(environment: &Environment) -> LastCache {
         let cpu = &environment.cpu;
         LastCache {

@@ -35,7 +35,6 @@ pub struct Checks {
     wrong: Option<String>,
 }
 
-/// The digests of one cell in one launch.
 #[derive(Debug, Default)]
 pub(crate) struct DigestsSeen {
     all: BTreeSet<String>,
@@ -89,7 +88,6 @@ impl Checks {
         self.wrong.get_or_insert(reason);
     }
 
-    /// A transcript that breaks the protocol.
     pub fn malformed(&mut self, reason: &str) {
         self.wrong(reason.to_owned());
     }
@@ -127,7 +125,6 @@ impl Checks {
         }
     }
 
-    /// Takes what laws said of further slots.
     pub(crate) fn laws(&mut self, laws: impl IntoIterator<Item = (String, LawSeen)>) {
         for (text, law) in laws {
             match self.laws.get_mut(&text) {

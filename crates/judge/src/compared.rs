@@ -41,7 +41,6 @@ impl<'a> Judged<'a> {
         self.wall(self.headline()?, self.group.twin?)
     }
 
-    /// A cell against the baseline by wall time.
     pub fn wall(&self, measure: usize, cell: usize) -> Option<&RatioEstimate> {
         self.measures.get(measure)?[0].get(&cell)
     }

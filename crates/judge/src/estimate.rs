@@ -21,7 +21,6 @@ pub(crate) fn level(state: &State, experiment: &str) -> f64 {
     confidence(state.ended.as_ref().map_or(state.plan.precision > 0.0, |ended| by_precision(&ended.notes)))
 }
 
-/// As it is shown.
 pub(crate) fn shown(estimate: &RatioEstimate) -> Estimate {
     Estimate {
         ratio: estimate.ratio,

@@ -2,7 +2,6 @@
 
 use record::{command::KeptCommand, experiment::Experiment, state::State, summary::Note};
 
-/// The code of the note of a run that did not come to its end.
 const INTERRUPTED: &str = "interrupted";
 
 /// The notes of a run.

@@ -9,9 +9,7 @@ use stats::{estimate::LEAST_POINTS, interval::CONFIDENCE, t::t_interval};
 #[derive(Clone, Copy, Debug)]
 pub struct RepeatedFigure<'a> {
     pub figure: &'a Figure,
-    /// The cell; absent where the run has none.
     pub cell: Option<&'a CellSummary>,
-    /// Our figure; absent where the cell has none.
     pub here: Option<OwnFigure>,
 }
 

@@ -100,7 +100,6 @@ impl MeasuredCells {
     }
 }
 
-/// Logarithms of the cost of a unit in each launch.
 fn unit_logs(cell: &CellSummary, headline: &str) -> Vec<f64> {
     let Some(phase) = cell.phases.get(headline).filter(|_| cell.status == Status::Ok) else { return Vec::new() };
     let units = phase.wall_ns.median / phase.per_unit_ns.median;
@@ -122,7 +121,6 @@ pub struct SetQuestions {
 }
 
 impl SetQuestions {
-    /// The index of a question, new or known.
     pub fn index(&mut self, question: SetQuestion) -> usize {
         let key = (question.experiment.clone(), (question.cell.clone(), question.parameters.clone()));
         let index = *self.known.entry(key).or_insert(self.all.len());

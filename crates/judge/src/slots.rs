@@ -5,7 +5,6 @@ use record::transcript::{Counts, Read};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// One phase of a slot.
 #[derive(Clone, Debug)]
 pub(crate) struct TimedPhase<'a> {
     /// Its name; `PHASE.b` where both sides timed it and this is the second's.
@@ -16,7 +15,6 @@ pub(crate) struct TimedPhase<'a> {
 }
 
 impl<'a> TimedPhase<'a> {
-    /// Phase that no worker timed.
     pub fn by_laboratory(name: &'a str, counts: Counts) -> TimedPhase<'a> {
         TimedPhase { name: Cow::Borrowed(name), counts, by: None }
     }
@@ -27,7 +25,6 @@ pub(crate) fn counts_of<'s>(phases: &'s [TimedPhase], name: &str) -> Option<&'s 
     phases.iter().find(|timed| timed.name == name).map(|timed| &timed.counts)
 }
 
-/// The samples of one slot.
 #[derive(Default)]
 pub(crate) struct Slot<'a> {
     pub round: i32,

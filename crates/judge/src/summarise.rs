@@ -25,7 +25,6 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// Circumstances from a machine's facts.
     pub fn from_environment(environment: &Environment) -> Circumstances {
         Circumstances {
             host: environment.identity.labels(),

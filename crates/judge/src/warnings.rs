@@ -38,9 +38,7 @@ const TESTS: [Test; 17] = [
     unsteady, lost_states, levels, first_pass, before_the_run, absent_counters,
 ];
 
-/// The name of the warning that a CPU quota kept a cell waiting.
 pub const THROTTLED: &str = "throttled";
-/// The code of the warning of a damaged record.
 pub const DAMAGED: &str = "damaged";
 
 /// Runs every test.
@@ -63,7 +61,6 @@ fn of_cell(state: &State, cell: usize, code: &str, seen: String, hint: &str) -> 
     Warning { cells: vec![cell], ..warning(code, &state.cells[cell].cell.name(), seen, hint) }
 }
 
-/// Damaged parts of the record; their launches are left out.
 fn damaged(_: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let hint = "these launches are left out; restore the folder from a copy, or measure again";
     let mut warnings: Vec<Warning> =
@@ -152,7 +149,6 @@ fn stolen(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     })
 }
 
-/// Cells that a CPU quota kept waiting.
 fn throttled(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     of_cells(state, evidence, |_, cell| {
         let seen = format!(
@@ -234,7 +230,6 @@ pub(crate) fn broken_proof(lost: &LostProof) -> String {
     format!("{} {seen}, {} is due", proof.counter, due.join(" and "))
 }
 
-/// Launches in another state than asked for.
 fn lost_states(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (index, (lost, proof)) in evidence.lost_states.iter().filter(|(index, _)| !state.cells[**index].twin) {

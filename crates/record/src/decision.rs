@@ -33,7 +33,6 @@ pub enum DecisionKind {
     Rounds { launch_group: usize, rounds: u32, warmup_rounds: u32 },
     /// The budget does not hold these groups.
     LeftOut { launch_groups: Vec<usize>, reason: LeftOut },
-    /// These groups are tried again.
     Readmitted { launch_groups: Vec<usize> },
     /// Batch of these cells: executions in one sample.
     Batch { cells: Vec<usize>, batch: u32 },

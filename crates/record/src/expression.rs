@@ -82,7 +82,6 @@ pub enum Holding {
 }
 
 impl Expression {
-    /// Parses a whole text as one expression.
     pub fn parse(text: &str) -> Result<Expression> {
         let mut tokens = Tokens::read(text)?;
         let expression = tokens.sum()?;

@@ -25,7 +25,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its word in `plan.json`.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Run => "run",

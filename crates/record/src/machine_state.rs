@@ -42,7 +42,6 @@ pub struct MachineState {
     pub experiments: Vec<String>,
     /// The only experiments that can be measured in it; all where empty.
     pub only: Vec<String>,
-    /// The reason for [`MachineState::only`].
     pub only_reason: String,
     /// Facts that the state takes from methods: laws that name one are not asked. Counters that it moves itself: they disturb
     /// no launch.
@@ -118,7 +117,6 @@ impl MachineState {
         Ok(state)
     }
 
-    /// The proofs that these counters break.
     pub fn lost(&self, before: &Counters, after: &Counters) -> Vec<LostProof> {
         self.proofs.iter().flat_map(|proof| proof.lost(before, after)).collect()
     }

@@ -15,7 +15,6 @@ pub fn run_name(name: &str) -> Result<&str> {
     Ok(name)
 }
 
-/// Reads a name of a run.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     run_name(&name).map_err(D::Error::custom)?;

@@ -61,7 +61,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Any outcome but `ok`.
     pub fn new(status: Status, reason: impl Into<String>) -> Outcome {
         Outcome { status, reason: reason.into(), cause: None }
     }

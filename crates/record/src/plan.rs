@@ -52,7 +52,6 @@ pub struct Plan {
     pub run: String,
     pub created: String,
     pub version: String,
-    /// Seed of every order and of all data.
     pub seed: u64,
     pub budget_s: f64,
     /// Half-width of a ratio's interval at which an experiment is done, as a share.
@@ -85,7 +84,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The experiment of a name that the plan surely has.
     pub fn experiment(&self, name: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.name == name)
     }

@@ -44,7 +44,6 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The cost of its launches, if known.
     pub fn cost(self) -> Option<LaunchCost> {
         match self {
             Stage::Piloted(cost) => Some(cost),
@@ -53,12 +52,10 @@ impl Stage {
         }
     }
 
-    /// Tells whether the length of its launches is fixed.
     pub fn is_sized(self) -> bool {
         matches!(self, Stage::Sized { .. })
     }
 
-    /// Tells whether the budget does not hold it.
     pub fn is_left_out(self) -> bool {
         matches!(self, Stage::LeftOut { .. })
     }
@@ -121,7 +118,6 @@ pub struct State {
 }
 
 impl State {
-    /// The state before anything was decided.
     pub fn new(plan: Plan) -> State {
         let groups = plan.launch_groups.iter().map(|group| {
             let sized = |rounds: u32| Stage::Sized {

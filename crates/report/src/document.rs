@@ -188,7 +188,6 @@ pub struct TableCell {
 }
 
 impl Document {
-    /// A report without sections.
     pub fn new(subject: impl Into<String>, head: impl IntoIterator<Item = String>) -> Document {
         Document { subject: subject.into(), head: head.into_iter().collect(), sections: Vec::new() }
     }
@@ -302,7 +301,6 @@ impl TableCell {
         TableCell::number(three_digits(value).trim_end_matches(".00"), Some(value))
     }
 
-    /// A time in nanoseconds.
     pub fn ns(ns: f64) -> TableCell {
         TableCell::number(format_ns(ns), Some(ns))
     }

@@ -150,7 +150,6 @@ fn line(text: String) -> String {
     format!("pagewise: {}\n", escape::terminal(&text))
 }
 
-/// Read files, and the definition of an outlier.
 fn head(fleet: &Fleet) -> String {
     format!(
         "{}, {}, {}; a node is odd where it lies apart from its kind by more than {} and by more than chance",
@@ -249,7 +248,6 @@ fn method(method: &KindMethod, fleet: &Fleet) -> String {
     format!("{finding}, over {}", count(method.ratio.launches, "node"))
 }
 
-/// A folder that takes no part, and why.
 fn unread(folder: &Unread) -> String {
     format!("{}: {}: {}", folder.folder, folder.what.word(), folder.reason)
 }

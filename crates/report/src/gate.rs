@@ -31,7 +31,6 @@ fn answer(compared: &Compared) -> String {
     }
 }
 
-/// Counts that differ, and how many do not.
 fn counts(counts: &[ComparedCount], [before, now]: [&str; 2]) -> Vec<Block> {
     let (same, differing): (Vec<_>, Vec<_>) = counts.iter().partition(|count| count.a == count.b);
     let mut blocks = Vec::new();

@@ -96,7 +96,6 @@ pub(crate) fn interval(d: &Distribution) -> String {
     format!("{median} ({}–{high})", same_unit.map_or(low.as_str(), |(a, _)| a.0))
 }
 
-/// A distribution in another unit.
 pub(crate) fn scaled(d: &Distribution, factor: f64) -> Distribution {
     let each = |value: Option<f64>| value.map(|v| v * factor);
     let (mean, low, high) = (each(d.mean), each(d.low), each(d.high));
@@ -108,7 +107,6 @@ pub(crate) fn range(count: &CountSummary) -> String {
     if count.min == count.max { count.max.to_string() } else { format!("{}–{}", count.min, count.max) }
 }
 
-/// A ratio with its interval.
 pub(crate) fn ratio_words(ratio: &Estimate) -> String {
     format!("{:.3} ({:.3}–{:.3})", ratio.ratio, ratio.low, ratio.high)
 }

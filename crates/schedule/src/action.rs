@@ -84,7 +84,6 @@ impl Action {
     }
 }
 
-/// The result of one step of a task.
 pub(crate) enum StepResult {
     Do(Action),
     /// Other tasks first, in this order; then the task goes on.

@@ -9,7 +9,6 @@ use record::state::Stage;
 use stats::quantile::median;
 use std::collections::BTreeMap;
 
-/// The calibration of one experiment.
 #[derive(Debug)]
 pub(crate) struct BatchCalibration {
     experiment: String,

@@ -44,7 +44,6 @@ impl ComparisonSet {
     }
 }
 
-/// A block under way.
 #[derive(Debug)]
 pub(crate) struct LaunchBlock {
     pub set: usize,
@@ -53,7 +52,6 @@ pub(crate) struct LaunchBlock {
     known_groups: usize,
 }
 
-/// The next thing in a block.
 pub(crate) enum Next {
     Launch(Launch),
     /// The next launch would not end in time.

@@ -11,7 +11,6 @@ use record::{cell::Cell, ending::Ending, state::Stage};
 use stats::{interval::LEAST_LAUNCHES, looks::next_look, rng::Seeded, stopping::DOUBT};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run of claims under way.
 #[derive(Debug)]
 pub(crate) struct Claims {
     comparisons: Vec<(Vec<Cell>, bool)>,
@@ -219,11 +218,9 @@ fn next_s(view: &View, set: &ComparisonSet, finished: &BTreeSet<usize>) -> f64 {
     set.launch_groups.iter().map(group_s).sum::<f64>().max(1e-3)
 }
 
-/// A comparison set at an interim analysis.
 #[derive(Clone, Copy, Debug)]
 struct SetProgress {
     launches: usize,
-    /// The forecast of its next block, in seconds.
     next_s: f64,
     open: bool,
 }
@@ -233,7 +230,6 @@ struct SetProgress {
 struct Open {
     sets: Vec<usize>,
     launches: usize,
-    /// The factor of its cost.
     weight: f64,
 }
 

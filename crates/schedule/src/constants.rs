@@ -84,7 +84,6 @@ pub(crate) const SEARCH: Search = Search {
     least_s: 1.5,
 };
 
-/// The constants of a search over sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     /// Largest factor between neighboring sizes of the coarse grid.

@@ -105,7 +105,6 @@ enum Task {
 }
 
 impl Scheduler {
-    /// The scheduler of a new or a resumed run.
     pub fn new(purpose: Purpose, facts: Facts) -> Scheduler {
         let task = match purpose {
             Purpose::Precision => Task::Tour(Tour::default()),
@@ -154,7 +153,6 @@ impl Scheduler {
         &self.shared.position
     }
 
-    /// The cells that take part in a launch.
     pub fn cells(&self, state: &State, launch: &Launch) -> Vec<usize> {
         taking_part(state, &self.shared.finished, launch.launch_group, launch.block)
     }
@@ -178,7 +176,6 @@ fn taking_part(state: &State, finished: &BTreeSet<usize>, launch_group: usize, b
     cells
 }
 
-/// Names of experiments, in the plan's order.
 fn names(state: &State) -> Vec<String> {
     state.plan.experiments.iter().map(|experiment| experiment.name.clone()).collect()
 }

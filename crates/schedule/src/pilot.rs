@@ -51,7 +51,6 @@ impl Room {
     }
 }
 
-/// The pilots of one experiment.
 #[derive(Debug)]
 pub(crate) struct Pilots {
     experiment: String,

@@ -6,10 +6,8 @@ use record::ending::Reason;
 use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};
 use stats::{estimate::LEAST_POINTS, interval::LEAST_LAUNCHES};
 
-/// One comparison set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SetStanding {
-    /// True if it may be launched again.
     pub open: bool,
     pub launches: usize,
     pub next_s: f64,
@@ -19,7 +17,6 @@ pub(crate) struct SetStanding {
     pub others: Option<f64>,
 }
 
-/// The next block, or the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NextBlock {
     /// A block of this set: all of it, or its ranked launch groups.

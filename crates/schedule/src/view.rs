@@ -193,7 +193,6 @@ impl View<'_> {
         self.state.cells[*self.group(launch_group).cells.first()?].cell.parameters.get(STATE)
     }
 
-    /// The cost of a group that a pilot has shown.
     pub fn cost(&self, launch_group: usize) -> LaunchCost {
         self.stage(launch_group).cost().unwrap_or(LaunchCost { round_s: 0.0, start_s: 0.0 })
     }

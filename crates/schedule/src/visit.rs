@@ -25,7 +25,6 @@ impl Until {
     }
 }
 
-/// A visit under way.
 #[derive(Debug)]
 pub(crate) struct Visit {
     experiment: String,

@@ -9,7 +9,6 @@ use crate::visit::{Until, Visit};
 use crate::{Shared, Task, names, precision::Policy, rounds::worth, view::View};
 use record::{decision::LeftOut, state::Stage};
 
-/// The tour under way.
 #[derive(Debug, Default)]
 pub(crate) struct Tour {
     stop: Stop,

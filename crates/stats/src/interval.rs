@@ -30,10 +30,8 @@ pub enum Undefined {
         /// The smallest number that would do.
         needed: usize,
     },
-    /// A value is infinite or not a number.
     #[error("a value is not finite")]
     NotFinite,
-    /// A cost is below zero.
     #[error("a value is negative")]
     Negative,
     /// A value is zero where a logarithm is needed.

@@ -19,7 +19,6 @@ impl Seeded {
         Self { generator: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
-    /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }

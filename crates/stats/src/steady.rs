@@ -27,7 +27,6 @@ pub enum Label {
 }
 
 impl Label {
-    /// The word used everywhere.
     pub fn word(self) -> &'static str {
         match self {
             Label::Steady => "steady",

@@ -15,9 +15,7 @@ mod sequential;
 pub mod real;
 pub mod trials;
 
-/// The experiment whose cells are used.
 pub const EXPERIMENT: &str = "selftest";
-/// The worker whose methods are used.
 const WORKER: &str = "c-O3";
 /// Runs of their own plan, launches and seed: what one run has in common cannot mislead the others.
 const RUNS: usize = 12;

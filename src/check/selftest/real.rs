@@ -118,7 +118,6 @@ pub fn weight(number: usize) -> f64 {
     if TURNS[number % TURNS.len()].0 == NATIVE { 1.0 } else { JAVA_WEIGHT }
 }
 
-/// The native worker whose cells are used.
 const NATIVE: &str = "c-O3";
 
 /// The run of this number; `None` where no such worker is there.

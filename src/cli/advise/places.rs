@@ -22,7 +22,6 @@ pub(super) fn existing(named: Option<&Path>) -> Option<PathBuf> {
     named.map(Path::to_owned).map_or_else(all, |path| vec![path]).into_iter().find(|path| path.is_file())
 }
 
-/// Place to write.
 pub(super) fn target(named: Option<&Path>) -> PathBuf {
     named.map(Path::to_owned).or_else(|| all().into_iter().next()).unwrap_or_else(|| PathBuf::from(SYSTEM))
 }

@@ -17,7 +17,6 @@ const MARKS: [&str; 3] = ["/* --- */\n", "// ---\n", "# ---\n"];
 /// Seconds for a question that a user asks.
 pub(super) const ANSWER_S: f64 = 60.0;
 
-/// This machine's fingerprint.
 pub(super) fn here() -> Result<Fingerprint> {
     Ok(fingerprint(&machine::capture(Path::new("/")), worker::glibc()?))
 }

@@ -24,22 +24,17 @@ const MOST_BYTES: u64 = 100 << 20;
 /// One kept run in a few words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::cli) struct Entry {
-    /// Its name in the store.
     pub run: String,
     /// When it was made, RFC 3339; empty where that cannot be read.
     pub created: String,
-    /// Version of Pagewise that made it.
     pub version: String,
     /// True if it came to its end.
     pub ended: bool,
-    /// The experiments that took part.
     pub experiments: Vec<String>,
-    /// Description.
     #[serde(rename = "words")]
     pub description: String,
     /// Name of the machine, and the hash by which it is known.
     pub host: String,
-    /// Tags.
     pub tags: Vec<String>,
     /// Size of all its files.
     pub bytes: u64,
@@ -51,7 +46,6 @@ struct Index {
     entries: BTreeMap<String, (String, Entry)>,
 }
 
-/// File of a store's index in the cache.
 fn name(store: &Path) -> String {
     let hash = record::folder::sha256_hex(&[store.as_os_str().as_encoded_bytes()]);
     format!("runs-{}.json", &hash[..16])

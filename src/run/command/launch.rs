@@ -137,7 +137,6 @@ fn run_helper(command_line: &[OsString], limit_s: f64, scratch: &Path, signals: 
     }
 }
 
-/// An ended worker of a study.
 pub(super) struct Worked {
     pub end: End,
     pub transcript: PathBuf,

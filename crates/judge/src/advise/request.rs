@@ -29,7 +29,6 @@ impl AdviceRequest {
         settings.iter().filter(is_unusual).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// The question under another condition.
     pub fn under(&self, key: &str, value: &str) -> AdviceRequest {
         let mut settings = self.settings.clone();
         settings.insert(key.to_owned(), value.to_owned());
@@ -37,7 +36,6 @@ impl AdviceRequest {
     }
 }
 
-/// The parameter that is the size.
 pub(super) const BYTES: &str = "bytes";
 
 /// Tells whether a cell of a summary is this one at whatever size, and in the case that these settings say.

@@ -44,7 +44,6 @@ impl ClaimFigure {
     }
 }
 
-/// One side of a comparison.
 #[derive(Clone, Copy)]
 pub(crate) struct ClaimSide<'a> {
     pub cell: &'a CellSummary,
@@ -233,7 +232,6 @@ fn counts((ratio, error): (f64, f64), launches: usize) -> ClaimFigure {
     ClaimFigure { estimate, error: Some(error), freedom: 1e6, paired: true, unit: String::new() }
 }
 
-/// Smallest and largest value of a fact.
 fn extremes(cell: &CellSummary, fact: &str) -> Option<(f64, f64)> {
     match cell.proofs.get(fact)? {
         FactProof::Number { min, max, .. } => Some((*min as f64, *max as f64)),

@@ -229,7 +229,6 @@ fn is_late(way: &CellSummary, other: Option<&CellSummary>) -> bool {
     [Some(way), other].into_iter().flatten().any(|cell| cell.cause == Some(Cause::Budget))
 }
 
-/// Why there is no figure.
 fn unmeasured(way: &CellSummary, other: Option<&CellSummary>) -> (Word, String) {
     let lacking = [Some(way), other].into_iter().flatten().find(|c| c.status != Status::Ok);
     match lacking {

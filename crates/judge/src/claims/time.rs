@@ -18,7 +18,6 @@ pub fn launch_s(wanted: &Cell, summaries: &[&Summary]) -> Option<f64> {
     summaries.iter().find_map(seconds)
 }
 
-/// All measured rounds of all phases, in nanoseconds.
 fn phases_ns(cell: &CellSummary, experiment: &ExperimentSummary) -> f64 {
     let phases = || experiment.definition.phases.iter();
     let launch_ns =

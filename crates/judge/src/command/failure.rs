@@ -98,7 +98,6 @@ fn changed_output(plan: &CommandPlan, launches: &[CommandLaunch], arm: usize) ->
     })
 }
 
-/// Remarks on the launches of a try.
 pub(super) fn notes(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Note> {
     let mut notes = Vec::new();
     if plan.discard_output {

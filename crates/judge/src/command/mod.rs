@@ -57,7 +57,6 @@ fn costs_in(launches: &[CommandLaunch], mode: LaunchMode) -> impl Iterator<Item 
     launches.iter().filter(move |launch| launch.mode == mode).filter_map(|launch| launch.cost.as_ref())
 }
 
-/// A remark on a whole study.
 fn note(code: &str, text: String) -> Note {
     Note { code: code.to_owned(), experiment: String::new(), text }
 }

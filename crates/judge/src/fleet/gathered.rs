@@ -28,7 +28,6 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// The index of a question, new or known.
     pub fn question(&mut self, question: SetQuestion) -> usize {
         self.questions.index(question)
     }
@@ -48,7 +47,6 @@ impl Gathered {
     }
 }
 
-/// A node with its runs.
 pub(super) struct Node<'a> {
     pub name: String,
     pub runs: Vec<&'a NodeRun>,
@@ -76,7 +74,6 @@ pub(super) fn nodes(gathered: &Gathered) -> Vec<Node<'_>> {
     nodes
 }
 
-/// A node in one question.
 pub(super) struct NodePlace<'a> {
     /// Index into the nodes.
     pub node: usize,
@@ -98,7 +95,6 @@ impl NodePlace<'_> {
 /// The nodes of a kind by question.
 pub(super) type Table<'a> = BTreeMap<usize, Vec<NodePlace<'a>>>;
 
-/// The places of these nodes.
 pub(super) fn table<'a>(nodes: &'a [Node<'a>], members: &[usize]) -> Table<'a> {
     let mut table = Table::new();
     for &node in members {

@@ -37,7 +37,6 @@ pub(super) fn fits(kind: &KindFacts, node: &KindFacts) -> bool {
     memory && kind.facts.iter().all(|(name, fact)| node.facts.get(name) == Some(fact))
 }
 
-/// A kind and its nodes.
 pub(super) struct NodeKind {
     pub name: String,
     pub known_by: KindFacts,
@@ -85,7 +84,6 @@ pub(super) fn kinds_of(known: &[KindFacts], by: &[String]) -> Vec<NodeKind> {
     kinds
 }
 
-/// The kinds of the nodes.
 pub(super) fn kinds(nodes: &[Node], by: &[String]) -> Vec<NodeKind> {
     let latest = |node: &Node| node.runs.iter().max_by_key(|run| &run.run).map(|run| run.known_by.clone());
     kinds_of(&nodes.iter().filter_map(latest).collect::<Vec<_>>(), by)

@@ -27,7 +27,6 @@ pub struct Identical {
     pub withheld: usize,
     /// Ratios whose interval excludes one.
     pub false_alarms: usize,
-    /// Ratios that lie beyond the margin as a whole.
     pub beyond_margin: usize,
     /// Mean correlation between the launches of different pairs of one run; zero means that they are as good as independent.
     pub correlation: f64,
@@ -45,7 +44,6 @@ pub struct Identical {
 /// Trials of one known effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownEffect {
-    /// `steps` or `pages`.
     pub work: String,
     pub extra_permille: u64,
     pub truth: f64,
@@ -69,7 +67,6 @@ pub struct KnownEffect {
 /// Identical cells judged the usual way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usual {
-    /// `steps` or `pages`.
     pub work: String,
     pub comparisons: usize,
     pub samples: usize,

@@ -24,7 +24,6 @@ impl WorkKind {
         }
     }
 
-    /// The method that does more of it.
     pub fn extra_method(self) -> &'static str {
         match self {
             WorkKind::Steps => "steps-extra",

@@ -212,9 +212,7 @@ impl Claim {
     }
 }
 
-/// The name of a careful comparison.
 pub const CORRECTED: &str = "corrected";
-/// The name of the comparison behind the claim.
 pub const AS_PUBLISHED: &str = "as published";
 
 impl Edge {

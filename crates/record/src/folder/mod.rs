@@ -44,7 +44,6 @@ struct Head {
     kind: Option<Kind>,
 }
 
-/// The launches of a run.
 pub type Launches = Lines<LaunchRecord>;
 
 /// Reader of the texts of a folder's launches, which several threads may share.

@@ -26,7 +26,6 @@ impl fmt::Display for Damaged {
 impl Error for Damaged {}
 
 impl Damaged {
-    /// The error of a file whose seal is broken.
     pub(super) fn altered(path: PathBuf) -> Damaged {
         Damaged { path, seen: "it is not as it was written".to_owned() }
     }

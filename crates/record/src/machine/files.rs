@@ -69,7 +69,6 @@ impl dyn Files + '_ {
         field_bytes(&self.text(path)?, name)
     }
 
-    /// Counts the numbers of a file with a list like `0-3,8` names.
     pub fn count(&self, path: &str) -> Option<u64> {
         list_length(&self.text(path)?)
     }

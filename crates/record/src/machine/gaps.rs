@@ -49,12 +49,10 @@ impl Gaps {
         Ok(gaps)
     }
 
-    /// The share of the time in which it was not running.
     pub fn lost_share(&self) -> f64 {
         self.lost_ns as f64 / self.elapsed_ns.max(1) as f64
     }
 
-    /// Cost of one clock read, in nanoseconds.
     pub fn clock_read_ns(&self) -> f64 {
         self.clock_read_ps as f64 / 1000.0
     }

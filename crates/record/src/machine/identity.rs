@@ -4,7 +4,6 @@ use super::files::facts;
 use crate::hash::sha256_hex;
 use std::collections::BTreeMap;
 
-/// Hex digits of the machine's hash.
 const DIGITS: usize = 16;
 
 facts! { m:
@@ -24,7 +23,6 @@ facts! { m:
 }
 
 impl Identity {
-    /// Known facts by name.
     pub fn labels(&self) -> BTreeMap<String, String> {
         let all = [
             ("machine", &self.machine),

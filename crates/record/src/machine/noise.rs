@@ -49,12 +49,10 @@ pub struct NoiseDelta {
 }
 
 impl NoiseDelta {
-    /// Processes that the kernel's OOM killer ended meanwhile.
     pub fn oom_kills(&self) -> u64 {
         self.counter("oom_kill")
     }
 
-    /// By how much a counter of `/proc/vmstat` moved.
     pub fn counter(&self, name: &str) -> u64 {
         self.vmstat.get(name).copied().unwrap_or(0)
     }

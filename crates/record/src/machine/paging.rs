@@ -211,7 +211,6 @@ impl Reclaim {
         self.balloon_reporting.unwrap_or(self.page_reporting_order.is_some())
     }
 
-    /// True if DAMON takes idle pages away.
     pub fn damon_takes_pages(&self) -> bool {
         self.damon_reclaim == Some(true) || self.kdamonds.iter().any(Kdamond::takes_pages)
     }

@@ -15,7 +15,6 @@ pub struct Preflight {
     /// Counters that moved: steal, pressure, reclaim, devices.
     pub counters: NoiseDelta,
     pub busy: Vec<Busy>,
-    /// CPUs that all other processes used together.
     pub busy_cpus: f64,
     /// The kernel's own threads for memory that ran.
     pub memory_threads: Vec<Busy>,
@@ -58,7 +57,6 @@ impl Preflight {
         self.gaps.iter().map(Gaps::clock_read_ns).fold(0.0, f64::max)
     }
 
-    /// CPUs that the kernel's memory threads used together.
     pub fn memory_thread_cpus(&self) -> f64 {
         self.memory_threads.iter().map(|t| t.cpus).sum()
     }

@@ -61,12 +61,10 @@ impl Java {
 }
 
 impl Tools {
-    /// Tells whether a program can be started.
     pub fn has(&self, program: &str) -> bool {
         self.programs.contains_key(program)
     }
 
-    /// The Java with a compiler whose feature release is the highest.
     pub fn newest_jdk(&self) -> Option<&Java> {
         self.javas.iter().filter(|java| java.has_compiler).max_by_key(|java| java.feature())
     }

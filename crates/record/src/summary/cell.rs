@@ -117,7 +117,6 @@ pub struct CountSummary {
 }
 
 impl CountSummary {
-    /// Adds a pass.
     pub fn add(&mut self, count: u64) {
         let is_first = self.passes == 0;
         (self.min, self.max) = if is_first { (count, count) } else { (self.min.min(count), self.max.max(count)) };

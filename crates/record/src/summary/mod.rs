@@ -138,7 +138,6 @@ pub struct Note {
 }
 
 impl Summary {
-    /// The experiment of a name that the summary surely has.
     pub fn experiment(&self, name: &str) -> Option<&ExperimentSummary> {
         self.experiments.iter().find(|e| e.definition.name == name)
     }
@@ -158,7 +157,6 @@ impl GroupSummary {
         self.comparisons.iter().rev().filter(|c| c.phase == phase).map(|c| (c.cell, c)).collect()
     }
 
-    /// A cell's comparison in a phase or total.
     pub fn comparison(&self, cell: usize, phase: &str) -> Option<&Comparison> {
         self.comparisons.iter().find(|c| c.cell == cell && c.phase == phase)
     }

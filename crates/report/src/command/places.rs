@@ -9,7 +9,6 @@ use std::io::Write;
 
 /// Nodes below this share of the total are left out of the tree.
 const LEAST: f64 = 0.02;
-/// The most lines of the tree.
 const LINES: usize = 20;
 /// A function that passes this share of its cost on to one other has no line of its own.
 const ON_THE_WAY: f64 = 0.97;
@@ -20,7 +19,6 @@ const NAME: usize = 52;
 /// Boxes of the flame graph that are narrower than this share are left out.
 const NARROW: f64 = 0.002;
 
-/// A function with what it calls.
 #[derive(Default)]
 struct CostNode<'a> {
     seconds: f64,

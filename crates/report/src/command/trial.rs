@@ -13,7 +13,6 @@ use record::summary::{Estimate, Verdict};
 use stats::{quantile::median, t::mean_and_deviation};
 use std::collections::BTreeMap;
 
-/// The document of a try.
 pub(super) fn document(summary: &TrialSummary) -> Document {
     let plan = &summary.plan;
     let command = plan.arms.first().map_or("", |arm| &arm.shown);
@@ -56,7 +55,6 @@ pub(super) fn finding(arm: &ArmSummary) -> String {
     parts.collect::<Vec<String>>().join(", ") + "."
 }
 
-/// Shell lines that set what the setting sets.
 pub(super) fn exports(arm: &Arm) -> Vec<String> {
     arm.variables.iter().map(|(name, value)| format!("export {name}={}", quoted(value))).collect()
 }
@@ -80,7 +78,6 @@ fn tried(summary: &TrialSummary) -> impl Iterator<Item = &ArmSummary> {
     summary.arms.iter().filter(|a| matches!(a.role, ArmRole::Setting | ArmRole::Command))
 }
 
-/// The heading of a measure's column.
 fn name(measure: Measure) -> &'static str {
     match measure {
         Measure::Cpu => "total CPU",
@@ -113,7 +110,6 @@ fn table(summary: &TrialSummary) -> Table {
     Table::new(caption, columns, summary.arms.iter().map(row))
 }
 
-/// Arms with runs that took much longer than the usual one.
 fn skewed(summary: &TrialSummary) -> Option<Block> {
     let text = |arm: &ArmSummary| {
         let Measured { median, mean, slow_runs, .. } = *arm.measured.get(&Measure::Cpu).filter(|m| m.slow_runs > 0)?;
@@ -207,7 +203,6 @@ fn sentence(arm: &ArmSummary, predicted: Option<&Amount>) -> String {
     format!("{}: {finding}.", arm.name)
 }
 
-/// Prediction of a profile for kernel time.
 fn prediction(change: &Amount) -> String {
     let [at, low, high] = [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
     format!("the profile had predicted {at} of kernel ({low} to {high})")
@@ -287,7 +282,6 @@ fn split(arm: &ArmSummary, always: bool) -> Option<String> {
     Some(format!("{}, {}", part(&kernel, "kernel"), part(&user, "user")))
 }
 
-/// The A/A check of the unchanged command.
 fn again(summary: &TrialSummary) -> Option<String> {
     let again = summary.again?;
     if again.differs {
@@ -303,7 +297,6 @@ fn again(summary: &TrialSummary) -> Option<String> {
     ))
 }
 
-/// One line for a list of studies.
 pub(super) fn line(summary: &TrialSummary) -> String {
     let names: Vec<&str> = tried(summary).map(|arm| arm.name.as_str()).collect();
     format!("try {} on {} ({} blocks)", names.join(" "), summary.plan.arms[0].shown, summary.blocks)

@@ -28,7 +28,6 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     Ok(())
 }
 
-/// Values of a launch's line.
 type Values = Vec<(f64, String)>;
 
 /// Parameters that some methods of an experiment lack, by experiment: such as `chunk` of read(2), which a mapping has not.

@@ -9,7 +9,6 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)
 }
 
-/// Rows with names of columns that are given.
 pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Field>>, out: &mut dyn Write) -> Result<()> {
     let names: Vec<String> = columns.iter().map(|name| escape::csv(name)).collect();
     write!(out, "{}\r\n", names.join(","))?;

@@ -12,7 +12,6 @@ pub(super) enum Field {
     Flag(bool),
 }
 
-/// Source of a row.
 pub(super) struct FlatRow<'a> {
     taken: &'a ExportedCells<'a>,
     cell: &'a CellView<'a>,
@@ -62,13 +61,11 @@ fn number(value: Option<f64>) -> Field {
     value.map_or(Field::None, Field::Number)
 }
 
-/// Names of all columns.
 pub(super) fn columns(taken: &ExportedCells<'_>) -> Vec<String> {
     let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     names.chain(taken.parameters.iter().map(|name| format!("parameter_{name}"))).collect()
 }
 
-/// The fields of a row, one a column.
 pub(super) fn fields(row: &FlatRow<'_>) -> Vec<Field> {
     let fields = COLUMNS.iter().map(|(_, field)| field(row));
     fields.chain(row.taken.parameters.iter().map(|name| known(row.cell.parameters.get(name)))).collect()

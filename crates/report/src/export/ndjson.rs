@@ -10,7 +10,6 @@ pub(super) fn write(taken: &ExportedCells<'_>, out: &mut dyn Write) -> Result<()
     rows(&flat::columns(taken), flat::rows(taken).map(|row| flat::fields(&row)), out)
 }
 
-/// Rows with names of columns that are given.
 pub(super) fn rows(columns: &[String], rows: impl IntoIterator<Item = Vec<Field>>, out: &mut dyn Write) -> Result<()> {
     for row in rows {
         let fields = columns.iter().cloned().zip(row.into_iter().map(value));

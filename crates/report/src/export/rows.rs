@@ -36,7 +36,6 @@ impl Rows {
         Rows { columns, rows: kept.launches.iter().filter_map(row).collect() }
     }
 
-    /// A row a kind of memory event.
     fn of_prices(summary: &ProfileSummary) -> Rows {
         let columns = [
             "run", "command", "kind", "count", "each_s", "each_low_s", "each_high_s", "together_s", "together_low_s",

@@ -6,7 +6,6 @@ use crate::document::{Block, Document, Entry, List, Place, Table};
 /// carried all that a record can hold would open in no browser.
 const MOST: usize = 1000;
 
-/// Keeps the first of a list and counts the others.
 fn shorten<T>(all: &mut Vec<T>) -> usize {
     let left_out = all.len().saturating_sub(MOST);
     all.truncate(MOST);

@@ -2,10 +2,8 @@
 
 use super::screen::Screen;
 
-/// The space between two columns.
 pub(super) const GAP: usize = 2;
 
-/// The width of a text.
 pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }

@@ -19,7 +19,6 @@ impl Screen {
         Screen { width: width.max(NARROWEST), ascii, color: false }
     }
 
-    /// The same with colors, or without.
     pub fn colored(self, color: bool) -> Screen {
         Screen { color, ..self }
     }

@@ -72,7 +72,6 @@ pub struct LaunchView {
 }
 
 impl CellView<'_> {
-    /// Its headline, where it has figures.
     pub fn headline(&self) -> Option<&PhaseView<'_>> {
         self.phases.iter().find(|p| p.headline)
     }

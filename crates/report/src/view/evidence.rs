@@ -12,7 +12,6 @@ const LONGEST_FACT: usize = 160;
 /// Methods that are named one by one when a run is repeated.
 const FEW: usize = 6;
 
-/// One law over all samples of an experiment.
 #[derive(Default)]
 struct LawRow {
     samples: u64,

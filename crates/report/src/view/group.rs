@@ -11,7 +11,6 @@ use record::sizes::{about_size, format_ns};
 use record::summary::{CellSummary, Comparison, Estimate, ExperimentSummary, GroupSummary, PhaseSummary, Role, Summary};
 use std::collections::BTreeMap;
 
-/// One group.
 pub(super) struct GroupView<'a> {
     /// The parameters by which it differs from the experiment's other groups: `bytes=4MiB`.
     setting: String,

@@ -13,7 +13,6 @@ pub(super) type PhaseTime = Option<(f64, String)>;
 pub(super) struct Stack {
     /// In the order in which they pass.
     pub phases: Vec<String>,
-    /// Times from zero to the longest.
     pub scale: Scale,
     /// Cells in the order of the comparison: the time of each phase.
     pub rows: Vec<(String, Vec<PhaseTime>)>,

@@ -18,7 +18,6 @@ const EXECUTABLE: u32 = 1;
 type Reader = EndianArcSlice<NativeEndian>;
 type Section = Option<(Range<u64>, Arc<[u8]>)>;
 
-/// A file of code.
 pub(super) struct Binary {
     name: String,
     /// Offset in the file, bytes and address of what is mapped executable.

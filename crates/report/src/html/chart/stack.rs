@@ -11,7 +11,6 @@ pub(super) fn times(scale: &Scale) -> Drawing {
     svg.done()
 }
 
-/// The phases of one cell.
 pub(super) fn stack(scale: &Scale, phases: &[String], parts: &[Option<(f64, String)>]) -> Drawing {
     let part_label = |(phase, part): (&String, &Option<(f64, String)>)| Some(format!("{phase} {}", part.as_ref()?.1));
     let labels: Vec<String> = phases.iter().zip(parts).filter_map(part_label).collect();

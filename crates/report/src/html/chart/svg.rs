@@ -35,7 +35,6 @@ impl Svg {
         let _ = write!(self.0, "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1:.1}\" x2=\"{x2}\" y2=\"{y2:.1}\"/>");
     }
 
-    /// A rectangle from one share of the width to another.
     pub(super) fn area(&mut self, class: &str, (from, to): (f64, f64), (top, bottom): (f64, f64), title: &str) {
         let (x, width) = (percent(from), percent((to - from).max(0.0)));
         let height = bottom - top;
